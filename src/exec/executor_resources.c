@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/fs.h"
+#include "text/json.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -39,7 +40,7 @@ static int executor_resources_read_all(const json_t *root, const char *path, str
         out->list = new_array(Firesteel__Resource *, json_array_size(root));
         for (size_t i = 0; i < json_array_size(root); i++) {
                 const json_t *one = json_array_get(root, i), *addresses = json_object_get(one, "addresses");
-                const char *name = json_string_value(json_object_get(json_object_get(one, "id"), "resourceName"));
+                const char *name = json_text_at(one, "id.resourceName");
                 if (!name || !are_all_strings(addresses))
                         return error_set(error, -EINVAL,
                                          "resources file %s: entry %zu needs \"id\": {\"resourceName\": …} and "

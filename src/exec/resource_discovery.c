@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "text/json.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -72,7 +73,7 @@ int resource_discovery_read(const char *script, const char *name, const struct b
         json_error_t at;
         json_t *root = json_loadb(buf_text(out), out->len, 0, &at);
         const json_t *addresses = json_object_get(root, "addresses");
-        const char *found = json_string_value(json_object_get(root, "name"));
+        const char *found = json_text_at(root, "name");
         int r = 0;
         for (size_t i = 0; i < json_array_size(addresses); i++)
                 if (!json_is_string(json_array_get(addresses, i)))

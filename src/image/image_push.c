@@ -7,13 +7,14 @@
 #include "image/oci_archive.h"
 #include "image/registry.h"
 #include "image/registry_login.h"
+#include "text/json.h"
 
 #include <jansson.h>
 
 static int image_push_push_blob(struct registry *registry, const struct oci_archive *archive, const json_t *part,
                                 struct image_pushed *done, struct fst_error *error)
 {
-        const char *digest = json_string_value(json_object_get(part, "digest"));
+        const char *digest = json_text_at(part, "digest");
         struct oci_part blob;
         int r = digest ? oci_archive_blob(archive, digest, &blob, error)
                        : error_set(error, -EINVAL, "%s: the manifest is invalid", archive->path);

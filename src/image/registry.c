@@ -9,6 +9,7 @@
 #include "base/string_prefix.h"
 #include "io/fs/uri.h"
 #include "net/http/http.h"
+#include "text/json.h"
 
 #include <jansson.h>
 
@@ -93,8 +94,8 @@ static int registry_fetch_token(struct registry *r, const char *challenge, struc
         if (result < 0)
                 return error_wrap(error, result, "cannot get a token for %s", r->host);
         json_t *root = json_loadb(buf_text(&answer.body), answer.body.len, 0, NULL);
-        const char *token = json_string_value(json_object_get(root, "token"));
-        token = token ? token : json_string_value(json_object_get(root, "access_token"));
+        const char *token = json_text_at(root, "token");
+        token = token ? token : json_text_at(root, "access_token");
         free(steal(r->token));
         r->token = token && answer.status == 200 ? mem_strdup(token) : NULL;
         json_decref(root);
@@ -137,7 +138,7 @@ static int registry_refused(struct registry *r, const char *what, struct fst_err
 {
         json_t *root = json_loadb(buf_text(&r->answer.body), r->answer.body.len, 0, NULL);
         json_t *first = json_array_get(json_object_get(root, "errors"), 0);
-        const char *message = json_string_value(json_object_get(first, "message"));
+        const char *message = json_text_at(first, "message");
         int status = r->answer.status, code = status == 401 || status == 403 ? -EACCES : -EIO;
         if (code == -EACCES)
                 error_set(error, code,

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "text/json.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -52,8 +53,8 @@ static int registry_login_run_helper(const char *helper, const char *host, char 
         if (r == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 1 && strstr(buf_text(&said), "not found"))
                 return 0;
         json_t *answer = r == 0 && status == 0 ? json_loadb(buf_text(&said), said.len, 0, NULL) : NULL;
-        const char *user = json_string_value(json_object_get(answer, "Username"));
-        const char *secret = json_string_value(json_object_get(answer, "Secret"));
+        const char *user = json_text_at(answer, "Username");
+        const char *secret = json_text_at(answer, "Secret");
         if (user && secret && strcmp(user, "<token>") != 0)
                 *out = mem_printf("%s:%s", user, secret);
         else
@@ -79,7 +80,7 @@ static int registry_login_search(const json_t *file, const char *path, const cha
                 return 0;
         }
         if (!helper && registry_login_host_entry(json_object_get(file, "auths"), host))
-                helper = json_string_value(json_object_get(file, "credsStore"));
+                helper = json_text_at(file, "credsStore");
         return helper ? registry_login_run_helper(helper, host, out, error) : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "conf/units.h"
+#include "text/json.h"
 #include "text/json_string.h"
 
 #include <ctype.h>
@@ -308,7 +309,7 @@ static int rest_message_validate(const struct rest_answer *a, struct fst_error *
 static int rest_message_read_answer(struct rest_answer *a, const json_t *root, const char *json, size_t length,
                                     struct fst_error *error)
 {
-        const char *action = json_string_value(json_object_get(root, "action"));
+        const char *action = json_text_at(root, "action");
         if (!action) {
                 _cleanup_free_ char *text = mem_strndup(json, MIN(length, (size_t)2000));
                 return rest_message_malformed(error, "Action field not found in JSON:\n", text);

@@ -10,6 +10,7 @@
 #include "conf/conf.h"
 #include "net/crypto.h"
 #include "net/http/http_server.h"
+#include "text/json.h"
 
 #include <jansson.h>
 #include <strings.h>
@@ -77,7 +78,7 @@ static bool filters_signature_fits(const struct filters *f, const struct filter 
                 size_t block, least_key;
         } algorithms[] = {{"HS256", "sha256", 64, 32}, {"HS384", "sha384", 128, 48}, {"HS512", "sha512", 128, 64}};
         json_t *header = filters_read_object(token, strcspn(token, "."));
-        const char *name = json_string_value(json_object_get(header, "alg"));
+        const char *name = json_text_at(header, "alg");
         _cleanup_(buf_deinit) struct buf given = BUF_INIT;
         uint8_t made[DIGEST_MAX], differ = 1;
         size_t n = 0;
@@ -120,7 +121,7 @@ static int filters_check_jws(const struct filters *f, const struct filter *filte
                 return 403;
         json_t *claims = filters_read_object(first + 1, (size_t)(second - first - 1));
         bool good = claims && filters_in_time(filter, claims, q->now_s);
-        const char *subject = json_string_value(json_object_get(claims, "sub"));
+        const char *subject = json_text_at(claims, "sub");
         if (good && subject) {
                 free(*user);
                 *user = mem_strdup(subject);

@@ -9,6 +9,7 @@
 #include "io/fs/path.h"
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
+#include "text/json.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -158,8 +159,8 @@ int webhdfs_error(const struct http_answer *answer, const char *path, const char
 {
         json_t *root = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
         json_t *exception = json_object_get(root, "RemoteException");
-        const char *message = json_string_value(json_object_get(exception, "message"));
-        int code = webhdfs_code_of(answer->status, json_string_value(json_object_get(exception, "exception")), message);
+        const char *message = json_text_at(exception, "message");
+        int code = webhdfs_code_of(answer->status, json_text_at(exception, "exception"), message);
         bool parent = message && strstr(message, "destination parent"); /* about the new name, not about @path */
         if (code == -ENOENT && !parent)
                 error_set(error, code, "File does not exist: %s", path);
@@ -232,14 +233,14 @@ int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_r
 
 static bool webhdfs_fill_status(json_t *from, struct file_status *status)
 {
-        const char *type = json_string_value(json_object_get(from, "type"));
+        const char *type = json_text_at(from, "type");
         json_t *length = json_object_get(from, "length"), *time = json_object_get(from, "modificationTime");
         if (!type || !json_is_integer(length) || json_integer_value(length) < 0)
                 return false;
         status->directory = strcmp(type, "DIRECTORY") == 0;
         status->size = (uint64_t)json_integer_value(length);
         status->modified_ms = json_integer_value(time);
-        json_int_t block = json_integer_value(json_object_get(from, "blockSize")); /* 0 for a directory */
+        json_int_t block = json_int_at(from, "blockSize"); /* 0 for a directory */
         status->block_size = block > 0 ? (uint64_t)block : USUAL_BLOCK;
         return true;
 }
@@ -271,12 +272,12 @@ int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list
         if (result < 0)
                 return result;
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
-        json_t *entries = json_object_get(json_object_get(root, "FileStatuses"), "FileStatus"), *entry;
+        json_t *entries = json_at(root, "FileStatuses.FileStatus"), *entry;
         bool good = json_is_array(entries);
         size_t i;
         json_array_foreach(entries, i, entry) {
                 struct file_status status = {0};
-                const char *name = json_string_value(json_object_get(entry, "pathSuffix"));
+                const char *name = json_text_at(entry, "pathSuffix");
                 if (!name || strchr(name, '/') || !webhdfs_fill_status(entry, &status)) {
                         good = false;
                         break;
@@ -317,7 +318,7 @@ int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *li
         if (result < 0)
                 return error_set(error, result, "%s: the hosts of its blocks are unknown", path);
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
-        json_t *blocks = json_object_get(json_object_get(root, "BlockLocations"), "BlockLocation"), *block;
+        json_t *blocks = json_at(root, "BlockLocations.BlockLocation"), *block;
         bool good = json_is_array(blocks);
         size_t i;
         json_array_foreach(blocks, i, block)

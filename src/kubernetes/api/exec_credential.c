@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "process/spawn.h"
+#include "text/json.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -194,11 +195,11 @@ static int exec_credential_parse(const struct kube_exec *x, const struct buf *pr
 {
         json_t *root = json_loadb(buf_text(printed), printed->len, 0, NULL);
         const json_t *status = json_object_get(root, "status");
-        const char *kind = json_string_value(json_object_get(root, "kind"));
-        const char *token = json_string_value(json_object_get(status, "token"));
-        const char *cert = json_string_value(json_object_get(status, "clientCertificateData"));
-        const char *key = json_string_value(json_object_get(status, "clientKeyData"));
-        const char *expires = json_string_value(json_object_get(status, "expirationTimestamp"));
+        const char *kind = json_text_at(root, "kind");
+        const char *token = json_text_at(status, "token");
+        const char *cert = json_text_at(status, "clientCertificateData");
+        const char *key = json_text_at(status, "clientKeyData");
+        const char *expires = json_text_at(status, "expirationTimestamp");
         int r = 0;
         if (!kind || strcmp(kind, "ExecCredential") != 0)
                 r = error_set(error, -EINVAL, "%s printed no ExecCredential", x->command);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "text/json.h"
 
 #include <unistd.h>
 
@@ -75,7 +76,7 @@ static void kube_call_finish(struct kube_call *call, int r, int status, json_t *
                 call->client = NULL;
                 return;
         }
-        const char *reason = json_string_value(json_object_get(object, "reason"));
+        const char *reason = json_text_at(object, "reason");
         struct kube_response answer = {.status = status,
                                        .object = object,
                                        .reason = r != 0 && reason ? reason : "",
@@ -226,7 +227,7 @@ static void kube_call_transfer(struct kube_call *call, const char *token)
         size_t n = 0;
         bool compares = call->comparing;
         const char *query = compares ? NULL : call->query;
-        const char *name = json_string_value(json_object_get(call->created, "name"));
+        const char *name = json_text_at(call->created, "name");
         _cleanup_free_ char *url = mem_printf("%s%s%s%s%s%s", config->server, call->path, compares ? "/" : "",
                                               compares ? name : "", query && *query ? "?" : "", query ? query : "");
         _cleanup_free_ char *agent = mem_printf("User-Agent: %s", c->user_agent);
@@ -456,7 +457,7 @@ static void kube_list_next_page(struct kube_call *call)
         json_t *rest = NULL;
         int r = json_items_end(&l->reader, &rest, &error);
         const json_t *metadata = json_object_get(rest, "metadata");
-        const char *token = json_string_value(json_object_get(metadata, "continue"));
+        const char *token = json_text_at(metadata, "continue");
         if (r < 0 || !token || !*token) {
                 kube_call_finish(call, r, 200, rest, &error);
                 json_decref(rest);
@@ -493,7 +494,7 @@ static void kube_call_on_existing(struct kube_call *call, int status, json_t *ob
                 return;
         }
         _cleanup_free_ char *deed = kube_deed("POST", call->path);
-        const char *name = json_string_value(json_object_get(call->created, "name"));
+        const char *name = json_text_at(call->created, "name");
         int r = status == 200 ? FST_KUBE_E_ALREADY_EXISTS : FST_KUBE_E_UNAVAILABLE;
         if (status == 200)
                 error_set(&error, r, "cannot %s: \"%s\" already exists and belongs to another owner", deed, name);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "text/json.h"
 
 #include <ctype.h>
 
@@ -67,10 +68,10 @@ static bool has_namespace(const char *kind)
 char *kube_object_path(const json_t *object, const char *namespace, bool with_name)
 {
         const json_t *metadata = json_object_get(object, "metadata");
-        const char *api = json_string_value(json_object_get(object, "apiVersion"));
-        const char *kind = json_string_value(json_object_get(object, "kind"));
-        const char *name = json_string_value(json_object_get(metadata, "name"));
-        const char *own = json_string_value(json_object_get(metadata, "namespace"));
+        const char *api = json_text_at(object, "apiVersion");
+        const char *kind = json_text_at(object, "kind");
+        const char *name = json_text_at(metadata, "name");
+        const char *own = json_text_at(metadata, "namespace");
         kind = kind ? kind : "";
         _cleanup_free_ char *resource = plural_of(kind);
         return kube_path(api ? api : "v1",

@@ -2,6 +2,7 @@
 #include "kubernetes/api/kube_internal.h"
 
 #include "base/mem.h"
+#include "text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ struct kube_call *kube_create(struct kube_client *client, const char *namespace,
 {
         _cleanup_free_ char *path = kube_object_path(object, namespace, false);
         const json_t *metadata = json_object_get(object, "metadata");
-        const char *name = json_string_value(json_object_get(metadata, "name"));
+        const char *name = json_text_at(metadata, "name");
         struct kube_request q = {.method = "POST", .path = path, .body = object};
         bool named = name && *name;
         struct kube_call *call = kube_begin(client, &q, named ? KUBE_CREATION : KUBE_ONCE, done, owner);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "text/json.h"
 
 #include <stdio.h>
 
@@ -109,8 +110,8 @@ int kube_outcome(const struct kube_call *call, int status, const json_t *object,
 {
         if (status >= 200 && status < 300)
                 return 0;
-        const char *message = json_string_value(json_object_get(object, "message"));
-        const char *reason = json_string_value(json_object_get(object, "reason"));
+        const char *message = json_text_at(object, "message");
+        const char *reason = json_text_at(object, "reason");
         char line[300];
         snprintf(line, sizeof(line), "%.*s", (int)MIN(strcspn(text, "\r\n"), 250u), text);
         _cleanup_free_ char *plain = mem_printf("HTTP %d%s%s", status, line[0] ? ": " : "", line);

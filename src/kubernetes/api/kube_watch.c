@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "kubernetes/api/kube_internal.h"
 #include "base/hash_table.h"
+#include "text/json.h"
 
 #include <stdio.h>
 
@@ -114,10 +115,10 @@ static void kube_watch_emit_deleted(struct kube_watch *w, struct known_object *k
 static bool kube_watch_update(struct kube_watch *w, json_t *object, bool deleted)
 {
         const json_t *metadata = json_object_get(object, "metadata");
-        const char *name = json_string_value(json_object_get(metadata, "name"));
-        const char *namespace = json_string_value(json_object_get(metadata, "namespace"));
-        const char *uid = json_string_value(json_object_get(metadata, "uid"));
-        const char *version = json_string_value(json_object_get(metadata, "resourceVersion"));
+        const char *name = json_text_at(metadata, "name");
+        const char *namespace = json_text_at(metadata, "namespace");
+        const char *uid = json_text_at(metadata, "uid");
+        const char *version = json_text_at(metadata, "resourceVersion");
         if (!name || !version)
                 return false;
         _cleanup_free_ char *full = mem_printf("%s/%s", namespace ? namespace : "", name);
@@ -199,7 +200,7 @@ static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, con
                         kube_watch_emit_deleted(w, k);
         }
         const char *version =
-                json_string_value(json_object_get(json_object_get(response->object, "metadata"), "resourceVersion"));
+                json_text_at(response->object, "metadata.resourceVersion");
         if (!version || !*version) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 kube_watch_fail(w, error_set(&error, -EPROTO, "listing %s: no resource version", w->path), &error);
@@ -232,19 +233,18 @@ static int kube_watch_take_event(struct kube_watch *w, const char *line, size_t 
 {
         json_t *event = json_loadb(line, n, 0, NULL);
         json_t *object = json_object_get(event, "object");
-        const char *type = json_string_value(json_object_get(event, "type"));
+        const char *type = json_text_at(event, "type");
         int r = 0;
         if (!type || !json_is_object(object)) {
                 r = error_set(error, -EPROTO, "watching %s: invalid event", w->path);
         } else if (strcmp(type, "ERROR") == 0) {
-                const char *message = json_string_value(json_object_get(object, "message"));
-                int code = (int)json_integer_value(json_object_get(object, "code"));
+                const char *message = json_text_at(object, "message");
+                int code = (int)json_int_at(object, "code");
                 w->relist = true;
                 r = error_set(error, code == 410 ? -ESTALE : -EPROTO, "watching %s: %s", w->path,
                               message ? message : "an ERROR event without a message");
         } else {
-                const char *version =
-                        json_string_value(json_object_get(json_object_get(object, "metadata"), "resourceVersion"));
+                const char *version = json_text_at(object, "metadata.resourceVersion");
                 bool deleted = strcmp(type, "DELETED") == 0;
                 w->progress = true;
                 w->failures = w->expired_streams = w->short_streams = 0;

@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "text/json.h"
 #include "text/yaml.h"
 
 #include <unistd.h>
@@ -271,13 +272,13 @@ static int kubeconfig_file_read_user(const json_t *user, const struct kube_file 
         kubeconfig_file_set(&out->token, text_of(user, "token"));
         set_path(&out->token_file, text_of(user, "tokenFile"), where);
         kubeconfig_file_set(&out->user, text_of(user, "username"));
-        kubeconfig_file_set(&out->password, json_string_value(json_object_get(user, "password")));
+        kubeconfig_file_set(&out->password, json_text_at(user, "password"));
         const json_t *exec = json_object_get(user, "exec");
         if (json_is_object(exec))
                 out->exec = exec_of(exec, where);
         if (out->exec && !out->exec->command[0])
                 return error_set(error, -EINVAL, "kubeconfig file %s: exec has no command", where->path);
-        const json_t *provider = json_object_get(json_object_get(user, "auth-provider"), "config");
+        const json_t *provider = json_at(user, "auth-provider.config");
         if (!out->token && provider) {
                 const char *token = text_of(provider, "access-token");
                 kubeconfig_file_set(&out->token, token ? token : text_of(provider, "id-token"));

@@ -2,16 +2,12 @@
 #include "kubernetes/api/pod_description.h"
 
 #include "base/mem.h"
+#include "text/json.h"
 
 #include <stdio.h>
 
 #define INDENT_POD "\t"
 #define INDENT_CONTAINER "\t\t"
-
-static const char *pod_description_text_at(const json_t *object, const char *key)
-{
-        return json_string_value(json_object_get(object, key));
-}
 
 static void pod_description_put(struct buf *out, const char *indent, const char *name, const char *value)
 {
@@ -41,7 +37,7 @@ void pod_text_container(const struct pod_container *c, const char *indent, struc
 
 void pod_text_containers(const json_t *pod, const char *indent, struct buf *out)
 {
-        const json_t *statuses = json_object_get(json_object_get(pod, "status"), "containerStatuses"), *status;
+        const json_t *statuses = json_at(pod, "status.containerStatuses"), *status;
         size_t i;
         json_array_foreach((json_t *)statuses, i, status) {
                 struct pod_container c = pod_container_read(status, NULL);
@@ -64,27 +60,26 @@ void pod_text_state(const json_t *pod, struct buf *out)
         _cleanup_(buf_deinit) struct buf parts = BUF_INIT;
         const char *key;
         size_t i;
-        pod_description_put(out, INDENT_POD, "pod name", pod_description_text_at(metadata, "name"));
-        pod_description_put(out, INDENT_POD, "namespace", pod_description_text_at(metadata, "namespace"));
+        pod_description_put(out, INDENT_POD, "pod name", json_text_at(metadata, "name"));
+        pod_description_put(out, INDENT_POD, "namespace", json_text_at(metadata, "namespace"));
         json_object_foreach(json_object_get(metadata, "labels"), key, value)
                 buf_printf(&parts, "%s%s -> %s", parts.len ? ", " : "", key, json_string_value(value));
         put_joined(out, "labels", &parts);
-        pod_description_put(out, INDENT_POD, "pod uid", pod_description_text_at(metadata, "uid"));
-        pod_description_put(out, INDENT_POD, "creation time", pod_description_text_at(metadata, "creationTimestamp"));
-        pod_description_put(out, INDENT_POD, "service account name",
-                            pod_description_text_at(spec, "serviceAccountName"));
+        pod_description_put(out, INDENT_POD, "pod uid", json_text_at(metadata, "uid"));
+        pod_description_put(out, INDENT_POD, "creation time", json_text_at(metadata, "creationTimestamp"));
+        pod_description_put(out, INDENT_POD, "service account name", json_text_at(spec, "serviceAccountName"));
         json_array_foreach(json_object_get(spec, "volumes"), i, value)
-                buf_printf(&parts, "%s%s", parts.len ? ", " : "", pod_description_text_at(value, "name"));
+                buf_printf(&parts, "%s%s", parts.len ? ", " : "", json_text_at(value, "name"));
         put_joined(out, "volumes", &parts);
-        pod_description_put(out, INDENT_POD, "node name", pod_description_text_at(spec, "nodeName"));
-        pod_description_put(out, INDENT_POD, "start time", pod_description_text_at(status, "startTime"));
-        pod_description_put(out, INDENT_POD, "phase", pod_description_text_at(status, "phase"));
+        pod_description_put(out, INDENT_POD, "node name", json_text_at(spec, "nodeName"));
+        pod_description_put(out, INDENT_POD, "start time", json_text_at(status, "startTime"));
+        pod_description_put(out, INDENT_POD, "phase", json_text_at(status, "phase"));
         pod_text_containers(pod, INDENT_CONTAINER, &parts);
         put_joined(out, "container status", &parts);
 }
 
 const char *pod_text_phase(const json_t *pod)
 {
-        const char *phase = pod_description_text_at(json_object_get(pod, "status"), "phase");
+        const char *phase = json_text_at(json_object_get(pod, "status"), "phase");
         return phase ? phase : "unknown";
 }

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "kubernetes/api/kube_names.h"
+#include "text/json.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -50,11 +51,6 @@ static const char *pack_text(struct packer *p, const char *text)
         return copy;
 }
 
-static const char *pod_state_text_at(const json_t *object, const char *key)
-{
-        return json_string_value(json_object_get(object, key));
-}
-
 const char *pod_state_kind_name(enum pod_state_kind kind)
 {
         static const char *const names[] = {
@@ -91,27 +87,15 @@ int64_t pod_time_read(const char *text)
 
 static const json_t *terminated_of(const json_t *container)
 {
-        return json_object_get(json_object_get(container, "state"), "terminated");
+        return json_at(container, "state.terminated");
 }
 
-static const json_t *named_in(const json_t *list, const char *name)
-{
-        size_t i;
-        json_t *item;
-        json_array_foreach(list, i, item) {
-                const char *is = pod_state_text_at(item, "name");
-                if (is && strcmp(is, name) == 0)
-                        return item;
-        }
-        return NULL;
-}
-
-static const json_t *condition_of(const json_t *status, const char *type, const char *value)
+const json_t *pod_condition_find(const json_t *status, const char *type, const char *value)
 {
         size_t i;
         json_t *item;
         json_array_foreach(json_object_get(status, "conditions"), i, item) {
-                const char *is = pod_state_text_at(item, "type"), *holds = pod_state_text_at(item, "status");
+                const char *is = json_text_at(item, "type"), *holds = json_text_at(item, "status");
                 if (is && holds && strcmp(is, type) == 0 && strcmp(holds, value) == 0)
                         return item;
         }
@@ -134,7 +118,7 @@ static enum pod_state_kind pod_state_kind_of(const json_t *pod, const struct pod
                                              const struct pod_state *s)
 {
         const json_t *status = json_object_get(pod, "status");
-        const char *phase = pod_state_text_at(status, "phase");
+        const char *phase = json_text_at(status, "phase");
 
         if (!phase)
                 return s->leaving ? POD_DELETED : POD_UNKNOWN;
@@ -150,7 +134,7 @@ static enum pod_state_kind pod_state_kind_of(const json_t *pod, const struct pod
                 return POD_FAILED;
         if (strcasecmp(phase, "running") != 0)
                 return POD_UNKNOWN;
-        const char *policy = pod_state_text_at(json_object_get(pod, "spec"), "restartPolicy");
+        const char *policy = json_text_at(json_object_get(pod, "spec"), "restartPolicy");
         if (rules->check_all && policy && strcmp(policy, "Never") == 0 &&
             any_failed(json_object_get(status, "containerStatuses")))
                 return POD_FAILED;
@@ -170,22 +154,20 @@ static struct pod_wait container_wait(const json_t *containers)
         size_t i;
         json_t *item;
         json_array_foreach(containers, i, item) {
-                const json_t *waiting = json_object_get(json_object_get(item, "state"), "waiting");
-                const char *reason = pod_state_text_at(waiting, "reason");
+                const json_t *waiting = json_at(item, "state.waiting");
+                const char *reason = json_text_at(waiting, "reason");
                 if (!reason || !*reason || is_ordinary_wait(reason))
                         continue;
-                return (struct pod_wait){reason, pod_state_text_at(waiting, "message"),
-                                         pod_state_text_at(item, "name")};
+                return (struct pod_wait){reason, json_text_at(waiting, "message"), json_text_at(item, "name")};
         }
         return (struct pod_wait){0};
 }
 
 struct pod_wait pod_wait_read(const json_t *status)
 {
-        const json_t *scheduled = condition_of(status, "PodScheduled", "False");
-        if (pod_state_text_at(scheduled, "reason"))
-                return (struct pod_wait){pod_state_text_at(scheduled, "reason"),
-                                         pod_state_text_at(scheduled, "message"), NULL};
+        const json_t *scheduled = pod_condition_find(status, "PodScheduled", "False");
+        if (json_text_at(scheduled, "reason"))
+                return (struct pod_wait){json_text_at(scheduled, "reason"), json_text_at(scheduled, "message"), NULL};
         struct pod_wait init = container_wait(json_object_get(status, "initContainerStatuses"));
         return init.reason ? init : container_wait(json_object_get(status, "containerStatuses"));
 }
@@ -203,20 +185,20 @@ struct pod_container pod_container_read(const json_t *status, const json_t *spec
         const json_t *state = json_object_get(status, "state");
         const json_t *running = json_object_get(state, "running"), *waiting = json_object_get(state, "waiting");
         const json_t *terminated = json_object_get(state, "terminated");
-        const json_t *limits = json_object_get(json_object_get(spec, "resources"), "limits");
+        const json_t *limits = json_at(spec, "resources.limits");
         const json_t *how = running ? running : terminated ? terminated : waiting;
         return (struct pod_container){
-                .name = pod_state_text_at(status, "name"),
-                .image = pod_state_text_at(status, "image"),
+                .name = json_text_at(status, "name"),
+                .image = json_text_at(status, "image"),
                 .kind = running      ? CONTAINER_RUNNING
                         : terminated ? CONTAINER_TERMINATED
                         : waiting    ? CONTAINER_WAITING
                                      : CONTAINER_UNTOLD,
-                .started = pod_state_text_at(how, "startedAt"),
-                .finished = pod_state_text_at(how, "finishedAt"),
-                .reason = pod_state_text_at(how, "reason"),
-                .memory_limit = pod_state_text_at(limits, "memory"),
-                .exit_code = (int)json_integer_value(json_object_get(terminated, "exitCode")),
+                .started = json_text_at(how, "startedAt"),
+                .finished = json_text_at(how, "finishedAt"),
+                .reason = json_text_at(how, "reason"),
+                .memory_limit = json_text_at(limits, "memory"),
+                .exit_code = (int)json_int_at(terminated, "exitCode"),
         };
 }
 
@@ -234,16 +216,16 @@ static void fill_container(struct pod_container *c, struct packer *p, const json
 
 static void fill_containers(struct pod_state *s, struct packer *p, const json_t *pod)
 {
-        const json_t *status = json_object_get(json_object_get(pod, "status"), "containerStatuses");
-        const json_t *specs = json_object_get(json_object_get(pod, "spec"), "containers");
+        const json_t *status = json_at(pod, "status.containerStatuses");
+        const json_t *specs = json_at(pod, "spec.containers");
         int n = (int)MIN(json_array_size(status), (size_t)MAX_ITEMS);
         struct pod_container *all =
                 pack_room(p, (size_t)n * sizeof(struct pod_container), alignof(struct pod_container));
 
         for (int i = 0; i < n; i++) {
                 const json_t *one = json_array_get(status, (size_t)i);
-                const char *name = pod_state_text_at(one, "name");
-                fill_container(all ? &all[i] : NULL, p, one, name ? named_in(specs, name) : NULL);
+                const char *name = json_text_at(one, "name");
+                fill_container(all ? &all[i] : NULL, p, one, json_find_named(specs, name));
         }
         s->containers = all;
         s->n_containers = n;
@@ -257,7 +239,7 @@ static void fill_claims(struct pod_state *s, struct packer *p, const json_t *vol
         json_t *item;
 
         json_array_foreach(volumes, i, item) {
-                const char *name = pod_state_text_at(json_object_get(item, "persistentVolumeClaim"), "claimName");
+                const char *name = json_text_at(json_object_get(item, "persistentVolumeClaim"), "claimName");
                 if (name && *name && n < MAX_ITEMS)
                         names[n++] = name;
         }
@@ -278,10 +260,10 @@ static void pod_state_fill(struct pod_state *s, struct packer *p, const json_t *
 {
         const json_t *metadata = json_object_get(pod, "metadata"), *status = json_object_get(pod, "status");
         const json_t *spec = json_object_get(pod, "spec");
-        const char *inactive = pod_state_text_at(json_object_get(metadata, "labels"), KUBE_LABEL_INACTIVE);
-        const char *version = pod_state_text_at(metadata, "resourceVersion");
-        const json_t *ours = named_in(json_object_get(status, "containerStatuses"),
-                                      rules->container ? rules->container : KUBE_EXECUTOR_CONTAINER);
+        const char *inactive = json_text_at(json_object_get(metadata, "labels"), KUBE_LABEL_INACTIVE);
+        const char *version = json_text_at(metadata, "resourceVersion");
+        const json_t *ours = json_find_named(json_object_get(status, "containerStatuses"),
+                                             rules->container ? rules->container : KUBE_EXECUTOR_CONTAINER);
         const json_t *code = json_object_get(terminated_of(ours), "exitCode");
 
         s->leaving = json_is_string(json_object_get(metadata, "deletionTimestamp"));
@@ -289,21 +271,21 @@ static void pod_state_fill(struct pod_state *s, struct packer *p, const json_t *
         s->ended = json_is_integer(code);
         s->exit_code = s->ended ? (int)json_integer_value(code) : -1;
         s->version = version ? strtoull(version, NULL, 10) : 0;
-        s->created = pod_time_read(pod_state_text_at(metadata, "creationTimestamp"));
+        s->created = pod_time_read(json_text_at(metadata, "creationTimestamp"));
         s->kind = pod_state_kind_of(pod, rules, s);
         if (pod_state_kind_is_final(s->kind))
                 fill_containers(s, p, pod);
         fill_claims(s, p, json_object_get(spec, "volumes"));
-        s->name = pack_text(p, pod_state_text_at(metadata, "name"));
-        s->uid = pack_text(p, pod_state_text_at(metadata, "uid"));
-        s->node = pack_text(p, pod_state_text_at(spec, "nodeName"));
-        s->reason = pack_text(p, pod_state_text_at(status, "reason"));
-        s->message = pack_text(p, pod_state_text_at(status, "message"));
+        s->name = pack_text(p, json_text_at(metadata, "name"));
+        s->uid = pack_text(p, json_text_at(metadata, "uid"));
+        s->node = pack_text(p, json_text_at(spec, "nodeName"));
+        s->reason = pack_text(p, json_text_at(status, "reason"));
+        s->message = pack_text(p, json_text_at(status, "message"));
         if (s->kind == POD_PENDING || s->kind == POD_RUNNING)
                 fill_waiting(s, p, status);
-        const json_t *disruption = condition_of(status, "DisruptionTarget", "True");
-        s->disruption = pack_text(p, pod_state_text_at(disruption, "reason"));
-        s->disruption_message = pack_text(p, pod_state_text_at(disruption, "message"));
+        const json_t *disruption = pod_condition_find(status, "DisruptionTarget", "True");
+        s->disruption = pack_text(p, json_text_at(disruption, "reason"));
+        s->disruption_message = pack_text(p, json_text_at(disruption, "message"));
 }
 
 static bool pod_state_read_number(const char *text, int32_t *out)
@@ -320,13 +302,13 @@ static bool pod_state_read_number(const char *text, int32_t *out)
 int pod_state_read(const json_t *pod, const struct pod_rules *rules, struct pod_state **out)
 {
         const json_t *metadata = json_object_get(pod, "metadata"), *labels = json_object_get(metadata, "labels");
-        const char *name = pod_state_text_at(metadata, "name");
+        const char *name = json_text_at(metadata, "name");
         struct pod_state s = {.refs = 1};
         struct packer p = {.used = sizeof(s)};
 
-        if (!name || !*name || !pod_state_read_number(pod_state_text_at(labels, KUBE_LABEL_EXECUTOR_ID), &s.id))
+        if (!name || !*name || !pod_state_read_number(json_text_at(labels, KUBE_LABEL_EXECUTOR_ID), &s.id))
                 return FST_POD_E_NO_EXECUTOR;
-        if (!pod_state_read_number(pod_state_text_at(labels, KUBE_LABEL_PROFILE_ID), &s.profile))
+        if (!pod_state_read_number(json_text_at(labels, KUBE_LABEL_PROFILE_ID), &s.profile))
                 s.profile = 0;
         pod_state_fill(&s, &p, pod, rules);
 

@@ -56,6 +56,9 @@ struct pod_wait {
         const char *container;        /* NULL: the pod itself waits */
 };
 
+/* Returns the condition @type of a pod's status if its status is @value ("True"), or NULL. */
+const json_t *pod_condition_find(const json_t *status, const char *type, const char *value);
+
 /* Finds the reason in a pod's status. Texts are borrowed from it. */
 struct pod_wait pod_wait_read(const json_t *status);
 

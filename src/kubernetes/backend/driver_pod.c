@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "kubernetes/api/kube_client.h"
+#include "kubernetes/api/pod_state.h"
 
 #include <string.h>
 
@@ -30,24 +31,11 @@ int driver_pod_fetch(struct kube_client *client, const char *namespace, const ch
                          name, namespace);
 }
 
-static bool is_ready(const json_t *pod)
-{
-        json_t *conditions = json_object_get(json_object_get(pod, "status"), "conditions"), *condition;
-        size_t i;
-        json_array_foreach(conditions, i, condition) {
-                const char *type = json_string_value(json_object_get(condition, "type"));
-                const char *status = json_string_value(json_object_get(condition, "status"));
-                if (type && status && strcmp(type, "Ready") == 0)
-                        return strcmp(status, "True") == 0;
-        }
-        return false;
-}
-
 static void driver_pod_on_pod(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct driver_pod_wait *wait = owner;
         wait->call = NULL;
-        if (r || !is_ready(response->object))
+        if (r || !pod_condition_find(json_object_get(response->object, "status"), "Ready", "True"))
                 return;
         uv_timer_stop(&wait->timer);
         wait->ready(wait->owner);

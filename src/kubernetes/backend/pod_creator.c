@@ -8,6 +8,7 @@
 #include "kubernetes/api/kube_client.h"
 #include "kubernetes/conf/kube_conf.h"
 #include "kubernetes/api/quantity.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,21 +142,14 @@ static void pod_creator_on_pod(void *owner, struct kube_call *call, int r, const
 
 /* -------------------------------------------------------------------------------------------------------- building */
 
-static const char *pod_creator_text_at(const json_t *object, const char *const *path)
-{
-        for (; *path; path++)
-                object = json_object_get(object, *path);
-        return json_string_value(object);
-}
-
 /* Replaces the claim @from by @to in the pod's volumes. */
 static void replace_claim(json_t *pod, const char *from, const char *to)
 {
         json_t *volume;
         size_t i;
-        json_array_foreach(json_object_get(json_object_get(pod, "spec"), "volumes"), i, volume) {
+        json_array_foreach(json_at(pod, "spec.volumes"), i, volume) {
                 json_t *source = json_object_get(volume, "persistentVolumeClaim");
-                const char *name = json_string_value(json_object_get(source, "claimName"));
+                const char *name = json_text_at(source, "claimName");
                 if (name && strcmp(name, from) == 0)
                         json_object_set_new(source, "claimName", json_string(to));
         }
@@ -168,8 +162,7 @@ static json_t *claims_to_create(const json_t *resources, char *const *reused, in
         size_t i;
         json_array_foreach((json_t *)resources, i, claim) {
                 if ((int)i < n_reused && reused[i])
-                        replace_claim(pod, pod_creator_text_at(claim, (const char *[]){"metadata", "name", NULL}),
-                                      reused[i]);
+                        replace_claim(pod, json_text_at(claim, "metadata.name"), reused[i]);
                 else
                         json_array_append(claims, claim);
         }
@@ -178,9 +171,8 @@ static json_t *claims_to_create(const json_t *resources, char *const *reused, in
 
 static struct claim_need claim_need_read(const json_t *claim)
 {
-        const char *storage =
-                pod_creator_text_at(claim, (const char *[]){"spec", "resources", "requests", "storage", NULL});
-        const char *class = pod_creator_text_at(claim, (const char *[]){"spec", "storageClassName", NULL});
+        const char *storage = json_text_at(claim, "spec.resources.requests.storage");
+        const char *class = json_text_at(claim, "spec.storageClassName");
         struct claim_need need = {.storage_class = class ? mem_strdup(class) : NULL};
         struct fst_error error = FST_ERROR_INIT;
         if (storage && quantity_read(storage, 0, &need.size, &error) < 0)

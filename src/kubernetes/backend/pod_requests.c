@@ -10,6 +10,7 @@
 #include "kubernetes/api/log_tail.h"
 #include "kubernetes/executors/pods_snapshot.h"
 #include "kubernetes/api/quantity.h"
+#include "text/json.h"
 
 #define LOG "ExecutorPods"
 
@@ -231,21 +232,14 @@ static int pod_requests_on_claim(void *owner, json_t *item)
         return 0;
 }
 
-static const json_t *pod_requests_member(const json_t *object, const char *a, const char *b)
-{
-        return json_object_get(json_object_get(object, a), b);
-}
-
 static struct pod_claim read_claim(const json_t *item)
 {
-        const json_t *requests = json_object_get(pod_requests_member(item, "spec", "resources"), "requests");
-        const char *storage = json_string_value(json_object_get(requests, "storage"));
-        const char *name = json_string_value(pod_requests_member(item, "metadata", "name"));
-        struct pod_claim claim = {
-                .name = name ? name : "",
-                .storage_class = json_string_value(pod_requests_member(item, "spec", "storageClassName")),
-                .created =
-                        pod_time_read(json_string_value(pod_requests_member(item, "metadata", "creationTimestamp")))};
+        const json_t *requests = json_at(item, "spec.resources.requests");
+        const char *storage = json_text_at(requests, "storage");
+        const char *name = json_text_at(item, "metadata.name");
+        struct pod_claim claim = {.name = name ? name : "",
+                                  .storage_class = json_text_at(item, "spec.storageClassName"),
+                                  .created = pod_time_read(json_text_at(item, "metadata.creationTimestamp"))};
         struct fst_error error = FST_ERROR_INIT;
         if (storage && quantity_read(storage, 0, &claim.size, &error) < 0)
                 error_deinit(&error);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "kubernetes/executors/snapshots_store.h"
 #include "kubernetes/api/kube_watch.h"
+#include "text/json.h"
 
 #define LOG "ExecutorPodsSource"
 
@@ -92,7 +93,7 @@ static void pods_snapshot_source_on_listed(void *owner, struct kube_call *call, 
                 return;
         }
         s->seen = true;
-        const json_t *version = json_object_get(json_object_get(response->object, "metadata"), "resourceVersion");
+        const json_t *version = json_at(response->object, "metadata.resourceVersion");
         snapshots_store_list_end(s->store, json_string_value(version), pods_snapshot_source_now_of(s));
         s->ops->changed(s->owner);
 }

@@ -9,13 +9,9 @@
 
 #include "kubernetes/api/pod_state.h"
 #include "kubernetes/api/pod_description.h"
+#include "text/json.h"
 
 #include <string.h>
-
-static const char *driver_diagnosis_text_at(const json_t *object, const char *key)
-{
-        return json_string_value(json_object_get(object, key));
-}
 
 static void sentence_begin(struct buf *out)
 {
@@ -30,31 +26,6 @@ static void sentence_append(struct buf *out, const char *text)
         while (n > 0 && strchr(". \n", text[n - 1]))
                 n--;
         buf_append(out, text, n);
-}
-
-static const json_t *container_spec_find(const json_t *pod, const char *list, const char *name)
-{
-        const json_t *all = json_object_get(json_object_get(pod, "spec"), list), *one;
-        size_t i;
-        json_array_foreach((json_t *)all, i, one) {
-                const char *its = driver_diagnosis_text_at(one, "name");
-                if (name && its && strcmp(name, its) == 0)
-                        return one;
-        }
-        return NULL;
-}
-
-static const json_t *disruption_find(const json_t *pod)
-{
-        const json_t *all = json_object_get(json_object_get(pod, "status"), "conditions"), *one;
-        size_t i;
-        json_array_foreach((json_t *)all, i, one) {
-                const char *type = driver_diagnosis_text_at(one, "type"),
-                           *status = driver_diagnosis_text_at(one, "status");
-                if (type && status && strcmp(type, "DisruptionTarget") == 0 && strcmp(status, "True") == 0)
-                        return one;
-        }
-        return NULL;
 }
 
 static void reason_append(struct buf *out, const char *reason, const char *message)
@@ -92,11 +63,11 @@ static void describe_failed_containers(struct driver_diagnosis *d, const json_t 
 {
         const json_t *status = json_object_get(pod, "status"), *one;
         const json_t *all = json_object_get(status, is_init ? "initContainerStatuses" : "containerStatuses");
+        const json_t *specs = json_at(pod, is_init ? "spec.initContainers" : "spec.containers");
         size_t i;
         json_array_foreach((json_t *)all, i, one) {
-                const char *name = driver_diagnosis_text_at(one, "name");
-                struct pod_container c = pod_container_read(
-                        one, container_spec_find(pod, is_init ? "initContainers" : "containers", name));
+                const char *name = json_text_at(one, "name");
+                struct pod_container c = pod_container_read(one, json_find_named(specs, name));
                 if (c.kind == CONTAINER_TERMINATED && c.exit_code != 0)
                         describe_failed_container(d, &c, name && strcmp(name, container) == 0, is_init);
         }
@@ -104,14 +75,13 @@ static void describe_failed_containers(struct driver_diagnosis *d, const json_t 
 
 static void describe_deleted_pod(struct driver_diagnosis *d, const json_t *pod)
 {
-        const json_t *metadata = json_object_get(pod, "metadata"), *disruption = disruption_find(pod);
-        const char *name = driver_diagnosis_text_at(metadata, "name"),
-                   *namespace = driver_diagnosis_text_at(metadata, "namespace");
+        const json_t *metadata = json_object_get(pod, "metadata");
+        const json_t *disruption = pod_condition_find(json_object_get(pod, "status"), "DisruptionTarget", "True");
+        const char *name = json_text_at(metadata, "name"), *namespace = json_text_at(metadata, "namespace");
         buf_puts(&d->text, "It was deleted before it ended, and its log with it");
         if (disruption) {
                 sentence_begin(&d->text);
-                reason_append(&d->text, driver_diagnosis_text_at(disruption, "reason"),
-                              driver_diagnosis_text_at(disruption, "message"));
+                reason_append(&d->text, json_text_at(disruption, "reason"), json_text_at(disruption, "message"));
         }
         if (name && namespace)
                 buf_printf(&d->text,
@@ -134,14 +104,13 @@ static void describe_evicted_pod(struct driver_diagnosis *d, const char *message
 
 bool driver_pod_is_deleted(const json_t *pod)
 {
-        return json_object_get(json_object_get(pod, "metadata"), "deletionTimestamp") != NULL;
+        return json_at(pod, "metadata.deletionTimestamp") != NULL;
 }
 
 void driver_diagnosis_init(struct driver_diagnosis *d, const json_t *pod, const char *container, bool gone)
 {
         const json_t *status = json_object_get(pod, "status");
-        const char *reason = driver_diagnosis_text_at(status, "reason"),
-                   *message = driver_diagnosis_text_at(status, "message");
+        const char *reason = json_text_at(status, "reason"), *message = json_text_at(status, "message");
         *d = (struct driver_diagnosis){.text = BUF_INIT};
         if (strcmp(pod_text_phase(pod), "Succeeded") == 0)
                 return;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "kubernetes/api/kube_watch.h"
 #include "base/hash_table.h"
+#include "text/json.h"
 
 #include <string.h>
 
@@ -49,11 +50,6 @@ struct pod_follower {
         struct watched_namespace *first;
 };
 
-static const char *driver_pods_watch_metadata_text(const json_t *pod, const char *key)
-{
-        return json_string_value(json_object_get(json_object_get(pod, "metadata"), key));
-}
-
 static bool driver_pods_watch_has_name(const void *object, const void *name)
 {
         return strcmp(((const struct followed_pod *)object)->name, name) == 0;
@@ -63,7 +59,7 @@ static bool driver_pods_watch_has_name(const void *object, const void *name)
 static void followed_pod_report(struct followed_pod *p, bool gone, const json_t *pod)
 {
         const struct pod_follower_ops *ops = p->ns->follower->ops;
-        const char *uid = driver_pods_watch_metadata_text(pod, "uid");
+        const char *uid = json_text_at(pod, "metadata.uid");
         bool same = uid && strcmp(uid, p->uid) == 0;
         if (gone && !same)
                 return; /* an earlier pod of that name */
@@ -108,7 +104,7 @@ static void driver_pods_watch_on_event(void *owner, enum kube_event what, json_t
                                 followed_pod_fetch(p);
                 return;
         }
-        const char *name = driver_pods_watch_metadata_text(pod, "name");
+        const char *name = json_text_at(pod, "metadata.name");
         struct followed_pod *p =
                 name ? object_table_find(&ns->table, object_hash_text(name), driver_pods_watch_has_name, name) : NULL;
         for (struct followed_pod *twin; p; p = twin) {
@@ -228,7 +224,7 @@ void pod_follow_created(struct followed_pod *p, const char *uid)
 {
         json_t *early = steal(p->early);
         p->uid = mem_strdup(uid);
-        const char *its = driver_pods_watch_metadata_text(early, "uid");
+        const char *its = json_text_at(early, "metadata.uid");
         if (its && strcmp(its, uid) == 0)
                 followed_pod_report(p, p->early_gone, early);
         json_decref(early);

@@ -12,6 +12,7 @@
 #include "kubernetes/executors/exit_reason.h"
 #include "kubernetes/api/kube_watch.h"
 #include "kubernetes/api/pod_description.h"
+#include "text/json.h"
 
 #include <string.h>
 
@@ -19,11 +20,6 @@
 #define LOG_ATTEMPTS 2
 
 #define COMPONENT "LoggingPodStatusWatcherImpl"
-
-static const char *driver_watch_metadata_text(const json_t *pod, const char *key)
-{
-        return json_string_value(json_object_get(json_object_get(pod, "metadata"), key));
-}
 
 static void driver_watch_report(const struct driver_watch *w)
 {
@@ -81,7 +77,7 @@ static void watch_end(struct driver_watch *w)
         driver_diagnosis_init(&w->diagnosis, w->pod ? w->pod : w->subject.pod, w->subject.container, w->gone);
         if (!w->diagnosis.log_container)
                 return;
-        w->log_call = kube_logs(w->client, w->subject.namespace, driver_watch_metadata_text(w->subject.pod, "name"),
+        w->log_call = kube_logs(w->client, w->subject.namespace, json_text_at(w->subject.pod, "metadata.name"),
                                 &(struct kube_log){.container = w->diagnosis.log_container,
                                                    .tail_lines = DRIVER_LOG_LINES,
                                                    .silence_ms = LOG_SILENCE_MS,
@@ -106,8 +102,7 @@ static void driver_watch_on_event(void *owner, enum kube_event what, json_t *pod
                         watch_end_deleted(w);
                 return;
         }
-        const char *uid = driver_watch_metadata_text(pod, "uid"),
-                   *its = driver_watch_metadata_text(w->subject.pod, "uid");
+        const char *uid = json_text_at(pod, "metadata.uid"), *its = json_text_at(w->subject.pod, "metadata.uid");
         bool same = uid && its && strcmp(uid, its) == 0;
         if (what != KUBE_DELETED && !same) { /* another pod of that name */
                 watch_end_deleted(w);
@@ -154,7 +149,7 @@ void driver_watch_begin(struct driver_watch *w, struct kube_client *client, cons
         log_info(COMPONENT, "Waiting for application %s with application ID %s and submission ID %s to finish...",
                  subject->app_name, subject->app_id, subject->submission_id);
         _cleanup_free_ char *path = kube_path("v1", subject->namespace, "pods", NULL);
-        _cleanup_free_ char *fields = mem_printf("metadata.name=%s", driver_watch_metadata_text(subject->pod, "name"));
+        _cleanup_free_ char *fields = mem_printf("metadata.name=%s", json_text_at(subject->pod, "metadata.name"));
         w->watch = kube_watch_start(client, &(struct kube_watch_options){.path = path, .fields = fields}, &ops, w);
 }
 
@@ -171,14 +166,14 @@ bool driver_watch_is_over(const struct driver_watch *w)
 /* Returns the exit code of the driver's container, or a substitute. */
 static int exit_code(const struct driver_watch *w)
 {
-        const json_t *statuses = json_object_get(json_object_get(w->pod, "status"), "containerStatuses"), *status;
+        const json_t *statuses = json_at(w->pod, "status.containerStatuses"), *status;
         size_t i;
         if (w->gone)
                 return 1;
         json_array_foreach((json_t *)statuses, i, status) {
-                const char *name = json_string_value(json_object_get(status, "name"));
-                const json_t *ended = json_object_get(json_object_get(status, "state"), "terminated");
-                int code = (int)json_integer_value(json_object_get(ended, "exitCode"));
+                const char *name = json_text_at(status, "name");
+                const json_t *ended = json_at(status, "state.terminated");
+                int code = (int)json_int_at(ended, "exitCode");
                 if (name && strcmp(name, w->subject.container) == 0 && ended && code != 0)
                         return code & 0xff ? code & 0xff : 1;
         }
@@ -203,8 +198,8 @@ static void log_diagnosis(struct driver_watch *w)
         else
                 log_error(COMPONENT,
                           "The driver pod %s: %s. For its log: kubectl logs %s --namespace=%s --container=%s%s%s%s",
-                          s->submission_id, text, driver_watch_metadata_text(s->pod, "name"), s->namespace,
-                          d->log_container, w->log_call ? "" : " (this client cannot read it: ",
+                          s->submission_id, text, json_text_at(s->pod, "metadata.name"), s->namespace, d->log_container,
+                          w->log_call ? "" : " (this client cannot read it: ",
                           w->log_call ? "" : error_message(&w->log_error), w->log_call ? "" : ")");
 }
 

@@ -11,6 +11,7 @@
 #include "kubernetes/api/kube_names.h"
 #include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/api/pod_description.h"
+#include "text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,12 +40,6 @@ struct pending_call {
 static const char *kube_submit_operation_variable(const char *name)
 {
         return getenv(name);
-}
-
-static const char *kube_submit_operation_name_of(const json_t *pod)
-{
-        const char *name = json_string_value(json_object_get(json_object_get(pod, "metadata"), "name"));
-        return name ? name : "";
 }
 
 static void kube_submit_operation_fail(struct kube_operation *o, int r, const struct fst_error *error)
@@ -80,7 +75,7 @@ static int kube_submit_operation_on_item(void *owner, json_t *pod)
         struct kube_operation *o = p->operation;
         if (!pod)
                 json_array_clear(o->pods);
-        else if (text_starts_with(kube_submit_operation_name_of(pod), o->prefix))
+        else if (text_starts_with(json_text_or_empty(pod, "metadata.name"), o->prefix))
                 json_array_append(o->pods, pod);
         return 0;
 }
@@ -116,7 +111,7 @@ static void delete_drivers(struct kube_operation *o)
         json_array_foreach(o->pods, i, pod) {
                 struct pending_call *p = pending_call_add(o);
                 _cleanup_free_ char *path = mem_printf("%s%s%s", o->path, o->prefix ? "/" : "",
-                                                       o->prefix ? kube_submit_operation_name_of(pod) : "");
+                                                       o->prefix ? json_text_or_empty(pod, "metadata.name") : "");
                 p->call = kube_delete(o->client, path, &how, kube_submit_operation_on_answer, p);
         }
 }
@@ -198,7 +193,7 @@ static void print_drivers(void *owner, const json_t *pods)
                 fputs(t->pattern ? "No applications found.\n" : "Application not found.\n", stderr);
         json_array_foreach((json_t *)pods, i, pod) {
                 if (t->kill && t->pattern)
-                        fprintf(stderr, "Deleting driver pod: %s.\n", kube_submit_operation_name_of(pod));
+                        fprintf(stderr, "Deleting driver pod: %s.\n", json_text_or_empty(pod, "metadata.name"));
                 if (t->kill)
                         continue;
                 _cleanup_(buf_deinit) struct buf text = BUF_INIT;

@@ -10,6 +10,8 @@
  */
 #include "kubernetes/executors/snapshots_store.h"
 
+#include "text/json.h"
+
 #include <string.h>
 
 struct pods_changes {
@@ -173,8 +175,8 @@ static void remove_pod(struct snapshots_store *store, struct pod_state *last)
 void snapshots_store_delete(struct snapshots_store *store, const json_t *pod, int64_t now)
 {
         const json_t *metadata = json_object_get(pod, "metadata");
-        const char *name = json_string_value(json_object_get(metadata, "name"));
-        const char *uid = json_string_value(json_object_get(metadata, "uid"));
+        const char *name = json_text_at(metadata, "name");
+        const char *uid = json_text_at(metadata, "uid");
         struct pod_state *known = name ? pods_snapshot_named(&store->pods, name) : NULL, *last = NULL;
 
         snapshots_store_note_event(store);

@@ -8,6 +8,7 @@
 #include "kubernetes/executors/executor_pods_conf.h"
 #include "kubernetes/conf/kube_conf.h"
 #include "kubernetes/api/quantity.h"
+#include "text/json.h"
 
 #include <string.h>
 
@@ -110,7 +111,7 @@ static json_t *find_group(json_t *objects)
         json_t *object;
         size_t i;
         json_array_foreach(objects, i, object) {
-                const char *kind = json_string_value(json_object_get(object, "kind"));
+                const char *kind = json_text_at(object, "kind");
                 if (kind && strcmp(kind, "PodGroup") == 0)
                         return object;
         }
@@ -139,7 +140,7 @@ static int put_volcano(const struct kube_conf *c, const struct gang *gang, struc
 int gang_put(const struct kube_conf *c, struct spark_pod *pod, json_t *pre_resources, struct fst_error *error)
 {
         struct gang gang;
-        const char *scheduler = json_string_value(json_object_get(pod_spec(pod), "schedulerName"));
+        const char *scheduler = json_text_at(pod_spec(pod), "schedulerName");
         int r = gang_read(c->conf, &gang, error);
         if (r || !gang.wanted || !scheduler)
                 return r;

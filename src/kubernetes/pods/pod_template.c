@@ -10,6 +10,7 @@
 #include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/pods/pod_types.h"
 #include "io/fs/uri.h"
+#include "text/json.h"
 #include "text/yaml.h"
 
 #include <errno.h>
@@ -43,10 +44,10 @@ int template_read(const char *path, json_t **out, struct fst_error *error)
 /* Moves the Spark container out of the pod. */
 static json_t *take_container(json_t *pod, const char *name)
 {
-        json_t *containers = json_object_get(json_object_get(pod, "spec"), "containers"), *container;
+        json_t *containers = json_at(pod, "spec.containers"), *container;
         size_t chosen = 0, found = 0, i;
         json_array_foreach(containers, i, container) {
-                const char *own = json_string_value(json_object_get(container, "name"));
+                const char *own = json_text_at(container, "name");
                 if (name && own && strcmp(own, name) == 0) {
                         chosen = i;
                         found++;

@@ -9,6 +9,7 @@
 #include "base/string_prefix.h"
 #include "conf/units.h"
 #include "standalone/wire/standalone_wire.h"
+#include "text/json.h"
 #include "text/shell_words.h"
 #include "rest/rest_messages.h"
 
@@ -163,7 +164,7 @@ static int read_request(struct rest_request *q, json_t *root, struct fst_error *
 
 static int read_message(struct rest_request *q, json_t *root, const char *json, size_t len, struct fst_error *error)
 {
-        const char *action = json_string_value(json_object_get(root, "action"));
+        const char *action = json_text_at(root, "action");
         if (!action)
                 return error_set(error, -EBADMSG, MISSING "Action field not found in JSON:\n%.*s",
                                  (int)MIN(len, (size_t)MOST_SHOWN), json);

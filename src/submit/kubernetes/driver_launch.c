@@ -20,6 +20,7 @@
 #include "submit/kubernetes/driver_plan.h"
 #include "kubernetes/api/kube_client.h"
 #include "kubernetes/api/kube_names.h"
+#include "text/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,18 +60,6 @@ struct driver_launch {
         struct fst_error error;
 };
 
-static const char *driver_launch_name_of(const json_t *object)
-{
-        const char *name = json_string_value(json_object_get(json_object_get(object, "metadata"), "name"));
-        return name ? name : "";
-}
-
-static const char *driver_launch_kind_of(const json_t *object)
-{
-        const char *kind = json_string_value(json_object_get(object, "kind"));
-        return kind ? kind : "";
-}
-
 static void driver_launch_next_step(struct driver_launch *l);
 
 /* ---------------------------------------------------------------------------------------------------------- sending */
@@ -104,16 +93,15 @@ static void driver_launch_end_sending(struct sending *s)
 static bool driver_launch_has_generated_name(const struct driver_launch *l, const json_t *object)
 {
         const struct fresh_names *names = &l->plan->k.names;
-        return strstr(driver_launch_name_of(object), names->unique) ||
-               strstr(driver_launch_name_of(object), names->app_id);
+        return strstr(json_text_or_empty(object, "metadata.name"), names->unique) ||
+               strstr(json_text_or_empty(object, "metadata.name"), names->app_id);
 }
 
 /* @answer is the object as the server has it, or NULL if the creation is unconfirmed. */
 static void driver_launch_add_created(struct driver_launch *l, const json_t *object, const json_t *answer)
 {
         json_t *copy = json_pack("{s:O, s:O, s:{s:O}}", "apiVersion", json_object_get(object, "apiVersion"), "kind",
-                                 json_object_get(object, "kind"), "metadata", "name",
-                                 json_object_get(json_object_get(object, "metadata"), "name"));
+                                 json_object_get(object, "kind"), "metadata", "name", json_at(object, "metadata.name"));
         static const char *const kept[] = {"namespace", "uid"};
         for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
                 json_t *value = json_object_get(json_object_get(answer, "metadata"), kept[i]);
@@ -128,8 +116,8 @@ static void driver_launch_fail(struct driver_launch *l, const json_t *object, in
         if (r == 0 || l->result != 0)
                 return;
         l->result = r;
-        error_set(&l->error, r, "%s %s: %s", driver_launch_kind_of(object), driver_launch_name_of(object),
-                  error_message(error));
+        error_set(&l->error, r, "%s %s: %s", json_text_or_empty(object, "kind"),
+                  json_text_or_empty(object, "metadata.name"), error_message(error));
 }
 
 static void driver_launch_on_sent(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
@@ -183,8 +171,8 @@ static void driver_launch_limit_attempts(struct driver_launch *l)
 
 static void driver_launch_warn_left_behind(const struct driver_launch *l, const json_t *object, const char *why)
 {
-        log_warn(COMPONENT, "%s %s may be left behind in namespace %s: %s", driver_launch_kind_of(object),
-                 driver_launch_name_of(object), l->plan->namespace, why);
+        log_warn(COMPONENT, "%s %s may be left behind in namespace %s: %s", json_text_or_empty(object, "kind"),
+                 json_text_or_empty(object, "metadata.name"), l->plan->namespace, why);
 }
 
 static void driver_launch_on_deleted(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
@@ -197,7 +185,7 @@ static void driver_launch_on_deleted(void *owner, struct kube_call *call, int r,
 
 static void driver_launch_delete(struct driver_launch *l, json_t *object)
 {
-        const char *uid = json_string_value(json_object_get(json_object_get(object, "metadata"), "uid"));
+        const char *uid = json_text_at(object, "metadata.uid");
         struct sending *s = driver_launch_new_sending(l, object);
         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
         s->call = kube_delete(l->client, path, &(struct kube_deletion){.uid = uid, .propagation = "Background"},
@@ -232,8 +220,7 @@ static void driver_launch_take_back(struct driver_launch *l)
         json_array_foreach(l->created, i, object) {
                 if (l->expired) {
                         driver_launch_warn_left_behind(l, object, "the API server did not answer in time");
-                } else if (json_object_get(json_object_get(object, "metadata"), "uid") ||
-                           driver_launch_has_generated_name(l, object)) {
+                } else if (json_at(object, "metadata.uid") || driver_launch_has_generated_name(l, object)) {
                         driver_launch_delete(l, object);
                 } else {
                         struct sending *s = driver_launch_new_sending(l, object);
@@ -264,8 +251,8 @@ static void driver_launch_explain(struct driver_launch *l)
                 error_set(&l->error, code,
                           "pod %s already exists in namespace %s: run kubectl delete pod %s --namespace=%s, or set "
                           "another spark.kubernetes.driver.pod.name",
-                          driver_launch_name_of(pod), l->plan->namespace, driver_launch_name_of(pod),
-                          l->plan->namespace);
+                          json_text_or_empty(pod, "metadata.name"), l->plan->namespace,
+                          json_text_or_empty(pod, "metadata.name"), l->plan->namespace);
         } else {
                 if (!l->stopped && l->step != STEP_REST)
                         log_error(COMPONENT, l->step == STEP_POD ? CHECK_POD : CHECK_RESOURCE);

@@ -5,16 +5,16 @@
 #include "kubernetes/driver/driver_objects.h"
 #include "kubernetes/conf/kube_settings.h"
 #include "submit/prepare/submission.h"
+#include "text/json.h"
 
 #include <stdlib.h>
 
 /* The driver's container is the last one, as in Spark. */
 static const char *driver_plan_container(const json_t *pod)
 {
-        const json_t *containers = json_object_get(json_object_get(pod, "spec"), "containers");
+        const json_t *containers = json_at(pod, "spec.containers");
         const json_t *last = json_array_get(containers, json_array_size(containers) - 1);
-        const char *name = json_string_value(json_object_get(last, "name"));
-        return name ? name : "";
+        return json_text_or_empty(last, "name");
 }
 
 int driver_plan_read(struct driver_plan *p, const struct submission *s, struct fst_error *error)
@@ -61,6 +61,6 @@ const json_t *driver_plan_pod(const struct driver_plan *p)
 
 const char *driver_plan_pod_name(const struct driver_plan *p)
 {
-        const char *name = json_string_value(json_object_get(json_object_get(driver_plan_pod(p), "metadata"), "name"));
+        const char *name = json_text_at(driver_plan_pod(p), "metadata.name");
         return name ? name : "";
 }

@@ -18,6 +18,7 @@
 #include "kubernetes/driver/driver_pods_watch.h"
 #include "kubernetes/api/pod_state.h"
 #include "kubernetes/api/pod_description.h"
+#include "text/json.h"
 
 #define IDLE_SERVERS 4 /* idle servers to keep open */
 
@@ -238,7 +239,7 @@ static void kube_submission_set_answer(fst_submission *app, json_t *answer)
 /* Finds the driver's container and returns true if it terminated. */
 static bool kube_submission_find_end(const json_t *pod, const char *container, struct pod_container *out)
 {
-        const json_t *statuses = json_object_get(json_object_get(pod, "status"), "containerStatuses"), *status;
+        const json_t *statuses = json_at(pod, "status.containerStatuses"), *status;
         size_t i;
         json_array_foreach((json_t *)statuses, i, status) {
                 *out = pod_container_read(status, NULL);
@@ -252,8 +253,8 @@ static bool kube_submission_find_end(const json_t *pod, const char *container, s
 static void kube_submission_explain_failure(struct kube_run *run, const json_t *pod, const struct pod_container *end)
 {
         const json_t *status = json_object_get(pod, "status");
-        const char *reason = json_string_value(json_object_get(status, "reason"));
-        const char *message = json_string_value(json_object_get(status, "message"));
+        const char *reason = json_text_at(status, "reason");
+        const char *message = json_text_at(status, "message");
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         buf_printf(&text, "the driver %s has failed", run->id);
         if (end)
@@ -270,7 +271,7 @@ static void kube_submission_take_phase(struct kube_run *run, const json_t *pod)
 {
         fst_submission *app = run->app;
         const char *phase = pod_text_phase(pod);
-        bool leaving = json_object_get(json_object_get(pod, "metadata"), "deletionTimestamp");
+        bool leaving = json_at(pod, "metadata.deletionTimestamp");
         bool failed = strcmp(phase, "Failed") == 0, finished = strcmp(phase, "Succeeded") == 0;
         struct pod_container end;
         bool ended = (failed || finished) && kube_submission_find_end(pod, run->container, &end);
@@ -338,7 +339,7 @@ static void kube_submission_poll(struct kube_run *run);
 static void kube_submission_on_polled(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct kube_run *run = owner;
-        const char *uid = json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "uid"));
+        const char *uid = json_text_at(answer->object, "metadata.uid");
         run->call = NULL;
         if (run->poll_again) {
                 run->poll_again = false;
@@ -398,7 +399,7 @@ static void kube_submission_kill_driver(struct kube_run *run)
 static void kube_submission_take_launched(struct kube_run *run, json_t *pod)
 {
         fst_submission *app = run->app;
-        const char *uid = json_string_value(json_object_get(json_object_get(pod, "metadata"), "uid"));
+        const char *uid = json_text_at(pod, "metadata.uid");
         run->uid = mem_strdup(uid ? uid : "");
         kube_submission_set_answer(app, kube_submission_summarize_pod(pod));
         submission_set_id(app, run->id);

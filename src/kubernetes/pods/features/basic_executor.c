@@ -15,6 +15,7 @@
 #include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/pods/pod_parts.h"
 #include "kubernetes/api/quantity.h"
+#include "text/json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -294,7 +295,7 @@ static void add_owner(const struct kube_conf *c, struct spark_pod *pod)
         if (c->driver_pod) {
                 kube_set_owner(holder, c->driver_pod);
                 json_array_extend(kube_children(pod_metadata(pod), "ownerReferences"),
-                                  json_object_get(json_object_get(holder, "metadata"), "ownerReferences"));
+                                  json_at(holder, "metadata.ownerReferences"));
         }
         json_decref(holder);
 }

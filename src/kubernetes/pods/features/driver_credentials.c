@@ -14,6 +14,7 @@
 #include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "kubernetes/conf/kube_settings.h"
+#include "text/json.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -95,9 +96,9 @@ static int driver_credentials_check(const struct kube_conf *c, struct fst_error 
 /* Warns about a service account that is ignored because credentials were given. */
 static void warn_of_account(struct spark_pod *pod, const char *account, const char *list)
 {
-        const char *kept = json_string_value(json_object_get(pod_spec(pod), "serviceAccountName"));
+        const char *kept = json_text_at(pod_spec(pod), "serviceAccountName");
         if (!kept || !*kept)
-                kept = json_string_value(json_object_get(pod_spec(pod), "serviceAccount"));
+                kept = json_text_at(pod_spec(pod), "serviceAccount");
         bool has = kept && *kept;
         if (!account || (has && strcmp(kept, account) == 0))
                 return;

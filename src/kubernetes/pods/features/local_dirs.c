@@ -10,14 +10,15 @@
 #include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "kubernetes/conf/kube_settings.h"
+#include "text/json.h"
 
 static void put_mounted(const struct spark_pod *pod, struct buf *list)
 {
         json_t *mount;
         size_t i;
         json_array_foreach(json_object_get(pod->container, "volumeMounts"), i, mount) {
-                const char *name = json_string_value(json_object_get(mount, "name"));
-                const char *path = json_string_value(json_object_get(mount, "mountPath"));
+                const char *name = json_text_at(mount, "name");
+                const char *path = json_text_at(mount, "mountPath");
                 if (name && path && text_starts_with(name, "spark-local-dir-"))
                         buf_printf(list, "%s%s", list->len ? "," : "", path);
         }

@@ -13,13 +13,14 @@
 #include "kubernetes/pods/executor_resources.h"
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/conf/kube_settings.h"
+#include "text/json.h"
 
 #define SCHEDULER "spark-scheduler"
 #define GPU "nvidia.com/gpu"
 
 static bool has_spark_scheduler(struct spark_pod *pod)
 {
-        const char *name = json_string_value(json_object_get(pod_spec(pod), "schedulerName"));
+        const char *name = json_text_at(pod_spec(pod), "schedulerName");
         return name && strcmp(name, SCHEDULER) == 0;
 }
 
@@ -42,8 +43,8 @@ static int annotate_executors(const struct kube_conf *c, json_t *annotations, st
         int r = executor_requests_read(c, &requests, error);
         if (r < 0)
                 return r;
-        kube_put_new(annotations, "spark-executor-cpu", json_string_value(json_object_get(requests, "cpu")));
-        kube_put_new(annotations, "spark-executor-mem", json_string_value(json_object_get(requests, "memory")));
+        kube_put_new(annotations, "spark-executor-cpu", json_text_at(requests, "cpu"));
+        kube_put_new(annotations, "spark-executor-mem", json_text_at(requests, "memory"));
         kube_put_new(annotations, "spark-executor-" GPU, json_string_value(json_object_get(requests, GPU)));
         json_decref(requests);
         return 0;
@@ -78,7 +79,7 @@ static bool spark_scheduler_has_key(const json_t *expressions, const char *key)
         json_t *expression;
         size_t i;
         json_array_foreach((json_t *)expressions, i, expression) {
-                const char *name = json_string_value(json_object_get(expression, "key"));
+                const char *name = json_text_at(expression, "key");
                 if (name && strcmp(name, key) == 0)
                         return true;
         }
