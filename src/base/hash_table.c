@@ -14,13 +14,6 @@ void object_table_deinit(struct object_table *t)
         *t = (struct object_table){0};
 }
 
-uint64_t object_hash_number(uint64_t number)
-{
-        number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
-        number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
-        return number ^ (number >> 31);
-}
-
 uint64_t object_hash_text(const char *text)
 {
         uint64_t h = 14695981039346656037u; /* FNV-1a */

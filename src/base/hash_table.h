@@ -17,7 +17,14 @@ typedef bool object_has_key(const void *object, const void *key);
 
 void object_table_deinit(struct object_table *t);
 uint64_t object_hash_text(const char *text);
-uint64_t object_hash_number(uint64_t number);
+
+/* Mixes all bits of @number (the last step of splitmix64). */
+static inline uint64_t object_hash_number(uint64_t number)
+{
+        number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
+        number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
+        return number ^ (number >> 31);
+}
 
 /* Returns the object or NULL. */
 void *object_table_find(const struct object_table *t, uint64_t hash, object_has_key *has, const void *key);

@@ -94,6 +94,11 @@ void *mem_try_grow(void *old, size_t size)
         return likely(p) ? p : mem_retry(realloc, old, size ? size : 1);
 }
 
+char *mem_strdup_if(const char *text)
+{
+        return text ? mem_strdup(text) : NULL;
+}
+
 char *mem_strdup(const char *text)
 {
         size_t size = strlen(text) + 1;

@@ -19,6 +19,7 @@ void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(
 void *mem_zero(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 void *mem_grow(void *old, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+char *mem_strdup_if(const char *text); /* NULL for NULL */
 char *mem_strndup(const char *text, size_t length) __attribute__((malloc, returns_nonnull));
 
 /*

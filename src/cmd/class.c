@@ -2,16 +2,12 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
-#include "submit/standalone/legacy_client.h"
-#include "submit/jvm/java_launcher.h"
+#include "conf/conf.h"
 #include "launch/spark_home.h"
+#include "submit/jvm/java_launcher.h"
+#include "submit/standalone/legacy_client.h"
 
 #include <stdio.h>
-
-static const char *class_environment(const char *name)
-{
-        return getenv(name);
-}
 
 const char command_class_help[] =
         "Usage: firesteel class [--print-launch-command] CLASS [ARGUMENTS]\n"
@@ -46,7 +42,7 @@ static int (*own_class(const char *class))(int, char **)
                 {"org.apache.spark.deploy.ExternalShuffleService", command_shuffle_service},
         };
         struct spark_home home = {0};
-        bool spark = spark_home_find(&home, class_environment, NULL) == 0 && home.jars;
+        bool spark = spark_home_find(&home, conf_environment, NULL) == 0 && home.jars;
         spark_home_deinit(&home);
         for (size_t i = 0; i < ARRAY_SIZE(own) && !spark; i++)
                 if (strcmp(own[i].class, class) == 0)

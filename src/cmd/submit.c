@@ -7,14 +7,15 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "process/exit_cleanup.h"
 #include "cmd/command.h"
+#include "conf/conf.h"
 #include "driver/backend/cluster_manager.h"
-#include "submit/options/arguments.h"
-#include "launch/environment.h"
-#include "submit/submit_main.h"
-#include "submit/prepare/submission.h"
 #include "driver/events/event_json.h"
+#include "launch/environment.h"
+#include "process/exit_cleanup.h"
+#include "submit/options/arguments.h"
+#include "submit/prepare/submission.h"
+#include "submit/submit_main.h"
 #include "text/json_string.h"
 
 #include <stdio.h>
@@ -158,11 +159,6 @@ static void submit_command_print_version(void)
               stderr);
 }
 
-static const char *environment(const char *name)
-{
-        return getenv(name);
-}
-
 /* The absolute path of conf/spark-defaults.conf, or NULL if it does not exist. */
 static char *submit_command_find_defaults(const char *conf_dir)
 {
@@ -184,8 +180,8 @@ static int submit_command_complete(struct submit_arguments *a, struct fst_error 
         if (r < 0)
                 return r;
         _cleanup_free_ char *defaults = submit_command_find_defaults(conf_dir);
-        r = submit_arguments_complete(a, defaults, environment, error);
-        bool valid = r == 0 && submit_arguments_validate(a, environment, error) == 0;
+        r = submit_arguments_complete(a, defaults, conf_environment, error);
+        bool valid = r == 0 && submit_arguments_validate(a, conf_environment, error) == 0;
         if (valid && runner_is_foreign(a))
                 return 0;
         for (size_t i = 0; i < a->messages.len; i++)

@@ -145,7 +145,12 @@ static int conf_read_value(const struct fst_conf *conf, const char *key, unsigne
         return substitute(conf, raw, out, error);
 }
 
-static char *conf_trim(char *text)
+const char *conf_environment(const char *name)
+{
+        return getenv(name);
+}
+
+char *conf_trim(char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
                 text++;

@@ -62,3 +62,9 @@ int conf_get_int(const struct fst_conf *conf, const char *key, int64_t *out, str
 int conf_get_double(const struct fst_conf *conf, const char *key, double *out, struct fst_error *error);
 int conf_get_bytes(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error);
 int conf_get_ms(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error);
+
+/* getenv, for functions that take the environment as a function. */
+const char *conf_environment(const char *name);
+
+/* Removes control characters and blanks from both ends, in place, as Java's String.trim. Returns the new start. */
+char *conf_trim(char *text);

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/module_loader.h"
 #include "base/string_prefix.h"
 #include "io/codec/archive_library.h"
-#include "base/module_loader.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -24,12 +24,6 @@ void program_files_deinit(struct program_files *files)
         *files = PROGRAM_FILES_INIT;
 }
 
-static const char *program_files_base_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-        return slash ? slash + 1 : path;
-}
-
 static int program_files_load_modules(struct program_files *files, struct fst_error *error)
 {
         const struct archive_library *lib;
@@ -44,7 +38,7 @@ static int program_files_load_modules(struct program_files *files, struct fst_er
 static int program_files_visit(struct dl_phdr_info *info, size_t size, void *context)
 {
         struct program_files *files = context;
-        const char *path = info->dlpi_name, *name = program_files_base_name(path);
+        const char *path = info->dlpi_name, *name = text_base_name(path);
         if (path[0] != '/')
                 return 0;
         if (text_starts_with(name, "libfiresteel.so"))

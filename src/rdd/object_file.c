@@ -12,10 +12,10 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "io/fs/file_systems.h"
+#include "net/byte_order.h"
 #include "rdd/pipeline/op.h"
 #include "store/page_frame.h"
 
-#include <endian.h>
 #include <inttypes.h>
 #include <xxhash.h>
 
@@ -25,41 +25,15 @@
 
 /* ------------------------------------------------------------------------------------------------ encoding numbers */
 
-static void object_file_put32(unsigned char *p, uint32_t n)
-{
-        n = htole32(n);
-        memcpy(p, &n, sizeof(n));
-}
-
-static void object_file_put64(unsigned char *p, uint64_t n)
-{
-        n = htole64(n);
-        memcpy(p, &n, sizeof(n));
-}
-
-static uint32_t object_file_get32(const unsigned char *p)
-{
-        uint32_t n;
-        memcpy(&n, p, sizeof(n));
-        return le32toh(n);
-}
-
-static uint64_t object_file_get64(const unsigned char *p)
-{
-        uint64_t n;
-        memcpy(&n, p, sizeof(n));
-        return le64toh(n);
-}
-
 static void object_file_make_header(fst_type type, unsigned char h[static OBJECT_FILE_HEADER])
 {
         memset(h, 0, OBJECT_FILE_HEADER);
         memcpy(h, HEADER_MAGIC, 4);
-        object_file_put32(h + 4, OBJECT_FILE_VERSION);
-        object_file_put32(h + 8, (uint32_t)type.key | (uint32_t)type.value << 8);
-        object_file_put32(h + 12, type.key_size);
-        object_file_put32(h + 16, type.value_size);
-        object_file_put64(h + 24, XXH3_64bits(h, 24));
+        put_le32(h + 4, OBJECT_FILE_VERSION);
+        put_le32(h + 8, (uint32_t)type.key | (uint32_t)type.value << 8);
+        put_le32(h + 12, type.key_size);
+        put_le32(h + 16, type.value_size);
+        put_le64(h + 24, XXH3_64bits(h, 24));
 }
 
 static int object_file_damaged(const char *path, const char *what, struct fst_error *error)
@@ -70,7 +44,7 @@ static int object_file_damaged(const char *path, const char *what, struct fst_er
 static int object_file_read_header(const char *path, const unsigned char h[static OBJECT_FILE_HEADER], fst_type *type,
                                    struct fst_error *error)
 {
-        uint32_t version = object_file_get32(h + 4), kinds = object_file_get32(h + 8);
+        uint32_t version = get_le32(h + 4), kinds = get_le32(h + 8);
         if (memcmp(h, HEADER_MAGIC, 4) != 0)
                 return error_set(error, -EBADMSG, "%s is not an object file: its header is not one", path);
         if (version != OBJECT_FILE_VERSION)
@@ -81,9 +55,9 @@ static int object_file_read_header(const char *path, const unsigned char h[stati
                                  path, version);
         fst_type found = {.key = (uint8_t)kinds,
                           .value = (uint8_t)(kinds >> 8),
-                          .key_size = object_file_get32(h + 12),
-                          .value_size = object_file_get32(h + 16)};
-        if (object_file_get64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found))
+                          .key_size = get_le32(h + 12),
+                          .value_size = get_le32(h + 16)};
+        if (get_le64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found))
                 return object_file_damaged(path, "its header does not match its checksum", error);
         *type = found;
         return 0;
@@ -245,17 +219,17 @@ static void object_writer_put_end(struct object_writer *w)
         size_t from = w->out.len;
         uint64_t at = w->written + from;
         for (size_t i = 0; i < w->index.len; i++) {
-                object_file_put64(number, w->index.data[i]);
+                put_le64(number, w->index.data[i]);
                 buf_append(&w->out, number, sizeof(number));
         }
-        object_file_put64(footer, w->rows);
-        object_file_put64(footer + 8, w->index.len);
-        object_file_put64(footer + 16, at);
+        put_le64(footer, w->rows);
+        put_le64(footer + 8, w->index.len);
+        put_le64(footer + 16, at);
         buf_append(&w->out, footer, 24);
-        object_file_put64(number, XXH3_64bits(w->out.data + from, w->out.len - from));
+        put_le64(number, XXH3_64bits(w->out.data + from, w->out.len - from));
         buf_append(&w->out, number, sizeof(number));
         buf_append(&w->out, FOOTER_MAGIC, 4);
-        object_file_put32(number, OBJECT_FILE_VERSION);
+        put_le32(number, OBJECT_FILE_VERSION);
         buf_append(&w->out, number, 4);
 }
 
@@ -343,10 +317,10 @@ static int object_reader_read_index(struct object_reader *r, uint64_t *frames, s
         int e = object_file_read_exact(&r->file, footer, sizeof(footer), size - sizeof(footer), error);
         if (e < 0)
                 return e;
-        uint64_t n = object_file_get64(footer + 8), at = object_file_get64(footer + 16);
+        uint64_t n = get_le64(footer + 8), at = get_le64(footer + 16);
         if (memcmp(footer + 32, FOOTER_MAGIC, 4) != 0)
                 return object_file_damaged(path, "it is truncated", error);
-        if (object_file_get32(footer + 36) != OBJECT_FILE_VERSION || n > room / (8 + PAGE_FRAME_HEADER) ||
+        if (get_le32(footer + 36) != OBJECT_FILE_VERSION || n > room / (8 + PAGE_FRAME_HEADER) ||
             at != size - sizeof(footer) - n * 8)
                 return object_file_damaged(path, "its footer does not match its checksum", error);
         unsigned char *bytes = malloc((size_t)n * 8 + 24);
@@ -357,10 +331,10 @@ static int object_reader_read_index(struct object_reader *r, uint64_t *frames, s
         }
         e = object_file_read_exact(&r->file, bytes, (size_t)n * 8, at, error);
         memcpy(bytes + n * 8, footer, 24);
-        bool good = e == 0 && XXH3_64bits(bytes, (size_t)n * 8 + 24) == object_file_get64(footer + 24);
+        bool good = e == 0 && XXH3_64bits(bytes, (size_t)n * 8 + 24) == get_le64(footer + 24);
         uint64_t least = OBJECT_FILE_HEADER;
         for (uint64_t i = 0; good && i <= n; i++) {
-                r->index[i] = i < n ? object_file_get64(bytes + i * 8) : at;
+                r->index[i] = i < n ? get_le64(bytes + i * 8) : at;
                 good = r->index[i] >= least && (i > 0 || r->index[i] == least) && r->index[i] <= at;
                 least = r->index[i] + PAGE_FRAME_HEADER;
         }

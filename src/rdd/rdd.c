@@ -5,6 +5,7 @@
  * Every function that creates an RDD returns one. An invalid RDD (its own arguments or a parent are invalid) carries
  * status and message. It is never computed; the action at the end reports the first cause.
  */
+#include "base/string_prefix.h"
 #include "rdd/rdd_build.h"
 
 #include "base/live_handles.h"
@@ -19,15 +20,9 @@
 
 /* ----------------------------------------------------------------------------------------------- creating */
 
-static const char *rdd_site_base_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-        return slash ? slash + 1 : path;
-}
-
 char *rdd_site_text(fst_site site)
 {
-        return site.file ? mem_printf("%s at %s:%d", site.operation, rdd_site_base_name(site.file), site.line)
+        return site.file ? mem_printf("%s at %s:%d", site.operation, text_base_name(site.file), site.line)
                          : mem_strdup(site.operation);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "net/byte_order.h"
 
 #include <stdbool.h>
 
@@ -15,31 +16,9 @@ static void frame_put16(uint8_t *p, uint16_t v)
         p[1] = (uint8_t)(v >> 8);
 }
 
-static void frame_put32(uint8_t *p, uint32_t v)
-{
-        frame_put16(p, (uint16_t)v);
-        frame_put16(p + 2, (uint16_t)(v >> 16));
-}
-
-static void frame_put64(uint8_t *p, uint64_t v)
-{
-        frame_put32(p, (uint32_t)v);
-        frame_put32(p + 4, (uint32_t)(v >> 32));
-}
-
 static uint16_t frame_get16(const uint8_t *p)
 {
         return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static uint32_t frame_get32(const uint8_t *p)
-{
-        return frame_get16(p) | (uint32_t)frame_get16(p + 2) << 16;
-}
-
-static uint64_t frame_get64(const uint8_t *p)
-{
-        return frame_get32(p) | (uint64_t)frame_get32(p + 4) << 32;
 }
 
 static const uint8_t magic[4] = {'F', 'S', 'R', 'P'};
@@ -50,10 +29,10 @@ void frame_header_put(uint8_t *out, const struct frame_header *h)
         out[4] = FRAME_VERSION;
         out[5] = h->kind;
         frame_put16(out + 6, h->type);
-        frame_put64(out + 8, h->id);
-        frame_put32(out + 16, h->endpoint);
-        frame_put32(out + 20, h->body_len);
-        frame_put64(out + 24, h->attachment_len);
+        put_le64(out + 8, h->id);
+        put_le32(out + 16, h->endpoint);
+        put_le32(out + 20, h->body_len);
+        put_le64(out + 24, h->attachment_len);
 }
 
 static int not_ours(const uint8_t *in, struct fst_error *error)
@@ -99,10 +78,10 @@ int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h
                 .version = in[4],
                 .kind = in[5],
                 .type = frame_get16(in + 6),
-                .id = frame_get64(in + 8),
-                .endpoint = frame_get32(in + 16),
-                .body_len = frame_get32(in + 20),
-                .attachment_len = frame_get64(in + 24),
+                .id = get_le64(in + 8),
+                .endpoint = get_le32(in + 16),
+                .body_len = get_le32(in + 20),
+                .attachment_len = get_le64(in + 24),
         };
         if (got.version != FRAME_VERSION && got.kind != FRAME_HELLO && got.kind != FRAME_REFUSED)
                 return error_set(error, -EPROTO, "a frame of version %u", got.version);

@@ -2,6 +2,7 @@
 #include "shuffle/output_index.h"
 
 #include "base/error.h"
+#include "net/byte_order.h"
 #include "store/file_cipher.h"
 #include "store/spill.h"
 
@@ -13,32 +14,6 @@
 #define IV 40
 #define HEADER (IV + FILE_IV)
 #define ENTRY 8
-
-static void output_index_put32(struct buf *b, uint32_t v)
-{
-        v = htole32(v);
-        buf_append(b, &v, sizeof(v));
-}
-
-static void output_index_put64(struct buf *b, uint64_t v)
-{
-        v = htole64(v);
-        buf_append(b, &v, sizeof(v));
-}
-
-static uint32_t output_index_get32(const unsigned char *p)
-{
-        uint32_t v;
-        memcpy(&v, p, sizeof(v));
-        return le32toh(v);
-}
-
-static uint64_t output_index_get64(const unsigned char *p)
-{
-        uint64_t v;
-        memcpy(&v, p, sizeof(v));
-        return le64toh(v);
-}
 
 /* Extents follow each other in file order, so the index omits their offsets. */
 static void put_pages(const struct shuffle_output *o, struct buf *index)
@@ -57,14 +32,14 @@ static void put_pages(const struct shuffle_output *o, struct buf *index)
 
 void output_index_put(const struct shuffle_output *o, bool in_memory, struct buf *index)
 {
-        output_index_put32(index, (uint32_t)o->partitions);
-        output_index_put32(index, (uint32_t)o->type.key | (uint32_t)o->type.value << 8);
-        output_index_put32(index, o->type.key_size);
-        output_index_put32(index, o->type.value_size);
-        output_index_put64(index, o->rows);
-        output_index_put64(index, o->bytes);
-        output_index_put32(index, o->n_extents);
-        output_index_put32(index, in_memory);
+        buf_put_le32(index, (uint32_t)o->partitions);
+        buf_put_le32(index, (uint32_t)o->type.key | (uint32_t)o->type.value << 8);
+        buf_put_le32(index, o->type.key_size);
+        buf_put_le32(index, o->type.value_size);
+        buf_put_le64(index, o->rows);
+        buf_put_le64(index, o->bytes);
+        buf_put_le32(index, o->n_extents);
+        buf_put_le32(index, in_memory);
         const uint8_t *iv = spill_iv(o->file);
         buf_append(index, iv ? iv : (const uint8_t[FILE_IV]){0}, FILE_IV);
         put_pages(o, index);
@@ -86,17 +61,17 @@ static bool is_zero(const unsigned char iv[static FILE_IV])
 int output_index_parse(const void *index, size_t len, struct output_index *out, struct fst_error *error)
 {
         const unsigned char *p = index;
-        if (len < HEADER || output_index_get32(p + PAGES) != (len - HEADER) / ENTRY || (len - HEADER) % ENTRY)
+        if (len < HEADER || get_le32(p + PAGES) != (len - HEADER) / ENTRY || (len - HEADER) % ENTRY)
                 return output_index_damaged(error, "its index has a wrong length");
-        uint32_t tag = output_index_get32(p + 4);
-        if (output_index_get32(p) > OUTPUT_INDEX_PARTITIONS || tag > UINT16_MAX)
+        uint32_t tag = get_le32(p + 4);
+        if (get_le32(p) > OUTPUT_INDEX_PARTITIONS || tag > UINT16_MAX)
                 return output_index_damaged(error, "its index is invalid");
-        *out = (struct output_index){.partitions = (int)output_index_get32(p),
+        *out = (struct output_index){.partitions = (int)get_le32(p),
                                      .type = {.key = tag & 0xff,
                                               .value = tag >> 8,
-                                              .key_size = output_index_get32(p + 8),
-                                              .value_size = output_index_get32(p + 12)},
-                                     .in_memory = output_index_get32(p + IN_MEMORY) != 0,
+                                              .key_size = get_le32(p + 8),
+                                              .value_size = get_le32(p + 12)},
+                                     .in_memory = get_le32(p + IN_MEMORY) != 0,
                                      .iv = is_zero(p + IV) ? NULL : p + IV};
         return 0;
 }
@@ -111,12 +86,12 @@ int output_index_take(const void *index, size_t len, struct memory_manager *mana
                 return r;
         struct shuffle_output *o = shuffle_output_new(head.partitions, head.type, manager);
         uint64_t at = 0;
-        o->rows = output_index_get64(p + ROWS);
-        o->bytes = output_index_get64(p + ROWS + 8);
-        uint32_t n = output_index_get32(p + PAGES);
+        o->rows = get_le64(p + ROWS);
+        o->bytes = get_le64(p + ROWS + 8);
+        uint32_t n = get_le32(p + PAGES);
         p += HEADER;
         for (uint32_t i = 0; i < n; i++, p += ENTRY) {
-                uint32_t partition = output_index_get32(p), length = output_index_get32(p + 4);
+                uint32_t partition = get_le32(p), length = get_le32(p + 4);
                 if (partition >= (uint32_t)o->partitions) {
                         shuffle_output_unref(o);
                         return output_index_damaged(error, "a page has an invalid partition");

@@ -297,7 +297,7 @@ static int read_seal(struct fetch_stream *s, uint32_t length, struct page_seal *
                 return error_set(error, -EBADMSG, "a damaged page: it has %u bytes", length);
         int r = read_body(s, head, sizeof(head), error);
         memcpy(seal->iv, head, FILE_IV);
-        seal->offset = shuffle_get_u32(head + FILE_IV) | (uint64_t)shuffle_get_u32(head + FILE_IV + 4) << 32;
+        seal->offset = get_le32(head + FILE_IV) | (uint64_t)get_le32(head + FILE_IV + 4) << 32;
         return r;
 }
 
@@ -328,8 +328,8 @@ static int shuffle_fetch_read_record(struct fetch_stream *s, struct page **page,
                 if (record.length != 4)
                         break;
                 r = read_body(s, body, 4, error);
-                if (r == 0 && shuffle_get_u32(body) != s->pages)
-                        r = error_set(error, -EPROTO, "received %u pages of %u", s->pages, shuffle_get_u32(body));
+                if (r == 0 && get_le32(body) != s->pages)
+                        r = error_set(error, -EPROTO, "received %u pages of %u", s->pages, get_le32(body));
                 return r;
         case SHUFFLE_GONE:
                 if (record.length == 0 || record.length > sizeof(body))

@@ -67,9 +67,9 @@ static int take_page(struct receiver *r, struct fst_error *error)
 
 static int take_end(struct receiver *r, struct fst_error *error)
 {
-        if (shuffle_get_u32(r->part) != r->pages)
+        if (get_le32(r->part) != r->pages)
                 return error_set(error, -EBADMSG, "received %u pages of partition %u instead of %u", r->pages,
-                                 r->partition, shuffle_get_u32(r->part));
+                                 r->partition, get_le32(r->part));
         r->pages = 0;
         r->partition++;
         return 0;

@@ -99,7 +99,7 @@ static unsigned char *put_record(struct serving *s, struct serving_batch *b, enu
 
 static void put_end_record(struct serving *s, struct serving_batch *b)
 {
-        shuffle_put_u32(put_record(s, b, SHUFFLE_END, 4, 4), s->pages);
+        put_le32(put_record(s, b, SHUFFLE_END, 4, 4), s->pages);
 }
 
 static void next_map(struct serving *s)
@@ -169,8 +169,8 @@ static void put_extent(struct serving *s, struct serving_batch *b, const struct 
         }
         unsigned char *p = put_record(s, b, SHUFFLE_SEALED, e->length + SHUFFLE_SEAL, SHUFFLE_SEAL);
         memcpy(p, seal, FILE_IV);
-        shuffle_put_u32(p + FILE_IV, (uint32_t)e->offset);
-        shuffle_put_u32(p + FILE_IV + 4, (uint32_t)(e->offset >> 32));
+        put_le32(p + FILE_IV, (uint32_t)e->offset);
+        put_le32(p + FILE_IV + 4, (uint32_t)(e->offset >> 32));
 }
 
 /*

@@ -5,29 +5,17 @@
 #include "store/page_frame.h"
 
 #include "base/error.h"
+#include "net/byte_order.h"
 
 #include <string.h>
-
-static void page_frame_put_u32(unsigned char *p, uint32_t x)
-{
-        p[0] = (unsigned char)x;
-        p[1] = (unsigned char)(x >> 8);
-        p[2] = (unsigned char)(x >> 16);
-        p[3] = (unsigned char)(x >> 24);
-}
-
-static uint32_t page_frame_get_u32(const unsigned char *p)
-{
-        return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 static const enum codec_kind kinds[] = {CODEC_NONE, CODEC_LZ4, CODEC_ZSTD};
 
 static void page_frame_put_header(const struct page *page, uint32_t payload, enum codec_kind codec,
                                   unsigned char *header)
 {
-        page_frame_put_u32(header, payload);
-        page_frame_put_u32(header + 4, codec == CODEC_LZ4 ? 1 : codec == CODEC_ZSTD ? 2 : 0);
+        put_le32(header, payload);
+        put_le32(header + 4, codec == CODEC_LZ4 ? 1 : codec == CODEC_ZSTD ? 2 : 0);
         page_wire_header(page, header + 8);
 }
 
@@ -53,8 +41,8 @@ size_t page_frame_encode(const struct page *page, struct codec *codec, unsigned 
 int page_frame_parse(const unsigned char header[static PAGE_FRAME_HEADER], fst_type type, struct page_frame *frame,
                      struct fst_error *error)
 {
-        struct page_frame f = {.payload = page_frame_get_u32(header)};
-        uint32_t codec = page_frame_get_u32(header + 4);
+        struct page_frame f = {.payload = get_le32(header)};
+        uint32_t codec = get_le32(header + 4);
         if (codec >= sizeof(kinds) / sizeof(kinds[0]))
                 return error_set(error, -EBADMSG, "a damaged page: it has the unknown codec %u", codec);
         f.codec = kinds[codec];

@@ -85,11 +85,6 @@ static int submit_main_run_in_cluster(struct submit_arguments *a, int *status, s
         }
 }
 
-static const char *submit_main_environment(const char *name)
-{
-        return getenv(name);
-}
-
 /* A native driver reads its files itself, and only from this machine's file system. */
 static int submit_main_fetch_files(struct submission *s, struct remote_files *files, struct fst_error *error)
 {
@@ -123,8 +118,8 @@ static int submit_main_run_native(struct submit_arguments *a, int *status, struc
         if (r == 0)
                 r = submit_main_prepare(a, &s, error);
         if (r == 0)
-                r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = submit_main_environment},
-                                     &files, error);
+                r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = conf_environment}, &files,
+                                     error);
         if (r == 0)
                 r = submit_main_fetch_files(&s, files, error);
         /* The application's libraries must find the tickets. No other thread runs yet. */

@@ -6,6 +6,7 @@
  */
 #include "driver/backend/block_master.h"
 
+#include "base/hash_table.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/storage_level.h"
@@ -52,21 +53,14 @@ struct block_master {
         struct block_master_observer observer;
 };
 
-static uint64_t block_master_mix(uint64_t z)
-{
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-}
-
 static uint64_t block_master_random(struct block_master *m)
 {
-        return block_master_mix(m->random += 0x9E3779B97F4A7C15u);
+        return object_hash_number(m->random += 0x9E3779B97F4A7C15u);
 }
 
 static uint64_t block_master_hash(enum block_kind kind, int64_t id, int32_t part)
 {
-        return block_master_mix(block_master_mix((uint64_t)id * 8 + (uint64_t)kind) + (uint64_t)(uint32_t)part);
+        return object_hash_number(object_hash_number((uint64_t)id * 8 + (uint64_t)kind) + (uint64_t)(uint32_t)part);
 }
 
 struct block_master *block_master_new(void)

@@ -14,9 +14,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "base/vec.h"
-#include "exec/guard/crash.h"
 #include "exec/app/elf_file.h"
+#include "exec/guard/crash.h"
 
 #include <firesteel/types.h>
 
@@ -70,12 +71,6 @@ static int mapping_init(struct file_mapping *m, const char *path, struct fst_err
         }
         close(fd);
         return r;
-}
-
-static const char *base_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-        return slash ? slash + 1 : path;
 }
 
 int module_inspect_file(const char *path, struct module_info *out, struct fst_error *error)
@@ -139,7 +134,7 @@ static struct module *module_around(uintptr_t address)
                 free(m->path);
                 m->path = whole;
         }
-        m->name = mem_strdup(base_name(m->path));
+        m->name = mem_strdup(text_base_name(m->path));
         vec_push(&modules, m);
         crash_add_module(m->name, m->path, m->base, m->end);
         return m;

@@ -11,12 +11,11 @@
 #include "base/mem.h"
 #include "exec/blocks/broadcasts.h"
 #include "exec/exec_env.h"
+#include "net/byte_order.h"
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer.pb-c.h"
 #include "store/page_frame.h"
 #include "store/storage_level.h"
-
-#include <endian.h>
 
 /* ---------------------------------------------------------------------------------------------------- partitions */
 
@@ -71,12 +70,6 @@ static void block_close(struct transfer_stream *stream)
 
 static const struct transfer_stream_class block_stream_class = {.next = block_next, .close = block_close};
 
-static void put_u32(unsigned char *p, uint32_t x)
-{
-        x = htole32(x);
-        memcpy(p, &x, sizeof(x));
-}
-
 int block_stream_new(struct block *block, bool typed, bool release, struct transfer_stream **stream,
                      struct fst_error *error)
 {
@@ -92,9 +85,9 @@ int block_stream_new(struct block *block, bool typed, bool release, struct trans
         s->frames = block_frames(block);
         s->typed = typed;
         s->released = release;
-        put_u32(s->type, (uint32_t)t.key | (uint32_t)t.value << 8);
-        put_u32(s->type + 4, t.key_size);
-        put_u32(s->type + 8, t.value_size);
+        put_le32(s->type, (uint32_t)t.key | (uint32_t)t.value << 8);
+        put_le32(s->type + 4, t.key_size);
+        put_le32(s->type + 8, t.value_size);
         *stream = &s->stream;
         return 0;
 }
@@ -200,21 +193,14 @@ static void sink_expect(struct block_sink *s, size_t n)
         s->want = n;
 }
 
-static uint32_t get_u32(const unsigned char *p)
-{
-        uint32_t x;
-        memcpy(&x, p, sizeof(x));
-        return le32toh(x);
-}
-
 /* Handles the block's beginning: decides whether the block is needed. */
 static int sink_begin(struct block_sink *s, struct fst_error *error)
 {
-        uint32_t kinds = get_u32(s->part);
+        uint32_t kinds = get_le32(s->part);
         fst_type t = {.key = (uint8_t)kinds,
                       .value = (uint8_t)(kinds >> 8),
-                      .key_size = get_u32(s->part + 4),
-                      .value_size = get_u32(s->part + 8)};
+                      .key_size = get_le32(s->part + 4),
+                      .value_size = get_le32(s->part + 8)};
         if (kinds >> 16 || !page_type_valid(t))
                 return error_set(error, -EBADMSG, "the replica has an invalid row type");
         s->type = t;

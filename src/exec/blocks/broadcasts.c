@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/byte_order.h"
 #include "process/interruptible_wait.h"
 #include "rpc/transfer/transfer.h"
 #include "store/region.h"
@@ -264,19 +265,6 @@ struct piece_stream {
         bool sent;
 };
 
-static void put_u32(unsigned char *p, uint32_t x)
-{
-        x = htole32(x);
-        memcpy(p, &x, sizeof(x));
-}
-
-static uint32_t get_u32(const unsigned char *p)
-{
-        uint32_t x;
-        memcpy(&x, p, sizeof(x));
-        return le32toh(x);
-}
-
 /* Compresses the piece. Returns its size, or 0 if it did not become smaller. */
 static size_t compress_piece(struct piece_stream *s)
 {
@@ -302,10 +290,10 @@ static int piece_next(struct transfer_stream *stream, struct iovec *iov, int max
         size_t packed = compress_piece(s), size = packed ? packed : s->size;
         const unsigned char *payload = packed ? s->packed : s->data;
         uint64_t checksum = htole64(s->broadcasts->options.checksum ? XXH3_64bits(payload, size) : 0);
-        put_u32(s->header, PIECE_MAGIC);
-        put_u32(s->header + 4, packed ? (uint32_t)s->broadcasts->options.codec : CODEC_NONE);
-        put_u32(s->header + 8, (uint32_t)s->size);
-        put_u32(s->header + 12, (uint32_t)size);
+        put_le32(s->header, PIECE_MAGIC);
+        put_le32(s->header + 4, packed ? (uint32_t)s->broadcasts->options.codec : CODEC_NONE);
+        put_le32(s->header + 8, (uint32_t)s->size);
+        put_le32(s->header + 12, (uint32_t)size);
         memcpy(s->header + 16, &checksum, sizeof(checksum));
         iov[0] = (struct iovec){s->header, sizeof(s->header)};
         iov[1] = (struct iovec){(void *)payload, size};
@@ -354,8 +342,8 @@ int broadcasts_open(struct broadcasts *b, int64_t id, int32_t piece, struct tran
 int broadcast_piece_parse(const unsigned char header[static BROADCAST_PIECE_HEADER], size_t bytes,
                           struct broadcast_piece *piece, struct fst_error *error)
 {
-        uint32_t codec = get_u32(header + 4), size = get_u32(header + 8), payload = get_u32(header + 12);
-        if (get_u32(header) != PIECE_MAGIC)
+        uint32_t codec = get_le32(header + 4), size = get_le32(header + 8), payload = get_le32(header + 12);
+        if (get_le32(header) != PIECE_MAGIC)
                 return error_set(error, -EBADMSG, "not a piece of a broadcast variable");
         if (size != bytes)
                 return error_set(error, -EBADMSG,

@@ -1,4 +1,5 @@
 /* entrypoint_download; see entrypoint.h. */
+#include "conf/conf.h"
 #include "image/entry/entrypoint.h"
 
 #include "base/error.h"
@@ -11,11 +12,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static const char *entrypoint_download_environment(const char *name)
-{
-        return getenv(name);
-}
 
 static void entrypoint_download_started(void *context, const char *url, const char *path)
 {
@@ -35,7 +31,7 @@ static int entrypoint_download_download(const struct strmap *conf, const char *l
         if (r)
                 return error_set(error, r, "%s: cannot create %s: %s", folder_key, folder, strerror(-r));
         r = remote_files_new(&(struct remote_files_options){.conf = conf,
-                                                            .env = entrypoint_download_environment,
+                                                            .env = conf_environment,
                                                             .directory = folder,
                                                             .started = entrypoint_download_started},
                              &files, error);

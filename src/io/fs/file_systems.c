@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "conf/conf.h"
 #include "io/fs/hadoop_conf.h"
 #include "io/fs/local_fs.h"
 #include "io/fs/path.h"
@@ -28,11 +29,6 @@ struct hadoop_application {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hadoop_application *current; /* guarded by `lock` */
-
-static const char *file_systems_environment(const char *name)
-{
-        return getenv(name);
-}
 
 void file_systems_use(const void *owner, const struct strmap *spark)
 {
@@ -72,7 +68,7 @@ static int application_load_conf(struct hadoop_application *a, struct fst_error 
         struct hadoop_conf conf = {0};
         if (a->loaded)
                 return 0;
-        hadoop_conf_init(&conf, file_systems_environment);
+        hadoop_conf_init(&conf, conf_environment);
         int r = hadoop_conf_load(&conf, &a->spark, error);
         if (r < 0) {
                 hadoop_conf_deinit(&conf);
@@ -161,7 +157,7 @@ int file_system_resolve(const char *text, char **path, const struct file_system 
 int file_systems_describe(struct strmap *out, struct fst_error *error)
 {
         _cleanup_(hadoop_conf_deinit) struct hadoop_conf conf = {0};
-        hadoop_conf_init(&conf, file_systems_environment);
+        hadoop_conf_init(&conf, conf_environment);
         int r = hadoop_conf_load(&conf, NULL, error);
         for (struct strmap_entry *e = NULL; r == 0 && (e = strmap_next(&conf.values, e));) {
                 _cleanup_free_ char *key = mem_printf(SPARK_PREFIX "%s", e->key);

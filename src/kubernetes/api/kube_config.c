@@ -57,11 +57,6 @@ void kube_config_deinit(struct kube_config *c)
         *c = KUBE_CONFIG_INIT;
 }
 
-static char *kube_config_copy_text(const char *text)
-{
-        return text ? mem_strdup(text) : NULL;
-}
-
 static char **kube_config_copy_list(char *const *list)
 {
         size_t n = 0;
@@ -76,16 +71,16 @@ static char **kube_config_copy_list(char *const *list)
 void kube_config_copy_exec(const struct kube_config *from, struct kube_config *out)
 {
         const struct kube_exec *x = from->exec;
-        *out = (struct kube_config){.server = kube_config_copy_text(from->server),
-                                    .ca_data = kube_config_copy_text(from->ca_data),
-                                    .tls_server_name = kube_config_copy_text(from->tls_server_name),
+        *out = (struct kube_config){.server = mem_strdup_if(from->server),
+                                    .ca_data = mem_strdup_if(from->ca_data),
+                                    .tls_server_name = mem_strdup_if(from->tls_server_name),
                                     .insecure = from->insecure,
                                     .exec = new0(struct kube_exec)};
         *out->exec = (struct kube_exec){.command = mem_strdup(x->command),
                                         .arguments = kube_config_copy_list(x->arguments),
                                         .env = kube_config_copy_list(x->env),
                                         .api_version = mem_strdup(x->api_version),
-                                        .install_hint = kube_config_copy_text(x->install_hint),
+                                        .install_hint = mem_strdup_if(x->install_hint),
                                         .cluster_info = x->cluster_info};
 }
 
@@ -348,11 +343,6 @@ char *kube_config_describe(const struct kube_config *c)
         return buf_steal(&text);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-        return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool same_list(char *const *a, char *const *b)
 {
         size_t i = 0;
@@ -367,8 +357,8 @@ static bool same_exec(const struct kube_exec *a, const struct kube_exec *b)
 {
         if (!a || !b)
                 return a == b;
-        return same_text(a->command, b->command) && same_list(a->arguments, b->arguments) &&
-               same_list(a->env, b->env) && same_text(a->api_version, b->api_version) &&
+        return text_equals(a->command, b->command) && same_list(a->arguments, b->arguments) &&
+               same_list(a->env, b->env) && text_equals(a->api_version, b->api_version) &&
                a->cluster_info == b->cluster_info;
 }
 
@@ -384,7 +374,7 @@ bool kube_config_same(const struct kube_config *a, const struct kube_config *b)
                 {a->proxy_url, b->proxy_url}, {a->tls_server_name, b->tls_server_name},
         };
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                if (!same_text(texts[i][0], texts[i][1]))
+                if (!text_equals(texts[i][0], texts[i][1]))
                         return false;
         return same_exec(a->exec, b->exec) && same_list(a->impersonate, b->impersonate) && a->insecure == b->insecure &&
                a->request_timeout_ms == b->request_timeout_ms && a->connect_timeout_ms == b->connect_timeout_ms;

@@ -199,8 +199,7 @@ static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, con
                 if (k->list != w->list)
                         kube_watch_emit_deleted(w, k);
         }
-        const char *version =
-                json_text_at(response->object, "metadata.resourceVersion");
+        const char *version = json_text_at(response->object, "metadata.resourceVersion");
         if (!version || !*version) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 kube_watch_fail(w, error_set(&error, -EPROTO, "listing %s: no resource version", w->path), &error);

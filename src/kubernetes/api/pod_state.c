@@ -9,6 +9,7 @@
 #include "kubernetes/api/pod_state.h"
 
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "kubernetes/api/kube_names.h"
 #include "text/json.h"
 
@@ -355,17 +356,12 @@ struct pod_state *pod_state_deleted(const struct pod_state *pod)
         return s;
 }
 
-static bool pod_state_text_same(const char *a, const char *b)
-{
-        return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool container_same(const struct pod_container *a, const struct pod_container *b)
 {
-        return a->kind == b->kind && a->exit_code == b->exit_code && pod_state_text_same(a->name, b->name) &&
-               pod_state_text_same(a->image, b->image) && pod_state_text_same(a->started, b->started) &&
-               pod_state_text_same(a->finished, b->finished) && pod_state_text_same(a->reason, b->reason) &&
-               pod_state_text_same(a->memory_limit, b->memory_limit);
+        return a->kind == b->kind && a->exit_code == b->exit_code && text_equals(a->name, b->name) &&
+               text_equals(a->image, b->image) && text_equals(a->started, b->started) &&
+               text_equals(a->finished, b->finished) && text_equals(a->reason, b->reason) &&
+               text_equals(a->memory_limit, b->memory_limit);
 }
 
 bool pod_state_same(const struct pod_state *a, const struct pod_state *b)
@@ -378,15 +374,13 @@ bool pod_state_same(const struct pod_state *a, const struct pod_state *b)
                 if (!container_same(&a->containers[i], &b->containers[i]))
                         return false;
         for (int i = 0; i < a->n_claims; i++)
-                if (!pod_state_text_same(a->claims[i], b->claims[i]))
+                if (!text_equals(a->claims[i], b->claims[i]))
                         return false;
-        return pod_state_text_same(a->name, b->name) && pod_state_text_same(a->uid, b->uid) &&
-               pod_state_text_same(a->node, b->node) && pod_state_text_same(a->reason, b->reason) &&
-               pod_state_text_same(a->message, b->message) && pod_state_text_same(a->waiting, b->waiting) &&
-               pod_state_text_same(a->waiting_message, b->waiting_message) &&
-               pod_state_text_same(a->waiting_container, b->waiting_container) &&
-               pod_state_text_same(a->disruption, b->disruption) &&
-               pod_state_text_same(a->disruption_message, b->disruption_message);
+        return text_equals(a->name, b->name) && text_equals(a->uid, b->uid) && text_equals(a->node, b->node) &&
+               text_equals(a->reason, b->reason) && text_equals(a->message, b->message) &&
+               text_equals(a->waiting, b->waiting) && text_equals(a->waiting_message, b->waiting_message) &&
+               text_equals(a->waiting_container, b->waiting_container) && text_equals(a->disruption, b->disruption) &&
+               text_equals(a->disruption_message, b->disruption_message);
 }
 
 struct pod_state *pod_state_ref(struct pod_state *pod)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/backend/driver_pod.h"
 #include "kubernetes/pods/executor_builder.h"
@@ -21,6 +22,19 @@
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
 #include "exec/exit_hooks.h"
+#include "kubernetes/api/kube_client.h"
+#include "kubernetes/api/kube_names.h"
+#include "kubernetes/backend/driver_pod.h"
+#include "kubernetes/backend/kube_executor_backend.h"
+#include "kubernetes/backend/min_executors_wait.h"
+#include "kubernetes/backend/roll_schedule.h"
+#include "kubernetes/conf/deprecated_keys.h"
+#include "kubernetes/conf/generated_names.h"
+#include "kubernetes/driver/submission_files.h"
+#include "kubernetes/executors/executor_pods_conf.h"
+#include "kubernetes/executors/lifecycle_manager.h"
+#include "kubernetes/pods/driver_builder.h"
+#include "kubernetes/pods/executor_builder.h"
 #include "net/security.h"
 #include "sched/allocation/executor_allocation.h"
 
@@ -61,11 +75,6 @@ static struct kube_manager *kube_manager_of(struct executor_manager *manager)
 }
 
 /* ------------------------------------------------------------------------------------- API server and driver pod */
-
-static const char *kube_variable(const char *name)
-{
-        return getenv(name);
-}
 
 static int connect_server(struct kube_manager *m, uv_loop_t *loop, struct fst_error *error)
 {
@@ -117,7 +126,7 @@ static int complete_conf(struct kube_manager *m, struct fst_error *error)
         older_spellings_replace(&m->settings.set);
         m->conf = (struct kube_conf){.role = KUBE_EXECUTOR,
                                      .conf = &m->settings,
-                                     .env = kube_variable,
+                                     .env = conf_environment,
                                      .app_id = m->app_id,
                                      .unique = m->names.unique,
                                      .uuid = m->names.uuid,

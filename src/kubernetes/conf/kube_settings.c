@@ -118,17 +118,6 @@ int kube_string(const struct kube_conf *c, const char *key, char **out, struct f
         return 0;
 }
 
-/* Trims whitespace. Changes @text. */
-static char *kube_settings_trim(char *text)
-{
-        while (*text && (unsigned char)*text <= ' ')
-                text++;
-        size_t n = strlen(text);
-        while (n && (unsigned char)text[n - 1] <= ' ')
-                text[--n] = '\0';
-        return text;
-}
-
 int kube_bool(const struct kube_conf *c, const char *key, bool *out, struct fst_error *error)
 {
         _cleanup_free_ char *value = NULL;
@@ -136,7 +125,7 @@ int kube_bool(const struct kube_conf *c, const char *key, bool *out, struct fst_
         if (r < 0)
                 return r;
         _cleanup_free_ char *copy = mem_strdup(value ? value : "");
-        const char *text = kube_settings_trim(copy);
+        const char *text = conf_trim(copy);
         if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
                 return kube_settings_mismatch(key, value ? value : "", "boolean", error);
         *out = strcasecmp(text, "true") == 0;
@@ -164,7 +153,7 @@ int kube_int(const struct kube_conf *c, const char *key, int64_t *out, struct fs
         if (r < 0)
                 return r;
         _cleanup_free_ char *copy = mem_strdup(value ? value : "");
-        if (!kube_settings_read_number(kube_settings_trim(copy), is_long ? INT64_MIN : INT32_MIN,
+        if (!kube_settings_read_number(conf_trim(copy), is_long ? INT64_MIN : INT32_MIN,
                                        is_long ? INT64_MAX : INT32_MAX, &number))
                 return kube_settings_mismatch(key, value ? value : "", is_long ? "long" : "int", error);
         r = kube_settings_check_range(key, value, (double)number, error);
@@ -225,7 +214,7 @@ int kube_list(const struct kube_conf *c, const char *key, struct string_list *ou
         int r = kube_string(c, key, &value, error);
         char *rest = value, *word;
         while (r == 0 && rest && (word = strsep(&rest, ",")))
-                if (*(word = kube_settings_trim(word)))
+                if (*(word = conf_trim(word)))
                         string_list_add(out, word);
         return r;
 }

@@ -43,11 +43,6 @@ static char *copy_or_empty(const char *value)
         return mem_strdup(value ? value : "");
 }
 
-static char *copy_or_null(const char *value)
-{
-        return value ? mem_strdup(value) : NULL;
-}
-
 /* Rejects a size below 1 KiB without a unit, as Spark does. */
 static int check_size(const char *size, struct fst_error *error)
 {
@@ -77,16 +72,16 @@ static int volume_spec_read_options(const struct volume_settings *s, struct volu
                 return r;
         case VOLUME_CLAIM:
                 r = volume_spec_require(s, "options.claimName", v->type, &v->claim, error);
-                v->storage_class = copy_or_null(volume_spec_setting(s, "options.storageClass"));
+                v->storage_class = mem_strdup_if(volume_spec_setting(s, "options.storageClass"));
                 break;
         case VOLUME_EMPTY_DIR:
-                v->medium = copy_or_null(volume_spec_setting(s, "options.medium"));
+                v->medium = mem_strdup_if(volume_spec_setting(s, "options.medium"));
                 break;
         case VOLUME_NFS:
                 r = volume_spec_require(s, "options.path", v->type, &v->path, error);
                 return r < 0 ? r : volume_spec_require(s, "options.server", v->type, &v->server, error);
         }
-        v->size = copy_or_null(volume_spec_setting(s, "options.sizeLimit"));
+        v->size = mem_strdup_if(volume_spec_setting(s, "options.sizeLimit"));
         return r < 0 ? r : check_size(v->size, error);
 }
 

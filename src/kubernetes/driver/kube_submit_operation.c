@@ -7,10 +7,10 @@
 #include "conf/conf.h"
 #include "conf/log4j2.h"
 #include "kubernetes/api/kube_client.h"
-#include "kubernetes/conf/kube_conf.h"
 #include "kubernetes/api/kube_names.h"
-#include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/api/pod_description.h"
+#include "kubernetes/conf/kube_conf.h"
+#include "kubernetes/conf/kube_settings.h"
 #include "text/json.h"
 
 #include <inttypes.h>
@@ -36,11 +36,6 @@ struct pending_call {
         struct pending_call *next;
         struct kube_call *call;
 };
-
-static const char *kube_submit_operation_variable(const char *name)
-{
-        return getenv(name);
-}
 
 static void kube_submit_operation_fail(struct kube_operation *o, int r, const struct fst_error *error)
 {
@@ -171,7 +166,7 @@ void kube_operation_free(struct kube_operation *o)
 int kube_operation_grace(const struct fst_conf *conf, int64_t *seconds, struct fst_error *error)
 {
         static const char key[] = "spark.kubernetes.appKillPodDeletionGracePeriod";
-        const struct kube_conf c = {.role = KUBE_DRIVER, .conf = conf, .env = kube_submit_operation_variable};
+        const struct kube_conf c = {.role = KUBE_DRIVER, .conf = conf, .env = conf_environment};
         *seconds = -1;
         return kube_is_set(&c, key) ? kube_seconds(&c, key, seconds, error) : 0;
 }

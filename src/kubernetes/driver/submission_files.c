@@ -3,30 +3,25 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "process/exit_cleanup.h"
-#include "launch/remote_files.h"
+#include "conf/conf.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 #include "io/fs/remote_fs.h"
 #include "io/fs/uri.h"
+#include "launch/remote_files.h"
 #include "net/kerberos.h"
+#include "process/exit_cleanup.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #define BLOCK ((size_t)256 << 10)
 
-static const char *submission_files_variable(const char *name)
-{
-        return getenv(name);
-}
-
 static int open_remote(struct submission_files *f, struct fst_error *error)
 {
         return f->remote ? 0
-                         : remote_files_new(
-                                   &(struct remote_files_options){.conf = f->conf, .env = submission_files_variable},
-                                   &f->remote, error);
+                         : remote_files_new(&(struct remote_files_options){.conf = f->conf, .env = conf_environment},
+                                            &f->remote, error);
 }
 
 static void select_tickets(const struct submission_files *f, bool use)

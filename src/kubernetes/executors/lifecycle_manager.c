@@ -10,6 +10,7 @@
  */
 #include "kubernetes/executors/lifecycle_manager.h"
 
+#include "base/string_prefix.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -304,15 +305,10 @@ static int waiting_reason_ensure(struct lifecycle_manager *m, const struct pod_s
         return (int)m->reasons.len - 1;
 }
 
-static bool text_same(const char *a, const char *b)
-{
-        return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool has_same_waiting_reason(const struct pod_state *a, const struct pod_state *b)
 {
-        return text_same(a->waiting, b->waiting) && text_same(a->waiting_message, b->waiting_message) &&
-               text_same(a->waiting_container, b->waiting_container);
+        return text_equals(a->waiting, b->waiting) && text_equals(a->waiting_message, b->waiting_message) &&
+               text_equals(a->waiting_container, b->waiting_container);
 }
 
 static void count_reasons(struct lifecycle_manager *m, const struct pods_snapshot *pods)

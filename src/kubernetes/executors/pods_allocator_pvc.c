@@ -6,6 +6,7 @@
  * creation timeout (a younger one may belong to a pod that is still to come). Each burst of creations lists the free
  * claims again.
  */
+#include "base/string_prefix.h"
 #include "kubernetes/executors/pods_allocator_state.h"
 
 #include <string.h>
@@ -88,17 +89,12 @@ void pods_allocator_claims(struct pods_allocator *a, const struct pod_claim *cla
         allocator_reconcile(a, now);
 }
 
-static bool class_same(const char *a, const char *b)
-{
-        return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Assigns a free claim to @e and returns its name, or NULL if none fits and a new one must be created. */
 static char *claim_assign(struct pods_allocator *a, struct allocated_executor *e, const struct claim_need *need)
 {
         for (size_t i = 0; i < a->claims.len; i++) {
                 struct free_claim *c = &a->claims.data[i];
-                if (!class_same(c->storage_class, need->storage_class) || c->size < need->size)
+                if (!text_equals(c->storage_class, need->storage_class) || c->size < need->size)
                         continue;
                 char *name = c->name;
                 free(c->storage_class);

@@ -91,24 +91,19 @@ static void transfer_free(struct http_transfer *t)
         free(t);
 }
 
-static const char *http_async_copy(const char *text)
-{
-        return text ? mem_strdup(text) : NULL;
-}
-
 static void copy_request(struct http_transfer *t, const struct http_request *q)
 {
         t->request = *q;
         t->request.url = mem_strdup(q->url ? q->url : "");
-        t->request.method = http_async_copy(q->method);
-        t->request.user_password = http_async_copy(q->user_password);
-        t->request.bearer = http_async_copy(q->bearer);
-        t->request.aws_sigv4 = http_async_copy(q->aws_sigv4);
-        t->request.ca_file = http_async_copy(q->ca_file);
-        t->request.cert_file = http_async_copy(q->cert_file);
-        t->request.key_file = http_async_copy(q->key_file);
-        t->request.tls_name = http_async_copy(q->tls_name);
-        t->request.proxy = http_async_copy(q->proxy);
+        t->request.method = mem_strdup_if(q->method);
+        t->request.user_password = mem_strdup_if(q->user_password);
+        t->request.bearer = mem_strdup_if(q->bearer);
+        t->request.aws_sigv4 = mem_strdup_if(q->aws_sigv4);
+        t->request.ca_file = mem_strdup_if(q->ca_file);
+        t->request.cert_file = mem_strdup_if(q->cert_file);
+        t->request.key_file = mem_strdup_if(q->key_file);
+        t->request.tls_name = mem_strdup_if(q->tls_name);
+        t->request.proxy = mem_strdup_if(q->proxy);
         t->request.body = NULL;
         if (q->body || q->body_len) {
                 char *body = mem_alloc(q->body_len + 1);

@@ -15,9 +15,9 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/module_loader.h"
 #include "base/vec.h"
 #include "net/http/http_server_module.h"
-#include "base/module_loader.h"
 #include "net/socket.h"
 
 #include <pthread.h>
@@ -460,11 +460,6 @@ void http_call_answer_text(struct http_call *call, int status, const char *type,
 
 /* ---------------------------------------------------------------------------------------------------- lifetime */
 
-static char *http_server_copy_text(const char *text)
-{
-        return text ? mem_strdup(text) : NULL;
-}
-
 static void wipe_text(const char *text)
 {
         if (text)
@@ -478,14 +473,14 @@ static void copy_tls(struct http_server *s, const struct http_server_tls *tls)
         if (store)
                 memcpy(store, tls->store, tls->store_size);
         s->tls = *tls;
-        s->tls.key = http_server_copy_text(tls->key);
-        s->tls.key_password = http_server_copy_text(tls->key_password);
-        s->tls.chain = http_server_copy_text(tls->chain);
+        s->tls.key = mem_strdup_if(tls->key);
+        s->tls.key_password = mem_strdup_if(tls->key_password);
+        s->tls.chain = mem_strdup_if(tls->chain);
         s->tls.store = store;
-        s->tls.store_password = http_server_copy_text(tls->store_password);
-        s->tls.store_key_password = http_server_copy_text(tls->store_key_password);
-        s->tls.trust = http_server_copy_text(tls->trust);
-        s->tls.priorities = http_server_copy_text(tls->priorities);
+        s->tls.store_password = mem_strdup_if(tls->store_password);
+        s->tls.store_key_password = mem_strdup_if(tls->store_key_password);
+        s->tls.trust = mem_strdup_if(tls->trust);
+        s->tls.priorities = mem_strdup_if(tls->priorities);
         s->options.tls = &s->tls;
 }
 

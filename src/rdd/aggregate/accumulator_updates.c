@@ -5,8 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-
-#include <endian.h>
+#include "net/byte_order.h"
 
 #define UPDATE_HEADER 16
 #define TOTALS_SIZE 32
@@ -82,18 +81,6 @@ void accumulator_merge_f64(fst_totals_f64 *t, const fst_totals_f64 *more)
 
 /* ------------------------------------------------------------------------------------------------ encoding */
 
-static void accumulator_updates_put_u32(struct buf *out, uint32_t x)
-{
-        x = htole32(x);
-        buf_append(out, &x, sizeof(x));
-}
-
-static void accumulator_updates_put_u64(struct buf *out, uint64_t x)
-{
-        x = htole64(x);
-        buf_append(out, &x, sizeof(x));
-}
-
 static uint64_t accumulator_updates_f64_bits(double x)
 {
         uint64_t bits;
@@ -112,16 +99,16 @@ static void accumulator_update_encode_state(const struct accumulator_update *u, 
 {
         switch (u->accumulator.kind) {
         case FST_ACCUMULATOR_I64:
-                accumulator_updates_put_u64(out, (uint64_t)u->i64.count);
-                accumulator_updates_put_u64(out, (uint64_t)u->i64.sum);
-                accumulator_updates_put_u64(out, (uint64_t)u->i64.min);
-                accumulator_updates_put_u64(out, (uint64_t)u->i64.max);
+                buf_put_le64(out, (uint64_t)u->i64.count);
+                buf_put_le64(out, (uint64_t)u->i64.sum);
+                buf_put_le64(out, (uint64_t)u->i64.min);
+                buf_put_le64(out, (uint64_t)u->i64.max);
                 break;
         case FST_ACCUMULATOR_F64:
-                accumulator_updates_put_u64(out, (uint64_t)u->f64.count);
-                accumulator_updates_put_u64(out, accumulator_updates_f64_bits(u->f64.sum));
-                accumulator_updates_put_u64(out, accumulator_updates_f64_bits(u->f64.min));
-                accumulator_updates_put_u64(out, accumulator_updates_f64_bits(u->f64.max));
+                buf_put_le64(out, (uint64_t)u->f64.count);
+                buf_put_le64(out, accumulator_updates_f64_bits(u->f64.sum));
+                buf_put_le64(out, accumulator_updates_f64_bits(u->f64.min));
+                buf_put_le64(out, accumulator_updates_f64_bits(u->f64.max));
                 break;
         default:
                 buf_append(out, u->own, u->accumulator.size);
@@ -131,30 +118,26 @@ static void accumulator_update_encode_state(const struct accumulator_update *u, 
 void accumulator_updates_encode(const struct accumulator_updates *updates, struct buf *out)
 {
         uint32_t n = updates ? updates->n : 0;
-        accumulator_updates_put_u32(out, n);
+        buf_put_le32(out, n);
         for (uint32_t i = 0; i < n; i++) {
                 const struct accumulator_update *u = &updates->data[i];
-                accumulator_updates_put_u64(out, (uint64_t)u->accumulator.id);
-                accumulator_updates_put_u32(out, u->accumulator.kind);
-                accumulator_updates_put_u32(out, u->accumulator.size);
+                buf_put_le64(out, (uint64_t)u->accumulator.id);
+                buf_put_le32(out, u->accumulator.kind);
+                buf_put_le32(out, u->accumulator.size);
                 accumulator_update_encode_state(u, out);
         }
 }
 
 static uint32_t accumulator_updates_get_u32(const unsigned char **at)
 {
-        uint32_t x;
-        memcpy(&x, *at, sizeof(x));
-        *at += sizeof(x);
-        return le32toh(x);
+        *at += 4;
+        return get_le32(*at - 4);
 }
 
 static uint64_t accumulator_updates_get_u64(const unsigned char **at)
 {
-        uint64_t x;
-        memcpy(&x, *at, sizeof(x));
-        *at += sizeof(x);
-        return le64toh(x);
+        *at += 8;
+        return get_le64(*at - 8);
 }
 
 static bool accumulator_update_size_fits(uint32_t kind, uint32_t size)

@@ -2,6 +2,7 @@
  * followed, plus 1. */
 #include "rdd/aggregate/distinct_sketch.h"
 
+#include "base/hash_table.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -11,18 +12,10 @@ int distinct_precision(double deviation)
         return MAX((int)ceil(2 * log2(1.054 / deviation)), MIN_DISTINCT_PRECISION);
 }
 
-/* Mixes the bits: hashes of the table need not be uniform in every bit. */
-static uint64_t distinct_sketch_spread(uint64_t z)
-{
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-}
-
 void distinct_add(uint8_t *registers, int precision, const uint64_t *hashes, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++) {
-                uint64_t hash = distinct_sketch_spread(hashes[i]);
+                uint64_t hash = object_hash_number(hashes[i]);
                 uint64_t rest = hash << precision | 1ull << (precision - 1); /* bounds the number of zeros */
                 uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
                 uint8_t *r = &registers[hash >> (64 - precision)];

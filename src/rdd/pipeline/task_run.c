@@ -1,6 +1,7 @@
 /* The private state of an attempt; see task_run.h. Invariant: status != 0 exactly when error has a message. */
 #include "rdd/pipeline/task_run.h"
 
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strmap.h"
@@ -24,19 +25,12 @@ void task_run_deinit(struct task_run *run)
         error_deinit(&run->error);
 }
 
-static uint64_t task_run_mix_seed(uint64_t z)
-{
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-}
-
 void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint64_t seed)
 {
         run->task.info = *info;
         run->task.captured = NULL;
         run->task.random_state =
-                task_run_mix_seed(task_run_mix_seed(seed + (uint64_t)info->stage) + (uint64_t)info->partition);
+                object_hash_number(object_hash_number(seed + (uint64_t)info->stage) + (uint64_t)info->partition);
         run->counters = (struct task_counters){0};
         run->status = 0;
         run->fetch_failed = false;

@@ -418,7 +418,7 @@ static int transfer_client_read_failure(struct transfer_input *in, uint32_t leng
                 in->ahead_at += n;
                 at += (uint32_t)n;
         }
-        uint32_t code = transfer_get_u32(text);
+        uint32_t code = get_le32(text);
         for (uint32_t i = 4; i < length; i++)
                 if (text[i] < ' ' || text[i] == 0x7f)
                         text[i] = '?'; /* it is logged */

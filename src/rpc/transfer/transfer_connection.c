@@ -103,7 +103,7 @@ static void answer_failed(struct transfer_connection *c, int code, struct fst_er
         size_t len = strnlen(error_message(error), TRANSFER_SENTENCE - 4);
         free(c->sentence);
         c->sentence = mem_alloc(4 + len);
-        transfer_put_u32((unsigned char *)c->sentence, (uint32_t)-code);
+        put_le32((unsigned char *)c->sentence, (uint32_t)-code);
         memcpy(c->sentence + 4, error_message(error), len);
         transfer_connection_put_header(c, TRANSFER_FAILED, (uint32_t)(4 + len));
         c->out[c->out_n++] = (struct iovec){c->sentence, 4 + len};
@@ -192,7 +192,7 @@ static int transfer_connection_gather(struct transfer_connection *c, int64_t now
 
 static int transfer_connection_greeted(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
-        uint32_t word = transfer_get_u32(c->in + 4);
+        uint32_t word = get_le32(c->in + 4);
         if (memcmp(c->in, TRANSFER_MAGIC, 4) != 0)
                 return error_set(error, -EPROTO,
                                  "it does not speak this protocol (spark.authenticate and spark.ssl.* "

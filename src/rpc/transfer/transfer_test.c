@@ -410,8 +410,8 @@ static void test_hostile(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
                 CASE_LABEL("%zu of bad: length %u, kind %u", i, bad[i].length, bad[i].kind);
                 memcpy(bytes, good, n);
-                transfer_put_u32(bytes + n, bad[i].length);
-                transfer_put_u32(bytes + n + 4, bad[i].kind);
+                put_le32(bytes + n, bad[i].length);
+                put_le32(bytes + n + 4, bad[i].kind);
                 assert_int_equal(attack(port, bytes, n + 8, true), 0);
         }
         for (size_t cut = 0; cut < n + 8; cut++) {

@@ -1,6 +1,8 @@
 /* Encodes and decodes the greeting and the frame headers of rpc/transfer/transfer.h for both ends. */
 #pragma once
 
+#include "net/byte_order.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,29 +17,16 @@
 
 enum transfer_kind { TRANSFER_FETCH = 1, TRANSFER_PUT, TRANSFER_DATA, TRANSFER_END, TRANSFER_FAILED };
 
-static inline void transfer_put_u32(unsigned char *p, uint32_t x)
-{
-        p[0] = (unsigned char)x;
-        p[1] = (unsigned char)(x >> 8);
-        p[2] = (unsigned char)(x >> 16);
-        p[3] = (unsigned char)(x >> 24);
-}
-
-static inline uint32_t transfer_get_u32(const unsigned char *p)
-{
-        return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static inline void transfer_header(unsigned char out[static TRANSFER_HEADER], enum transfer_kind kind, uint32_t length)
 {
-        transfer_put_u32(out, length);
-        transfer_put_u32(out + 4, (uint32_t)kind);
+        put_le32(out, length);
+        put_le32(out + 4, (uint32_t)kind);
 }
 
 /* Returns false for an invalid header: an unknown kind, nonzero padding, a length invalid for the kind. */
 static inline bool transfer_header_parse(const unsigned char *p, enum transfer_kind *kind, uint32_t *length)
 {
-        uint32_t n = transfer_get_u32(p), k = transfer_get_u32(p + 4);
+        uint32_t n = get_le32(p), k = get_le32(p + 4);
         if (k < TRANSFER_FETCH || k > TRANSFER_FAILED)
                 return false;
         if ((k == TRANSFER_DATA && n == 0) || (k == TRANSFER_END && n != 0) ||
@@ -54,7 +43,7 @@ static inline size_t transfer_greeting(unsigned char *out, const char *app_id)
 {
         size_t n = app_id ? strnlen(app_id, TRANSFER_APP_ID) : 0;
         memcpy(out, TRANSFER_MAGIC, 4);
-        transfer_put_u32(out + 4, TRANSFER_VERSION | (uint32_t)n << 16);
+        put_le32(out + 4, TRANSFER_VERSION | (uint32_t)n << 16);
         if (n)
                 memcpy(out + TRANSFER_GREETING, app_id, n);
         return TRANSFER_GREETING + n;

@@ -10,6 +10,7 @@
  */
 #include "sched/simulator/simulator.h"
 
+#include "base/hash_table.h"
 #include "base/log2_int.h"
 #include "sched/simulator/simulation.h"
 
@@ -19,16 +20,9 @@ enum { NETWORK_NS = 200000, TURN_NS = 50000 };
 
 /* ------------------------------------------------------------------------------------------------- chance */
 
-static uint64_t simulator_mix(uint64_t z)
-{
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-}
-
 static uint64_t simulator_draw(struct sim *sim)
 {
-        return simulator_mix(sim->random += 0x9e3779b97f4a7c15u);
+        return object_hash_number(sim->random += 0x9e3779b97f4a7c15u);
 }
 
 uint32_t sim_roll(struct sim *sim, uint32_t sides)
@@ -48,8 +42,9 @@ bool sim_chance(struct sim *sim, double chance)
 
 uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c)
 {
-        return simulator_mix(
-                simulator_mix(simulator_mix(sim->o.seed * 0x9e3779b97f4a7c15u + a) + b * 0xd1342543de82ef95u) + c);
+        return object_hash_number(object_hash_number(object_hash_number(sim->o.seed * 0x9e3779b97f4a7c15u + a) +
+                                                     b * 0xd1342543de82ef95u) +
+                                  c);
 }
 
 int64_t sim_spread(struct sim *sim, int64_t mean)
@@ -65,10 +60,10 @@ bool sim_mishap(struct sim *sim, double chance)
 /* Returns a task's duration, derived from its id, so that it need not be stored. */
 static int64_t task_ns(const struct sim *sim, int64_t id)
 {
-        uint64_t dice = simulator_mix(sim->o.seed * 0x9e3779b97f4a7c15u + (uint64_t)id * 0xd1342543de82ef95u + 1);
+        uint64_t dice = object_hash_number(sim->o.seed * 0x9e3779b97f4a7c15u + (uint64_t)id * 0xd1342543de82ef95u + 1);
         double factor = 0.5 + simulator_unit(dice);
 
-        if (sim->o.stragglers > 0 && simulator_unit(simulator_mix(dice + 1)) < sim->o.stragglers)
+        if (sim->o.stragglers > 0 && simulator_unit(object_hash_number(dice + 1)) < sim->o.stragglers)
                 factor *= sim->o.straggler_factor;
         return (int64_t)((double)sim->o.task_ns * factor) + 1;
 }

@@ -269,7 +269,7 @@ static void client_event(struct client *c)
 static void driver_event(void)
 {
         if (world.n_tokens < TOKENS && world.m->n_drivers < 12 && roll(3) == 0) {
-                char name[8];
+                char name[16];
                 struct driver_spec spec = {.main_class = name,
                                            .cores = 1 + (int)roll(3),
                                            .memory = 256 * (1 + roll(4)),

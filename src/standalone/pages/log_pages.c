@@ -136,11 +136,6 @@ static void log_pages_on_read(uv_work_t *work, int status)
         log_request_free(r);
 }
 
-static char *log_pages_copy(const char *text)
-{
-        return text ? mem_strdup(text) : NULL;
-}
-
 /* Reads the parameters. Returns false if it has answered. */
 static bool read_parameters(struct web_request *q, struct log_request *r)
 {
@@ -167,8 +162,8 @@ static bool read_parameters(struct web_request *q, struct log_request *r)
                 return true;
         }
         if (o->work_dir && ((app && executor && !driver) || (!app && !executor && driver))) {
-                r->parts[0] = log_pages_copy(app ? app : driver);
-                r->parts[1] = log_pages_copy(executor);
+                r->parts[0] = mem_strdup_if(app ? app : driver);
+                r->parts[1] = mem_strdup_if(executor);
                 r->n_parts = app ? 2 : 1;
                 r->work_dir = mem_strdup(o->work_dir);
                 r->directory =

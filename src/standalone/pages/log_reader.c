@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "base/vec.h"
+#include "net/byte_order.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -69,7 +70,7 @@ static int64_t compressed_size(int fd, const struct stat *st)
         unsigned char end[4];
         if (st->st_size < 18 || pread(fd, end, 4, st->st_size - 4) != 4)
                 return 0;
-        return (int64_t)end[0] | (int64_t)end[1] << 8 | (int64_t)end[2] << 16 | (int64_t)end[3] << 24;
+        return get_le32(end);
 }
 
 static void add_part(parts_t *parts, int directory, const char *name)

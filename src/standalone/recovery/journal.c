@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "net/byte_order.h"
 
 #include <endian.h>
 #include <string.h>
@@ -40,19 +41,6 @@ const char *journal_kind_name(enum master_record kind)
 
 /* ------------------------------------------------------------------------------------------------------ writing */
 
-static void journal_put32(unsigned char *at, uint32_t value)
-{
-        value = htole32(value);
-        memcpy(at, &value, sizeof(value));
-}
-
-static uint32_t journal_get32(const unsigned char *at)
-{
-        uint32_t value;
-        memcpy(&value, at, sizeof(value));
-        return le32toh(value);
-}
-
 /* Appends header and id. The caller appends the data, then calls `finish`. */
 static size_t journal_begin(struct buf *out, enum what what, enum master_record kind, const char *id, size_t id_size)
 {
@@ -62,7 +50,7 @@ static size_t journal_begin(struct buf *out, enum what what, enum master_record 
         header[4] = VERSION;
         header[5] = (unsigned char)what;
         header[6] = kind_numbers[kind];
-        journal_put32(header + 8, (uint32_t)id_size);
+        put_le32(header + 8, (uint32_t)id_size);
         buf_append(out, header, HEADER);
         buf_append(out, id, id_size);
         return at;
@@ -73,10 +61,10 @@ static void journal_finish(struct buf *out, size_t at, enum codec_kind codec, si
         unsigned char *header = (unsigned char *)out->data + at;
         size_t body = out->len - at - HEADER;
         header[7] = codec_numbers[codec];
-        journal_put32(header + 12, (uint32_t)(body - journal_get32(header + 8)));
-        journal_put32(header + 16, (uint32_t)unpacked);
+        put_le32(header + 12, (uint32_t)(body - get_le32(header + 8)));
+        put_le32(header + 16, (uint32_t)unpacked);
         uint32_t seed = (uint32_t)XXH3_64bits(header, 20);
-        journal_put32(header + 20, seed);
+        put_le32(header + 20, seed);
         uint64_t sum = htole64(XXH3_64bits_withSeed(header + HEADER, body, seed));
         memcpy(header + 24, &sum, sizeof(sum));
 }
@@ -125,10 +113,10 @@ static bool parse_header(const unsigned char *at, size_t left, struct header *h)
                 .what = at[5],
                 .kind = at[6],
                 .codec = at[7],
-                .id_size = journal_get32(at + 8),
-                .data_size = journal_get32(at + 12),
-                .unpacked = journal_get32(at + 16),
-                .seed = journal_get32(at + 20),
+                .id_size = get_le32(at + 8),
+                .data_size = get_le32(at + 12),
+                .unpacked = get_le32(at + 16),
+                .seed = get_le32(at + 20),
                 .sum = le64toh(sum),
         };
         return h->seed == (uint32_t)XXH3_64bits(at, 20) && h->id_size <= MAX_JOURNAL_ID &&

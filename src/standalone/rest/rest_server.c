@@ -8,12 +8,12 @@
 #include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "conf/redact.h"
-#include "standalone/rest/driver_validation.h"
-#include "standalone/core/master_state.h"
-#include "standalone/rest/rest_request.h"
-#include "rest/rest_messages.h"
 #include "net/http/http_server.h"
 #include "net/socket.h"
+#include "rest/rest_messages.h"
+#include "standalone/core/master_state.h"
+#include "standalone/rest/driver_validation.h"
+#include "standalone/rest/rest_request.h"
 #include "web/filters.h"
 #include "web/form.h"
 
@@ -100,20 +100,16 @@ static struct pending *pending_new(struct rest_server *s, enum rest_kind kind, c
         return p;
 }
 
-static char *copy(const char *text)
-{
-        return text ? mem_strdup(text) : NULL;
-}
-
 static void on_replied(void *context, const struct master_reply *reply)
 {
         struct pending *p = context;
-        struct rest_answer a = {
-                .kind = p->kind, .success = reply->success ? REST_TRUE : REST_FALSE, .message = copy(reply->message)};
+        struct rest_answer a = {.kind = p->kind,
+                                .success = reply->success ? REST_TRUE : REST_FALSE,
+                                .message = mem_strdup_if(reply->message)};
         if (p->kind == REST_CREATE)
-                a.submission_id = copy(reply->driver_id);
+                a.submission_id = mem_strdup_if(reply->driver_id);
         else if (p->kind == REST_KILL)
-                a.submission_id = copy(p->id);
+                a.submission_id = mem_strdup_if(p->id);
         else if (p->kind == REST_CLEAR && !a.message)
                 a.message = mem_strdup("");
         for (size_t i = 0; i < p->request.unknown.len; i++) {
@@ -208,8 +204,8 @@ static void handle_status(struct rest_server *s, const struct rest_call *call, c
                 .kind = REST_STATUS, .success = d ? REST_TRUE : REST_FALSE, .submission_id = mem_strdup(id)};
         if (d) {
                 a.driver_state = mem_strdup(driver_state_name(d->state));
-                a.worker_id = copy(d->worker_id);
-                a.worker_host_port = copy(d->worker_address);
+                a.worker_id = mem_strdup_if(d->worker_id);
+                a.worker_host_port = mem_strdup_if(d->worker_address);
         }
         if (d && d->exception)
                 a.message = mem_printf("Exception from the cluster:\n%s", d->exception);

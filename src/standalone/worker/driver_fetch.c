@@ -2,12 +2,13 @@
 #include "standalone/worker/driver_fetch.h"
 
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "base/fs.h"
-#include "launch/remote_files.h"
+#include "conf/conf.h"
 #include "io/fs/uri.h"
+#include "launch/remote_files.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,21 +46,10 @@ static int driver_fetch_copy_file(const char *from, const char *to, struct fst_e
         return r ? error_set(error, r, "copying %s to %s: %s", from, to, strerror(-r)) : 0;
 }
 
-static const char *driver_fetch_last_component(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-        return slash ? slash + 1 : path;
-}
-
-static const char *driver_fetch_environment(const char *name)
-{
-        return getenv(name);
-}
-
 static int driver_fetch_download(const char *url, const char *directory, const struct strmap *conf, char **path,
                                  struct fst_error *error)
 {
-        struct remote_files_options options = {.conf = conf, .env = driver_fetch_environment, .directory = directory};
+        struct remote_files_options options = {.conf = conf, .env = conf_environment, .directory = directory};
         struct remote_files *files;
         _cleanup_free_ char *local = NULL;
         int r = remote_files_new(&options, &files, error);
@@ -76,7 +66,7 @@ int driver_jar_fetch(const char *url, const char *directory, const struct strmap
                      struct fst_error *error)
 {
         _cleanup_free_ char *local = uri_local_path(url);
-        const char *name = driver_fetch_last_component(local ? local : url);
+        const char *name = text_base_name(local ? local : url);
         if (text_starts_with(url, "local:")) {
                 *path = mem_strdup(url + strlen("local:"));
                 return 0;

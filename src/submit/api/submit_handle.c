@@ -1,4 +1,5 @@
 /* Handles of submissions, the implementation of firesteel/submit.h. submitter.h says what guards each member. */
+#include "conf/conf.h"
 #include "submit/api/submitter.h"
 
 #include "base/log.h"
@@ -26,11 +27,6 @@ FST_API int fst_submit_is_final(int state)
 }
 
 /* ---------------------------------------------------------------------------------------------------------- parsing */
-
-static const char *submit_handle_getenv(const char *name)
-{
-        return getenv(name);
-}
 
 static int submit_handle_parse(fst_submission *app, struct fst_error *error)
 {
@@ -199,9 +195,9 @@ int submission_complete(fst_submission *app, struct fst_error *error)
         _cleanup_free_ char *conf_dir = submit_conf_dir();
         _cleanup_free_ char *defaults = conf_dir ? mem_printf("%s/spark-defaults.conf", conf_dir) : NULL;
         int r = submit_arguments_complete(&app->args, defaults && access(defaults, F_OK) == 0 ? defaults : NULL,
-                                          submit_handle_getenv, error);
+                                          conf_environment, error);
         if (r == 0)
-                r = submit_arguments_validate(&app->args, submit_handle_getenv, error);
+                r = submit_arguments_validate(&app->args, conf_environment, error);
         submit_handle_add_warnings(app, app->args.messages.data, app->args.messages.len);
         submit_handle_set_error(app, r, error);
         app->complete_result = r;

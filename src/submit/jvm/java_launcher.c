@@ -3,17 +3,13 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "launch/environment.h"
 #include "submit/jvm/java_command.h"
 #include "launch/spark_home.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static const char *java_launcher_environment(const char *name)
-{
-        return getenv(name);
-}
 
 static bool java_launcher_is_set(const char *name)
 {
@@ -35,7 +31,7 @@ int java_launcher_check(const char *what, struct fst_error *error)
 static int java_launcher_check_home(bool needs_jars, struct fst_error *error)
 {
         struct spark_home home = {0};
-        int r = spark_home_find(&home, java_launcher_environment, error);
+        int r = spark_home_find(&home, conf_environment, error);
         if (r < 0)
                 return r;
         if (home.scala)
@@ -85,7 +81,7 @@ int java_launch(const char *class, int n, char *const *words, bool print, int *s
                 r = java_launcher_check_home(!print, error);
         if (r < 0)
                 return r;
-        r = java_command_build(&c, class, n, words, java_launcher_environment, error);
+        r = java_command_build(&c, class, n, words, conf_environment, error);
         *status = c.status;
         java_launcher_tell(&c, r);
         if (r < 0)

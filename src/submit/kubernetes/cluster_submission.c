@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "kubernetes/driver/driver_objects.h"
 #include "kubernetes/conf/deprecated_keys.h"
 #include "kubernetes/driver/submission_files.h"
@@ -11,18 +12,13 @@
 
 #include <stdlib.h>
 
-static const char *cluster_submission_variable(const char *name)
-{
-        return getenv(name);
-}
-
 static char *cluster_submission_find_user(void)
 {
         const char *given = getenv("SPARK_USER");
         if (given)
                 return mem_strdup(given);
         _cleanup_(hadoop_conf_deinit) struct hadoop_conf hadoop = {0};
-        hadoop_conf_init(&hadoop, cluster_submission_variable);
+        hadoop_conf_init(&hadoop, conf_environment);
         return hadoop_conf_user(&hadoop);
 }
 
@@ -43,7 +39,7 @@ int cluster_submission_init(struct cluster_submission *k, const struct submissio
         k->conf = (struct kube_conf){
                 .role = KUBE_DRIVER,
                 .conf = &k->settings,
-                .env = cluster_submission_variable,
+                .env = conf_environment,
                 .app_id = k->names.app_id,
                 .unique = k->names.unique,
                 .uuid = k->names.uuid,

@@ -8,11 +8,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-static char *language_copy(const char *text)
-{
-        return text ? mem_strdup(text) : NULL;
-}
-
 static void language_merge_into(struct preparation *p, enum submit_field field, const char *more)
 {
         preparation_set(p, field, file_list_merge(p->a->value[field], more));
@@ -25,7 +20,7 @@ static void language_put_python(struct preparation *p)
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_PYTHON_SHELL));
         } else if (python && client) {
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_PYTHON_RUNNER));
-                preparation_prepend(p, language_copy(p->local_primary), true, language_copy(p->local_py_files));
+                preparation_prepend(p, mem_strdup_if(p->local_primary), true, mem_strdup_if(p->local_py_files));
         }
         /* Since 3.1, applications of other languages may use Python too. */
         if (client && !p->own_python_list && (python || p->compat > COMPAT_2_4))
@@ -44,7 +39,7 @@ static void language_put_r(struct preparation *p)
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_R_SHELL));
         } else if (!p->s->cluster_mode) {
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_R_RUNNER));
-                preparation_prepend(p, language_copy(p->local_primary), false, NULL);
+                preparation_prepend(p, mem_strdup_if(p->local_primary), false, NULL);
                 language_merge_into(p, SUBMIT_FILES, p->a->primary_resource);
         }
 }

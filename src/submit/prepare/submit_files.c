@@ -5,6 +5,7 @@
  * need more (its `localize` slot). Packages become jars first, so later steps treat all jars alike. A C file that goes
  * into a cluster is compiled first.
  */
+#include "conf/conf.h"
 #include "submit/prepare/preparation.h"
 
 #include "base/buf.h"
@@ -199,11 +200,6 @@ static int submit_files_compile_for_cluster(struct preparation *p, struct fst_er
 
 /* ------------------------------------------------------------------------------------------------------ entry point */
 
-static const char *submit_files_getenv(const char *name)
-{
-        return getenv(name);
-}
-
 static void submit_files_report_download(void *context, const char *url, const char *from, const char *to)
 {
         struct preparation *p = context;
@@ -213,12 +209,12 @@ static void submit_files_report_download(void *context, const char *url, const c
 int preparation_resolve_files(struct preparation *p, struct fst_error *error)
 {
         struct remote_files_options options = {.conf = &p->a->properties,
-                                               .env = submit_files_getenv,
+                                               .env = conf_environment,
                                                .moved = submit_files_report_download,
                                                .context = p};
         int r = remote_files_new(&options, &p->files, error);
         if (r == 0 && submit_files_is_kerberos_key(p))
-                r = hadoop_security_init(&p->security, submit_files_getenv, error);
+                r = hadoop_security_init(&p->security, conf_environment, error);
         if (r == 0)
                 r = submit_files_resolve_packages(p, error);
         if (r == 0)

@@ -1,4 +1,5 @@
 /* The class of YARN: prepares submissions, so that --dry-run works. It does not submit, and has no executor manager. */
+#include "base/string_prefix.h"
 #include "submit/options/option_table.h"
 #include "submit/packages/r_packages.h"
 #include "submit/prepare/preparation.h"
@@ -117,13 +118,6 @@ static int yarn_add_language(struct preparation *p, struct fst_error *error)
 
 /* ----------------------------------------------------------------------------------------------------- cluster mode */
 
-/* The last component of a path or URI. */
-static const char *yarn_last_component(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-        return slash ? slash + 1 : path;
-}
-
 static void yarn_add_client_arguments(struct preparation *p)
 {
         const char *resource = p->a->primary_resource;
@@ -134,7 +128,7 @@ static void yarn_add_client_arguments(struct preparation *p)
                 child_command_add(p, SUBMIT_CLASS_PYTHON_RUNNER);
         } else if (p->language == LANGUAGE_R) {
                 child_command_add(p, "--primary-r-file");
-                child_command_add(p, yarn_last_component(resource));
+                child_command_add(p, text_base_name(resource));
                 child_command_add(p, "--class");
                 child_command_add(p, SUBMIT_CLASS_R_RUNNER);
         } else {

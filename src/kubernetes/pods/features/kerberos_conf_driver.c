@@ -2,6 +2,7 @@
  * Kerberos in the driver pod: krb5.conf, and a local keytab or a secret with delegation tokens.
  * KerberosConfDriverFeatureStep, except that Spark fetches delegation tokens here if both are missing.
  */
+#include "base/string_prefix.h"
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/base64.h"
@@ -10,9 +11,9 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kubernetes/pods/conf_files.h"
-#include "kubernetes/conf/kube_settings.h"
 #include "io/fs/uri.h"
+#include "kubernetes/conf/kube_settings.h"
+#include "kubernetes/pods/conf_files.h"
 
 #include <errno.h>
 
@@ -93,13 +94,6 @@ static int kerberos_conf_driver_check(const struct kube_conf *c, struct fst_erro
         return 0;
 }
 
-/* Returns the file name of a path, as Java's File does. Borrowed. */
-static const char *kerberos_conf_driver_file_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-        return slash ? slash + 1 : path;
-}
-
 /* Whether the keytab must be uploaded: local:/ ones are in the image. */
 static bool keytab_travels(const struct kerberos *k)
 {
@@ -120,8 +114,7 @@ static void mount_krb5(const struct kube_conf *c, const struct kerberos *k, stru
         json_t *volume = config_map_volume(KRB5_VOLUME, k->krb5_map ? k->krb5_map : fresh);
         if (!k->krb5_map)
                 json_array_append_new(kube_children(kube_child(volume, "configMap"), "items"),
-                                      key_to_path(kerberos_conf_driver_file_name(k->krb5_file),
-                                                  kerberos_conf_driver_file_name(k->krb5_file)));
+                                      key_to_path(text_base_name(k->krb5_file), text_base_name(k->krb5_file)));
         pod_add_volume(pod, volume);
         json_array_append_new(
                 kube_children(pod->container, "volumeMounts"),
@@ -153,7 +146,7 @@ static int kerberos_conf_driver_properties(const struct kube_conf *c, struct str
         _cleanup_(kerberos_deinit) struct kerberos k = {0};
         int r = kerberos_conf_driver_read_settings(c, &k, error);
         if (r == 0 && keytab_travels(&k)) {
-                _cleanup_free_ char *path = mem_printf(KEYTAB_FOLDER "/%s", kerberos_conf_driver_file_name(k.keytab));
+                _cleanup_free_ char *path = mem_printf(KEYTAB_FOLDER "/%s", text_base_name(k.keytab));
                 strmap_set(out, KEYTAB, path);
         }
         return r;
@@ -168,7 +161,7 @@ static int add_keytab(const struct kube_conf *c, const char *path, json_t *out, 
                 return r;
         json_t *secret = kube_immutable("Secret", name);
         base64_put(&text, buf_text(&content), content.len);
-        kube_put(kube_child(secret, "data"), kerberos_conf_driver_file_name(path), buf_text(&text));
+        kube_put(kube_child(secret, "data"), text_base_name(path), buf_text(&text));
         json_array_append_new(out, secret);
         return 0;
 }
@@ -181,8 +174,7 @@ static int kerberos_conf_driver_resources(const struct kube_conf *c, json_t *out
                 _cleanup_free_ char *name = kerberos_conf_driver_named(c, KRB5_VOLUME);
                 json_t *map = kube_immutable("ConfigMap", name);
                 json_array_append_new(out, map);
-                r = file_content_put(kube_child(map, "data"), kerberos_conf_driver_file_name(k.krb5_file), k.krb5_file,
-                                     MOST, error);
+                r = file_content_put(kube_child(map, "data"), text_base_name(k.krb5_file), k.krb5_file, MOST, error);
         }
         if (r == 0 && keytab_travels(&k))
                 r = add_keytab(c, k.keytab, out, error);
