@@ -98,7 +98,8 @@ FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **rows, fst_site site);
 /*
  * int fst_take(fst_rdd *rdd, int64_t count, fst_iter **rows)
  *
- * The first @count rows in the order of partitions. Computes only as many partitions as necessary.
+ * The first @count rows in the order of partitions. Computes only as many partitions as necessary. A negative @count is
+ * 0.
  */
 #define fst_take(rdd, count, rows) fst_take_at((rdd), (count), FST_ROWS_TO(rows), FST_HERE("take"))
 FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **rows, fst_site site);
@@ -209,7 +210,7 @@ FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site);
  *
  * The @n greatest rows, greatest first; the @n least, least first; the first @n in the order of a key that @key, a
  * form of map, computes from each. The order is that of sort_by; pairs sort by key, then by value. Equal rows keep
- * the order of the RDD. Each task holds and sends at most @n rows. -EINVAL for a negative @n.
+ * the order of the RDD. Each task holds and sends at most @n rows. A negative @n is 0.
  */
 #define fst_top(rdd, n, rows) fst_take_ordered_at((rdd), (n), FST_DESCENDING, FST_ROWS_TO(rows), FST_HERE("top"))
 #define fst_take_ordered(rdd, n, rows)                                                                                 \

@@ -93,6 +93,7 @@
 #include <firesteel/context.h>
 #include <firesteel/rdd.h>
 #include <firesteel/key.h>
+#include <firesteel/row.h>
 #include <firesteel/source.h>
 #include <firesteel/transform.h>
 

@@ -48,7 +48,7 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *rdd, fst_fn key, fst_type key_type, enu
  *
  * All rows of RDDs of one type, including duplicates: the partitions of the first, then those of the second, and so on.
  * If all of them have the same partitioner, partition i is made of all their partitions i, and the partitioner is kept.
- * The array is copied.
+ * The array is copied. A union of no RDDs has no partitions and no rows, of type BYTES.
  */
 #define fst_union(a, b) fst_union_at((a), (b), FST_HERE("union"))
 #define fst_union_all(sc, rdds, n) fst_union_all_at((sc), (rdds), (n), FST_HERE("union"))

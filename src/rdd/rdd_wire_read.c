@@ -99,7 +99,7 @@ int rdd_wire_check_element(const fst_rdd *rdd, enum element_kind kind, fst_type 
 
 static bool rdd_wire_parents_fit(const struct rdd_class *class, size_t n)
 {
-        return class->parents == RDD_ANY_PARENTS ? n > 0 : n == (size_t) class->parents;
+        return class->parents == RDD_ANY_PARENTS ? n > 0 || class == &rdd_union_class : n == (size_t) class->parents;
 }
 
 static int rdd_wire_read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdds, size_t index,

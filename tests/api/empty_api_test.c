@@ -26,6 +26,12 @@ static int of_line(fst_task *task, fst_bytes line, fst_out *out)
         return 0;
 }
 
+static int text_of(fst_task *task, int64_t key, int64_t value, fst_out *out)
+{
+        fst_emit(out, "row");
+        return 0;
+}
+
 static int set_up(void **state)
 {
         static struct world w;
@@ -60,6 +66,17 @@ static int64_t rows_of(fst_rdd *rdd)
                 collected += batch->rows;
         assert_int_equal(collected, n);
         return n;
+}
+
+static void union_of_no_rdds_has_no_rows(void **state)
+{
+        struct world *w = *state;
+        fst_rdd *none = fst_union_all(w->sc, NULL, 0), *twice_none[] = {none, none};
+        assert_int_equal(rows_of(none), 0);
+        assert_int_equal(fst_rdd_partitions(none), 0);
+        assert_int_equal(rows_of(fst_reduce_by_key(fst_map(none, of_line, FST_PAIR(I64, I64)), fst_fn_sum)), 0);
+        assert_int_equal(rows_of(fst_union(none, fst_map(w->some, text_of, FST_BYTES))), 2);
+        assert_int_equal(rows_of(fst_union_all(w->sc, twice_none, 2)), 0);
 }
 
 /* --------------------------------------------------------------------------------------------------- the functions */
@@ -310,7 +327,8 @@ static void persists_empty_rdds(void **state)
 #define CASES                                                                                                          \
         cmocka_unit_test(keeps_the_number_of_partitions), cmocka_unit_test(actions_return_empty_results),                  \
                 cmocka_unit_test(transformations_yield_no_rows), cmocka_unit_test(keeps_rows_of_the_other_side),          \
-                cmocka_unit_test(writes_and_reads_empty_files), cmocka_unit_test(persists_empty_rdds)
+                cmocka_unit_test(writes_and_reads_empty_files), cmocka_unit_test(persists_empty_rdds),             \
+                cmocka_unit_test(union_of_no_rdds_has_no_rows)
 
 int main(void)
 {

@@ -222,7 +222,6 @@ static void rejects_joins_and_unions_of_other_types(void **state)
 
         assert_refused(fst_count(fst_union(rows, pairs), &n), -EINVAL, "the rows are I64 and PAIR(I64, I64)");
         assert_refused(fst_count(fst_union(small, wide), &n), -EINVAL, "structs have different sizes");
-        assert_refused(fst_count(fst_union_all(sc, NULL, 0), &n), -EINVAL, "a union needs at least one RDD");
         assert_refused(fst_count(fst_union(pairs, lost), &n), -ENOENT, "/no/such/file");
         assert_refused(fst_count(fst_join(rows, pairs, join_i64, type), &n), -EINVAL,
                        "join needs pairs on both sides, but the rows are I64 and PAIR(I64, I64)");

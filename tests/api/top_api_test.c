@@ -84,7 +84,12 @@ static void takes_first_rows_in_order(void **state)
         assert_false(fst_next(rows, &x));
         assert_int_equal(fst_top(fst_range_n(*state, 4, 4, 2), 3, &rows), 0);
         assert_false(fst_next(rows, &x));
-        assert_refused(fst_top(rdd, -1, &rows), -EINVAL, "cannot be negative");
+        assert_int_equal(fst_top(rdd, -1, &rows), 0);
+        assert_false(fst_next(rows, &x));
+        assert_int_equal(fst_take_ordered(rdd, INT64_MIN, &rows), 0);
+        assert_false(fst_next(rows, &x));
+        assert_int_equal(fst_take(rdd, -1, &rows), 0);
+        assert_false(fst_next(rows, &x));
 }
 
 static void equals_sorting_for_many_rows(void **state)

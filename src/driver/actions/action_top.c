@@ -66,12 +66,9 @@ static int top_take(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_typ
         job.rows.order = order;
         *out = NULL;
         int r = action_check(rdd, error);
-        if (r == 0 && n < 0)
-                r = error_set(error, -EINVAL, "%s of %lld rows: the number cannot be negative", site.operation,
-                              (long long)n);
         if (r == 0 && key)
                 r = top_use_key(rdd, &job.rows, key, key_type, error);
-        if (r || n == 0)
+        if (r || n <= 0)
                 return r;
         r = rows_job_run(&job, rdd, NULL, 0, site, error);
         if (r == 0) {
@@ -92,7 +89,7 @@ static int top_run(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_type
         int r = top_take(rdd, n, key, key_type, order, &pages, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
-        *iter = result_rows_new(rdd->sc, rdd->type, pages, n);
+        *iter = result_rows_new(rdd->sc, rdd->type, pages, MAX(n, 0));
         return 0;
 }
 

@@ -43,8 +43,6 @@ FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t 
         sc = context_given(sc, site);
         fst_rdd *rdd =
                 rdd_new_of(sc, RDD_UNION, n ? rdds[0]->type : FST_BYTES, rdds, (int)MIN(n, (size_t)INT_MAX), site);
-        if (n == 0)
-                return rdd_fail(rdd, -EINVAL, "a union needs at least one RDD");
         union_check(rdd);
         rdd_depend_narrowly(rdd, false);
         rdd->partitioner = union_common_partitioner(rdds, n);
@@ -86,7 +84,7 @@ static int union_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m,
                 sum += rdd->parents[i]->lineage.partitions;
                 alike &= rdd->parents[i]->lineage.partitions == rdd->lineage.partitions;
         }
-        if (m->in_place ? !alike : sum != rdd->lineage.partitions)
+        if (m->in_place ? !alike || rdd->n_parents == 0 : sum != rdd->lineage.partitions)
                 return rdd_wire_bad(rdd, error, "its partitions do not match its parents'");
         rdd->unite.in_place = m->in_place;
         return 0;
