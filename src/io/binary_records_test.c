@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/fs.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -13,12 +14,11 @@
 
 #include <cmocka.h>
 
-static char base[48];
-
 /* Record i repeats the number i. */
 static void make_file(const char *name, uint32_t record, uint32_t n, size_t more)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", base, name), *bytes = mem_alloc((size_t)record * n + more + 1);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name),
+                            *bytes = mem_alloc((size_t)record * n + more + 1);
         for (uint32_t i = 0; i < n; i++)
                 memset(bytes + (size_t)i * record, (int)(i % 251), record);
         memset(bytes + (size_t)record * n, 'x', more);
@@ -28,21 +28,9 @@ static void make_file(const char *name, uint32_t record, uint32_t n, size_t more
         close(fd);
 }
 
-static int setup(void **state)
-{
-        snprintf(base, sizeof(base), "/tmp/binary_records_test.XXXXXX");
-        return mkdtemp(base) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-        remove_tree(base);
-        return 0;
-}
-
 static int plan(const char *name, uint32_t record, uint64_t block, struct input_splits *splits, struct fst_error *error)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", base, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         struct input_options options = INPUT_OPTIONS_INIT;
         options.block_size = block;
         return binary_records_plan(path, record, &options, splits, error);
@@ -171,5 +159,5 @@ int main(void)
                 cmocka_unit_test(samples_spread_over_the_split),
                 cmocka_unit_test(reports_file_that_shrinks),
         };
-        return cmocka_run_group_tests(tests, setup, teardown);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

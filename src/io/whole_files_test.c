@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/fs.h"
 #include "io/fs/path.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,23 +17,9 @@
 
 #include <cmocka.h>
 
-static char base[48];
-
-static int setup(void **state)
-{
-        snprintf(base, sizeof(base), "/tmp/whole_files_test.XXXXXX");
-        return mkdtemp(base) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-        remove_tree(base);
-        return 0;
-}
-
 static void make_file(const char *name, off_t size)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", base, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         FILE *f = fopen(path, "w");
         assert_non_null(f);
         for (off_t i = 0; i < size; i++)
@@ -45,7 +32,7 @@ static void make_file(const char *name, off_t size)
 static int plan(const char *name, const struct whole_files_options *o, struct input_splits *splits, struct buf *text,
                 struct fst_error *error)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", base, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         uint32_t *firsts = NULL;
         size_t partitions = 0;
         int r = whole_files_plan(path, o, splits, &firsts, &partitions, error);
@@ -78,7 +65,7 @@ static void packs_files_into_partitions_like_spark(void **state)
         };
         for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
                 char folder[80], name[16];
-                snprintf(folder, sizeof(folder), "%s/%zu", base, c);
+                snprintf(folder, sizeof(folder), "%s/%zu", temp_dir, c);
                 assert_int_equal(mkdir(folder, 0777), 0);
                 for (int i = 0; cases[c].sizes[i] >= 0; i++) {
                         snprintf(name, sizeof(name), "%zu/%d", c, i);
@@ -132,7 +119,7 @@ static void reads_whole_content(void **state)
         assert_int_equal(content.len, 3000001);
         assert_int_equal(bytes, 3000001);
         assert_memory_equal(content.data + 2999998, "bca", 3);
-        _cleanup_free_ char *packed = mem_printf("%s/packed.gz", base);
+        _cleanup_free_ char *packed = mem_printf("%s/packed.gz", temp_dir);
         gzFile gz = gzopen(packed, "w");
         assert_int_equal(gzwrite(gz, content.data, (unsigned)content.len), content.len);
         assert_int_equal(gzclose(gz), Z_OK);
@@ -155,7 +142,7 @@ static void names_files_larger_than_a_row(void **state)
         uint64_t bytes = 0;
         make_file("huge", 0);
         make_file("x.snappy", 1);
-        _cleanup_free_ char *path = mem_printf("%s/huge", base), *full = mem_printf("file:%s", path);
+        _cleanup_free_ char *path = mem_printf("%s/huge", temp_dir), *full = mem_printf("file:%s", path);
         assert_int_equal(truncate(path, SPARSE), 0);
         assert_int_equal(read_file("huge", false, &content, &bytes, &error), -EFBIG);
         assert_non_null(strstr(error_message(&error), "huge is larger than 2147483647 bytes"));
@@ -174,5 +161,5 @@ int main(void)
                 cmocka_unit_test(reads_whole_content),
                 cmocka_unit_test(names_files_larger_than_a_row),
         };
-        return cmocka_run_group_tests(tests, setup, teardown);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

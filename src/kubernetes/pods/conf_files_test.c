@@ -1,6 +1,6 @@
 /* Configuration files in config maps: KubernetesClientUtilsSuite. */
 #include "kubernetes/pods/conf_files.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 #include "kubernetes/pods/features/step_fixture.h"
 
 static json_t *read_files(const char *most, const struct strmap *properties)
@@ -9,7 +9,7 @@ static json_t *read_files(const char *most, const struct strmap *properties)
         json_t *files = NULL;
         step_begin(&f, KUBE_DRIVER, NULL);
         strmap_set(&f.conf.set, "spark.kubernetes.configMap.maxSize", most);
-        strmap_set(&step_environment, "SPARK_CONF_DIR", folder);
+        strmap_set(&step_environment, "SPARK_CONF_DIR", temp_dir);
         assert_int_equal(conf_files_read(&f.c, properties, &files, NULL), 0);
         step_end(&f);
         return files;
@@ -21,9 +21,9 @@ static void write_files(void)
                 "log4j2.properties", "spark-defaults.conf", "spark-env.sh.template", "app.jar", "a.zip",
                 "spark.properties",  "spark-env.sh"};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-                free(folder_write(names[i], "x"));
-        free(folder_write("bad", "\xff\xfe"));
-        free(folder_write("long", "0123456789012345678901234567890123456789"));
+                free(temp_dir_write(names[i], "x"));
+        free(temp_dir_write("bad", "\xff\xfe"));
+        free(temp_dir_write("long", "0123456789012345678901234567890123456789"));
 }
 
 static void skips_archives_templates_and_own_settings(void **state)
@@ -66,5 +66,5 @@ int main(void)
                 cmocka_unit_test(takes_smallest_files_within_limit),
                 cmocka_unit_test(writes_properties_as_java),
         };
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -1,7 +1,7 @@
 /* Whole drivers: KubernetesDriverBuilderSuite, and Client.run. */
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/driver/driver_objects.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 #include "kubernetes/pods/features/step_fixture.h"
 
 static void kinds(json_t *objects, char *out, size_t size)
@@ -43,9 +43,9 @@ static void final_pod_has_container_and_files(void **state)
         struct step_fixture f;
         struct driver_spec spec;
         json_t *pod = NULL, *map = NULL;
-        free(folder_write("log4j2.properties", "x"));
+        free(temp_dir_write("log4j2.properties", "x"));
         step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.namespace=jobs"));
-        strmap_set(&step_environment, "SPARK_CONF_DIR", folder);
+        strmap_set(&step_environment, "SPARK_CONF_DIR", temp_dir);
         assert_int_equal(driver_spec_build(&f.c, &spec, &f.error), 0);
         assert_int_equal(driver_spec_finish(&f.c, &spec, &pod, &map, &f.error), 0);
         const json_t *container = json_array_get(json_object_get(json_object_get(pod, "spec"), "containers"), 0);
@@ -94,5 +94,5 @@ int main(void)
                 cmocka_unit_test(final_pod_has_container_and_files),
                 cmocka_unit_test(excludes_steps_and_rejects_unknown_ones),
         };
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -1,7 +1,7 @@
 /* Feature steps in shared objects: valid changes, and the messages for invalid ones. */
 #include "kubernetes/pods/native_feature_step.h"
 #include "kubernetes/pods/executor_builder.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 #include "kubernetes/pods/features/step_fixture.h"
 
 #include <firesteel/pod_step.h>
@@ -122,7 +122,7 @@ static void rejects_invalid_results_of_steps(void **state)
 
 static void rejects_modules_that_cannot_be_loaded(void **state)
 {
-        _cleanup_free_ char *text = folder_write("text.so", "no module");
+        _cleanup_free_ char *text = temp_dir_write("text.so", "no module");
         native_step_fn *step = NULL;
         const char *const names[] = {"relative.so", "/none/x.so", text};
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -155,5 +155,5 @@ int main(void)
                 cmocka_unit_test(rejects_modules_that_cannot_be_loaded),
                 cmocka_unit_test(executor_build_fails_if_step_fails),
         };
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -1,5 +1,5 @@
 /* Templates: PodBuilderSuite and KubernetesUtilsSuite. */
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 #include "kubernetes/pods/features/step_fixture.h"
 #include "kubernetes/pods/pod_template.h"
 
@@ -7,7 +7,7 @@
 
 static int load(struct step_fixture *f, const char *text, const char *container)
 {
-        _cleanup_free_ char *path = folder_write("t.yaml", text);
+        _cleanup_free_ char *path = temp_dir_write("t.yaml", text);
         step_begin(f, KUBE_DRIVER, NULL);
         strmap_set(&f->conf.set, T "File", path);
         if (container)
@@ -81,5 +81,5 @@ int main(void)
                 cmocka_unit_test(converts_numbers_to_text),
                 cmocka_unit_test(rejects_templates_that_are_not_pods),
         };
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

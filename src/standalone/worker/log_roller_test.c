@@ -8,6 +8,7 @@
 #include "base/string_prefix.h"
 #include "base/string_list.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,22 +20,6 @@
 #include <zlib.h>
 
 #define LINE 1000
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-        (void)state;
-        snprintf(folder, sizeof(folder), "/tmp/log-roller-XXXXXX");
-        return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-        (void)state;
-        remove_tree(folder);
-        return 0;
-}
 
 static struct log_rolling read_rolling(const char *const settings[][2], size_t n)
 {
@@ -111,16 +96,16 @@ static int by_name(const void *a, const void *b)
 /* Lists the rolled files of @name, oldest first, then the file itself. */
 static void list_files(const char *name, struct string_list *out)
 {
-        DIR *d = opendir(folder);
+        DIR *d = opendir(temp_dir);
         size_t n = strlen(name);
         assert_non_null(d);
         for (struct dirent *e; (e = readdir(d));)
                 if (strncmp(e->d_name, name, n) == 0 && e->d_name[n])
-                        string_list_take(out, mem_printf("%s/%s", folder, e->d_name));
+                        string_list_take(out, mem_printf("%s/%s", temp_dir, e->d_name));
         closedir(d);
         if (out->len)
                 qsort(out->data, out->len, sizeof(*out->data), by_name);
-        string_list_take(out, mem_printf("%s/%s", folder, name));
+        string_list_take(out, mem_printf("%s/%s", temp_dir, name));
 }
 
 /* Reads all of them; gzread reads plain files as well. */
@@ -147,7 +132,7 @@ static void test_by_size(void **state)
 {
         (void)state;
         struct log_rolling rolling = {.strategy = ROLL_BY_SIZE, .size = 81920};
-        _cleanup_free_ char *path = mem_printf("%s/stdout", folder);
+        _cleanup_free_ char *path = mem_printf("%s/stdout", temp_dir);
         _cleanup_(string_list_deinit) struct string_list files = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         print_lines(&rolling, path, 400);
@@ -163,7 +148,7 @@ static void test_compressed_and_retained(void **state)
 {
         (void)state;
         struct log_rolling rolling = {.strategy = ROLL_BY_SIZE, .size = 81920, .retained = 2, .compress = true};
-        _cleanup_free_ char *path = mem_printf("%s/stderr", folder);
+        _cleanup_free_ char *path = mem_printf("%s/stderr", temp_dir);
         _cleanup_(string_list_deinit) struct string_list files = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         print_lines(&rolling, path, 400);
@@ -180,7 +165,7 @@ static void test_by_time(void **state)
 {
         (void)state;
         struct log_rolling rolling = {.strategy = ROLL_BY_TIME, .interval = 86400000000, .suffix = "--%Y"};
-        _cleanup_free_ char *path = mem_printf("%s/timed", folder);
+        _cleanup_free_ char *path = mem_printf("%s/timed", temp_dir);
         _cleanup_(string_list_deinit) struct string_list files = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         print_lines(&rolling, path, 2);
@@ -227,5 +212,5 @@ int main(void)
                 cmocka_unit_test(test_by_time),
                 cmocka_unit_test(test_no_file),
         };
-        return cmocka_run_group_tests(tests, make_folder, remove_folder);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

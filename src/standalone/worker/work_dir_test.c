@@ -7,6 +7,7 @@
 #include "standalone/worker/cgroup.h"
 #include "standalone/wire/launch_command.h"
 #include "standalone/worker/worker_process.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,27 +18,11 @@
 
 #include <cmocka.h>
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-        (void)state;
-        snprintf(folder, sizeof(folder), "/tmp/work-dir-XXXXXX");
-        return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-        (void)state;
-        remove_tree(folder);
-        return 0;
-}
-
 /* Makes a directory with a file in it, both changed @ms ago. */
 static void make_old(const char *name, int64_t ms)
 {
         struct fst_error error = FST_ERROR_INIT;
-        _cleanup_free_ char *top = mem_printf("%s/%s", folder, name), *dir = mem_printf("%s/0", top);
+        _cleanup_free_ char *top = mem_printf("%s/%s", temp_dir, name), *dir = mem_printf("%s/0", top);
         _cleanup_free_ char *file = mem_printf("%s/stdout", dir);
         const struct timespec then[2] = {{.tv_sec = ms / 1000}, {.tv_sec = ms / 1000}};
         assert_int_equal(work_dir_make(dir, &error), 0);
@@ -51,7 +36,7 @@ static void make_old(const char *name, int64_t ms)
 
 static bool is_there(const char *name)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         return access(path, F_OK) == 0;
 }
 
@@ -70,12 +55,12 @@ static void test_cleaning(void **state)
         /* One new file among old ones is enough. */
         make_old("app-both", 1000000);
         make_old("app-both/1", 9000000);
-        _cleanup_free_ char *both = mem_printf("%s/app-both", folder), *file = mem_printf("%s/a-file", folder);
+        _cleanup_free_ char *both = mem_printf("%s/app-both", temp_dir), *file = mem_printf("%s/a-file", temp_dir);
         const struct timespec then[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
         assert_int_equal(utimensat(AT_FDCWD, both, then, 0), 0);
         close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
         assert_int_equal(utimensat(AT_FDCWD, file, then, 0), 0);
-        assert_int_equal(work_dir_clean(folder, 5000000, is_used, (void *)"app-runs", &error), 1);
+        assert_int_equal(work_dir_clean(temp_dir, 5000000, is_used, (void *)"app-runs", &error), 1);
         assert_false(is_there("app-old"));
         assert_true(is_there("app-runs"));
         assert_true(is_there("app-new"));
@@ -89,7 +74,7 @@ static void test_make(void **state)
 {
         (void)state;
         struct fst_error error = FST_ERROR_INIT;
-        _cleanup_free_ char *deep = mem_printf("%s/a/b/c", folder), *file = mem_printf("%s/a/f", folder);
+        _cleanup_free_ char *deep = mem_printf("%s/a/b/c", temp_dir), *file = mem_printf("%s/a/f", temp_dir);
         assert_int_equal(work_dir_make(deep, &error), 0);
         assert_int_equal(work_dir_make(deep, &error), 0);
         close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
@@ -112,7 +97,7 @@ static void test_names(void **state)
 static void expect_file(const char *name, const char *text)
 {
         char found[64] = "";
-        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         FILE *f = fopen(path, "re");
         if (!f)
                 fail_msg("%s is not there", path);
@@ -126,7 +111,7 @@ static void expect_procs(const struct cgroup *group, const char *first, const ch
         char *const *procs = cgroup_procs(group);
         for (int i = 0; i < 2; i++) {
                 const char *wanted = i ? second : first;
-                _cleanup_free_ char *path = wanted ? mem_printf("%s/%s/cgroup.procs", folder, wanted) : NULL;
+                _cleanup_free_ char *path = wanted ? mem_printf("%s/%s/cgroup.procs", temp_dir, wanted) : NULL;
                 if (!wanted) {
                         assert_null(procs[i]);
                         return;
@@ -142,7 +127,7 @@ static void test_groups_of_version_2(void **state)
         struct fst_error error = FST_ERROR_INIT;
         struct cgroups *groups;
         struct cgroup *group;
-        _cleanup_free_ char *root = mem_printf("%s/v2", folder), *left = mem_printf("%s/firesteel/left", root);
+        _cleanup_free_ char *root = mem_printf("%s/v2", temp_dir), *left = mem_printf("%s/firesteel/left", root);
         _cleanup_free_ char *controllers = mem_printf("%s/cgroup.controllers", root);
         assert_int_equal(work_dir_make(left, &error), 0);
         close(open(controllers, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
@@ -164,7 +149,7 @@ static void test_groups_of_version_1(void **state)
         struct fst_error error = FST_ERROR_INIT;
         struct cgroups *groups;
         struct cgroup *group;
-        _cleanup_free_ char *root = mem_printf("%s/v1", folder), *memory = mem_printf("%s/memory", root);
+        _cleanup_free_ char *root = mem_printf("%s/v1", temp_dir), *memory = mem_printf("%s/memory", root);
         _cleanup_free_ char *cpu = mem_printf("%s/cpu,cpuacct", root);
         assert_int_equal(work_dir_make(memory, &error), 0);
         assert_int_equal(cgroups_new(root, "a/b", &groups, &error), -ENOENT);
@@ -217,7 +202,7 @@ static void test_processes_begin_in_their_group(void **state)
         char line[512];
         int inside = 0;
         _cleanup_free_ char *parent = mem_printf("/firesteel-unit-%d", (int)getpid());
-        _cleanup_free_ char *out = mem_printf("%s/stdout", folder);
+        _cleanup_free_ char *out = mem_printf("%s/stdout", temp_dir);
         _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         if (cgroups_new("/sys/fs/cgroup", parent, &groups, &error)) {
                 print_message("%s\n", error_message(&error));
@@ -237,7 +222,7 @@ static void test_processes_begin_in_their_group(void **state)
                                                  .program = "/bin/sh",
                                                  .words = &words,
                                                  .variables = &variables,
-                                                 .directory = folder,
+                                                 .directory = temp_dir,
                                                  .title = "Command",
                                                  .command = "sh",
                                                  .group = group,
@@ -268,5 +253,5 @@ int main(void)
                 cmocka_unit_test(test_groups_of_version_1),
                 cmocka_unit_test(test_processes_begin_in_their_group),
         };
-        return cmocka_run_group_tests(tests, make_folder, remove_folder);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -1,6 +1,6 @@
 /* Credentials of the driver: DriverKubernetesCredentialsFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 
 #define A "spark.kubernetes.authenticate.driver."
 
@@ -33,8 +33,8 @@ static void passes_mounted_credentials_to_driver(void **state)
 static void mounts_submission_credentials_as_secret(void **state)
 {
         struct step_fixture f;
-        _cleanup_free_ char *ca = folder_write("ca.pem", "the ca");
-        _cleanup_free_ char *key = folder_write("key.pem", "the key");
+        _cleanup_free_ char *ca = temp_dir_write("ca.pem", "the ca");
+        _cleanup_free_ char *key = temp_dir_write("key.pem", "the key");
         _cleanup_free_ char *ca_setting = mem_printf(A "caCertFile=%s", ca);
         _cleanup_free_ char *key_setting = mem_printf(A "clientKeyFile=%s", key);
         step_begin(&f, KUBE_DRIVER,
@@ -72,5 +72,5 @@ int main(void)
                 cmocka_unit_test(mounts_submission_credentials_as_secret),
                 cmocka_unit_test(rejects_missing_file),
         };
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -1,6 +1,6 @@
 /* Hadoop's configuration in driver pods: HadoopConfDriverFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 
 #define MAP "spark.kubernetes.executor.hadoopConfigMapName"
 #define MOUNT "[{'name':'hadoop-properties','mountPath':'/opt/hadoop/conf'}]"
@@ -21,10 +21,10 @@ static void mounts_existing_config_map(void **state)
 static void builds_config_map_from_hadoop_conf_dir(void **state)
 {
         struct step_fixture f;
-        _cleanup_free_ char *core = folder_write("core-site.xml", "some data");
-        _cleanup_free_ char *hdfs = folder_write("hdfs-site.xml", "some more");
+        _cleanup_free_ char *core = temp_dir_write("core-site.xml", "some data");
+        _cleanup_free_ char *hdfs = temp_dir_write("hdfs-site.xml", "some more");
         step_begin(&f, KUBE_DRIVER, NULL);
-        strmap_set(&step_environment, "HADOOP_CONF_DIR", folder);
+        strmap_set(&step_environment, "HADOOP_CONF_DIR", temp_dir);
         step_works(&f, &hadoop_conf_driver_step);
         assert_json(
                 spec_of(&f, "volumes"),
@@ -42,7 +42,7 @@ static void rejects_map_with_hadoop_conf_dir(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.hadoop.configMapName=theirs"));
-        strmap_set(&step_environment, "HADOOP_CONF_DIR", folder);
+        strmap_set(&step_environment, "HADOOP_CONF_DIR", temp_dir);
         assert_int_equal(step_run(&f, &hadoop_conf_driver_step), -EINVAL);
         assert_string_equal(error_message(&f.error),
                             "requirement failed: Do not specify both the `HADOOP_CONF_DIR` in your ENV and the "
@@ -70,5 +70,5 @@ int main(void)
                 cmocka_unit_test(rejects_map_with_hadoop_conf_dir),
                 cmocka_unit_test(adds_nothing_without_hadoop_conf),
         };
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

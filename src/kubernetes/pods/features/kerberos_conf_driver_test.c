@@ -1,6 +1,6 @@
 /* Kerberos in driver pods: KerberosConfDriverFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 
 #define B "spark.kubernetes.kerberos."
 #define KRB5_MOUNT "[{'name':'krb5-file','mountPath':'/etc/krb5.conf','subPath':'krb5.conf'}]"
@@ -14,7 +14,7 @@ static void mounts_krb5_conf(void **state)
         assert_json(container_of_pod(&f, "volumeMounts"), KRB5_MOUNT);
         assert_int_equal(json_array_size(f.resources), 0);
         step_end(&f);
-        _cleanup_free_ char *path = folder_write("krb5.conf", "some data");
+        _cleanup_free_ char *path = temp_dir_write("krb5.conf", "some data");
         _cleanup_free_ char *setting = mem_printf(B "krb5.path=%s", path);
         step_begin(&f, KUBE_DRIVER, settings(setting));
         step_works(&f, &kerberos_conf_driver_step);
@@ -28,7 +28,7 @@ static void mounts_krb5_conf(void **state)
 static void uploads_local_keytab(void **state)
 {
         struct step_fixture f;
-        _cleanup_free_ char *path = folder_write("keytab.bin", "some data");
+        _cleanup_free_ char *path = temp_dir_write("keytab.bin", "some data");
         _cleanup_free_ char *setting = mem_printf("spark.kerberos.keytab=%s", path);
         step_begin(&f, KUBE_DRIVER, settings(setting, "spark.kerberos.principal=alice"));
         step_works(&f, &kerberos_conf_driver_step);
@@ -80,5 +80,5 @@ int main(void)
                 cmocka_unit_test(mounts_token_secret),
                 cmocka_unit_test(rejects_incomplete_settings),
         };
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

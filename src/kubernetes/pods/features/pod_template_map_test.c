@@ -1,6 +1,6 @@
 /* The executors' template in a config map: PodTemplateConfigMapStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 
 #define T "spark.kubernetes.executor.podTemplateFile"
 
@@ -17,7 +17,7 @@ static void adds_nothing_without_template(void **state)
 static void mounts_template_map(void **state)
 {
         struct step_fixture f;
-        _cleanup_free_ char *path = folder_write("t.yaml", "pod-template-contents");
+        _cleanup_free_ char *path = temp_dir_write("t.yaml", "pod-template-contents");
         _cleanup_free_ char *setting = mem_printf(T "=file://%s", path);
         step_begin(&f, KUBE_DRIVER, settings(setting));
         step_works(&f, &pod_template_step);
@@ -38,5 +38,5 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {cmocka_unit_test(adds_nothing_without_template),
                                            cmocka_unit_test(mounts_template_map)};
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -1,6 +1,6 @@
 /* Pod groups: VolcanoFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
-#include "kubernetes/pods/features/temp_dir_fixture.h"
+#include "unit/temp_dir.h"
 
 #define T "spark.kubernetes.scheduler.volcano.podGroupTemplate"
 
@@ -16,7 +16,7 @@ static void group_is(const char *const *conf, const char *group)
 
 static void builds_pod_group_with_and_without_template(void **state)
 {
-        _cleanup_free_ char *path = folder_write("group.yaml", "spec:\n  minMember: 5\n  queue: q\n");
+        _cleanup_free_ char *path = temp_dir_write("group.yaml", "spec:\n  minMember: 5\n  queue: q\n");
         _cleanup_free_ char *setting = mem_printf(T "File=%s", path);
         group_is(NULL, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup','metadata':"
                        "{'name':'app-1-podgroup','namespace':'default'},'spec':{}}");
@@ -31,5 +31,5 @@ static void builds_pod_group_with_and_without_template(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {cmocka_unit_test(builds_pod_group_with_and_without_template)};
-        return cmocka_run_group_tests(tests, folder_make, folder_remove);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }
