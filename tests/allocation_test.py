@@ -130,7 +130,7 @@ def test_a_signal_decommissions_an_executor_while_a_job_runs(folder, codec):
         app.open_gate()
         assert app.answer()[0] == 12
         until(lambda: set(victims) <= set(app.removed()), "they do not end")
-        assert {app.removed()[v] for v in victims} == {"Executor decommission: it was asked for"}
+        assert {app.removed()[v] for v in victims} == {"Executor decommission: requested"}
         assert app.run("cached") == (71994000, computed + 12)
         assert app.run("shuffled")[0] == sum_of(12)
         assert app.tasks("ShuffleMapTask") == 12
@@ -218,7 +218,7 @@ def test_settings_that_cannot_be_are_refused(folder):
     assert ("spark.dynamicAllocation.minExecutors (3) must be less than or equal to "
             "spark.dynamicAllocation.maxExecutors (2)!") in refused(
                 "spark.dynamicAllocation.minExecutors=3", "spark.dynamicAllocation.maxExecutors=2")
-    assert "spark.storage.decommission.fallbackStorage.path: blocks of decommissioned executors move" in refused(
+    assert "spark.storage.decommission.fallbackStorage.path is not supported: blocks of decommissioned executors move" in refused(
         "spark.storage.decommission.fallbackStorage.path=/tmp/fallback")
     assert "Dynamic allocation of executors requires one of the following conditions: 1)" in refused(
         "spark.dynamicAllocation.shuffleTracking.enabled=false")
