@@ -223,23 +223,6 @@ void allocation_shuffle_removed(struct allocation *a, int shuffle)
                 executor_monitor_shuffle_removed(a->monitor, shuffle);
 }
 
-struct allocation_numbers allocation_numbers(const struct allocation *a)
-{
-        struct allocation_numbers numbers = {0};
-        if (!a)
-                return numbers;
-        struct executor_allocation_sums sums = executor_allocation_sums(a->core);
-        struct executor_count count = executor_monitor_total(a->monitor);
-        numbers.to_add = sums.to_add;
-        numbers.target = sums.target;
-        numbers.need = sums.need;
-        numbers.all = count.all;
-        numbers.pending_removal = count.killed;
-        numbers.decommissioning = count.decommissioned;
-        numbers.removals = executor_monitor_removals(a->monitor);
-        return numbers;
-}
-
 /* ------------------------------------------------------------------------------------------------- start and end */
 
 int allocation_new(struct fst_context *sc, struct scheduler_backend *backend, struct allocation **allocation,

@@ -60,12 +60,3 @@ void allocation_rdd_unpersisted(struct allocation *a, int rdd);
 /* The shuffle's map outputs were removed, or one was moved to @executor. */
 void allocation_shuffle_removed(struct allocation *a, int shuffle);
 void allocation_shuffle_moved(struct allocation *a, int executor, int shuffle);
-
-/* The gauges of Spark's ExecutorAllocationManager. All zero without dynamic allocation. */
-struct allocation_numbers {
-        int64_t to_add, target, need; /* numberExecutorsToAdd, numberTargetExecutors, numberMaxNeededExecutors */
-        int64_t all, pending_removal,
-                decommissioning; /* numberAllExecutors, …PendingToRemove, …DecommissioningExecutors */
-        struct executor_removals removals;
-};
-struct allocation_numbers allocation_numbers(const struct allocation *a);

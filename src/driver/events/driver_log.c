@@ -295,11 +295,6 @@ struct driver_log *driver_log_start(const struct fst_conf *conf)
         return log;
 }
 
-const char *driver_log_path(const struct driver_log *log)
-{
-        return log->path;
-}
-
 /* ---------------------------------------------------------------------------------------------------- copying */
 
 /* Append the new lines. On the copying thread. */

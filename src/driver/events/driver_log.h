@@ -25,9 +25,6 @@ void driver_log_persist(struct driver_log *log, const struct fst_conf *conf);
 /* Copy the rest, close the files, and remove the directory unless the user named it. NULL is allowed. */
 void driver_log_free(struct driver_log *log);
 
-/* The path of the log. Borrowed. */
-const char *driver_log_path(const struct driver_log *log);
-
 struct buf;
 struct log_line;
 /*

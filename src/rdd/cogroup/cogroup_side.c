@@ -163,11 +163,6 @@ int side_close(struct cogroup_side *side)
         return r;
 }
 
-struct cogroup_side *side_of_iter(fst_iter *iter)
-{
-        return iter->refill == cogroup_side_refill ? container_of(iter, struct cogroup_side, values) : NULL;
-}
-
 /* ------------------------------------------------------------------------------------------ creating and freeing */
 
 void side_init(struct cogroup_side *side, struct task_run *run, fst_type type, struct fst_error *error,

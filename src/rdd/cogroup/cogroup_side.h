@@ -74,6 +74,3 @@ int side_next_run(struct cogroup_side *side, uint32_t *from, uint32_t *to);
 
 /* Skips unread rows. Negative as side_next_run, also for an earlier failure through `values`. */
 int side_close(struct cogroup_side *side);
-
-/* The side that owns @iter, or NULL. */
-struct cogroup_side *side_of_iter(fst_iter *iter);
