@@ -4,7 +4,7 @@
  */
 #include "base/buf.h"
 #include "base/error.h"
-#include "exec/task/run_wire.h"
+#include "exec/task/task_batch_wire.h"
 #include "rdd/aggregate/accumulator_updates.h"
 #include "rpc/control.pb-c.h"
 
@@ -34,7 +34,7 @@ static void read_statuses(const uint8_t *data, size_t size, int n)
         for (size_t i = 0; update && i < update->n_runs; i++) {
                 struct fst_error error = FST_ERROR_INIT;
                 if (!taken)
-                        taken = run_status_read(update->runs[i], run, &error) == 0;
+                        taken = task_batch_read_status(update->runs[i], run, &error) == 0;
                 error_deinit(&error);
         }
         int64_t sum = 0;
@@ -57,13 +57,13 @@ static void read_launches(const uint8_t *data, size_t size, int slots)
                 struct task_batch *run = calloc(1, sizeof(*run)), *again = calloc(1, sizeof(*again));
                 struct fst_error error = FST_ERROR_INIT;
                 struct buf bytes = BUF_INIT;
-                if (run_launch_read(launch->runs[i], slots, run, &error) == 0) {
+                if (task_batch_read_launch(launch->runs[i], slots, run, &error) == 0) {
                         if (run->slot < 0 || run->slot >= slots || run->n < 1 || run->n > MAX_TASK_BATCH)
                                 abort();
-                        run_launch_append(run, &bytes);
+                        task_batch_append_launch(run, &bytes);
                         Firesteel__LaunchTasks *l =
                                 firesteel__launch_tasks__unpack(NULL, bytes.len, (uint8_t *)bytes.data);
-                        if (!l || run_launch_read(l->runs[0], slots, again, &error) ||
+                        if (!l || task_batch_read_launch(l->runs[0], slots, again, &error) ||
                             memcmp(run->tasks, again->tasks, (size_t)run->n * sizeof(run->tasks[0])) != 0)
                                 abort();
                         firesteel__launch_tasks__free_unpacked(l, NULL);

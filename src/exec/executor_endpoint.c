@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "exec/executor_transfer.h"
 #include "exec/executor_stages.h"
-#include "exec/task/run_wire.h"
+#include "exec/task/task_batch_wire.h"
 #include "exec/task/slot_monitor.h"
 #include "rpc/control.pb-c.h"
 
@@ -24,7 +24,7 @@ static void launch_tasks(struct executor *x, const struct rpc_message *m)
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
                 struct task_batch *run = executor_batch_new(x);
-                if (run_launch_read(launch->runs[i], x->options->cores, run, &error) == 0) {
+                if (task_batch_read_launch(launch->runs[i], x->options->cores, run, &error) == 0) {
                         executor_stages_run(x->stages, run);
                         continue;
                 }

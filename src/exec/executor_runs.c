@@ -12,7 +12,7 @@
 #include "exec/executor_transfer.h"
 #include "exec/isolation/isolation.h"
 #include "exec/guard/memory_limit.h"
-#include "exec/task/run_wire.h"
+#include "exec/task/task_batch_wire.h"
 #include "exec/task/slot_monitor.h"
 #include "exec/task/task_reaper.h"
 #include "exec/isolation/zygote.h"
@@ -56,7 +56,7 @@ static void publish_output(struct executor *x, const struct stage_context *work,
 static void report_outcomes(struct executor *x, struct task_batch *run)
 {
         _cleanup_(buf_deinit) struct buf status = BUF_INIT;
-        struct run_status_options options = {
+        struct task_status_options options = {
                 .max_direct = (size_t)x->max_direct_result, .keep = keep_result, .owner = x};
         struct stage_context *work = run->work;
         fault_point(work && work->shuffled ? FAULT_MAP : FAULT_REDUCE);
@@ -71,7 +71,7 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
                         publish_output(x, work, t);
         }
         task_resources_deinit(&run->resources);
-        run_status_append(run, work ? work->action : NULL, &options, &status);
+        task_batch_append_status(run, work ? work->action : NULL, &options, &status);
         stage_context_unref(steal(run->work));
         pthread_mutex_lock(&x->lock);
         bool first = x->outbox.len == 0;

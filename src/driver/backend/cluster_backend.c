@@ -3,8 +3,8 @@
  * `wake` only.
  *
  * Messages to an executor are collected while the scheduler works and sent when it waits again: the launches of one
- * round are one message, and so are the removals. Consecutive packed messages form one message (run_wire.h). Collected
- * messages are flushed before any message that must not overtake them.
+ * round are one message, and so are the removals. Consecutive packed messages form one message (task_batch_wire.h).
+ * Collected messages are flushed before any message that must not overtake them.
  */
 #include "driver/backend/cluster_backend_internal.h"
 
@@ -17,7 +17,7 @@
 #include "driver/backend/executor_table.h"
 #include "driver/backend/stage_shipping.h"
 #include "driver/backend/unpersist_wait.h"
-#include "exec/task/run_wire.h"
+#include "exec/task/task_batch_wire.h"
 #include "net/security.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
@@ -100,7 +100,7 @@ static void cluster_launch(struct scheduler_backend *backend, int executor, stru
                 error_deinit(&error);
                 return;
         }
-        run_launch_append(run, &x->launches);
+        task_batch_append_launch(run, &x->launches);
         executor_table_mark_dirty(&b->executors, x);
 }
 

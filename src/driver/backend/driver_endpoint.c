@@ -10,7 +10,7 @@
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
 #include "driver/executor_info.h"
-#include "exec/task/run_wire.h"
+#include "exec/task/task_batch_wire.h"
 #include "io/fs/file_systems.h"
 #include "rpc/control.pb-c.h"
 
@@ -167,7 +167,7 @@ static void driver_endpoint_status_update(struct cluster_backend *b, const struc
                 if (!run || again)
                         log_warn("CoarseGrainedSchedulerBackend", "Ignored task status update from executor %s: %s",
                                  x->id, again ? "that run has ended" : "nothing runs in that slot");
-                else if (run_status_read(status, run, &error))
+                else if (task_batch_read_status(status, run, &error))
                         driver_endpoint_give_up(b, x, error_message(&error));
                 else
                         cluster_fetch_results(b, x, run);

@@ -224,7 +224,7 @@ void master_worker_free(void *worker)
         free(w);
 }
 
-static void leave_alive(struct master *m, struct master_worker *w, enum worker_state state)
+static void worker_leave_alive(struct master *m, struct master_worker *w, enum worker_state state)
 {
         if (w->state == WORKER_ALIVE) {
                 struct master_worker *moved = m->alive.data[--m->alive.len];
@@ -247,7 +247,7 @@ void master_worker_alive(struct master *m, struct master_worker *w)
         has_gained(m, w);
 }
 
-static void forget_dead(struct master *m, struct master_worker *w)
+static void worker_forget(struct master *m, struct master_worker *w)
 {
         if (!w)
                 return;
@@ -264,7 +264,7 @@ bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_
         uint64_t by_address = object_hash_text(w->address);
         struct master_worker *old = object_table_find(&m->workers_by_address, by_address, has_address, w->address);
 
-        forget_dead(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
+        worker_forget(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
         if (old && old->state != WORKER_UNKNOWN) {
                 master_log(m, LOG_INFO, "Attempted to re-register worker at same address: %s", w->address);
                 master_worker_free(w);
@@ -272,9 +272,9 @@ bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_
         }
         if (old) { /* it was restarted while this master recovered */
                 master_remove_worker(m, old, "Worker replaced by a new worker with same address");
-                forget_dead(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
+                worker_forget(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
         }
-        forget_dead(m, object_table_find(&m->dead_by_id, object_hash_text(w->id), has_id, w->id));
+        worker_forget(m, object_table_find(&m->dead_by_id, object_hash_text(w->id), has_id, w->id));
         w->peer = peer;
         w->last_heartbeat = m->now;
         w->registered = m->event;
@@ -354,7 +354,7 @@ void master_remove_worker(struct master *m, struct master_worker *w, const char 
         _cleanup_free_ char *message = mem_printf("worker lost: %s", why);
 
         master_log(m, LOG_INFO, "Removing worker %s on %s", w->id, w->address);
-        leave_alive(m, w, WORKER_DEAD);
+        worker_leave_alive(m, w, WORKER_DEAD);
         list_remove(&m->workers, w);
         m->n_workers--;
         object_table_remove(&m->workers_by_id, object_hash_text(w->id), w);
@@ -412,7 +412,7 @@ static void decommission(struct master *m, struct master_worker *w)
                 return;
         }
         master_log(m, LOG_INFO, "Decommissioning worker %s on %s", w->id, w->address);
-        leave_alive(m, w, WORKER_DECOMMISSIONED);
+        worker_leave_alive(m, w, WORKER_DECOMMISSIONED);
         for (struct master_executor *e = w->executors; e; e = e->next_on_worker) {
                 e->state = EXECUTOR_DECOMMISSIONED;
                 executor_tell_app(m, e, "worker decommissioned", NULL, w);
@@ -597,7 +597,7 @@ void master_tick(struct master *m, int64_t now)
                 master_remove_worker(m, m->workers.first, why);
         }
         while (m->dead.first && now >= master_dead_until(m, m->dead.first))
-                forget_dead(m, m->dead.first);
+                worker_forget(m, m->dead.first);
         master_remove_lost_apps(m);
         master_recovery_check(m);
         if (m->status == MASTER_RECOVERING && now >= m->recovery_ends)

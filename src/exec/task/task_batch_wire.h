@@ -13,33 +13,33 @@ struct buf;
 struct fst_error;
 struct action;
 
-typedef struct Firesteel__TaskRun launched_run;
+typedef struct Firesteel__TaskRun task_launch_message;
 typedef struct Firesteel__RunStatus run_status;
 
 /* Appends a LaunchTasks with @run. */
-void run_launch_append(const struct task_batch *run, struct buf *to);
+void task_batch_append_launch(const struct task_batch *run, struct buf *to);
 
 /*
  * Fills @run (zeroed, or used before) except `work`, `user` and `executor`. Untrusted: returns -EBADMSG with @error and
  * leaves @run unchanged for an invalid batch or a slot not below @slots.
  */
-int run_launch_read(const launched_run *from, int slots, struct task_batch *run, struct fst_error *error);
+int task_batch_read_launch(const task_launch_message *from, int slots, struct task_batch *run, struct fst_error *error);
 
 /*
  * Appends a StatusUpdate with the outcomes of @run. @action (NULL: a map stage) encodes results. Messages and results
  * are released. A result of more than @max_direct bytes is not sent but kept until the driver fetches it.
  */
-struct run_status_options {
+struct task_status_options {
         size_t max_direct;
         /* Copies the result. Negative with @error fails the task. NULL: all results are sent. */
         int (*keep)(void *owner, int64_t task_id, const struct buf *encoded, struct fst_error *error);
         void *owner;
 };
-void run_status_append(struct task_batch *run, struct action *action, const struct run_status_options *options,
-                       struct buf *to);
+void task_batch_append_status(struct task_batch *run, struct action *action, const struct task_status_options *options,
+                              struct buf *to);
 
 /*
  * Reads outcomes into @run, the launched batch: states, times, messages, counters, encoded results (slot_task.encoded).
  * Untrusted: returns -EBADMSG with @error and leaves @run unchanged for another batch's outcomes.
  */
-int run_status_read(const run_status *from, struct task_batch *run, struct fst_error *error);
+int task_batch_read_status(const run_status *from, struct task_batch *run, struct fst_error *error);

@@ -1,10 +1,10 @@
 /*
- * See run_wire.h. Fields that the tasks of a batch share, or that follow from the first task, are written once: a
- * launch of 256 tasks of a new stage takes about 20 bytes, the status of 256 empty tasks about 1.5 KB.
+ * See task_batch_wire.h. Fields that the tasks of a batch share, or that follow from the first task, are written once:
+ * a launch of 256 tasks of a new stage takes about 20 bytes, the status of 256 empty tasks about 1.5 KB.
  *
  * Columns are copied through arrays on the stack, so packing only allocates room in the buffer.
  */
-#include "exec/task/run_wire.h"
+#include "exec/task/task_batch_wire.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -91,7 +91,7 @@ static void run_resources_deinit(struct run_resources *r)
         free(r->addresses);
 }
 
-void run_launch_append(const struct task_batch *run, struct buf *to)
+void task_batch_append_launch(const struct task_batch *run, struct buf *to)
 {
         const struct slot_task *first = &run->tasks[0];
         int32_t columns[4][MAX_TASK_BATCH];
@@ -130,7 +130,7 @@ void run_launch_append(const struct task_batch *run, struct buf *to)
         run_resources_deinit(&resources);
 }
 
-int run_launch_read(const launched_run *from, int slots, struct task_batch *run, struct fst_error *error)
+int task_batch_read_launch(const task_launch_message *from, int slots, struct task_batch *run, struct fst_error *error)
 {
         size_t n = (size_t)from->n;
         if (from->n < 1 || from->n > MAX_TASK_BATCH)
@@ -254,7 +254,7 @@ static void encode_result(struct slot_task *t, struct action *action)
         buf_deinit(&t->encoded);
 }
 
-static void add_result(struct status_scratch *s, struct slot_task *t, int at, const struct run_status_options *options)
+static void add_result(struct status_scratch *s, struct slot_task *t, int at, const struct task_status_options *options)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (options->keep && t->encoded.len > options->max_direct) {
@@ -295,8 +295,8 @@ static void status_release(struct status_scratch *s, struct task_batch *run)
         buf_deinit(&s->results);
 }
 
-void run_status_append(struct task_batch *run, struct action *action, const struct run_status_options *options,
-                       struct buf *to)
+void task_batch_append_status(struct task_batch *run, struct action *action, const struct task_status_options *options,
+                              struct buf *to)
 {
         struct status_scratch s; /* 50 KB of stack; thread-local storage would be zeroed in each thread first */
         bool failed = false;
@@ -390,7 +390,7 @@ static void read_extra(const Firesteel__TaskExtra *extra, struct slot_task *t)
         t->message = steal(error.message);
 }
 
-int run_status_read(const run_status *from, struct task_batch *run, struct fst_error *error)
+int task_batch_read_status(const run_status *from, struct task_batch *run, struct fst_error *error)
 {
         int r = check_columns(from, run, error);
         if (r)

@@ -1,5 +1,5 @@
 /* Tests launches of batches, from the driver's bytes to an executor's batch. */
-#include "exec/task/run_wire.h"
+#include "exec/task/task_batch_wire.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -20,11 +20,11 @@
 static void launched(const struct task_batch *from, struct task_batch *to)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
-        run_launch_append(from, &bytes);
+        task_batch_append_launch(from, &bytes);
         Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, bytes.len, (const uint8_t *)bytes.data);
         assert_non_null(launch);
         assert_int_equal(launch->n_runs, 1);
-        assert_int_equal(run_launch_read(launch->runs[0], 4, to, NULL), 0);
+        assert_int_equal(task_batch_read_launch(launch->runs[0], 4, to, NULL), 0);
         firesteel__launch_tasks__free_unpacked(launch, NULL);
 }
 
@@ -99,14 +99,14 @@ static void rejects_invalid_batches(void **state)
         struct fst_error error = FST_ERROR_INIT;
         struct task_batch *to = new0(struct task_batch);
         Firesteel__TaskRun run = FIRESTEEL__TASK_RUN__INIT;
-        assert_int_equal(run_launch_read(&run, 4, to, &error), -EBADMSG);
+        assert_int_equal(task_batch_read_launch(&run, 4, to, &error), -EBADMSG);
         assert_string_equal(error_message(&error), "the batch has 0 tasks");
         run.n = 1;
         run.slot = 4;
-        assert_int_equal(run_launch_read(&run, 4, to, &error), -EBADMSG);
+        assert_int_equal(task_batch_read_launch(&run, 4, to, &error), -EBADMSG);
         run.slot = 0;
         run.first_task_id = -1;
-        assert_int_equal(run_launch_read(&run, 4, to, &error), -EBADMSG);
+        assert_int_equal(task_batch_read_launch(&run, 4, to, &error), -EBADMSG);
         assert_int_equal(to->n, 0);
         error_deinit(&error);
         free(to);
