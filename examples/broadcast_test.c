@@ -1,7 +1,7 @@
 /*
- * How long does it take to give numbers to all tasks?     spark-submit broadcast_test.c [SLICES [NUMBERS [BLOCK_SIZE]]]
+ * Measures how long a broadcast takes.     spark-submit broadcast_test.c [SLICES [NUMBERS [BLOCK_SIZE]]]
  *
- * Spark's BroadcastTest: three times, a million int to two partitions in pieces of 4096 KiB, unless said otherwise.
+ * Spark's BroadcastTest: broadcasts an array three times. Defaults: 2 partitions, 1,000,000 int, pieces of 4096 KiB.
  */
 #include <firesteel/firesteel.h>
 

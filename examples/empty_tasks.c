@@ -1,8 +1,8 @@
 /*
- * How fast can tasks be scheduled?   spark-submit empty_tasks.c TASKS ROUNDS
+ * Measures how fast tasks are scheduled.   spark-submit empty_tasks.c TASKS ROUNDS
  *
- * Each round is a job of TASKS tasks that do nothing, except that one in 10,000 fails at its first attempt and is
- * tried again (use local[N,2]; with a maximum of one failure a round of 10,000 tasks or more fails).
+ * Each round is a job of TASKS empty tasks. One task in 10,000 fails at its first attempt and is retried, so use
+ * local[N,2]: with local[N], a round of 10,000 tasks or more fails.
  */
 #include <firesteel/firesteel.h>
 

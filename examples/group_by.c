@@ -1,8 +1,8 @@
 /*
- * How many keys do random pairs have, grouped by key?
+ * Groups random pairs by key and counts the keys.
  *                            spark-submit group_by.c [MAPPERS [PAIRS [VALUE_SIZE [REDUCERS]]]]
  *
- * Spark's GroupByTest: each of MAPPERS partitions makes PAIRS pairs, of an int and VALUE_SIZE bytes.
+ * Spark's GroupByTest: each of MAPPERS partitions makes PAIRS pairs of an int and VALUE_SIZE bytes.
  */
 #include <firesteel/firesteel.h>
 
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         fst_rdd *each = fst_range_n(sc, 0, mappers, mappers);
         fst_rdd *pairs = fst_cache(fst_flat_map(each, FST_WITH(random_pairs, sizes), FST_PAIR(I64, BYTES)));
         int64_t n;
-        if (fst_count(pairs, &n) == 0 && /* all are made and in memory before they are grouped */
+        if (fst_count(pairs, &n) == 0 && /* makes and caches all pairs before they are grouped */
             fst_count(fst_group_by_key_n(pairs, reducers), &n) == 0)
                 printf("%lld\n", (long long)n);
         return fst_context_stop(sc);

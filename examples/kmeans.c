@@ -1,8 +1,8 @@
 /*
- * K centres of the points in FILE, lines of up to four numbers.      spark-submit kmeans.c FILE K CONVERGE_DISTANCE
+ * Finds K centres of the points in FILE, lines of up to four numbers.   spark-submit kmeans.c FILE K CONVERGE_DISTANCE
  *
- * Spark's SparkKMeans: from K points of a sample each centre moves to the middle of the points nearest to it, until all
- * have moved by no more than the distance (squared, in sum). A centre without points stays.
+ * Spark's SparkKMeans: starts with K sampled points. In each round, each centre moves to the mean of the points nearest
+ * to it. The rounds end when the sum of the squared moves is at most the distance. A centre without points stays.
  */
 #include <firesteel/firesteel.h>
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum { D = 4, MOST = 100 };
-typedef double clouds[MOST][D + 1]; /* of the points nearest to each centre: the sum, and how many they are */
+typedef double clouds[MOST][D + 1]; /* for each centre, the sum and the number of the points nearest to it */
 
 static int parse(fst_task *task, fst_bytes line, fst_out *out)
 {
@@ -30,7 +30,7 @@ static int take(fst_task *task, void *sums, const void *point)
                 double far = 0;
                 for (int d = 0; d < D; d++)
                         far += (p[d] - centre[d]) * (p[d] - centre[d]);
-                if (far < least) /* none of those that are infinitely far away */
+                if (far < least) /* ignores centres at infinity */
                         least = far, sum = (double *)sums + i * (D + 1);
         }
         for (int d = 0; d < D; d++)

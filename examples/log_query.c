@@ -1,8 +1,8 @@
 /*
- * How many bytes did each user get by each query, and how often?   spark-submit log_query.c [FILE]
+ * Counts the requests and bytes of each user and query.   spark-submit log_query.c [FILE]
  *
- * Spark's LogQuery: lines of an Apache server's log, two of an example if no file is named. What has no user, or is no
- * such line, counts as (null,null,null); what is longer than 8 KB is cut.
+ * Spark's LogQuery: reads lines of an Apache access log; without FILE, two example lines. A line that has no user or
+ * another format counts as (null,null,null). Lines are cut after 8 KB.
  */
 #include <firesteel/firesteel.h>
 
@@ -31,7 +31,7 @@ static int parse(fst_task *task, fst_iter *lines, fst_out *out)
         for (fst_bytes line; fst_next(lines, &line);) {
                 regmatch_t m[6] = {{0, (regoff_t)line.len}};
                 bool fits = regexec(&log, line.data, 6, m, REG_STARTEND) == 0;
-                struct stats stats = {fits ? atoll(line.data + m[5].rm_so) : 0, 1}; /* a quote is behind it */
+                struct stats stats = {fits ? atoll(line.data + m[5].rm_so) : 0, 1}; /* a quote ends the number */
                 strcpy(key, "(null,null,null)");
                 if (fits && strncmp(line.data + m[3].rm_so, "\"-\"", 3) != 0)
                         snprintf(key, sizeof(key), "(%.*s,%.*s,%.*s)", PART(1), PART(3), PART(4));

@@ -1,7 +1,7 @@
 /*
- * The plane that parts two clouds of points, by gradient descent.    spark-submit logistic_regression.c [SLICES]
+ * Finds the plane between two clouds of points by gradient descent.    spark-submit logistic_regression.c [SLICES]
  *
- * Spark's SparkLR: the same 10,000 points of ten dimensions, five rounds over what is cached.
+ * Spark's SparkLR: the same 10,000 points in ten dimensions; five iterations over the cached points.
  */
 #include <firesteel/firesteel.h>
 
@@ -15,7 +15,7 @@ struct point {
         double x[D], y;
 };
 
-/* java.util.Random's nextDouble, whose generator is that of jrand48: from -1 to 1. */
+/* Returns 2 × nextDouble() - 1 of java.util.Random, which has the generator of jrand48. */
 static double uniform(unsigned short *state)
 {
         int64_t high = (uint32_t)jrand48(state) >> 6, low = (uint32_t)jrand48(state) >> 5;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         double w[D], sum[D], zero[D] = {0}, a, b, s;
         int64_t n = D;
         fst_context *sc = fst_context_new("LogisticRegression");
-        for (int i = 0; i < N * D; i += 2) { /* normal numbers come in twos */
+        for (int i = 0; i < N * D; i += 2) { /* normal numbers are made in pairs */
                 struct point *p = &points[i / D];
                 p->y = i / D % 2 ? 1 : -1;
                 do {

@@ -1,8 +1,8 @@
 /*
- * Two arrays of numbers, each given to all tasks, which say how long they are.
+ * Broadcasts two arrays. Each task returns their lengths.
  *                                                         spark-submit multi_broadcast.c [SLICES [NUMBERS]]
  *
- * Spark's MultiBroadcastTest: a captured struct has the handles of both.
+ * Spark's MultiBroadcastTest: a captured struct holds both handles.
  */
 #include <firesteel/firesteel.h>
 
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         fst_type sizes = FST_PAIR(I64, I64);
         fst_iter *rows;
         int64_t a, b;
-        free(numbers); /* broadcasting has copied them */
+        free(numbers); /* fst_broadcast copied them */
         if (fst_collect(fst_map(fst_range_n(sc, 1, 11, slices), FST_WITH(numbers_seen, shared), sizes), &rows) == 0)
                 while (fst_next(rows, &a, &b))
                         printf("(%lld,%lld)\n", (long long)a, (long long)b);

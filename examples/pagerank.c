@@ -1,9 +1,10 @@
 /*
- * The rank of each page, from its links.                               spark-submit pagerank.c FILE|LINKS [ROUNDS]
+ * Computes the rank of each page from links.                           spark-submit pagerank.c FILE|LINKS [ROUNDS]
  *
- * Of lines "PAGE LINKED_PAGE" in FILE, or so many made-up ones. Each page gives its rank in equal parts to those that
- * it links to; 15 % of all rank is spread over everyone. The lists of links stay in memory, placed by page as the sums
- * are: their join moves nothing. As in Spark's SparkPageRank a page that nobody links to drops out after a round.
+ * Reads lines "PAGE LINKED_PAGE" from FILE, or makes LINKS random links. In each round, each page divides its rank
+ * equally among the pages it links to, and its new rank is 0.15 + 0.85 × the sum of its shares. The link lists are
+ * cached with the partitioner of the sums, so that their join moves no data. As in Spark's SparkPageRank, a page
+ * without incoming links drops out after one round.
  */
 #include <firesteel/firesteel.h>
 
@@ -34,7 +35,7 @@ static double one(fst_task *task, fst_bytes links)
         return 1;
 }
 
-#define RANK(sum) (0.15 + 0.85 * (sum)) /* of the parts that a page is given */
+#define RANK(sum) (0.15 + 0.85 * (sum)) /* @sum: of the shares that a page gets */
 
 static int contribute(fst_task *task, fst_bytes page, fst_bytes links, double sum, fst_out *out)
 {

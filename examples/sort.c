@@ -1,7 +1,7 @@
 /*
- * The lines of IN in the order of their bytes.   spark-submit sort.c IN OUT [PARTITIONS]
+ * Sorts the lines of IN by their bytes.   spark-submit sort.c IN OUT [PARTITIONS]
  *
- * OUT/part-00000 holds the first of them, OUT/part-00001 the next, …
+ * OUT/part-00000 has the first lines, OUT/part-00001 the next, and so on.
  */
 #include <firesteel/firesteel.h>
 

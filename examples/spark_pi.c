@@ -1,14 +1,14 @@
 /*
- * Pi, by throwing darts at a square: 100,000 for each slice.   spark-submit spark_pi.c [SLICES]
+ * Estimates pi with 100,000 random points per slice.   spark-submit spark_pi.c [SLICES]
  *
- * The square is the unit square, the circle's quarter in it has the radius 1: pi / 4 of all darts hit it.
+ * A random point of the unit square lies within the quarter circle of radius 1 with the probability pi / 4.
  */
 #include <firesteel/firesteel.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One dart: 1 if it lands within the circle. */
+/* One random point: returns 1 if it lies within the circle. */
 static int64_t dart(fst_task *task, int64_t i)
 {
         double x, y;

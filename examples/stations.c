@@ -1,7 +1,7 @@
 /*
- * The warmest stations of a list of measurements, lines like "Hamburg;12.3".   spark-submit stations.c IN LOW HIGH
+ * Prints the warmest stations of measurements like "Hamburg;12.3".   spark-submit stations.c IN LOW HIGH
  *
- * Measurements outside LOW … HIGH are left out. Shows captured values, structs as values, persist, sort_by and take.
+ * Ignores measurements outside LOW … HIGH. Shows captured values, structs as values, persist, sort_by and take.
  */
 #include <firesteel/firesteel.h>
 

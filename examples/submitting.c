@@ -1,8 +1,8 @@
 /*
- * Submit many applications from one program.   submitting COPIES WORD …
+ * Submits many applications from one program.   submitting COPIES WORD …
  *
- * The words are those of a spark-submit command line; each copy is submitted by itself. Build it with
- * `cc submitting.c -lfiresteel`, or give it to spark-submit: it is no application of Spark's, but it has a main.
+ * The words are the arguments of spark-submit; each copy is one submission. Build it with
+ * `cc submitting.c -lfiresteel`, or let spark-submit run it: it makes no context, but it has a main.
  *
  *      submitting 3 --master 'local[2]' wordcount.so in.txt
  */

@@ -1,17 +1,17 @@
 /*
- * A feature step: whose pods these are, as an annotation, and a quota of its own for the driver's.
+ * A feature step that annotates pods with their team, and creates a resource quota with the driver pod.
  *
  *      cc -shared -fPIC -I include -o team_step.so examples/team_step.c -ljansson
  *      spark-submit --conf spark.kubernetes.driver.pod.featureSteps=$PWD/team_step.so --conf spark.example.team=data …
  *
- * Any library for JSON will do; this one uses jansson.
+ * The step uses jansson. Any other JSON library works too.
  */
 #include <firesteel/pod_step.h>
 
 #include <jansson.h>
 #include <stdlib.h>
 
-/* The member of that name, made if it is not there. */
+/* Returns the object's member @name, creating it if it is missing. */
 static json_t *child(json_t *object, const char *name)
 {
         if (!json_object_get(object, name))
@@ -33,7 +33,7 @@ static int annotate(struct fst_pod_step *step, const char *team)
         return r;
 }
 
-/* Only a driver's: executors would each create it. */
+/* Only for the driver pod: otherwise each executor pod would create it again. */
 static int add_quota(struct fst_pod_step *step, const char *team)
 {
         json_t *quota =

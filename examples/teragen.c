@@ -1,9 +1,9 @@
 /*
- * ROWS records in the format of TeraSort and gensort.      spark-submit teragen.c ROWS OUT [PARTITIONS]
+ * Writes ROWS records in the format of TeraSort and gensort.      spark-submit teragen.c ROWS OUT [PARTITIONS]
  *
- * Each has 100 bytes: a key of 10, two of a break, the row's number in 32 hexadecimal digits, a break of 4, 48 of
- * filler and again a break. Key and filler are bits of row + 1 steps of a random generator of 128 bits, which each task
- * can begin wherever it likes. What comes out is what Hadoop's TeraGen makes, byte for byte.
+ * A record has 100 bytes: 10 of key, 2 of separator, the row number in 32 hexadecimal digits, 4 of separator, 48 of
+ * filler and 4 of separator. Key and filler are bits of step row + 1 of a random generator of 128 bits, which can jump
+ * to any step. The files equal those of Hadoop's TeraGen byte for byte.
  */
 #include <firesteel/firesteel.h>
 
@@ -15,7 +15,7 @@ typedef unsigned __int128 u128;
 #define A ((u128)0x2360ed051fc65da4 << 64 | 0x4385df649fccf645)
 #define C ((u128)0x4a696d4772617952 << 64 | 0x4950202020202001) /* "JimGrayRIP" */
 
-/* @n steps from 0: f(f(x)) of f(x) = ax + c is a²x + (ac + c), and so on by doubling. */
+/* Jumps @n steps from 0 by doubling: for f(x) = ax + c, f(f(x)) = a²x + (ac + c). */
 static u128 random_at(uint64_t n)
 {
         u128 x = 0, a = A, c = C;

@@ -1,8 +1,8 @@
 /*
- * The records of IN, as teragen.c makes them, in the order of their keys.   spark-submit terasort.c IN OUT [PARTITIONS]
+ * Sorts the records of IN (see teragen.c) by their keys.   spark-submit terasort.c IN OUT [PARTITIONS]
  *
- * A record begins with its key, so sorting whole records sorts them by it. OUT/part-00000 holds the first of them,
- * OUT/part-00001 the next, …
+ * A record begins with its key, so sorting whole records sorts them by key. OUT/part-00000 has the first records,
+ * OUT/part-00001 the next, and so on.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,8 +1,8 @@
 /*
- * Are the records of IN in the order of their keys, within and across files?      spark-submit teravalidate.c IN
+ * Checks that the records of IN are sorted by their keys, within and across files.      spark-submit teravalidate.c IN
  *
- * Prints what Hadoop's TeraValidate reports: what is out of order, and the sum of the records' CRC32, which sorting
- * does not change: that of what teragen.c made has to come out again.
+ * Prints the report of Hadoop's TeraValidate: records out of order, and the sum of the records' CRC32. Sorting does not
+ * change the sum, so it must equal that of teragen.c's output.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,8 +1,8 @@
 /*
- * From which vertex of a random graph can which be reached?      spark-submit transitive_closure.c [SLICES]
+ * Counts the pairs of connected vertices in a random graph.      spark-submit transitive_closure.c [SLICES]
  *
- * Spark's SparkTC, of the same graph: 200 edges between 100 vertices. Each round makes paths longer by an edge, until
- * there are no new ones; distinct_n keeps union from doubling the partitions in each.
+ * Spark's SparkTC with the same graph: 200 edges between 100 vertices. Each round extends all paths by an edge, until a
+ * round finds no new path. distinct_n undoes the doubling of partitions by union.
  */
 #include <firesteel/firesteel.h>
 
@@ -11,7 +11,7 @@
 
 enum { EDGES = 200, VERTICES = 100 };
 
-/* The edges that java.util.Random gives with seed 42: its generator is that of nrand48. */
+/* Makes the edges of java.util.Random with seed 42, which has the generator of nrand48. */
 static void make_graph(int64_t *from, int64_t *to)
 {
         unsigned short state[] = {0xe66d ^ 42, 0xdeec, 0x5};
@@ -33,7 +33,7 @@ static int turn(fst_task *task, int64_t from, int64_t to, fst_out *out)
         return 0;
 }
 
-/* The path from y to z and the edge from x to y: the path from x to z. */
+/* Joins the path from y to z with the edge from x to y to the path from x to z. */
 static int longer(fst_task *task, int64_t y, int64_t z, int64_t x, fst_out *out)
 {
         fst_emit(out, x, z);
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
         int slices = argc > 1 ? atoi(argv[1]) : 2;
         make_graph(from, to);
         fst_rdd *paths = fst_cache(fst_parallelize_pairs_n(sc, from, to, EDGES, slices));
-        fst_rdd *edges = fst_map(paths, turn, edge); /* by where they end, for the join */
+        fst_rdd *edges = fst_map(paths, turn, edge); /* keyed by their end, for the join */
         int status = fst_count(paths, &count);
         do {
                 before = count;

@@ -1,7 +1,7 @@
 /*
- * How often does each word occur?      spark-submit wordcount.c IN OUT
+ * Counts how often each word occurs.      spark-submit wordcount.c IN OUT
  *
- * Words are what lies between single spaces. OUT gets one line for each: (word,count).
+ * Single spaces separate words. OUT gets one line for each word: (word,count).
  */
 #include <firesteel/firesteel.h>
 

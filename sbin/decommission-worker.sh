@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tell the workers of this host to take nothing new and let what they have move away. --block-until-exit waits for
-# their end.
+# Decommission the workers of this host: they accept no new work, and their executors move their data to others.
+# --block-until-exit waits until they have ended.
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$sbin/spark-config.sh"
 for ((i = 1; i <= ${SPARK_WORKER_INSTANCES:-1}; i++)); do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What the scripts here have in common; sourced. FIRESTEEL_HOME is where bin/ and conf/ are.
+# Common settings of these scripts, which source this file. FIRESTEEL_HOME is the directory of bin/ and conf/.
 FIRESTEEL_HOME="${FIRESTEEL_HOME:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}"
 export FIRESTEEL_HOME
 
-# --config DIR may come first.
+# The first arguments may be --config DIR.
 if [ "${1:-}" = --config ]; then
         [ -d "${2:-}" ] || { echo "ERROR : ${2:-} is not a directory"; exit 1; }
         SPARK_CONF_DIR="$(cd "$2" && pwd)"
@@ -21,7 +21,7 @@ if [ -z "${SPARK_ENV_LOADED:-}" ]; then
         fi
 fi
 
-# The program that all of them are.
+# The one program behind all commands.
 firesteel_program() {
         if [ -x "$FIRESTEEL_HOME/bin/firesteel" ]; then
                 echo "$FIRESTEEL_HOME/bin/firesteel"

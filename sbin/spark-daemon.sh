@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Start a daemon in the background, end it, or tell whether it runs.
+# Start a daemon in the background, stop it, or print whether it runs.
 #
-#   SPARK_CONF_DIR        the folder with the configuration (default: conf)
-#   SPARK_LOG_DIR         where its log is written (default: logs)
-#   SPARK_LOG_MAX_FILES   how many former logs are kept (default: 5)
-#   SPARK_PID_DIR         where its process id is noted (default: /tmp)
-#   SPARK_IDENT_STRING    tells daemons of several users apart (default: $USER)
-#   SPARK_NICENESS        its priority (default: 0)
-#   SPARK_NO_DAEMONIZE    if set, it runs in the foreground, its log is standard error
+#   SPARK_CONF_DIR        the configuration directory (default: conf)
+#   SPARK_LOG_DIR         the directory of its log (default: logs)
+#   SPARK_LOG_MAX_FILES   the number of old logs to keep (default: 5)
+#   SPARK_PID_DIR         the directory of its pid file (default: /tmp)
+#   SPARK_IDENT_STRING    distinguishes daemons of several users (default: $USER)
+#   SPARK_NICENESS        its nice value (default: 0)
+#   SPARK_NO_DAEMONIZE    if set, it runs in the foreground and logs to standard error
 usage="Usage: spark-daemon.sh [--config <conf-dir>] (start|stop|submit|decommission|status) <spark-command> <spark-instance-number> <args...>"
 
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -28,7 +28,7 @@ name="spark-$SPARK_IDENT_STRING-$command-$instance"
 log="$SPARK_LOG_DIR/$name-$(uname -n).out"
 pid_file="$SPARK_PID_DIR/$name.pid"
 
-# Whether the process of the pid file is one of ours: numbers come again.
+# Is the process of the pid file this daemon? The kernel reuses process ids.
 is_running() {
         pid="$(cat "$pid_file" 2>/dev/null)" && [ -n "$pid" ] || return 1
         # Read /proc: a minimal Debian has no ps.
@@ -64,7 +64,7 @@ start() {
         nohup nice -n "${SPARK_NICENESS:-0}" "$@" >>"$log" 2>&1 </dev/null &
         pid=$!
         echo "$pid" >"$pid_file"
-        # It listens within a moment, or has ended.
+        # Wait until it listens or has ended.
         for _ in $(seq 50); do
                 kill -0 "$pid" 2>/dev/null || break
                 ! grep -q "Successfully started service" "$log" || break
@@ -78,8 +78,8 @@ start() {
         fi
 }
 
-# Tell it by a signal; it may take its time, and then is told no more.
-tell() {
+# Send signal $1 to the daemon if it runs. $2 and $3 are the words of the messages.
+signal_daemon() {
         if is_running; then
                 echo "$2 $command"
                 kill -s "$1" "$pid"
@@ -101,7 +101,7 @@ case "$option" in
 start) start "${words[@]}" "$@" ;;
 submit) start "$program" submit --class "$command" "$@" ;;
 stop)
-        if tell TERM stopping stop; then
+        if signal_daemon TERM stopping stop; then
                 rm -f "$pid_file"
                 for _ in $(seq 100); do
                         kill -0 "$pid" 2>/dev/null || break
@@ -109,7 +109,7 @@ stop)
                 done
         fi
         ;;
-decommission) tell PWR decommissioning decommission || true ;;
+decommission) signal_daemon PWR decommissioning decommission || true ;;
 status)
         if is_running; then
                 echo "$command is running."

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# The history server comes with a later version.
+# Not available: this version has no history server.
 echo "Firesteel has no history server yet; genuine Spark's reads its event logs (spark.eventLog.dir)" >&2
 exit 1

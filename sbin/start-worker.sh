@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Start the workers of this host: SPARK_WORKER_INSTANCES of them (default: 1), the second with the next ports, and so on.
+# Start SPARK_WORKER_INSTANCES workers (default: 1) on this host. Each uses the ports after those of the previous one.
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$sbin/spark-config.sh"
 if [ $# -lt 1 ] || [ "$1" = --help ] || [ "$1" = -h ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# End the workers on each host of conf/workers, and the master on this host. --wait waits for the workers' end here.
+# Stop the workers on each host of conf/workers, and the master on this host. --wait waits for this host's workers.
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$sbin/spark-config.sh"
 "$sbin/stop-workers.sh"

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# The history server comes with a later version.
+# Not available: this version has no history server.
 echo "no org.apache.spark.deploy.history.HistoryServer to stop"

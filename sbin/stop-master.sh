@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# End the master that start-master.sh started on this host.
+# Stop the master that start-master.sh started on this host.
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$sbin/spark-config.sh"
 exec "$sbin/spark-daemon.sh" stop org.apache.spark.deploy.master.Master 1

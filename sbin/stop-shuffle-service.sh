@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# End the external shuffle service that start-shuffle-service.sh started on this host.
+# Stop the external shuffle service that start-shuffle-service.sh started on this host.
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$sbin/spark-config.sh"
 exec "$sbin/spark-daemon.sh" stop org.apache.spark.deploy.ExternalShuffleService 1

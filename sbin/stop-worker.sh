@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# End the workers that start-worker.sh started on this host.
+# Stop the workers that start-worker.sh started on this host.
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$sbin/spark-config.sh"
 for ((i = 1; i <= ${SPARK_WORKER_INSTANCES:-1}; i++)); do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# End the workers on each host of conf/workers.
+# Stop the workers on each host of conf/workers.
 sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$sbin/spark-config.sh"
 exec "$sbin/workers.sh" cd "$FIRESTEEL_HOME" \; "$sbin/stop-worker.sh"

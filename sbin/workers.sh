@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Run a command on each host of conf/workers, by ssh; what they say is shown with the host before it.
+# Run a command on each host of conf/workers by ssh. Each line of output is prefixed with its host.
 #
-#   SPARK_WORKERS         the file with the hosts (default: workers in the folder with the configuration; without it,
-#                         localhost)
+#   SPARK_WORKERS         the file with the hosts (default: workers in the configuration directory, else localhost)
 #   SPARK_WORKER_SLEEP    seconds between two hosts
 #   SPARK_SSH_OPTS        options of ssh (default: -o StrictHostKeyChecking=no)
-#   SPARK_SSH_FOREGROUND  one host after the other
+#   SPARK_SSH_FOREGROUND  if set, one host after the other
 if [ $# -le 0 ]; then
         echo "Usage: workers.sh [--config confdir] command..."
         exit 1
@@ -22,7 +21,7 @@ hosts=localhost
 [ -z "$file" ] || hosts="$(sed 's/#.*$//;/^[[:space:]]*$/d' "$file")" || exit 1
 read -r -a options <<<"${SPARK_SSH_OPTS:--o StrictHostKeyChecking=no}"
 
-# The words as the other shell reads them: only ; is meant to be one.
+# Quote the words for the remote shell, except ";", which separates commands.
 words=()
 for word in "$@"; do
         if [ "$word" = ';' ]; then words+=(';'); else words+=("$(printf %q "$word")"); fi

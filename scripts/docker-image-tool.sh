@@ -1,5 +1,5 @@
 #!/bin/bash
-# Spark's tool for images, with its options: builds this Firesteel's image, without docker, and pushes it.
+# Builds and pushes the image of this Firesteel, without docker. Takes the options of Spark's script of this name.
 set -euo pipefail
 
 usage() {

@@ -1,8 +1,7 @@
 #!/bin/bash
-# Get the Debian packages that docs/dependencies.md lists and this machine lacks; quickly does nothing when all
-# are there. With the word "developer" also those for lint, fuzz, docs and check-fresh, with "kubernetes" those for the
-# node of check-kubernetes. Becomes root by sudo if it is not root. Elsewhere than on Debian it only says what is needed,
-# and leaves the rest to the build's own checks.
+# Install the missing Debian packages of docs/dependencies.md. Returns at once if all are installed. "developer" adds the
+# packages for lint, fuzz, docs and check-fresh; "kubernetes" adds those for the node of check-kubernetes. Uses sudo if
+# you are not root. On other systems it only prints what is needed; the build's own checks do the rest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

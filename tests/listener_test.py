@@ -147,7 +147,7 @@ def test_object_that_is_no_listener_is_refused(tmp_path, text, sentence):
 def test_class_name_is_refused_with_the_remedy(tmp_path):
     done = submit(tmp_path, "org.example.MyListener")
     assert 'spark.extraListeners: cannot load "org.example.MyListener"' in done.stderr
-    assert "there is no JVM to load a class" in done.stderr
+    assert "the driver has no JVM to load a class" in done.stderr
 
 
 def test_listener_that_started_is_told_to_stop_when_another_is_refused(tmp_path):

@@ -263,7 +263,7 @@ static int extra_listener_start(struct extra_listener *x, const struct fst_conf 
         if (!handle)
                 return error_set(error, -EINVAL,
                                  "spark.extraListeners: cannot load \"%s\": %s. Name shared objects "
-                                 "(firesteel/listener.h): there is no JVM to load a class",
+                                 "(firesteel/listener.h): the driver has no JVM to load a class",
                                  x->path, dlerror());
         *(void **)&start = dlsym(handle, "fst_listener_start");
         dlclose(handle);

@@ -1,6 +1,6 @@
 /*
- * Task batches on the wire: the launch from driver to executor, and the outcomes on their way back (rpc/control.proto:
- * LaunchTasks, StatusUpdate).
+ * Encodes and decodes task batches: the launch that the driver sends, and the outcomes that the executor returns
+ * (rpc/control.proto: LaunchTasks, StatusUpdate).
  *
  * Each append adds a complete message with one batch. protobuf merges concatenated messages, so several of them are one
  * message with all batches.

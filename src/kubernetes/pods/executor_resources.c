@@ -1,4 +1,4 @@
-/* Computes the resources of an executor. */
+/* Computes the memory (with overhead) and the cores of an executor pod. */
 #include "kubernetes/pods/executor_resources.h"
 
 #include "base/error.h"
