@@ -73,9 +73,9 @@ FST_API int fst_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, fst_f
  * int fst_tree_aggregate(fst_rdd *rdd, const T *zero, FUNCTION take, FUNCTION combine, int depth, T *result)
  *
  * As reduce and aggregate, but executors combine the results of partitions in up to @depth stages (Spark's default is
- * 2), so the driver combines few: for many partitions with large values. A depth of 1 is no tree. Neighbours are
- * combined, which keeps the order. *@zero counts once for each partition, for each value that a stage passes on, and
- * for the driver; it should be neutral. -EINVAL for a @depth below 1.
+ * 2), so the driver combines few: for many partitions with large values. With a depth of 1 the driver combines all of
+ * them. Neighbours are combined, which keeps the order. *@zero counts once for each partition, for each value that a
+ * stage passes on, and for the driver, so it should be neutral. -EINVAL for a @depth below 1.
  */
 #define fst_tree_reduce(rdd, f, depth, result)                                                                         \
         fst_tree_reduce_at((rdd), FST_FN(f), (depth), FST_VARIABLE(result), FST_HERE("tree_reduce"))
@@ -223,11 +223,22 @@ FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type
                                    fst_iter **rows, fst_site site);
 
 /*
- * int fst_count_by_key(fst_rdd *pairs, fst_map **counts): the number of rows of each key, I64. int
- * fst_count_by_value(fst_rdd *rdd, fst_map **counts): the number of times that each row occurs; not for pairs. int
- * fst_collect_as_map(fst_rdd *pairs, fst_map **map): the last value of each key. int
- * fst_reduce_by_key_locally(fst_rdd *pairs, FUNCTION f, fst_map **map): as reduce_by_key, but without a shuffle. Each
- *         task sends all of its keys to the driver, which combines them in the order of partitions.
+ * int fst_count_by_key(fst_rdd *pairs, fst_map **counts)
+ *
+ *      The number of rows of each key, I64.
+ *
+ * int fst_count_by_value(fst_rdd *rdd, fst_map **counts)
+ *
+ *      How often each row occurs, I64. Not for pairs.
+ *
+ * int fst_collect_as_map(fst_rdd *pairs, fst_map **map)
+ *
+ *      The last value of each key.
+ *
+ * int fst_reduce_by_key_locally(fst_rdd *pairs, FUNCTION f, fst_map **map)
+ *
+ *      As reduce_by_key, but without a shuffle: each task sends all of its keys to the driver, which combines them in
+ *      the order of partitions.
  *
  * The results are maps at the driver (map.h), so keys should be few. spark.driver.maxResultSize limits their size.
  */
@@ -288,9 +299,9 @@ FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *par
 /*
  * int fst_to_local_iterator(fst_rdd *rdd, fst_iter **rows)
  *
- * All rows, with one partition at a time at the driver. Reading its first row runs a job for each partition, so
- * persist what is expensive. A row is valid until the next call of fst_next. If a job fails, fst_next returns false
- * and fst_iter_status the status. Use it from one thread.
+ * All rows, with one partition at a time at the driver. Reading the first row of a partition runs a job, so persist an
+ * expensive RDD. A row is valid until the next call of fst_next. If a job fails, fst_next returns false, and
+ * fst_iter_status returns the status. Use the iterator from one thread.
  */
 #define fst_to_local_iterator(rdd, rows)                                                                               \
         fst_to_local_iterator_at((rdd), FST_ROWS_TO(rows), FST_HERE("to_local_iterator"))
@@ -309,7 +320,7 @@ FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site sit
  * int fst_save_as_text_file_codec(fst_rdd *rdd, const char *path, const char *codec)
  *
  * The same, compressed: "gzip" makes part-00000.gz, "bzip2" .bz2, "zstd" .zst, "lz4" .lz4 as Hadoop's Lz4Codec,
- * "deflate" .deflate. "none" does not compress, whatever the configuration says. The names of Hadoop's classes are
+ * "deflate" .deflate. "none" overrides the configuration and does not compress. The names of Hadoop's classes are
  * accepted as well: "org.apache.hadoop.io.compress.GzipCodec".
  */
 #define fst_save_as_text_file_codec(rdd, path, codec)                                                                  \

@@ -14,7 +14,7 @@ FST_BEGIN_DECLS
 
 typedef struct fst_conf fst_conf;
 
-/* A configuration with what `spark-submit` prepared for this process, and Spark's defaults. The context frees it. */
+/* A configuration with the settings of spark-submit for this process, and Spark's defaults. The context frees it. */
 FST_API fst_conf *fst_conf_new(void);
 
 /*

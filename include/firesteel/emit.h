@@ -5,11 +5,10 @@
  *      fst_emit(out, key, value)       for a pair
  *
  * Integers of any width become I64 and floats F64; fst_bytes and C strings become BYTES; a pointer to anything else
- * is read as FIXED. fst_emit copies bytes unless they lie in the row that the function was given, so you may reuse a
- * buffer at once. Do not share a static buffer between functions: fst_emit may call functions of later operators, on
- * this thread, before it has copied the row. The task fails, and the
- * message names both types, if a kind is not the declared one or a struct has another size; a `const void *` is not
- * checked.
+ * is read as FIXED. fst_emit copies bytes unless they lie in the input row of the function, so you may reuse a buffer
+ * at once. Do not share a static buffer between functions: fst_emit may call functions of later operators, on this
+ * thread, before it has copied the row. If a kind is not the declared one, or a struct has another size, the task fails
+ * with a message that names both types. A `const void *` is not checked.
  *
  * fst_emit does not fail. Once no more rows are needed (the job was cancelled, take() has enough) it drops them, and
  * the engine does not call the function again.

@@ -30,7 +30,7 @@
  *      types.h         types of rows: integers, floats, bytes, fixed-size structs, and pairs of these
  *      text.h          splitting text, and parsing numbers
  *      key.h           keys of several columns
- *      task.h          what your functions are called with: the task, captured values, random numbers
+ *      task.h          the first argument of your functions: the task, captured values, random numbers
  *      emit.h          how your functions return rows
  *      iter.h          reading rows one after another
  *      list.h          several rows as one value, as grouping makes them
@@ -62,8 +62,8 @@
  *                      something up returns NULL or false if it finds nothing.
  * Numbers of rows are int64_t, sizes of arrays size_t.
  *
- * A parameter is a pointer to const where the function only reads what it finds in the object. It is not const where
- * the function may read files, run a job, or take a lock.
+ * A parameter is a pointer to const if the function only reads the object. It is not const if the function may read
+ * files, run a job, or take a lock.
  *
  * Ownership. Handles (fst_rdd, fst_iter, …) belong to their context and live until fst_context_stop. An
  * application frees only what it allocated.

@@ -8,8 +8,8 @@
  *
  * The job starts at once and runs beside others, with the pool, group and local properties of the thread that started
  * it. (Preliminary jobs, such as the one that samples the keys of a sort, run first, while the caller waits.) A
- * future belongs to its context; any thread but a task's may use it. A job that fails is logged, and fst_context_stop
- * returns its status, even if nobody waits for the future. A job that was cancelled, or was still running when the
+ * future belongs to its context. Any thread but a task's may use it. A job that fails is logged, and fst_context_stop
+ * returns its status, even if no thread waits for the future. A job that was cancelled, or was still running when the
  * context stopped, does not count as failed.
  */
 #pragma once
@@ -39,7 +39,7 @@ FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn f, fst_s
 /* Wait until the job ends. Returns the status of the action, or -ECANCELED if it was cancelled. */
 FST_API int fst_future_wait(fst_future *future);
 
-/* The same, but waits at most @milliseconds: -ETIMEDOUT if the job has not ended, which goes on. */
+/* The same, but waits at most @milliseconds. Returns -ETIMEDOUT if the job is still running; it continues. */
 FST_API int fst_future_wait_for(fst_future *future, int64_t milliseconds);
 
 /* Whether the job has ended, successfully or not. */
@@ -65,8 +65,8 @@ FST_API int fst_future_job(fst_future *future);
  * int fst_future_count(fst_future *future, int64_t *count)
  * int fst_future_rows(fst_future *future, fst_iter **rows)
  *
- * Wait, and read the result of count_async; of collect_async or take_async, whose rows can be read once. Returns what
- * fst_future_wait returns, or -EINVAL for a future of another action.
+ * Wait, and read the result: fst_future_count that of count_async, fst_future_rows that of collect_async or take_async,
+ * whose rows can be read once. Return the status of fst_future_wait, or -EINVAL for a future of another action.
  */
 #define fst_future_count(future, count) fst_future_count_at((future), FST_COUNT_TO(count))
 #define fst_future_rows(future, rows) fst_future_rows_at((future), FST_ROWS_TO(rows))

@@ -1,6 +1,6 @@
 /*
- * Reading rows one after another: those that a function of map_partitions is given, and those that collect and take
- * return to the application.
+ * Reading rows one after another: the rows of a partition in a function of map_partitions, and the rows that collect
+ * and take return to the application.
  *
  *      fst_bytes word;
  *      int64_t count;
@@ -25,7 +25,7 @@
 
 FST_BEGIN_DECLS
 
-/* Rows, column by column. A function that is given a batch must not write to it. */
+/* Rows, column by column. Functions must not write to a batch that they get. */
 typedef struct fst_batch {
         uint32_t rows;
         fst_type type;

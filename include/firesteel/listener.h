@@ -1,6 +1,6 @@
 /*
- * Listeners of your own: a shared object that hears what happens in an application: jobs, stages, tasks, executors.
- * What a class named in spark.extraListeners is for genuine Spark.
+ * Listeners: a shared object that receives the events of an application: jobs, stages, tasks, executors. This is the
+ * counterpart of a class in Spark's spark.extraListeners.
  *
  *      #include <firesteel/listener.h>
  *      #include <stdio.h>
@@ -19,18 +19,18 @@
  *      cc -shared -fPIC -o jobs.so jobs.c
  *      spark-submit --conf spark.extraListeners=/opt/listeners/jobs.so …
  *
- * The value is a list of paths of shared objects, with file:// or local:// before them or not; a path without "/" is
- * looked for as dlopen does. They are loaded where the driver runs: in cluster mode they must be on that machine, or in
- * the driver's image. An object that cannot be loaded, lacks fst_listener_start, or refuses keeps the application from
- * starting. Nothing has to be linked.
+ * The value is a list of paths of shared objects, with or without file:// or local://. dlopen's rules apply to a path
+ * without "/". The driver loads the objects: in cluster mode they must be on its machine, or in its image. The
+ * application does not start if an object cannot be loaded, lacks fst_listener_start, or returns an error from it. A
+ * listener links no library.
  *
- * Threads: fst_listener_start is called on the thread that makes the context; the callbacks on one thread of the
- * driver, one after another, in the order of events. They may block, but then the scheduler waits for them in the end
+ * Threads: fst_listener_start runs on the thread that makes the context. The callbacks run on one thread of the driver,
+ * one after another, in the order of events. They may block, but when the queue is full, the scheduler waits for them
  * (spark.scheduler.listenerbus.eventqueue.capacity). They must not call functions of firesteel.h.
  *
- * Versions: each struct begins with its size as the running Firesteel knows it. Members are only ever added at its end.
- * An object that was compiled with a newer header may find a smaller size: what lies behind it is not there
- * (FST_EVENT_HAS). Callbacks behind the size of struct fst_listener are never called; setting them is allowed.
+ * Versions: each struct begins with its size in the running Firesteel. New members are added at its end only. An object
+ * that was compiled with a newer header may find a smaller size: check a new member with FST_EVENT_HAS before you read
+ * it. You may set callbacks beyond the size of struct fst_listener, but they are never called.
  */
 #pragma once
 
@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-/* Whether @event, a pointer to a struct of this header, has @member. */
+/* True if @event, a pointer to a struct of this header, has @member. */
 #define FST_EVENT_HAS(event, member)                                                                                   \
         ((size_t)((const char *)(&(event)->member + 1) - (const char *)(event)) <= (event)->size)
 
@@ -58,10 +58,10 @@ struct fst_event_job {
         size_t size;
         int id;
         int64_t time_ms;
-        const int *stage_ids; /* all that the job needs, also those that will be skipped; at the start only */
+        const int *stage_ids; /* at the start only: all stages of the job, including skipped ones */
         size_t n_stages;
-        const char *group, *description; /* at the start only; NULL: none is set */
-        const char *failure;             /* at the end: why it failed; NULL: it succeeded */
+        const char *group, *description; /* at the start only; NULL if not set */
+        const char *failure;             /* at the end: the reason; NULL if it succeeded */
 };
 
 struct fst_event_stage {
@@ -70,15 +70,15 @@ struct fst_event_stage {
         const char *name; /* "reduce_by_key at wordcount.c:14" */
         int tasks;
         int64_t submission_ms, completion_ms;
-        const char *failure; /* NULL: none */
+        const char *failure; /* NULL if it has not failed */
 };
 
 struct fst_event_executor {
         size_t size;
-        const char *id, *host; /* host: NULL when it is removed */
+        const char *id, *host; /* host: NULL in on_executor_removed */
         int cores;
         int64_t time_ms;
-        const char *reason; /* when it is removed: why */
+        const char *reason; /* in on_executor_removed: why it was removed */
 };
 
 /* Sizes in bytes. All zero for a task that never ran. */
@@ -89,7 +89,7 @@ struct fst_event_task_metrics {
         int64_t peak_execution_memory, memory_spilled, disk_spilled;
         int64_t input_bytes, input_records;
         int64_t output_bytes, output_records;
-        int64_t shuffle_read_bytes, shuffle_read_records; /* of this executor and others together */
+        int64_t shuffle_read_bytes, shuffle_read_records; /* local and remote */
         int64_t shuffle_fetch_wait_ms;
         int64_t shuffle_write_bytes, shuffle_write_records;
 };
@@ -98,16 +98,15 @@ struct fst_event_task {
         size_t size;
         int64_t id; /* unique in the application */
         int stage_id, stage_attempt;
-        int index;     /* in its stage attempt */
-        int attempt;   /* of this index, from 0 */
-        int partition; /* that it computes */
+        int index;     /* in the stage attempt */
+        int attempt;   /* number of this attempt, from 0 */
+        int partition; /* the partition that it computes */
         bool speculative;
         const char *executor_id, *host;
         int64_t launch_ms, finish_ms;
-        /* At the end: "Success", "ExceptionFailure", "FetchFailed", "TaskKilled", "ExecutorLostFailure", … as in logs.
-         */
+        /* At the end: "Success", "ExceptionFailure", "FetchFailed", "TaskKilled", …, as in the event log. */
         const char *result;
-        const char *message;                          /* why it did not succeed; NULL: it did, or nothing is known */
+        const char *message;                          /* why it failed; NULL if it succeeded or the reason is unknown */
         const struct fst_event_task_metrics *metrics; /* at the end */
 };
 
@@ -115,10 +114,10 @@ struct fst_listener {
         size_t size;
         void *state; /* yours */
 
-        /* The application's setting of that name as it was given, or NULL. Only while fst_listener_start runs. */
+        /* The application's setting of @key without default or substitution, or NULL. Only in fst_listener_start. */
         const char *(*setting)(const struct fst_listener *self, const char *key);
 
-        /* What you want to hear: NULL for the rest. */
+        /* Callbacks for events. NULL: the listener ignores the event. */
         void (*on_application_start)(struct fst_listener *self, const struct fst_event_application *event);
         void (*on_application_end)(struct fst_listener *self, const struct fst_event_application *event);
         void (*on_job_start)(struct fst_listener *self, const struct fst_event_job *event);
@@ -130,13 +129,13 @@ struct fst_listener {
         void (*on_executor_added)(struct fst_listener *self, const struct fst_event_executor *event);
         void (*on_executor_removed)(struct fst_listener *self, const struct fst_event_executor *event);
 
-        /* Nothing comes any more: release @state. Also called when the application could not start. */
+        /* Called after the last event: release @state. Also called if the application could not start. */
         void (*on_stop)(struct fst_listener *self);
 };
 
 /*
- * What the object exports. Fill in what is wanted and return 0; anything else refuses, and the application does not
- * start. Called once for each context that names the object.
+ * The function that the object exports. Set the callbacks you need and return 0. With any other value the application
+ * does not start. Called once for each context that names the object.
  */
 __attribute__((visibility("default"))) int fst_listener_start(struct fst_listener *listener);
 

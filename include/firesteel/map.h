@@ -23,10 +23,10 @@ FST_API int64_t fst_map_count(const fst_map *map);
 /*
  * bool fst_map_get(const fst_map *map, K key, V *value)
  *
- * Look up @key, and write its value to *@value. Returns false if there is none. A key is given as to fst_emit
- * (integers of any width, doubles, fst_bytes or C strings, a pointer to a struct); a value is one of fst_reduce
- * (int64_t *, double *, fst_bytes *, a struct). If a type is not the map's, fst_map_get logs an error and returns
- * false.
+ * Look up @key, and write its value to *@value. Returns false if the map does not have the key. Keys have the types of
+ * fst_emit (integers of any width, doubles, fst_bytes or C strings, a pointer to a struct). Values have those of
+ * fst_reduce (int64_t *, double *, fst_bytes *, a struct). If a type is not the map's, fst_map_get logs an error and
+ * returns false.
  */
 #define fst_map_get(map, key, value) fst_map_get_at((map), FST_KEY(key), FST_VARIABLE(value))
 

@@ -86,8 +86,8 @@ FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int pa
  *
  * One row for each key. The values of a key are added, one after another, to an accumulator of another type, and the
  * accumulators of several partitions are combined. An accumulator starts as a copy of *@zero (an int64_t, a double,
- * an fst_bytes or a struct), or as what @create, a form of map, makes of the first value (of @type). @zero should be
- * neutral: it is used at least once for each key of each partition. @merge_value adds a value, in a form for
+ * an fst_bytes or a struct), or as the row of @type that @create, a form of map, makes of the first value. @zero should
+ * be neutral: it is used at least once for each key of each partition. @merge_value adds a value, in a form for
  * aggregate (function.h). @merge_combiners combines two accumulators, in a form for reduce. fst_fold_by_key uses one
  * function for both, and *@zero has the type of the values.
  *
@@ -248,8 +248,8 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
 FST_API fst_rdd *fst_subtract_by_key_at(fst_rdd *left, fst_rdd *right, int partitions, fst_site site);
 
 /*
- * Promise that the function of @rdd (a join, cogroup, flat_map_groups or map_partitions) emits only the keys that it
- * was given. The partitioner is then kept, and later operators need no shuffle. This is Spark's
+ * Promise that the function of @rdd (a join, cogroup, flat_map_groups or map_partitions) emits only keys of its input
+ * rows. The partitioner is then kept, and later operators need no shuffle. This is Spark's
  * preservesPartitioning. If the promise is broken, results are wrong. Returns @rdd.
  *
  *      fst_rdd *ranks = fst_preserves_partitioning(fst_join(links, ranks, …));
@@ -283,7 +283,7 @@ FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fs
  * A random sample of the pairs of each key; fractions[i] belongs to keys[i]. fst_sample_by_key takes each pair with
  * that probability or, with replacement, a number of times that follows a Poisson distribution with that mean.
  * fst_sample_by_key_exact takes fractions[i] × (the number of pairs), rounded up; its first action runs another job
- * first (with replacement two, so persist what is expensive), and in one of 10,000 cases the number is off by a few.
+ * first (with replacement two, so persist an expensive RDD), and in one of 10,000 cases the number is off by a few.
  * The same seed takes the same pairs of the same partitions, which are the pairs that Spark takes (with replacement,
  * for fractions below 40). K is a type of parallelize. Both arrays are copied. The job fails at a key that is not in
  * @keys. With replacement a task needs 2.5 KB for each distinct fraction; an exact sample needs 5 KB for each key.

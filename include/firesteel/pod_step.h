@@ -26,7 +26,7 @@
  *
  * A step links no library. Texts are JSON in UTF-8, in the form of the Kubernetes API. A step is called once for each
  * pod, from one thread at a time. It must not end the process or keep pointers: everything here is valid until it
- * returns. It should do the same each time it is given the same.
+ * returns. Equal input should give an equal result.
  */
 #pragma once
 

@@ -29,7 +29,7 @@ enum fst_storage_level {
         FST_STORAGE_MEMORY_ONLY,
         FST_STORAGE_MEMORY_AND_DISK,
         FST_STORAGE_DISK_ONLY,
-        FST_STORAGE_MEMORY_ONLY_2, /* with a copy on a second executor, so one may be lost */
+        FST_STORAGE_MEMORY_ONLY_2, /* with a copy on a second executor, so that the loss of one loses no rows */
         FST_STORAGE_MEMORY_AND_DISK_2,
         FST_STORAGE_DISK_ONLY_2,
         FST_STORAGE_DISK_ONLY_3,     /* on three executors */
@@ -56,7 +56,7 @@ FST_API enum fst_storage_level fst_rdd_storage_level(const fst_rdd *rdd);
  * int fst_get_storage_info(const fst_rdd *rdd, struct fst_storage_info *info)
  * int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, size_t max)
  *
- * Read what is kept of an RDD at the moment: 0, or -EINVAL for NULL. List the persisted RDDs, the oldest first:
+ * Read how much of an RDD is persisted now. Returns 0, or -EINVAL for NULL. List the persisted RDDs, the oldest first:
  * writes up to @max of them to @rdds, and returns their number. Any thread of the driver.
  */
 struct fst_storage_info {
@@ -87,8 +87,8 @@ FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir);
 FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd);
 
 /*
- * This application's checkpoint directory with its file system ("file:/…"), or NULL if there is none yet. Borrowed
- * until the context stops or fst_set_checkpoint_dir is called.
+ * This application's checkpoint directory with its file system ("file:/…"), or NULL if none is set. Borrowed until the
+ * context stops or fst_set_checkpoint_dir is called.
  */
 FST_API const char *fst_checkpoint_dir(fst_context *sc);
 

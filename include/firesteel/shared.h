@@ -2,8 +2,8 @@
  * Broadcast variables, accumulators, and the application's files.
  *
  * A broadcast variable is bytes, or a plain struct without pointers, that the driver sends to each executor once,
- * however many tasks read it. Tasks add to an accumulator, and the driver reads it. A handle, which is a plain struct,
- * identifies either: it may be captured (FST_WITH), alone or as a member of the captured struct.
+ * however many tasks read it. Tasks add to an accumulator, and the driver reads it. The handles of both are plain
+ * structs. A function can capture a handle (FST_WITH), alone or as a member of the captured struct.
  *
  *      struct shared { fst_broadcast stop_words; fst_accumulator dropped; };
  *
@@ -99,10 +99,10 @@ FST_API fst_accumulator fst_accumulator_f64(fst_context *sc, const char *name);
 /*
  * void fst_accumulate(fst_task *task, fst_accumulator a, int64_t or double x)
  *
- * Add @x, in a function of a task. Each task counts once, when it succeeds: a failed task adds nothing, and of
- * several attempts of a partition one counts. This holds for tasks of actions and, unlike in Spark, for tasks that
- * write shuffles: what is recomputed after an executor was lost is not added again. (A function whose rows two jobs
- * compute adds in both, as in Spark.) An accumulator of floats converts integers; an accumulator of integers refuses
+ * Add @x, in a function of a task. Each task counts once, when it succeeds: a failed task adds nothing, and only one of
+ * several attempts of a partition counts. This holds for tasks of actions and, unlike in Spark, for tasks that write
+ * shuffles: a task that runs again because an executor was lost adds nothing. (If two jobs compute the same RDD, its
+ * functions add in both, as in Spark.) An accumulator of floats converts integers. An accumulator of integers refuses
  * floats, and the task fails.
  */
 #define fst_accumulate(task, a, x)                                                                                     \
@@ -195,7 +195,8 @@ FST_API int fst_list_archives(fst_context *sc, const char **names, size_t max);
  * const char *fst_file(fst_context *sc, const char *name)
  *
  * The absolute path of the file (or of an archive's directory) with that name on this machine, valid as long as the
- * task or the context. Returns NULL if there is none: the task fails as by fst_fail; the driver logs an error.
+ * task or the context. For an unknown name, returns NULL; the task then fails as by fst_fail, and the driver logs an
+ * error.
  */
 #define fst_file(from, name)                                                                                           \
         _Generic((from), fst_task *                                                                                    \

@@ -152,8 +152,8 @@ FST_API int fst_submit_set_env(fst_submission *app, const char *name, const char
 FST_API int fst_submit_set_output(fst_submission *app, int out_fd, int err_fd);
 
 /*
- * Set how often the master is asked for the state of an application in a cluster, in milliseconds. 0: never, so the
- * state stays SUBMITTED. Kubernetes reports changes by itself; 0 disables that. The default is
+ * Set the interval in milliseconds at which the submitter queries the state of an application in a cluster. 0: never,
+ * so the state stays SUBMITTED. Kubernetes reports changes by itself; 0 disables that too. The default is
  * spark.firesteel.submit.reportInterval. Call it before fst_submit_start.
  */
 FST_API int fst_submit_set_watch(fst_submission *app, int interval_ms);
@@ -173,8 +173,8 @@ FST_API int fst_submit_prepare(fst_submission *app);
 FST_API size_t fst_submit_prepared(fst_submission *app, char *buffer, size_t size);
 
 /*
- * Submit. Returns at once: the handle's state tells how it goes; if submitting fails, the state is FAILED and there
- * is an error. -EALREADY the second time, -EINVAL if the words were refused.
+ * Submit. Returns at once: fst_submit_state shows the progress. If submitting fails, the state is FAILED, and
+ * fst_submit_error returns the reason. -EALREADY the second time, -EINVAL if the words were refused.
  *
  * As with Spark's SparkLauncher, the state of a child process follows its fst_context (or SparkContext). A child that
  * ends without having created one is LOST, even with exit status 0, and FAILED with another status.
@@ -205,7 +205,7 @@ FST_API int fst_submit_kill(fst_submission *app);
  */
 FST_API int fst_submit_refresh(fst_submission *app);
 
-/* ----------------------------------------------------------------------------------------- what is known of one */
+/* ---------------------------------------------------------------------------------------------------- queries */
 
 /* enum fst_submit_state */
 FST_API int fst_submit_state(fst_submission *app);
@@ -216,12 +216,12 @@ FST_API int fst_submit_state(fst_submission *app);
  */
 FST_API size_t fst_submit_id(fst_submission *app, char *buffer, size_t size);
 
-/* The latest error of parsing, preparing, submitting or watching; "" if there is none. */
+/* The latest error of parsing, preparing, submitting or watching, or "". */
 FST_API size_t fst_submit_error(fst_submission *app, char *buffer, size_t size);
 
 /*
- * The latest reply of a master, as JSON; "" if there is none. For a driver in Kubernetes: its pod's metadata (name,
- * namespace, uid, creationTimestamp, deletionTimestamp) and status; for --kill and --status {"pods":[…]} of these.
+ * The latest reply of a master as JSON, or "". For a driver in Kubernetes: its pod's metadata (name, namespace, uid,
+ * creationTimestamp, deletionTimestamp) and status; for --kill and --status {"pods":[…]} of these.
  */
 FST_API size_t fst_submit_answer(fst_submission *app, char *buffer, size_t size);
 
@@ -229,7 +229,7 @@ FST_API size_t fst_submit_answer(fst_submission *app, char *buffer, size_t size)
 FST_API size_t fst_submit_warnings(fst_submission *app, char *buffer, size_t size);
 
 /*
- * The process id of a child, 0 if there is none (yet), and its exit status: 0 to 255, 128 + a signal, or -1 before
+ * The process id of a child (0: no child is running yet), and its exit status: 0 to 255, 128 + a signal, or -1 before
  * the end. The exit status is also that of a driver in Kubernetes whose container has ended.
  */
 FST_API int fst_submit_pid(fst_submission *app);

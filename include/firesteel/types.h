@@ -100,7 +100,7 @@ static inline fst_bytes fst_bytes_of(const char *text)
 }
 
 /*
- * Compares bytes as unsigned numbers. A prefix comes before what it is a prefix of. Returns a negative number, 0, or a
+ * Compares bytes as unsigned numbers. A prefix comes before the longer bytes. Returns a negative number, 0, or a
  * positive one.
  */
 static inline int fst_bytes_compare(fst_bytes a, fst_bytes b)
