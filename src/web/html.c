@@ -2,6 +2,7 @@
 #include "web/html.h"
 
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "conf/units.h"
 #include "web/form.h"
 
@@ -78,10 +79,8 @@ static void html_put_duration(struct buf *b, int64_t ms)
                 buf_printf(b, "%.1f h", seconds / 3600);
 }
 
-void html_put(struct buf *b, const char *format, ...)
+static void html_put_args(struct buf *b, const char *format, va_list args)
 {
-        va_list args;
-        va_start(args, format);
         for (const char *p = format; *p;) {
                 size_t n = strcspn(p, "%");
                 const char *text;
@@ -118,7 +117,29 @@ void html_put(struct buf *b, const char *format, ...)
                 }
                 p += 2;
         }
+}
+
+void html_put(struct buf *b, const char *format, ...)
+{
+        va_list args;
+        va_start(args, format);
+        html_put_args(b, format, args);
         va_end(args);
+}
+
+void html_put_fact(struct buf *b, const char *name, const char *format, ...)
+{
+        va_list args;
+        va_start(args, format);
+        html_put(b, "<dt>%s</dt><dd>", name);
+        html_put_args(b, format, args);
+        buf_puts(b, "</dd>\n");
+        va_end(args);
+}
+
+bool html_is_link(const char *url)
+{
+        return url && (text_starts_with(url, "http://") || text_starts_with(url, "https://"));
 }
 
 /* ------------------------------------------------------------------------------------------------------------ pages */

@@ -17,12 +17,19 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 void html_put(struct buf *b, const char *format, ...);
 
+/* A row of a list of facts: <dt>@name</dt><dd>…</dd>. */
+void html_put_fact(struct buf *b, const char *name, const char *format, ...);
+
 /* Appends a text, escaped. Control characters and bytes that are not UTF-8 become U+FFFD. */
 void html_text(struct buf *b, const char *text, size_t len);
+
+/* Returns true if an untrusted URL may be linked; "javascript:" may not. */
+bool html_is_link(const char *url);
 
 struct html_page {
         const char *base; /* prefix of the site's links, from the request; NULL: none */

@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "web/filters.h"
 #include "web/html.h"
+#include "web/metrics.h"
 #include "web/tls_conf.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ static void web_site_request_free(struct request *r)
         free(r);
 }
 
-static void web_site_answer(struct web_request *q, int status, const char *type, struct buf *body)
+void web_answer(struct web_request *q, int status, const char *type, struct buf *body)
 {
         struct request *r = container_of(q, struct request, request);
         http_call_answer(q->call, status, type, body);
@@ -53,34 +54,39 @@ static void web_site_answer(struct web_request *q, int status, const char *type,
 
 void web_answer_html(struct web_request *q, int status, struct buf *html)
 {
-        web_site_answer(q, status, "text/html;charset=utf-8", html);
+        web_answer(q, status, "text/html;charset=utf-8", html);
 }
 
 void web_answer_text(struct web_request *q, int status, struct buf *text)
 {
-        web_site_answer(q, status, "text/plain;charset=utf-8", text);
+        web_answer(q, status, "text/plain;charset=utf-8", text);
 }
 
 void web_answer_json(struct web_request *q, struct buf *json)
 {
-        web_site_answer(q, 200, "text/json;charset=utf-8", json);
+        web_answer(q, 200, "text/json;charset=utf-8", json);
 }
 
-void web_answer_metrics(struct web_request *q, struct buf *text)
+void web_answer_metrics(struct web_request *q, struct metrics *metrics)
 {
-        web_site_answer(q, 200, "text/plain;charset=utf-8", text);
-}
-
-void web_answer(struct web_request *q, int status, const char *type, struct buf *body)
-{
-        web_site_answer(q, status, type, body);
+        struct buf b = BUF_INIT;
+        bool prometheus = text_ends_with(q->path, "/prometheus");
+        if (prometheus)
+                metrics_put_prometheus(metrics, &b);
+        else
+                metrics_put_json(metrics, &b);
+        metrics_deinit(metrics);
+        if (prometheus)
+                web_answer_text(q, 200, &b);
+        else
+                web_answer_json(q, &b);
 }
 
 void web_redirect(struct web_request *q, const char *location)
 {
         _cleanup_free_ char *whole = mem_printf("%s%s", *location == '/' ? q->base : "", location);
         http_call_set_header(q->call, "Location", whole);
-        web_site_answer(q, 302, NULL, NULL);
+        web_answer(q, 302, NULL, NULL);
 }
 
 void web_refuse(struct web_request *q, int status, const char *sentence)
@@ -310,7 +316,7 @@ static void web_site_on_call(void *owner, struct http_call *call)
         if (web_is(q, STYLE_SHEET)) {
                 struct buf css = BUF_INIT;
                 buf_puts(&css, html_style_sheet);
-                return web_site_answer(q, 200, "text/css;charset=utf-8", &css);
+                return web_answer(q, 200, "text/css;charset=utf-8", &css);
         }
         s->options.serve(s->options.owner, q);
 }

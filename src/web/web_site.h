@@ -24,6 +24,8 @@
 
 #include <uv.h>
 
+struct metrics;
+
 struct fst_conf;
 struct fst_error;
 struct web_site;
@@ -89,11 +91,12 @@ const char *web_form_token(const struct web_request *q);
 /* Each function answers @q, which is then gone. They take buffers over. */
 void web_answer_html(struct web_request *q, int status, struct buf *html);
 void web_answer_text(struct web_request *q, int status, struct buf *text);
-void web_answer_json(struct web_request *q, struct buf *json);    /* text/json, as Spark's pages */
-void web_answer_metrics(struct web_request *q, struct buf *text); /* Prometheus */
-void web_redirect(struct web_request *q, const char *location);   /* a path that starts with "/" belongs to this site */
+void web_answer_json(struct web_request *q, struct buf *json);  /* text/json, as Spark's pages */
+void web_redirect(struct web_request *q, const char *location); /* a path that starts with "/" belongs to this site */
 void web_answer(struct web_request *q, int status, const char *type,
                 struct buf *body); /* any content type; NULL: none */
+/* In Prometheus' form at a path that ends with "/prometheus", else as JSON. Releases @metrics. */
+void web_answer_metrics(struct web_request *q, struct metrics *metrics);
 void web_not_found(struct web_request *q);
 void web_wrong_method(struct web_request *q, const char *allow);
 void web_refuse(struct web_request *q, int status, const char *sentence);

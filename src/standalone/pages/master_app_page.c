@@ -76,28 +76,20 @@ static void put_app_facts(const struct master_pages *p, const struct web_request
                           const struct master_app *app)
 {
         const struct app_profile *profile = app->profiles.len ? app->profiles.data[0] : NULL;
-        bool active = app->state == APP_RUNNING || app->state == APP_WAITING;
         buf_puts(b, "<dl class=\"facts\">\n");
-        master_put_fact(b, "ID");
-        html_put(b, "%s</dd>\n", app->id);
-        master_put_fact(b, "Name");
-        html_put(b, "%s</dd>\n", app->name);
-        master_put_fact(b, "User");
-        html_put(b, "%s</dd>\n", app->user);
+        html_put_fact(b, "ID", "%s", app->id);
+        html_put_fact(b, "Name", "%s", app->name);
+        html_put_fact(b, "User", "%s", app->user);
         put_app_cores(b, app);
-        master_put_fact(b, "Executor Memory - Default Resource Profile");
-        html_put(b, "%m</dd>\n", profile ? profile->memory : (int64_t)0);
+        html_put_fact(b, "Executor Memory - Default Resource Profile", "%m", profile ? profile->memory : (int64_t)0);
         master_put_fact(b, "Executor Resources - Default Resource Profile");
         master_put_needs(b, profile ? &profile->needs : NULL);
         buf_puts(b, "</dd>\n");
-        master_put_fact(b, "Submit Date");
-        html_put(b, "%t</dd>\n", app->submitted);
-        master_put_fact(b, "Duration");
-        html_put(b, "%u</dd>\n", master_app_duration(master_pages_state(p), app, p->options.ops->now()));
+        html_put_fact(b, "Submit Date", "%t", app->submitted);
+        html_put_fact(b, "Duration", "%u", master_app_duration(master_pages_state(p), app, p->options.ops->now()));
         master_put_fact(b, "State");
         html_state(b, app_state_name(app->state));
-        if (active && p->kill_enabled && web_may_modify(q))
-                html_kill_form(b, q->base, "/app/kill/", app->id, "application", web_form_token(q));
+        master_put_app_kill_form(p, q, b, app);
         buf_puts(b, "</dd>\n");
         _cleanup_free_ char *href = master_app_href(p, q, app);
         master_put_fact(b, "Application UI");

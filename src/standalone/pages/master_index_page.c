@@ -7,7 +7,7 @@ char *master_app_href(const struct master_pages *p, const struct web_request *q,
 {
         if (!app->ended)
                 return master_href(p, q, app->id, app->ui_url);
-        return master_is_link(p->history_url) ? mem_printf("%s/history/%s", p->history_url, app->id) : NULL;
+        return html_is_link(p->history_url) ? mem_printf("%s/history/%s", p->history_url, app->id) : NULL;
 }
 
 void master_put_link(struct buf *b, const char *url, const char *text)
@@ -18,14 +18,9 @@ void master_put_link(struct buf *b, const char *url, const char *text)
                 html_put(b, "%s", text);
 }
 
-bool master_is_link(const char *url)
-{
-        return url && (text_starts_with(url, "http://") || text_starts_with(url, "https://"));
-}
-
 char *master_href(const struct master_pages *p, const struct web_request *q, const char *id, const char *url)
 {
-        if (!master_is_link(url))
+        if (!html_is_link(url))
                 return NULL;
         return p->proxy ? mem_printf("%s/proxy/%s", q->base, id) : mem_strdup(url);
 }
@@ -45,6 +40,14 @@ void master_put_holds(struct buf *b, const struct master_worker *w, const struct
                         html_put(b, "%s%s", k ? ", " : "", r->addresses[holds[i].addresses[k]]);
                 buf_putc(b, ']');
         }
+}
+
+void master_put_app_kill_form(const struct master_pages *p, const struct web_request *q, struct buf *b,
+                              const struct master_app *app)
+{
+        bool active = app->state == APP_RUNNING || app->state == APP_WAITING;
+        if (active && p->kill_enabled && web_may_modify(q))
+                html_kill_form(b, q->base, "/app/kill/", app->id, "application", web_form_token(q));
 }
 
 void master_put_fact(struct buf *b, const char *name)
@@ -93,21 +96,17 @@ static void put_summary(const struct master_pages *p, const struct web_request *
         for (size_t i = 0; i < m->completed_drivers.len; i++)
                 completed[m->completed_drivers.data[i]->state]++;
         buf_puts(b, "<dl class=\"facts\">\n");
-        master_put_fact(b, "URL");
-        html_put(b, "%s</dd>\n", p->options.master_url);
-        if (p->options.rest_url) {
-                master_put_fact(b, "REST URL");
-                html_put(b, "%s (cluster mode)</dd>\n", p->options.rest_url);
-        }
+        html_put_fact(b, "URL", "%s", p->options.master_url);
+        if (p->options.rest_url)
+                html_put_fact(b, "REST URL", "%s (cluster mode)", p->options.rest_url);
         master_put_fact(b, "Status");
         html_state(b, master_status_name(m->status));
         html_put(b,
                  " (<a href=\"%s/environment/\">Environment</a>, <a href=\"%s/logPage/?self&amp;logType=out\">Log</a>, "
                  "<a href=\"%s/json/\">JSON</a>)</dd>\n",
                  q->base, q->base, q->base);
-        master_put_fact(b, "Workers");
-        html_put(b, "%d Alive, %d Dead, %d Decommissioned, %d Unknown</dd>\n", s.workers, m->n_dead, decommissioned,
-                 unknown);
+        html_put_fact(b, "Workers", "%d Alive, %d Dead, %d Decommissioned, %d Unknown", s.workers, m->n_dead,
+                      decommissioned, unknown);
         master_put_fact(b, "Cores in use");
         html_put(b, "%d Total, %d Used", s.cores, s.cores_used);
         put_meter(b, s.cores_used, s.cores);
@@ -119,13 +118,13 @@ static void put_summary(const struct master_pages *p, const struct web_request *
         master_put_fact(b, "Resources in use");
         put_summed_resources(b, m);
         buf_puts(b, "</dd>\n");
-        master_put_fact(b, "Applications");
-        html_put(b, "%d <a href=\"#running-app\">Running</a>, %D <a href=\"#completed-app\">Completed</a></dd>\n",
-                 m->n_apps, (int64_t)m->completed_apps.len);
-        master_put_fact(b, "Drivers");
-        html_put(b, "%d Running (%d Waiting), %D Completed (%d Killed, %d Failed, %d Error, %d Relaunching)</dd>\n",
-                 m->n_drivers, m->n_waiting_drivers, (int64_t)m->completed_drivers.len, completed[DRIVER_KILLED],
-                 completed[DRIVER_FAILED], completed[DRIVER_ERROR], completed[DRIVER_RELAUNCHING]);
+        html_put_fact(b, "Applications",
+                      "%d <a href=\"#running-app\">Running</a>, %D <a href=\"#completed-app\">Completed</a>", m->n_apps,
+                      (int64_t)m->completed_apps.len);
+        html_put_fact(b, "Drivers",
+                      "%d Running (%d Waiting), %D Completed (%d Killed, %d Failed, %d Error, %d Relaunching)",
+                      m->n_drivers, m->n_waiting_drivers, (int64_t)m->completed_drivers.len, completed[DRIVER_KILLED],
+                      completed[DRIVER_FAILED], completed[DRIVER_ERROR], completed[DRIVER_RELAUNCHING]);
         buf_puts(b, "</dl>\n");
 }
 
@@ -179,10 +178,8 @@ static void put_app_row(const struct master_pages *p, const struct web_request *
                         const struct master_app *app)
 {
         const struct app_profile *profile = app->profiles.len ? app->profiles.data[0] : NULL;
-        bool active = app->state == APP_RUNNING || app->state == APP_WAITING;
         html_put(b, "<tr><td><a href=\"%s/app/?appId=%q\">%s</a>", q->base, app->id, app->id);
-        if (active && p->kill_enabled && web_may_modify(q))
-                html_kill_form(b, q->base, "/app/kill/", app->id, "application", web_form_token(q));
+        master_put_app_kill_form(p, q, b, app);
         buf_puts(b, "</td><td>");
         _cleanup_free_ char *href = master_app_href(p, q, app);
         master_put_link(b, href, app->name);

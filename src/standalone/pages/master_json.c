@@ -2,7 +2,6 @@
 #include "standalone/pages/master_json.h"
 
 #include "standalone/core/master_state.h"
-#include "text/json_writer.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -54,19 +53,29 @@ int64_t master_app_duration(const struct master *m, const struct master_app *app
         return (app->ended ? app->ended : master_wall(m, now)) - app->submitted;
 }
 
+void json_begin_resource(struct json_out *j, const char *name)
+{
+        json_begin_in(j, name);
+        json_text(j, "name", name);
+        json_list(j, "addresses");
+}
+
+void json_end_resource(struct json_out *j)
+{
+        json_list_end(j);
+        json_end(j);
+}
+
 static void put_worker_resources(struct json_out *j, const char *name, const struct master_worker *w, enum which which)
 {
         json_begin_in(j, name);
         for (int i = 0; i < w->n_resources; i++) {
                 const struct worker_resource *r = &w->resources[i];
-                json_begin_in(j, r->name);
-                json_text(j, "name", r->name);
-                json_list(j, "addresses");
+                json_begin_resource(j, r->name);
                 for (int k = 0; k < r->n; k++)
                         if (which == ALL || r->used[k] == (which == USED))
                                 json_text(j, NULL, r->addresses[k]);
-                json_list_end(j);
-                json_end(j);
+                json_end_resource(j);
         }
         json_end(j);
 }
@@ -131,13 +140,10 @@ static void put_holds(struct json_out *j, const char *name, const struct master_
         json_begin_in(j, name);
         for (int i = 0; w && i < n; i++) {
                 const struct worker_resource *r = &w->resources[holds[i].resource];
-                json_begin_in(j, r->name);
-                json_text(j, "name", r->name);
-                json_list(j, "addresses");
+                json_begin_resource(j, r->name);
                 for (int k = 0; k < holds[i].n; k++)
                         json_text(j, NULL, r->addresses[holds[i].addresses[k]]);
-                json_list_end(j);
-                json_end(j);
+                json_end_resource(j);
         }
         json_end(j);
 }
@@ -159,7 +165,15 @@ static void put_driver(struct json_out *j, const struct master_driver *d)
         json_end(j);
 }
 
-static void master_json_put_workers(struct json_out *j, const struct master *m, const struct master_info *info)
+static void put_all_resources(struct json_out *j, const struct master *m, const char *name, enum which which)
+{
+        json_list(j, name);
+        for (size_t i = 0; i < m->alive.len; i++)
+                put_worker_resources(j, NULL, m->alive.data[i], which);
+        json_list_end(j);
+}
+
+static void put_all_workers(struct json_out *j, const struct master *m)
 {
         json_list(j, "workers");
         for (const struct master_worker *w = m->workers.first; w; w = w->next)
@@ -169,125 +183,75 @@ static void master_json_put_workers(struct json_out *j, const struct master *m, 
         json_list_end(j);
 }
 
-static void put_alive(struct json_out *j, const struct master *m, const struct master_info *info)
+static void put_all_apps(struct json_out *j, const struct master *m, int64_t now, bool active)
 {
-        json_int(j, "aliveworkers", master_sums(m).workers);
-}
-
-static void master_json_put_cores(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_int(j, "cores", master_sums(m).cores);
-}
-
-static void put_cores_used(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_int(j, "coresused", master_sums(m).cores_used);
-}
-
-static void put_memory(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_int(j, "memory", master_sums(m).memory);
-}
-
-static void put_memory_used(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_int(j, "memoryused", master_sums(m).memory_used);
-}
-
-static void put_all_resources(struct json_out *j, const struct master *m, const char *name, enum which which)
-{
-        json_list(j, name);
-        for (size_t i = 0; i < m->alive.len; i++)
-                put_worker_resources(j, NULL, m->alive.data[i], which);
+        json_list(j, active ? "activeapps" : "completedapps");
+        for (const struct master_app *app = active ? m->apps.first : NULL; app; app = app->next)
+                put_app(j, m, app, now);
+        for (size_t i = 0; !active && i < m->completed_apps.len; i++)
+                put_app(j, m, m->completed_apps.data[i], now);
         json_list_end(j);
 }
 
-static void master_json_put_resources(struct json_out *j, const struct master *m, const struct master_info *info)
+static void put_all_drivers(struct json_out *j, const struct master *m, bool active)
 {
-        put_all_resources(j, m, "resources", ALL);
-}
-
-static void put_resources_used(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        put_all_resources(j, m, "resourcesused", USED);
-}
-
-static void put_active_apps(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_list(j, "activeapps");
-        for (const struct master_app *app = m->apps.first; app; app = app->next)
-                put_app(j, m, app, info->now);
-        json_list_end(j);
-}
-
-static void master_json_put_completed_apps(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_list(j, "completedapps");
-        for (size_t i = 0; i < m->completed_apps.len; i++)
-                put_app(j, m, m->completed_apps.data[i], info->now);
-        json_list_end(j);
-}
-
-static void put_active_drivers(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_list(j, "activedrivers");
-        for (const struct master_driver *d = m->drivers.first; d; d = d->next)
+        json_list(j, active ? "activedrivers" : "completeddrivers");
+        for (const struct master_driver *d = active ? m->drivers.first : NULL; d; d = d->next)
                 put_driver(j, d);
-        json_list_end(j);
-}
-
-static void master_json_put_completed_drivers(struct json_out *j, const struct master *m,
-                                              const struct master_info *info)
-{
-        json_list(j, "completeddrivers");
-        for (size_t i = 0; i < m->completed_drivers.len; i++)
+        for (size_t i = 0; !active && i < m->completed_drivers.len; i++)
                 put_driver(j, m->completed_drivers.data[i]);
         json_list_end(j);
 }
 
-static void put_url(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_text(j, "url", info->url);
-}
-
-static void put_status(struct json_out *j, const struct master *m, const struct master_info *info)
-{
-        json_text(j, "status", master_status_name(m->status));
-}
-
-/* In Spark's order. */
-static const struct {
-        const char *name;
-        void (*put)(struct json_out *j, const struct master *m, const struct master_info *info);
-} fields[] = {
-        {"url", put_url},
-        {"workers", master_json_put_workers},
-        {"aliveworkers", put_alive},
-        {"cores", master_json_put_cores},
-        {"coresused", put_cores_used},
-        {"memory", put_memory},
-        {"memoryused", put_memory_used},
-        {"resources", master_json_put_resources},
-        {"resourcesused", put_resources_used},
-        {"activeapps", put_active_apps},
-        {"completedapps", master_json_put_completed_apps},
-        {"activedrivers", put_active_drivers},
-        {"completeddrivers", master_json_put_completed_drivers},
-        {"status", put_status},
+/* A request for all fields (@only is NULL) or for one. */
+struct field_request {
+        const char *only;
+        bool found;
 };
 
+static bool field_is_requested(struct field_request *request, const char *name)
+{
+        bool requested = !request->only || strcmp(request->only, name) == 0;
+        request->found |= requested;
+        return requested;
+}
+
+/* The fields are in Spark's order. */
 void master_json_put(const struct master *m, const struct master_info *info, const char *field, struct buf *out)
 {
         struct json_out j = {.out = out};
-        bool found = false;
+        struct field_request request = {.only = field};
+        const struct master_sums sums = master_sums(m);
         json_begin(&j);
-        for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-                if (field && strcmp(field, fields[i].name) != 0)
-                        continue;
-                fields[i].put(&j, m, info);
-                found = true;
-        }
-        if (!found)
+        if (field_is_requested(&request, "url"))
+                json_text(&j, "url", info->url);
+        if (field_is_requested(&request, "workers"))
+                put_all_workers(&j, m);
+        if (field_is_requested(&request, "aliveworkers"))
+                json_int(&j, "aliveworkers", sums.workers);
+        if (field_is_requested(&request, "cores"))
+                json_int(&j, "cores", sums.cores);
+        if (field_is_requested(&request, "coresused"))
+                json_int(&j, "coresused", sums.cores_used);
+        if (field_is_requested(&request, "memory"))
+                json_int(&j, "memory", sums.memory);
+        if (field_is_requested(&request, "memoryused"))
+                json_int(&j, "memoryused", sums.memory_used);
+        if (field_is_requested(&request, "resources"))
+                put_all_resources(&j, m, "resources", ALL);
+        if (field_is_requested(&request, "resourcesused"))
+                put_all_resources(&j, m, "resourcesused", USED);
+        if (field_is_requested(&request, "activeapps"))
+                put_all_apps(&j, m, info->now, true);
+        if (field_is_requested(&request, "completedapps"))
+                put_all_apps(&j, m, info->now, false);
+        if (field_is_requested(&request, "activedrivers"))
+                put_all_drivers(&j, m, true);
+        if (field_is_requested(&request, "completeddrivers"))
+                put_all_drivers(&j, m, false);
+        if (field_is_requested(&request, "status"))
+                json_text(&j, "status", master_status_name(m->status));
+        if (!request.found)
                 json_text(&j, field, "");
         json_end(&j);
 }

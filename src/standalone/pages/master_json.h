@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "standalone/core/master_core.h"
+#include "text/json_writer.h"
 
 /* Data of the pages besides the core's state. */
 struct master_info {
@@ -28,6 +29,10 @@ struct master_sums {
 const struct master_app *master_any_app(const struct master *m, const char *id);
 struct master_sums master_sums(const struct master *m);
 int64_t master_app_duration(const struct master *m, const struct master_app *app, int64_t now);
+
+/* Around the addresses of a resource, of a master's or a worker's: "gpu" : { "name" : "gpu", "addresses" : [ … ] }. */
+void json_begin_resource(struct json_out *j, const char *name);
+void json_end_resource(struct json_out *j);
 
 /* "Sun Nov 22 05:41:17 UTC 2026", Java's format of a date. */
 void put_java_date(struct buf *out, int64_t ms);

@@ -4,20 +4,6 @@
 #include "standalone/pages/master_pages_internal.h"
 #include "web/metrics.h"
 
-static void answer_metrics(struct web_request *q, struct metrics *metrics)
-{
-        struct buf b = BUF_INIT;
-        if (text_ends_with(q->path, "/prometheus"))
-                metrics_put_prometheus(metrics, &b);
-        else
-                metrics_put_json(metrics, &b);
-        metrics_deinit(metrics);
-        if (text_ends_with(q->path, "/prometheus"))
-                web_answer_metrics(q, &b);
-        else
-                web_answer_json(q, &b);
-}
-
 void master_serve_metrics(struct master_pages *p, struct web_request *q)
 {
         const struct master *m = master_pages_state(p);
@@ -29,7 +15,7 @@ void master_serve_metrics(struct master_pages *p, struct web_request *q)
         metrics_gauge(&metrics, "master.aliveWorkers", (int64_t)m->alive.len);
         metrics_gauge(&metrics, "master.apps", m->n_apps);
         metrics_gauge(&metrics, "master.waitingApps", waiting);
-        answer_metrics(q, &metrics);
+        web_answer_metrics(q, &metrics);
 }
 
 static void put_app_metrics(const struct master_pages *p, const struct master_app *app, struct metrics *metrics)
@@ -48,5 +34,5 @@ void master_serve_app_metrics(struct master_pages *p, struct web_request *q)
         struct metrics metrics = METRICS_INIT;
         for (const struct master_app *app = master_pages_state(p)->apps.first; app; app = app->next)
                 put_app_metrics(p, app, &metrics);
-        answer_metrics(q, &metrics);
+        web_answer_metrics(q, &metrics);
 }

@@ -101,7 +101,7 @@ static char *find_pages(void *owner, const char *id)
         const struct master_worker *w = master_worker(m, id);
         const struct master_app *app = w ? NULL : master_app(m, id);
         const char *url = w ? w->web_ui : app ? app->ui_url : NULL;
-        return master_is_link(url) ? mem_strdup(url) : NULL;
+        return html_is_link(url) ? mem_strdup(url) : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the site */

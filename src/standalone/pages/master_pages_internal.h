@@ -53,9 +53,6 @@ void master_serve_app_metrics(struct master_pages *p, struct web_request *q);
 /* Answers all pending kill requests: this master ends. */
 void master_deeds_end(struct master_pages *p);
 
-/* Returns true if an untrusted URL may be linked; "javascript:" may not. */
-bool master_is_link(const char *url);
-
 /* The link to the pages of worker or application @id that registered @url: that URL or, with spark.ui.reverseProxy, a
  * path under /proxy/. NULL if @url is not a valid link. The caller owns it.
  */
@@ -69,3 +66,7 @@ void master_put_link(struct buf *b, const char *href, const char *text);
 void master_put_needs(struct buf *b, const struct owned_needs *needs);
 void master_put_holds(struct buf *b, const struct master_worker *w, const struct resource_hold *holds, int n);
 void master_put_fact(struct buf *b, const char *name);
+
+/* A button that kills @app, if it is active and the user may kill it. */
+void master_put_app_kill_form(const struct master_pages *p, const struct web_request *q, struct buf *b,
+                              const struct master_app *app);

@@ -1,25 +1,18 @@
 /* A worker's state as JSON. Resources in use are those of running executors and drivers. */
 #include "standalone/pages/worker_json.h"
 
-#include "text/json_writer.h"
-
-static void put_resource(struct json_out *j, const struct resource_addresses *r)
-{
-        json_begin_in(j, r->name);
-        json_text(j, "name", r->name);
-        json_list(j, "addresses");
-        for (int i = 0; i < r->n; i++)
-                json_text(j, NULL, r->addresses[i]);
-        json_list_end(j);
-        json_end(j);
-}
+#include "standalone/pages/master_json.h"
 
 static void worker_json_put_resources(struct json_out *j, const char *name, const struct resource_addresses *resources,
                                       int n)
 {
         json_begin_in(j, name);
-        for (int i = 0; i < n; i++)
-                put_resource(j, &resources[i]);
+        for (int i = 0; i < n; i++) {
+                json_begin_resource(j, resources[i].name);
+                for (int k = 0; k < resources[i].n; k++)
+                        json_text(j, NULL, resources[i].addresses[k]);
+                json_end_resource(j);
+        }
         json_end(j);
 }
 
@@ -35,15 +28,12 @@ static void put_used(struct json_out *j, const struct worker_view *v)
         json_begin_in(j, "resourcesused");
         for (int i = 0; i < v->n_resources; i++) {
                 const char *name = v->resources[i].name;
-                json_begin_in(j, name);
-                json_text(j, "name", name);
-                json_list(j, "addresses");
+                json_begin_resource(j, name);
                 for (size_t k = 0; k < v->executors.len; k++)
                         put_addresses_of(j, v->executors.data[k]->resources, v->executors.data[k]->n_resources, name);
                 for (size_t k = 0; k < v->drivers.len; k++)
                         put_addresses_of(j, v->drivers.data[k]->resources, v->drivers.data[k]->n_resources, name);
-                json_list_end(j);
-                json_end(j);
+                json_end_resource(j);
         }
         json_end(j);
 }

@@ -2,7 +2,6 @@
 #include "standalone/pages/worker_pages.h"
 
 #include "base/mem.h"
-#include "base/string_prefix.h"
 #include "standalone/pages/log_pages.h"
 #include "standalone/pages/worker_json.h"
 #include "web/html.h"
@@ -21,11 +20,6 @@ static const struct worker_view *view_of(const struct worker_pages *p)
 }
 
 /* ------------------------------------------------------------------------------------------------ the first page */
-
-static bool is_link(const char *url)
-{
-        return url && (text_starts_with(url, "http://") || text_starts_with(url, "https://"));
-}
 
 static void worker_pages_put_resources(struct buf *b, const struct resource_addresses *resources, int n)
 {
@@ -82,30 +76,26 @@ static void put_facts(struct buf *b, const char *base, const struct worker_view 
 /* Newest finished ones first. */
 static void put_tables(struct buf *b, const char *base, const struct worker_view *v)
 {
-        html_table_begin(b, "executors", "Running Executors", EXECUTOR_COLUMNS, v->executors.len, "No executor runs.");
-        for (size_t i = 0; i < v->executors.len; i++)
+        size_t n = v->executors.len;
+        html_table_begin(b, "executors", "Running Executors", EXECUTOR_COLUMNS, n, "No executor runs.");
+        for (size_t i = 0; i < n; i++)
                 worker_pages_put_executor_row(b, base, v->executors.data[i]);
-        html_table_end(b, v->executors.len);
-        if (v->drivers.len) {
-                html_table_begin(b, "drivers", "Running Drivers", DRIVER_COLUMNS, v->drivers.len, "");
-                for (size_t i = 0; i < v->drivers.len; i++)
-                        worker_pages_put_driver_row(b, base, v->drivers.data[i]);
-                html_table_end(b, v->drivers.len);
-        }
-        if (v->finished_executors.len) {
-                size_t n = v->finished_executors.len;
+        html_table_end(b, n);
+        if ((n = v->drivers.len) > 0)
+                html_table_begin(b, "drivers", "Running Drivers", DRIVER_COLUMNS, n, "");
+        for (size_t i = 0; i < n; i++)
+                worker_pages_put_driver_row(b, base, v->drivers.data[i]);
+        html_table_end(b, n);
+        if ((n = v->finished_executors.len) > 0)
                 html_table_begin(b, "finished-executors", "Finished Executors", EXECUTOR_COLUMNS, n, "");
-                for (size_t i = n; i-- > 0;)
-                        worker_pages_put_executor_row(b, base, v->finished_executors.data[i]);
-                html_table_end(b, n);
-        }
-        if (v->finished_drivers.len) {
-                size_t n = v->finished_drivers.len;
+        for (size_t i = n; i-- > 0;)
+                worker_pages_put_executor_row(b, base, v->finished_executors.data[i]);
+        html_table_end(b, n);
+        if ((n = v->finished_drivers.len) > 0)
                 html_table_begin(b, "finished-drivers", "Finished Drivers", DRIVER_COLUMNS, n, "");
-                for (size_t i = n; i-- > 0;)
-                        worker_pages_put_driver_row(b, base, v->finished_drivers.data[i]);
-                html_table_end(b, n);
-        }
+        for (size_t i = n; i-- > 0;)
+                worker_pages_put_driver_row(b, base, v->finished_drivers.data[i]);
+        html_table_end(b, n);
 }
 
 static void serve_first(struct worker_pages *p, struct web_request *q)
@@ -116,7 +106,7 @@ static void serve_first(struct worker_pages *p, struct web_request *q)
         struct html_page page = {.base = q->base,
                                  .title = title,
                                  .user = q->user,
-                                 .back_url = is_link(v->master_web_ui) ? v->master_web_ui : NULL,
+                                 .back_url = html_is_link(v->master_web_ui) ? v->master_web_ui : NULL,
                                  .back_text = "Back to Master"};
         html_begin(&b, &page);
         put_facts(&b, q->base, v);
@@ -138,22 +128,12 @@ static void serve_metrics(struct worker_pages *p, struct web_request *q)
 {
         const struct worker_view *v = view_of(p);
         struct metrics m = METRICS_INIT;
-        struct buf b = BUF_INIT;
         metrics_gauge(&m, "worker.executors", (int64_t)v->executors.len);
         metrics_gauge(&m, "worker.coresUsed", v->cores_used);
         metrics_gauge(&m, "worker.memUsed_MB", v->memory_used);
         metrics_gauge(&m, "worker.coresFree", v->cores - v->cores_used);
         metrics_gauge(&m, "worker.memFree_MB", v->memory - v->memory_used);
-        bool prometheus = web_is(q, "/metrics/prometheus");
-        if (prometheus)
-                metrics_put_prometheus(&m, &b);
-        else
-                metrics_put_json(&m, &b);
-        metrics_deinit(&m);
-        if (prometheus)
-                web_answer_metrics(q, &b);
-        else
-                web_answer_json(q, &b);
+        web_answer_metrics(q, &m);
 }
 
 /* ---------------------------------------------------------------------------------------------------- the site */
