@@ -254,7 +254,7 @@ int main(void)
         const struct CMUnitTest tests[] = {cmocka_unit_test(calls_nest), cmocka_unit_test(a_report_names_its_task)};
         (void)an_access_names_task_function_and_address, (void)every_deadly_signal_is_reported;
         (void)reports_a_stack_overflow_on_every_thread, (void)reports_exit_in_a_task_as_a_crash;
-        (void)exit_outside_of_tasks_is_not_a_crash;
+        (void)exit_outside_of_tasks_is_not_a_crash, (void)prints_the_command_for_the_line_of_a_module;
 #else
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_access_names_task_function_and_address),
