@@ -40,6 +40,7 @@ struct connection {
         struct addrinfo *found, *next; /* addresses of the host */
         struct hadoop_rpc_session *session;
         bool resolves, has_tcp, connected, closing;
+        bool moving; /* `tcp` closes so that the next address can be tried */
         char read[READ_SIZE];
 };
 
@@ -139,9 +140,9 @@ static void connection_close(struct connection *c)
         c->closing = true;
         if (c->resolves)
                 uv_cancel((uv_req_t *)&c->resolving);
-        if (c->has_tcp)
+        if (c->has_tcp && !c->moving)
                 uv_close((uv_handle_t *)&c->tcp, on_connection_closed);
-        else if (!c->resolves)
+        else if (!c->has_tcp && !c->resolves)
                 connection_release(c);
 }
 
@@ -304,27 +305,38 @@ static void on_connection_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b
 
 static void connection_try_next(struct connection *c);
 
-static void on_connection_retry(uv_handle_t *handle)
+static void on_connection_moved(uv_handle_t *handle)
 {
         struct connection *c = handle->data;
-        c->has_tcp = false;
+        c->has_tcp = c->moving = false;
         if (c->client)
                 connection_try_next(c);
         else
                 connection_release(c);
 }
 
+/* Gives up this address of the host for the next one, which has the whole time to connect. False: there is none. */
+static bool connection_move(struct connection *c)
+{
+        if (c->moving)
+                return true;
+        if (!c->next || !c->has_tcp)
+                return false;
+        c->moving = true;
+        c->client->connecting_since_ms = now_ms();
+        uv_close((uv_handle_t *)&c->tcp, on_connection_moved);
+        client_wake(c->client, c->client->connect_timeout_ms);
+        return true;
+}
+
 static void on_connected(uv_connect_t *request, int status)
 {
         struct connection *c = request->data;
-        if (!c->client)
+        if (!c->client || c->moving)
                 return;
-        if (status < 0 && c->next) {
-                uv_close((uv_handle_t *)&c->tcp, on_connection_retry);
-                return;
-        }
         if (status < 0) {
-                client_unreachable(c->client, status, uv_strerror(status));
+                if (!connection_move(c))
+                        client_unreachable(c->client, status, uv_strerror(status));
                 return;
         }
         c->connected = true;
@@ -343,7 +355,7 @@ static void connection_try_next(struct connection *c)
         c->has_tcp = true;
         c->connecting.data = c;
         const int r = uv_tcp_connect(&c->connecting, &c->tcp, address->ai_addr, on_connected);
-        if (r < 0)
+        if (r < 0 && !connection_move(c))
                 client_unreachable(c->client, r, uv_strerror(r));
 }
 
@@ -449,6 +461,8 @@ static void client_turn(struct hadoop_rpc_client *client)
         client_send_calls(client, now);
         const int64_t deadline = client_deadline_ms(client);
         if (deadline && deadline <= now) {
+                if (!client->connection->connected && connection_move(client->connection))
+                        return;
                 client_unreachable(client, -ETIMEDOUT, client->connection->connected ? "no answer" : "no connection");
                 return;
         }

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -297,6 +299,130 @@ static void a_freed_client_drops_its_calls(void **state)
         uv_run(&loop, UV_RUN_DEFAULT);
 }
 
+/* ----------------------------------------------------------------------------------------- a host with two addresses
+ */
+
+/* Ports of "two.example" on 127.0.0.1; the first address has a family that cannot be connected to if `foreign`. */
+static struct {
+        int ports[2];
+        bool foreign;
+} two_addresses;
+
+__attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                                                       struct addrinfo **out)
+{
+        int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
+                (__typeof__(real))dlsym(RTLD_NEXT, "getaddrinfo");
+        char ports[2][8];
+        struct addrinfo *second;
+        if (!host || strcmp(host, "two.example") != 0)
+                return real(host, port, hints, out);
+        for (int i = 0; i < 2; i++)
+                snprintf(ports[i], sizeof(ports[i]), "%d", two_addresses.ports[i]);
+        if (real("127.0.0.1", ports[0], hints, out) != 0 || real("127.0.0.1", ports[1], hints, &second) != 0)
+                return EAI_FAIL;
+        if (two_addresses.foreign)
+                (*out)->ai_addr->sa_family = AF_UNIX;
+        (*out)->ai_next = second;
+        return 0;
+}
+
+static int port_of(const char *address)
+{
+        return atoi(strchr(address, ':') + 1);
+}
+
+static void tries_the_next_address_when_a_host_has_several(void **state)
+{
+        static const char *const a[] = {"two.example:1"};
+        struct server s;
+        for (int foreign = 0; foreign < 2; foreign++) {
+                server_start(&s, SERVER_ANSWERS);
+                two_addresses.ports[0] = 1;
+                two_addresses.ports[1] = port_of(s.address);
+                two_addresses.foreign = foreign;
+                struct hadoop_rpc_client *c = client_of(a, 1, 0, 0);
+                assert_int_equal(client_try(c, NULL), 0);
+                assert_int_equal(s.calls, 1);
+                hadoop_rpc_client_free(c);
+                server_stop(&s);
+                uv_run(&loop, UV_RUN_DEFAULT);
+        }
+}
+
+/* A listener whose queue is full: connections to it wait. Returns its port; the caller closes @fds. */
+static int listener_start_full(int fds[5])
+{
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+        socklen_t len = sizeof(a);
+        fds[0] = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(bind(fds[0], (struct sockaddr *)&a, sizeof(a)), 0);
+        assert_int_equal(listen(fds[0], 0), 0);
+        assert_int_equal(getsockname(fds[0], (struct sockaddr *)&a, &len), 0);
+        for (int i = 1; i < 5; i++) {
+                fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+                connect(fds[i], (struct sockaddr *)&a, sizeof(a));
+        }
+        return ntohs(a.sin_port);
+}
+
+static void tries_the_next_address_when_one_is_silent(void **state)
+{
+        static const char *const a[] = {"two.example:1"};
+        struct server s;
+        int fds[5];
+        server_start(&s, SERVER_ANSWERS);
+        two_addresses.ports[0] = listener_start_full(fds);
+        two_addresses.ports[1] = port_of(s.address);
+        two_addresses.foreign = false;
+        struct hadoop_rpc_client_options o = {
+                .session = {.protocol = "org.example.P", .auth = HADOOP_RPC_SIMPLE, .user = "alice"},
+                .addresses = a,
+                .n_addresses = 1,
+                .service = "ResourceManager",
+                .connect_timeout_ms = 300};
+        struct hadoop_rpc_client *c;
+        assert_int_equal(hadoop_rpc_client_new(&loop, &o, &c, NULL), 0);
+        assert_int_equal(client_try(c, NULL), 0);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        for (int i = 0; i < 5; i++)
+                close(fds[i]);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static int turns_until_freed;
+
+static void on_turn_end(uv_check_t *check)
+{
+        if (turns_until_freed-- > 0)
+                return;
+        hadoop_rpc_client_free(check->data);
+        uv_close((uv_handle_t *)check, NULL);
+}
+
+static void may_be_freed_between_two_addresses(void **state)
+{
+        static const char *const a[] = {"two.example:1"};
+        Firesteel__Hadoop__UserInformation m = FIRESTEEL__HADOOP__USER_INFORMATION__INIT;
+        const struct hadoop_rpc_call call = {.method = "m",
+                                             .answer = &firesteel__hadoop__user_information__descriptor,
+                                             .done = on_unexpected_answer};
+        two_addresses.ports[0] = 1;
+        two_addresses.ports[1] = 2;
+        two_addresses.foreign = false;
+        for (int turns = 0; turns < 5; turns++) { /* a check handle runs before handles are closed */
+                uv_check_t check;
+                struct hadoop_rpc_client *c = client_of(a, 1, 20000, 0);
+                hadoop_rpc_client_call(c, &call, &m.base);
+                uv_check_init(&loop, &check);
+                check.data = c;
+                turns_until_freed = turns;
+                uv_check_start(&check, on_turn_end);
+                uv_run(&loop, UV_RUN_DEFAULT);
+        }
+}
+
 static void rejects_addresses_without_port(void **state)
 {
         static const char *const a[] = {"rm.example.com"};
@@ -332,6 +458,9 @@ int main(void)
                 cmocka_unit_test(an_unreachable_service_is_named),
                 cmocka_unit_test(a_silent_service_is_given_up),
                 cmocka_unit_test(a_freed_client_drops_its_calls),
+                cmocka_unit_test(tries_the_next_address_when_a_host_has_several),
+                cmocka_unit_test(tries_the_next_address_when_one_is_silent),
+                cmocka_unit_test(may_be_freed_between_two_addresses),
                 cmocka_unit_test(rejects_addresses_without_port),
         };
         return cmocka_run_group_tests(tests, loop_open, loop_end);
