@@ -27,6 +27,7 @@ struct pending_call {
         int32_t id, retries;
         int64_t deadline_ms; /* no attempt begins later; 0: one round */
         int64_t sent_ms;     /* on the present connection; 0: not sent */
+        int64_t pause_ms;    /* until then it is not sent again */
         char *method;
         ProtobufCMessage *request; /* an unpacked copy */
         struct hadoop_rpc_call call;
@@ -224,10 +225,11 @@ static void client_take_exception(struct hadoop_rpc_client *client, const struct
         }
         if (!p)
                 return;
-        if (exception_is(e->exception, "RetriableException") && now_ms() < p->deadline_ms) {
+        const int64_t again_ms = now_ms() + client->retry_ms;
+        if (exception_is(e->exception, "RetriableException") && again_ms < p->deadline_ms) {
                 p->retries++;
                 p->sent_ms = 0;
-                client_wake(client, client->retry_ms);
+                p->pause_ms = again_ms;
                 return;
         }
         struct hadoop_rpc_result result = {.status = -EREMOTEIO, .exception = e->exception, .message = e->message};
@@ -422,7 +424,7 @@ static void client_send_calls(struct hadoop_rpc_client *client, int64_t now)
 {
         for (size_t i = 0; i < client->calls.len; i++) {
                 struct pending_call *p = client->calls.data[i];
-                if (p->sent_ms)
+                if (p->sent_ms || now < p->pause_ms)
                         continue;
                 p->sent_ms = now;
                 hadoop_rpc_session_call(client->connection->session, p->id, p->retries, p->method, p->request);
@@ -430,16 +432,27 @@ static void client_send_calls(struct hadoop_rpc_client *client, int64_t now)
         connection_flush(client->connection);
 }
 
-/* When the connection is given up if nothing happens; 0: never. */
+/* When the connection is given up if nothing happens; INT64_MAX: never. */
 static int64_t client_deadline_ms(const struct hadoop_rpc_client *client)
 {
-        int64_t first = 0;
+        int64_t first = INT64_MAX;
         if (!client->connection->connected)
                 return client->connecting_since_ms + client->connect_timeout_ms;
         for (size_t i = 0; i < client->calls.len; i++) {
-                const int64_t at = client->calls.data[i]->sent_ms + client->answer_timeout_ms;
-                first = first && first < at ? first : at;
+                const struct pending_call *p = client->calls.data[i];
+                if (p->sent_ms)
+                        first = MIN(first, p->sent_ms + client->answer_timeout_ms);
         }
+        return first;
+}
+
+/* When the next call may be sent again; INT64_MAX: none waits for that. */
+static int64_t client_next_attempt_ms(const struct hadoop_rpc_client *client)
+{
+        int64_t first = INT64_MAX;
+        for (size_t i = 0; i < client->calls.len; i++)
+                if (!client->calls.data[i]->sent_ms)
+                        first = MIN(first, client->calls.data[i]->pause_ms);
         return first;
 }
 
@@ -460,14 +473,15 @@ static void client_turn(struct hadoop_rpc_client *client)
                 return; /* it failed at once, and set the timer */
         client_send_calls(client, now);
         const int64_t deadline = client_deadline_ms(client);
-        if (deadline && deadline <= now) {
+        if (deadline <= now) {
                 if (!client->connection->connected && connection_move(client->connection))
                         return;
                 client_unreachable(client, -ETIMEDOUT, client->connection->connected ? "no answer" : "no connection");
                 return;
         }
-        if (deadline)
-                client_wake(client, deadline - now);
+        const int64_t next = MIN(deadline, client_next_attempt_ms(client));
+        if (next < INT64_MAX)
+                client_wake(client, next - now);
 }
 
 void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,

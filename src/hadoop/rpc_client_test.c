@@ -13,7 +13,14 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-enum server_answer { SERVER_ANSWERS, SERVER_IS_STANDBY, SERVER_THROWS, SERVER_CLOSES, SERVER_IS_SILENT };
+enum server_answer {
+        SERVER_ANSWERS,
+        SERVER_IS_STANDBY,
+        SERVER_IS_BUSY,
+        SERVER_THROWS,
+        SERVER_CLOSES,
+        SERVER_IS_SILENT
+};
 
 /* Answers each call in one way; `turns` changes it to SERVER_ANSWERS after so many calls. */
 struct server {
@@ -81,6 +88,8 @@ static void server_call(struct server *s, int i, const Firesteel__Hadoop__RpcReq
                 server_reply(s->peers[i], h->call_id, NULL);
         else if (answer == SERVER_IS_STANDBY)
                 server_reply(s->peers[i], h->call_id, "org.apache.hadoop.ipc.StandbyException");
+        else if (answer == SERVER_IS_BUSY)
+                server_reply(s->peers[i], h->call_id, "org.apache.hadoop.ipc.RetriableException");
         else if (answer == SERVER_THROWS)
                 server_reply(s->peers[i], h->call_id, "org.example.NoQueueException");
         else if (answer == SERVER_CLOSES)
@@ -243,6 +252,30 @@ static void a_thrown_exception_ends_the_call(void **state)
         assert_int_equal(client_try(c, &error), -EREMOTEIO);
         assert_string_equal(error_message(&error), "NoQueueException: because");
         assert_int_equal(s.calls, 1);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void a_busy_service_is_asked_again_after_a_pause(void **state)
+{
+        struct server s;
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        server_start(&s, SERVER_IS_BUSY);
+        s.turns = 2;
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_of(a, 1, 20000, 0);
+        assert_int_equal(client_try(c, NULL), 0);
+        assert_int_equal(s.calls, 3);
+        assert_int_equal(s.last_retry, 2);
+        assert_int_equal(s.n_peers, 1);
+        hadoop_rpc_client_free(c);
+
+        s.turns = s.calls = 0;
+        c = client_of(a, 1, 100, 0);
+        assert_int_equal(client_try(c, &error), -EREMOTEIO);
+        assert_string_equal(error_message(&error), "RetriableException: because");
+        assert_in_range(s.calls, 2, 20); /* at most one in 5 ms */
         hadoop_rpc_client_free(c);
         server_stop(&s);
         uv_run(&loop, UV_RUN_DEFAULT);
@@ -455,6 +488,7 @@ int main(void)
                 cmocka_unit_test(a_standby_service_is_passed_over),
                 cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
                 cmocka_unit_test(a_thrown_exception_ends_the_call),
+                cmocka_unit_test(a_busy_service_is_asked_again_after_a_pause),
                 cmocka_unit_test(an_unreachable_service_is_named),
                 cmocka_unit_test(a_silent_service_is_given_up),
                 cmocka_unit_test(a_freed_client_drops_its_calls),
