@@ -91,6 +91,23 @@ static void client_end_call(struct hadoop_rpc_client *client, size_t i, struct h
         call.done(call.owner, result);
 }
 
+/* Ends the first @n calls. Calls that `done` makes come behind them and stay. */
+static void client_end_calls(struct hadoop_rpc_client *client, size_t n, const struct hadoop_rpc_result *result)
+{
+        struct pending_call **ended = new_array(struct pending_call *, n + 1);
+        for (size_t i = 0; i < n; i++)
+                ended[i] = client->calls.data[i];
+        vec_drop(&client->calls, n);
+        for (size_t i = 0; i < n; i++) {
+                const struct hadoop_rpc_call call = ended[i]->call;
+                struct hadoop_rpc_result copy = *result;
+                pending_call_free(ended[i]);
+                if (!client->freed)
+                        call.done(call.owner, &copy);
+        }
+        free(ended);
+}
+
 static struct pending_call *client_find_call(struct hadoop_rpc_client *client, int32_t id, size_t *place)
 {
         for (*place = 0; *place < client->calls.len; (*place)++)
@@ -244,11 +261,9 @@ static void client_take_break(struct hadoop_rpc_client *client, const struct had
                 return;
         }
         _cleanup_free_ char *exception = mem_strdup(e->exception), *message = mem_strdup(e->message);
+        const struct hadoop_rpc_result result = {.status = -EACCES, .exception = exception, .message = message};
         connection_close(client->connection);
-        while (client->calls.len && !client->freed) {
-                struct hadoop_rpc_result result = {.status = -EACCES, .exception = exception, .message = message};
-                client_end_call(client, 0, &result);
-        }
+        client_end_calls(client, client->calls.len, &result);
 }
 
 static void client_take_event(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
@@ -408,16 +423,19 @@ static void client_connect(struct hadoop_rpc_client *client)
 /* Ends calls that may not be tried again. */
 static void client_expire_calls(struct hadoop_rpc_client *client, int64_t now)
 {
-        for (size_t i = 0; i < client->calls.len && !client->freed;) {
-                const struct pending_call *p = client->calls.data[i];
-                if (p->sent_ms || client->failed < client->addresses.len || now < p->deadline_ms) {
-                        i++;
+        size_t n = 0;
+        for (size_t i = 0; i < client->calls.len; i++) {
+                struct pending_call *p = client->calls.data[i];
+                if (p->sent_ms || client->failed < client->addresses.len || now < p->deadline_ms)
                         continue;
-                }
-                _cleanup_free_ char *message = mem_strdup(client->last_message);
-                struct hadoop_rpc_result result = {.status = client->last_status, .exception = "", .message = message};
-                client_end_call(client, i, &result);
+                client->calls.data[i] = client->calls.data[n];
+                client->calls.data[n++] = p;
         }
+        if (n == 0)
+                return;
+        _cleanup_free_ char *message = mem_strdup(client->last_message);
+        const struct hadoop_rpc_result result = {.status = client->last_status, .exception = "", .message = message};
+        client_end_calls(client, n, &result);
 }
 
 static void client_send_calls(struct hadoop_rpc_client *client, int64_t now)

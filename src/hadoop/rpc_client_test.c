@@ -18,6 +18,7 @@ enum server_answer {
         SERVER_IS_STANDBY,
         SERVER_IS_BUSY,
         SERVER_THROWS,
+        SERVER_REFUSES,
         SERVER_CLOSES,
         SERVER_IS_SILENT
 };
@@ -28,6 +29,7 @@ struct server {
         char address[32];
         enum server_answer answer;
         int turns, calls, last_retry;
+        const char *refusal; /* the exception with SERVER_REFUSES */
         uv_tcp_t *peers[8];
         int n_peers;
         struct buf in[8];
@@ -51,12 +53,13 @@ static void server_write(uv_tcp_t *peer, const char *bytes, size_t len)
         uv_write(w, (uv_stream_t *)peer, &b, 1, on_server_written);
 }
 
-static void server_reply(uv_tcp_t *peer, int call_id, const char *exception)
+/* @status: 0 is an empty answer, 1 an exception, 2 one that ends the connection. */
+static void server_reply(uv_tcp_t *peer, int call_id, int status, const char *exception)
 {
         Firesteel__Hadoop__RpcResponseHeader h = FIRESTEEL__HADOOP__RPC_RESPONSE_HEADER__INIT;
         uint8_t bytes[512];
         h.call_id = (uint32_t)call_id;
-        h.status = exception ? 1 : 0;
+        h.status = status;
         h.exception_class = (char *)exception;
         h.error_message = exception ? "because" : NULL;
         const size_t n = firesteel__hadoop__rpc_response_header__pack(&h, bytes + 5);
@@ -85,13 +88,15 @@ static void server_call(struct server *s, int i, const Firesteel__Hadoop__RpcReq
         s->calls++;
         s->last_retry = h->retry_count;
         if (answer == SERVER_ANSWERS)
-                server_reply(s->peers[i], h->call_id, NULL);
+                server_reply(s->peers[i], h->call_id, 0, NULL);
         else if (answer == SERVER_IS_STANDBY)
-                server_reply(s->peers[i], h->call_id, "org.apache.hadoop.ipc.StandbyException");
+                server_reply(s->peers[i], h->call_id, 1, "org.apache.hadoop.ipc.StandbyException");
         else if (answer == SERVER_IS_BUSY)
-                server_reply(s->peers[i], h->call_id, "org.apache.hadoop.ipc.RetriableException");
+                server_reply(s->peers[i], h->call_id, 1, "org.apache.hadoop.ipc.RetriableException");
         else if (answer == SERVER_THROWS)
-                server_reply(s->peers[i], h->call_id, "org.example.NoQueueException");
+                server_reply(s->peers[i], h->call_id, 1, "org.example.NoQueueException");
+        else if (answer == SERVER_REFUSES)
+                server_reply(s->peers[i], -1, 2, s->refusal);
         else if (answer == SERVER_CLOSES)
                 server_drop(s, i);
 }
@@ -279,6 +284,57 @@ static void a_busy_service_is_asked_again_after_a_pause(void **state)
         hadoop_rpc_client_free(c);
         server_stop(&s);
         uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+/* An owner that makes a failed call once more. */
+struct persistent_owner {
+        struct hadoop_rpc_client *client;
+        int failed, answered;
+};
+
+static void owner_call(struct persistent_owner *o);
+
+static void on_owner_done(void *owner, struct hadoop_rpc_result *result)
+{
+        struct persistent_owner *o = owner;
+        if (result->status == 0)
+                o->answered++;
+        else if (o->failed++ < 100)
+                owner_call(o);
+        protobuf_c_message_free_unpacked(result->answer, NULL);
+        if (o->answered == 2)
+                uv_stop(&loop);
+}
+
+static void owner_call(struct persistent_owner *o)
+{
+        Firesteel__Hadoop__UserInformation m = FIRESTEEL__HADOOP__USER_INFORMATION__INIT;
+        const struct hadoop_rpc_call call = {.method = "m",
+                                             .answer = &firesteel__hadoop__user_information__descriptor,
+                                             .done = on_owner_done,
+                                             .owner = o};
+        hadoop_rpc_client_call(o->client, &call, &m.base);
+}
+
+static void a_call_made_by_a_failed_one_is_tried(void **state)
+{
+        static const enum server_answer failures[] = {SERVER_REFUSES, SERVER_CLOSES};
+        for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
+                struct server s;
+                server_start(&s, failures[i]);
+                s.refusal = "org.apache.hadoop.security.AccessControlException";
+                s.turns = i == 0 ? 2 : 1; /* a server that closes sees only the first of both calls */
+                const char *a[] = {s.address};
+                struct persistent_owner o = {.client = client_of(a, 1, 0, 0)};
+                owner_call(&o);
+                owner_call(&o);
+                uv_run(&loop, UV_RUN_DEFAULT);
+                assert_int_equal(o.answered, 2);
+                assert_int_equal(o.failed, 2);
+                hadoop_rpc_client_free(o.client);
+                server_stop(&s);
+                uv_run(&loop, UV_RUN_DEFAULT);
+        }
 }
 
 static void an_unreachable_service_is_named(void **state)
@@ -489,6 +545,7 @@ int main(void)
                 cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
                 cmocka_unit_test(a_thrown_exception_ends_the_call),
                 cmocka_unit_test(a_busy_service_is_asked_again_after_a_pause),
+                cmocka_unit_test(a_call_made_by_a_failed_one_is_tried),
                 cmocka_unit_test(an_unreachable_service_is_named),
                 cmocka_unit_test(a_silent_service_is_given_up),
                 cmocka_unit_test(a_freed_client_drops_its_calls),
