@@ -253,10 +253,12 @@ static void client_take_exception(struct hadoop_rpc_client *client, const struct
         client_end_call(client, place, &result);
 }
 
-/* A service that refuses the client does so at each attempt: all calls end. */
+/* A service that refuses the client does so at each attempt: all calls end. One on standby, or not ready yet, answers
+ * so while it checks a token. */
 static void client_take_break(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
 {
-        if (e->exception[0] == '\0') {
+        if (e->exception[0] == '\0' || exception_is(e->exception, "StandbyException") ||
+            exception_is(e->exception, "RetriableException")) {
                 client_unreachable(client, -EPROTO, e->message);
                 return;
         }

@@ -286,6 +286,26 @@ static void a_busy_service_is_asked_again_after_a_pause(void **state)
         uv_run(&loop, UV_RUN_DEFAULT);
 }
 
+static void a_standby_service_may_refuse_the_client(void **state)
+{
+        static const char *const refusals[] = {"org.apache.hadoop.ipc.StandbyException",
+                                               "org.apache.hadoop.ipc.RetriableException"};
+        struct server standby, active;
+        for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+                server_start(&standby, SERVER_REFUSES);
+                server_start(&active, SERVER_ANSWERS);
+                standby.refusal = refusals[i];
+                const char *a[] = {standby.address, active.address};
+                struct hadoop_rpc_client *c = client_of(a, 2, 0, 0);
+                assert_int_equal(client_try(c, NULL), 0);
+                assert_int_equal(standby.calls, 1);
+                hadoop_rpc_client_free(c);
+                server_stop(&standby);
+                server_stop(&active);
+                uv_run(&loop, UV_RUN_DEFAULT);
+        }
+}
+
 /* An owner that makes a failed call once more. */
 struct persistent_owner {
         struct hadoop_rpc_client *client;
@@ -545,6 +565,7 @@ int main(void)
                 cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
                 cmocka_unit_test(a_thrown_exception_ends_the_call),
                 cmocka_unit_test(a_busy_service_is_asked_again_after_a_pause),
+                cmocka_unit_test(a_standby_service_may_refuse_the_client),
                 cmocka_unit_test(a_call_made_by_a_failed_one_is_tried),
                 cmocka_unit_test(an_unreachable_service_is_named),
                 cmocka_unit_test(a_silent_service_is_given_up),
