@@ -247,12 +247,14 @@ static bool session_step(struct hadoop_rpc_session *s, const ProtobufCBinaryData
         return true;
 }
 
+/* A mechanism of the server's choice, such as PLAIN, would send it the password. */
 static const Firesteel__Hadoop__SaslAuth *session_choose(const struct hadoop_rpc_session *s,
                                                          const Firesteel__Hadoop__SaslMessage *m)
 {
         const char *method = s->auth == HADOOP_RPC_TOKEN ? "TOKEN" : "KERBEROS";
+        const char *mechanism = s->auth == HADOOP_RPC_TOKEN ? "DIGEST-MD5" : "GSSAPI";
         for (size_t i = 0; i < m->n_auths; i++)
-                if (strcmp(m->auths[i]->method, method) == 0)
+                if (strcmp(m->auths[i]->method, method) == 0 && strcmp(m->auths[i]->mechanism, mechanism) == 0)
                         return m->auths[i];
         return NULL;
 }
@@ -260,10 +262,13 @@ static const Firesteel__Hadoop__SaslAuth *session_choose(const struct hadoop_rpc
 static void session_refuse_offers(struct hadoop_rpc_session *s, const Firesteel__Hadoop__SaslMessage *m)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        buf_printf(&text, "Client cannot authenticate via:[%s]. The server offers:[",
-                   s->auth == HADOOP_RPC_TOKEN ? "TOKEN" : "KERBEROS");
-        for (size_t i = 0; i < m->n_auths; i++)
+        const char *method = s->auth == HADOOP_RPC_TOKEN ? "TOKEN" : "KERBEROS";
+        buf_printf(&text, "Client cannot authenticate via:[%s]. The server offers:[", method);
+        for (size_t i = 0; i < m->n_auths; i++) {
                 buf_printf(&text, "%s%s", i ? ", " : "", m->auths[i]->method);
+                if (strcmp(m->auths[i]->method, method) == 0) /* the mechanism is what differs */
+                        buf_printf(&text, " with %s", m->auths[i]->mechanism);
+        }
         buf_puts(&text, "]");
         session_break(s, "org.apache.hadoop.security.AccessControlException", buf_text(&text));
 }

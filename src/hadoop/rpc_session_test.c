@@ -326,6 +326,22 @@ static void offers_without_ours_are_named(void **state)
         hadoop_rpc_session_free(s);
 }
 
+static void a_password_is_not_sent_by_a_mechanism_of_the_servers_choice(void **state)
+{
+        struct hadoop_rpc_session *s = session_open(HADOOP_RPC_TOKEN, false);
+        Firesteel__Hadoop__SaslAuth offer = token_offer();
+        struct hadoop_rpc_event e;
+        skip_hello(s, "hrpc\x09\x00\xdf");
+        firesteel__hadoop__sasl_message__free_unpacked(client_sasl(s), NULL);
+        offer.mechanism = "PLAIN";
+        offer.has_challenge = false;
+        server_send_sasl(s, 1, NULL, &offer);
+        assert_int_equal(hadoop_rpc_session_output(s)->len, 0);
+        expect_event(s, HADOOP_RPC_BROKEN, &e);
+        assert_non_null(strstr(e.message, "The server offers:[TOKEN with PLAIN]"));
+        hadoop_rpc_session_free(s);
+}
+
 static void a_server_without_security_needs_leave_to_be_trusted(void **state)
 {
         struct hadoop_rpc_event e;
@@ -376,6 +392,7 @@ int main(void)
                 cmocka_unit_test(a_token_proves_the_client_and_the_server),
                 cmocka_unit_test(a_server_that_does_not_know_the_password_is_refused),
                 cmocka_unit_test(offers_without_ours_are_named),
+                cmocka_unit_test(a_password_is_not_sent_by_a_mechanism_of_the_servers_choice),
                 cmocka_unit_test(a_server_without_security_needs_leave_to_be_trusted),
                 cmocka_unit_test(damaged_input_breaks_the_session),
         };
