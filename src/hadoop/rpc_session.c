@@ -306,6 +306,10 @@ static void session_succeed(struct hadoop_rpc_session *s, const Firesteel__Hadoo
         } else {
                 if (m->has_token && m->token.len && !session_step(s, &m->token, SASL_STATE_SUCCESS, NULL))
                         return;
+                if (!s->sasl->is_complete(s->sasl_client)) {
+                        session_break(s, "", "the server ended the authentication before it proved itself");
+                        return;
+                }
                 s->encode_limit = s->sasl->encode_limit(s->sasl_client);
         }
         session_become_ready(s);

@@ -314,6 +314,18 @@ static void a_server_that_does_not_know_the_password_is_refused(void **state)
         hadoop_rpc_session_free(s);
 }
 
+static void a_server_that_proves_nothing_is_refused(void **state)
+{
+        struct hadoop_rpc_session *s = session_open(HADOOP_RPC_TOKEN, false);
+        Firesteel__Hadoop__SaslAuth offer = token_offer();
+        struct hadoop_rpc_event e;
+        server_send_sasl(s, 1, NULL, &offer);
+        server_send_sasl(s, 0, NULL, NULL);
+        expect_event(s, HADOOP_RPC_BROKEN, &e);
+        assert_non_null(strstr(e.message, "before it proved itself"));
+        hadoop_rpc_session_free(s);
+}
+
 static void offers_without_ours_are_named(void **state)
 {
         struct hadoop_rpc_session *s = session_open(HADOOP_RPC_TOKEN, false);
@@ -391,6 +403,7 @@ int main(void)
                 cmocka_unit_test(answers_and_errors_reach_their_calls),
                 cmocka_unit_test(a_token_proves_the_client_and_the_server),
                 cmocka_unit_test(a_server_that_does_not_know_the_password_is_refused),
+                cmocka_unit_test(a_server_that_proves_nothing_is_refused),
                 cmocka_unit_test(offers_without_ours_are_named),
                 cmocka_unit_test(a_password_is_not_sent_by_a_mechanism_of_the_servers_choice),
                 cmocka_unit_test(a_server_without_security_needs_leave_to_be_trusted),

@@ -15,7 +15,7 @@
 struct fst_error;
 struct sasl_client;
 
-#define SASL_ABI 1
+#define SASL_ABI 2
 #define SASL_MODULE_SYMBOL "firesteel_sasl_module" /* const struct sasl_ops *f(void) */
 
 struct sasl_client_options {
@@ -34,6 +34,8 @@ struct sasl_ops {
         /* *@out is borrowed until the next call. The first step may have no input. */
         int (*step)(struct sasl_client *client, const void *in, size_t len, const void **out, size_t *out_len,
                     char *message, size_t size);
+        /* The server has proved itself, if the mechanism has it do so. */
+        bool (*is_complete)(const struct sasl_client *client);
         /* The most bytes that one call of `encode` takes; 0: the mechanism protects nothing, frames go as they are. */
         size_t (*encode_limit)(struct sasl_client *client);
         int (*encode)(struct sasl_client *client, const void *in, size_t len, const void **out, size_t *out_len,

@@ -17,7 +17,7 @@ struct sasl_client {
         char *mechanism, *user;
         sasl_secret_t *secret; /* the password */
         char *framed;          /* of the last decode */
-        int started;
+        bool started, complete;
 };
 
 static int sasl_on_name(void *context, int id, const char **result, unsigned *len)
@@ -142,15 +142,21 @@ static int sasl_module_step(struct sasl_client *c, const void *in, size_t len, c
                                                                      : "libsasl2-modules");
                         return -1;
                 }
-                c->started = 1;
+                c->started = true;
         }
         if ((r == SASL_OK || r == SASL_CONTINUE) && in)
                 r = sasl_client_step(c->conn, in, (unsigned)len, NULL, &answer, &n);
         if (r != SASL_OK && r != SASL_CONTINUE)
                 return sasl_message(c->conn, r, message, size);
+        c->complete = r == SASL_OK;
         *out = answer;
         *out_len = answer ? n : 0;
         return 0;
+}
+
+static bool sasl_module_is_complete(const struct sasl_client *c)
+{
+        return c->complete;
 }
 
 static size_t sasl_module_encode_limit(struct sasl_client *c)
@@ -206,6 +212,7 @@ const struct sasl_ops *firesteel_sasl_module(void)
                                             .open = sasl_module_open,
                                             .close = sasl_module_close,
                                             .step = sasl_module_step,
+                                            .is_complete = sasl_module_is_complete,
                                             .encode_limit = sasl_module_encode_limit,
                                             .encode = sasl_module_encode,
                                             .decode = sasl_module_decode};
