@@ -395,7 +395,8 @@ static void session_take_answer(struct hadoop_rpc_session *s, const Firesteel__H
         queue_push(&s->events, e);
 }
 
-static void session_take_frame(struct hadoop_rpc_session *s, const uint8_t *p, size_t len)
+/* @protected: the frame came out of SASL's protection. */
+static void session_take_frame(struct hadoop_rpc_session *s, const uint8_t *p, size_t len, bool protected)
 {
         const uint8_t *end = p + len;
         size_t header_len;
@@ -406,7 +407,12 @@ static void session_take_frame(struct hadoop_rpc_session *s, const uint8_t *p, s
                 session_break(s, "", "the server sent a damaged frame");
                 return;
         }
-        session_take_answer(s, header, start + header_len, end);
+        if (s->encode_limit && protected == ((int32_t)header->call_id == RPC_CALL_SASL))
+                session_break(s, "",
+                              protected ? "the server sent SASL inside SASL's protection"
+                                        : "the server sent an answer outside of SASL's protection");
+        else
+                session_take_answer(s, header, start + header_len, end);
         firesteel__hadoop__rpc_response_header__free_unpacked(header, NULL);
 }
 
@@ -434,7 +440,7 @@ static void session_take_frames(struct hadoop_rpc_session *s, struct buf *from)
                 }
                 if (from->len - used - 4 < len)
                         break;
-                session_take_frame(s, p + 4, len);
+                session_take_frame(s, p + 4, len, from == &s->plain);
                 used += 4 + len;
         }
         if (used)

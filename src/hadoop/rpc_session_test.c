@@ -225,8 +225,8 @@ static char *digest_field(const char *response, const char *name)
         return *at == '"' ? mem_strndup(at + 1, strcspn(at + 1, "\"")) : mem_strndup(at, strcspn(at, ","));
 }
 
-/* RFC 2831: what a client (@a2 "AUTHENTICATE:/default") or the server (":/default") proves. */
-static char *digest_response(const char *cnonce, const char *a2)
+/* RFC 2831: what a client (@a2 "AUTHENTICATE:/default") or the server (":/default") proves. @qop: "auth". */
+static char *digest_response(const char *cnonce, const char *qop, const char *a2)
 {
         unsigned char secret[16], digest[16];
         struct buf text = BUF_INIT, user = BUF_INIT, password = BUF_INIT;
@@ -240,7 +240,7 @@ static char *digest_response(const char *cnonce, const char *a2)
         md5(text.data, text.len, digest);
         buf_reset(&text);
         append_hex(&text, digest);
-        buf_printf(&text, ":nonce:00000001:%s:auth:", cnonce);
+        buf_printf(&text, ":nonce:00000001:%s:%s:", cnonce, qop);
         md5(a2, strlen(a2), digest);
         append_hex(&text, digest);
         md5(text.data, text.len, digest);
@@ -285,8 +285,8 @@ static void a_token_proves_the_client_and_the_server(void **state)
         _cleanup_free_ char *response = mem_strndup((const char *)m->token.data, m->token.len);
         firesteel__hadoop__sasl_message__free_unpacked(m, NULL);
         _cleanup_free_ char *cnonce = digest_field(response, "cnonce"), *proof = digest_field(response, "response");
-        _cleanup_free_ char *expected = digest_response(cnonce, "AUTHENTICATE:/default");
-        _cleanup_free_ char *server = digest_response(cnonce, ":/default");
+        _cleanup_free_ char *expected = digest_response(cnonce, "auth", "AUTHENTICATE:/default");
+        _cleanup_free_ char *server = digest_response(cnonce, "auth", ":/default");
         _cleanup_free_ char *rspauth = mem_printf("rspauth=%s", server);
         assert_string_equal(proof, expected);
         server_send_sasl(s, 0, rspauth, NULL);
@@ -299,6 +299,34 @@ static void a_token_proves_the_client_and_the_server(void **state)
         assert_int_equal(h->call_id, 0);
         firesteel__hadoop__rpc_request_header__free_unpacked(h, NULL);
         buf_deinit(&body);
+        hadoop_rpc_session_free(s);
+}
+
+static void a_protected_session_takes_protected_answers_alone(void **state)
+{
+        static char challenge[] = "realm=\"default\",nonce=\"nonce\",qop=\"auth-int\",charset=utf-8,algorithm=md5-sess";
+        struct hadoop_rpc_session *s = session_open(HADOOP_RPC_TOKEN, false);
+        Firesteel__Hadoop__SaslAuth offer = token_offer();
+        Firesteel__Hadoop__UserInformation answer = FIRESTEEL__HADOOP__USER_INFORMATION__INIT;
+        struct hadoop_rpc_event e;
+        skip_hello(s, "hrpc\x09\x00\xdf");
+        firesteel__hadoop__sasl_message__free_unpacked(client_sasl(s), NULL);
+        offer.challenge = (ProtobufCBinaryData){.data = (uint8_t *)challenge, .len = strlen(challenge)};
+        server_send_sasl(s, 1, NULL, &offer);
+        Firesteel__Hadoop__SaslMessage *m = client_sasl(s);
+        _cleanup_free_ char *response = mem_strndup((const char *)m->token.data, m->token.len);
+        firesteel__hadoop__sasl_message__free_unpacked(m, NULL);
+        _cleanup_free_ char *cnonce = digest_field(response, "cnonce");
+        _cleanup_free_ char *server = digest_response(cnonce, "auth-int", ":/default:00000000000000000000000000000000");
+        _cleanup_free_ char *rspauth = mem_printf("rspauth=%s", server);
+        server_send_sasl(s, 0, rspauth, NULL);
+        expect_event(s, HADOOP_RPC_READY, &e);
+        m = client_sasl(s); /* the context is wrapped */
+        assert_int_equal(m->state, 5);
+        firesteel__hadoop__sasl_message__free_unpacked(m, NULL);
+        server_send(s, 0, 0, NULL, NULL, &answer.base);
+        expect_event(s, HADOOP_RPC_BROKEN, &e);
+        assert_string_equal(e.message, "the server sent an answer outside of SASL's protection");
         hadoop_rpc_session_free(s);
 }
 
@@ -402,6 +430,7 @@ int main(void)
                 cmocka_unit_test(simple_session_sends_hello_context_and_call),
                 cmocka_unit_test(answers_and_errors_reach_their_calls),
                 cmocka_unit_test(a_token_proves_the_client_and_the_server),
+                cmocka_unit_test(a_protected_session_takes_protected_answers_alone),
                 cmocka_unit_test(a_server_that_does_not_know_the_password_is_refused),
                 cmocka_unit_test(a_server_that_proves_nothing_is_refused),
                 cmocka_unit_test(offers_without_ours_are_named),
