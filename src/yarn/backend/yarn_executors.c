@@ -387,12 +387,22 @@ static void on_executors_allocated(void *owner, struct hadoop_rpc_result *result
                 executors_wake(x, 0);
 }
 
+static void executors_end(struct yarn_executors *x)
+{
+        x->phase = EXECUTORS_OVER;
+        x->ops->finished(x->owner);
+}
+
 static void on_executors_registered(void *owner, struct hadoop_rpc_result *result)
 {
         struct yarn_executors *x = owner;
         Firesteel__Yarn__RegisterApplicationMasterResponse *answer =
                 (Firesteel__Yarn__RegisterApplicationMasterResponse *)result->answer;
         x->calling = false;
+        if (result->status < 0 && x->phase == EXECUTORS_FINISHING) { /* nothing to unregister */
+                executors_end(x);
+                return;
+        }
         if (result->status < 0) {
                 _cleanup_free_ char *message =
                         mem_printf("Failed to register with the ResourceManager: %s%s%s", result->exception,
@@ -412,22 +422,28 @@ static void on_executors_registered(void *owner, struct hadoop_rpc_result *resul
         x->ops->registered(x->owner, memory, cores);
 }
 
+static void executors_send_registration(struct yarn_executors *x);
+
 static void on_executors_finished(void *owner, struct hadoop_rpc_result *result)
 {
         struct yarn_executors *x = owner;
         x->calling = false;
+        if (exception_has_name(result->exception, "ApplicationMasterNotRegisteredException")) {
+                /* The ResourceManager was started again, and accepts an end only after a registration. */
+                executors_send_registration(x);
+                x->phase = EXECUTORS_FINISHING;
+                return;
+        }
         const bool over = result->status < 0 ||
                           ((Firesteel__Yarn__FinishApplicationMasterResponse *)result->answer)->is_unregistered;
         if (result->status < 0)
                 log_warn("ApplicationMaster", "Failed to unregister: %s%s%s", result->exception,
                          result->exception[0] ? ": " : "", result->message);
         protobuf_c_message_free_unpacked(result->answer, NULL);
-        if (over) {
-                x->phase = EXECUTORS_OVER;
-                x->ops->finished(x->owner);
-        } else {
+        if (over)
+                executors_end(x);
+        else
                 executors_wake(x, FINISH_RETRY_MS);
-        }
 }
 
 /* --------------------------------------------------------------------------------------------------------------- calls
