@@ -39,14 +39,14 @@ TIMEOUT = 120
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def jars(build):
-    """The class path of Hadoop, downloaded when it is not there."""
-    folder = download_cache("check-hdfs")
+def jars(build, cache="check-hdfs", modules=MODULES):
+    """The class path of Hadoop's @modules, downloaded to the @cache when it is not there."""
+    folder = download_cache(cache)
     done = os.path.join(folder, f"jars-{VERSION}")
     if not os.path.exists(done):
         os.makedirs(folder, exist_ok=True)
-        print("getting Hadoop (once, some 70 MB)", flush=True)
-        packages = ",".join(f"org.apache.hadoop:{module}:{VERSION}" for module in MODULES)
+        print("getting Hadoop (once, some 70 to 90 MB)", flush=True)
+        packages = ",".join(f"org.apache.hadoop:{module}:{VERSION}" for module in modules)
         found = subprocess.run([os.path.join(build, "tests", "resolve_packages"), f"ivy_path={folder}",
                                 f"packages={packages}"], capture_output=True, text=True, check=False)
         if found.returncode != 0:

@@ -1,0 +1,14 @@
+/* Submissions of `make check-yarn`: an application whose ApplicationMaster is not started by YARN. */
+#pragma once
+
+#include "yarn/protocol/resource_manager.h"
+
+/* What a submission of the checks varies. */
+struct unmanaged_application {
+        const char *name, *queue;
+        int64_t memory_mb; /* of the ApplicationMaster, although none is started */
+};
+
+/* Creates and submits an application. Returns 0 and its id, or negative with @error. */
+int unmanaged_submit(struct hadoop_rpc_client *rm, const struct unmanaged_application *application,
+                     struct yarn_application_id *out, struct fst_error *error);
