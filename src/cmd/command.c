@@ -27,6 +27,7 @@ static const struct command {
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
          command_simulate_help},
         {"worker", "run executors and drivers for a standalone master", command_worker, command_worker_help},
+        {"yarn-am", "the ApplicationMaster on YARN", command_yarn_am, command_yarn_am_help},
 };
 
 static const struct command *command_find(const char *name)

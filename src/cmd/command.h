@@ -26,6 +26,7 @@ int command_master(int argc, char **argv);
 int command_shuffle_service(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_worker(int argc, char **argv);
+int command_yarn_am(int argc, char **argv);
 
 /* The help texts, each with a newline at its end. */
 extern const char command_submit_help[];
@@ -40,6 +41,7 @@ extern const char command_master_help[];
 extern const char command_shuffle_service_help[];
 extern const char command_simulate_help[];
 extern const char command_worker_help[];
+extern const char command_yarn_am_help[];
 
 /*
  * Whether @name is one of Spark's shells (spark-shell, pyspark, sparkR, spark-sql, run-example), and the function that

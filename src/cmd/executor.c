@@ -7,9 +7,11 @@
 #include "exec/app/sanitizers.h"
 #include "exec/guard/crash.h"
 #include "exec/executor.h"
+#include "hadoop/credentials.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 const char command_executor_help[] =
@@ -31,7 +33,8 @@ const char command_executor_help[] =
         "  --resourceProfileId N       the resource profile that it was asked for with\n"
         "  --conf KEY=VALUE            a setting for the start (spark.rpc.*, spark.ssl.*, ports, ...)\n"
         "\n"
-        "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET.\n";
+        "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET, or in the credentials\n"
+        "that HADOOP_TOKEN_FILE_LOCATION names.\n";
 
 struct arguments {
         struct executor_options options;
@@ -141,6 +144,22 @@ static int executor_command_crash_descriptor(void)
         return text && executor_command_parse_number(text, 3, &fd) ? fd : STDERR_FILENO;
 }
 
+/* In a container of YARN the secret comes in the credentials. */
+static int executor_command_take_secret(const struct fst_conf *conf, struct fst_error *error)
+{
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials credentials = {0};
+        const char *path = getenv("HADOOP_TOKEN_FILE_LOCATION");
+        bool wanted;
+        int r = conf_get_bool(conf, "spark.authenticate", &wanted, error);
+        if (r < 0 || !wanted || !path || getenv("_SPARK_AUTH_SECRET"))
+                return r;
+        r = hadoop_credentials_load(&credentials, path, error);
+        const struct buf *secret = r < 0 ? NULL : hadoop_credentials_secret(&credentials, HADOOP_SECRET_OF_SPARK);
+        if (secret)
+                setenv("_SPARK_AUTH_SECRET", buf_text(secret), 1);
+        return r;
+}
+
 int command_executor(int argc, char **argv)
 {
         struct arguments a = {0};
@@ -150,6 +169,10 @@ int command_executor(int argc, char **argv)
         conf_init(&a.conf);
         int r = executor_command_parse(&a, argc, argv);
         sanitizers_start();
+        if (r == 0 && executor_command_take_secret(&a.conf, &error) < 0) {
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+                r = EXECUTOR_EXIT_FAILED;
+        }
         if (r == 0 && crash_init(executor_command_crash_descriptor(), NULL, &error)) {
                 fprintf(stderr, "Error: %s\n", error_message(&error));
                 r = EXECUTOR_EXIT_FAILED;

@@ -22,6 +22,9 @@ struct fst_error;
 /* Tokens are small; a larger file is refused. */
 #define HADOOP_CREDENTIALS_MAX_SIZE ((size_t)16 << 20)
 
+/* The key of the secret of spark.authenticate in an application's credentials (Spark's SecurityManager). */
+#define HADOOP_SECRET_OF_SPARK "sparkCookie"
+
 /* All members are owned. */
 struct hadoop_token {
         char *alias; /* the key in the credentials: a service for most, "" for YARN's own */

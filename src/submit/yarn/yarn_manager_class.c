@@ -1,4 +1,4 @@
-/* The class of YARN: prepares submissions, so that --dry-run works. It does not submit, and has no executor manager. */
+/* The class of YARN. It prepares submissions of cluster mode, so that --dry-run works, and does not submit them yet. */
 #include "base/string_prefix.h"
 #include "submit/options/option_table.h"
 #include "submit/packages/r_packages.h"
@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "launch/remote_files.h"
 #include "launch/resolve_uri.h"
+#include "yarn/backend/yarn_cluster_manager.h"
 
 #include <unistd.h>
 
@@ -165,6 +166,7 @@ const struct cluster_manager_class yarn_manager_class = {
         .accepts = yarn_accepts,
         .deploy_mode = yarn_deploy_mode,
         .executor_cores = yarn_executor_cores,
+        .executor_manager_new = yarn_manager_new,
         .option_bit = OPTIONS_YARN,
         .needs_hadoop_conf = true,
         .name_variable = "SPARK_YARN_APP_NAME",

@@ -131,6 +131,12 @@ int yarn_conf_addresses(const struct yarn_conf *conf, enum yarn_service service,
         return 0;
 }
 
+const char *yarn_conf_http_scheme(const struct yarn_conf *conf)
+{
+        _cleanup_free_ char *policy = hadoop_conf_get(&conf->hadoop, "yarn.http.policy");
+        return policy && strcmp(policy, "HTTPS_ONLY") == 0 ? "https://" : "http://";
+}
+
 bool yarn_conf_is_secure(const struct yarn_conf *conf)
 {
         _cleanup_free_ char *value = hadoop_conf_get(&conf->hadoop, "hadoop.security.authentication");

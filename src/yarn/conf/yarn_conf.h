@@ -52,6 +52,9 @@ int yarn_conf_get_int(const struct yarn_conf *conf, const char *key, int64_t oth
 int yarn_conf_addresses(const struct yarn_conf *conf, enum yarn_service service, struct string_list *out,
                         struct fst_error *error);
 
+/* "https://" if yarn.http.policy is HTTPS_ONLY, else "http://": of the pages of ResourceManager and NodeManagers. */
+const char *yarn_conf_http_scheme(const struct yarn_conf *conf);
+
 /* hadoop.security.authentication is "kerberos". */
 bool yarn_conf_is_secure(const struct yarn_conf *conf);
 

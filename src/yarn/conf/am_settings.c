@@ -1,0 +1,107 @@
+/* See am_settings.h. */
+#include "yarn/conf/am_settings.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_EXECUTORS 2
+#define LEAST_FAILURES 3
+#define RM_EXPIRY_MS 120000 /* Spark's default of the ResourceManager's limit; it sends two heartbeats within it */
+#define DEFAULT_EXCLUDE_MS (60 * 60 * 1000)
+
+void am_settings_deinit(struct am_settings *s)
+{
+        string_list_deinit(&s->excluded);
+        free(s->executor_label);
+}
+
+void am_settings_split(const char *text, struct string_list *out)
+{
+        static const char blanks[] = " \t\r\n";
+        while (text && *text) {
+                size_t len = strcspn(text, ",");
+                const char *next = text + len + (text[len] == ',');
+                for (; len && strchr(blanks, *text); len--)
+                        text++;
+                while (len && strchr(blanks, text[len - 1]))
+                        len--;
+                if (len)
+                        string_list_take(out, mem_strndup(text, len));
+                text = next;
+        }
+}
+
+/* Reads a number into *@out, which keeps its value if @key is not set. */
+static int am_read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
+{
+        int64_t value;
+        if (!conf_get_value(conf, key))
+                return 0;
+        const int r = conf_get_int(conf, key, &value, error);
+        if (r == 0)
+                *out = (int)MAX(MIN(value, (int64_t)INT_MAX), (int64_t)0);
+        return r;
+}
+
+static int am_read_failures(const struct fst_conf *conf, struct am_settings *s, struct fst_error *error)
+{
+        bool dynamic;
+        int most = INT_MAX, configured = 0, r;
+        s->initial_executors = DEFAULT_EXECUTORS;
+        if ((r = conf_get_bool(conf, "spark.dynamicAllocation.enabled", &dynamic, error)) ||
+            (r = am_read_int(conf, "spark.dynamicAllocation.maxExecutors", &most, error)) ||
+            (r = am_read_int(conf, "spark.executor.instances", &s->initial_executors, error)) ||
+            (r = am_read_int(conf, "spark.executor.instances", &configured, error)))
+                return r;
+        const int effective = dynamic ? most : configured;
+        s->max_executor_failures = MAX(LEAST_FAILURES, effective > INT_MAX / 2 ? INT_MAX : 2 * effective);
+        return am_read_int(conf, "spark.executor.maxNumFailures", &s->max_executor_failures, error);
+}
+
+/* Reads a time in ns; @otherwise_ms if @key is not set. */
+static int am_read_time(const struct fst_conf *conf, const char *key, int64_t otherwise_ms, int64_t *out,
+                        struct fst_error *error)
+{
+        int64_t ms = otherwise_ms;
+        const int r = conf_get_value(conf, key) ? conf_get_ms(conf, key, &ms, error) : 0;
+        *out = ms_to_ns(MAX(ms, (int64_t)0));
+        return r;
+}
+
+int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struct fst_error *error)
+{
+        _cleanup_free_ char *nodes = NULL;
+        int r;
+        out->max_heartbeat_failures = 5;
+        out->max_failures_per_node = 2;
+        if ((r = conf_get_ms(conf, "spark.yarn.scheduler.heartbeat.interval-ms", &out->heartbeat_ms, error)) ||
+            (r = conf_get_ms(conf, "spark.yarn.scheduler.initial-allocation.interval", &out->initial_ms, error)) ||
+            (r = am_read_int(conf, "spark.yarn.scheduler.reporterThread.maxFailures", &out->max_heartbeat_failures,
+                             error)) ||
+            (r = am_read_failures(conf, out, error)) ||
+            (r = am_read_time(conf, "spark.executor.failuresValidityInterval", 0, &out->failures_validity, error)) ||
+            (r = am_read_time(conf, "spark.excludeOnFailure.timeout", DEFAULT_EXCLUDE_MS, &out->exclude_timeout,
+                              error)) ||
+            (r = am_read_int(conf, "spark.excludeOnFailure.application.maxFailedExecutorsPerNode",
+                             &out->max_failures_per_node, error)) ||
+            (r = conf_get_bool(conf, "spark.yarn.executor.launch.excludeOnFailure.enabled",
+                               &out->exclude_on_launch_failure, error)) ||
+            (r = conf_get_string(conf, "spark.yarn.exclude.nodes", &nodes, error)) ||
+            (r = conf_get_string(conf, "spark.yarn.executor.nodeLabelExpression", &out->executor_label, error)))
+                return r;
+        if (out->initial_ms <= 0)
+                return error_set(error, -EINVAL,
+                                 "spark.yarn.scheduler.initial-allocation.interval is %lld ms, but must be positive",
+                                 (long long)out->initial_ms);
+        out->heartbeat_ms = MAX(MIN(out->heartbeat_ms, (int64_t)RM_EXPIRY_MS / 2), (int64_t)1);
+        out->initial_ms = MIN(out->initial_ms, out->heartbeat_ms);
+        am_settings_split(nodes, &out->excluded);
+        return 0;
+}

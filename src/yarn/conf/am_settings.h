@@ -1,0 +1,30 @@
+/* How an ApplicationMaster behaves: heartbeats, failures of executors, hosts that it leaves out. */
+#pragma once
+
+#include "base/string_list.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fst_conf;
+struct fst_error;
+
+struct am_settings {
+        int64_t heartbeat_ms, initial_ms; /* spark.yarn.scheduler.* */
+        int max_heartbeat_failures;       /* in a row */
+        int initial_executors;            /* without dynamic allocation */
+        int max_executor_failures;
+        int64_t failures_validity; /* ns; 0: failures count for ever */
+        int64_t exclude_timeout;   /* ns */
+        int max_failures_per_node;
+        bool exclude_on_launch_failure;
+        struct string_list excluded;
+        char *executor_label; /* NULL: none */
+};
+
+/* Returns 0, or -EINVAL with @error. @out is zeroed; deinit it in either case. */
+int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struct fst_error *error);
+void am_settings_deinit(struct am_settings *s);
+
+/* Appends the parts of the list @text, separated by commas, without blanks around them and without empty parts. */
+void am_settings_split(const char *text, struct string_list *out);

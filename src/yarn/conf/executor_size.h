@@ -1,0 +1,21 @@
+/* The size of an executor's container: Spark's ResourceProfile.getResourcesForClusterManager, as called for YARN. */
+#pragma once
+
+#include "yarn/conf/container_resources.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yarn_executor_size {
+        int cores, tasks; /* tasks: that run at once */
+        int64_t heap_mb, off_heap_mb, overhead_mb, python_mb;
+        int64_t total_mb; /* of the container */
+        struct container_resources resources;
+};
+
+/* The sizes that the configuration gives. Returns 0, or -EINVAL with @error. Deinit @out in either case. */
+int yarn_executor_size_read(const struct fst_conf *conf, struct yarn_executor_size *out, struct fst_error *error);
+void yarn_executor_size_deinit(struct yarn_executor_size *size);
+
+/* Whether it fits into the largest container of the cluster: 0, or -EINVAL with Spark's message. */
+int yarn_executor_size_check(const struct yarn_executor_size *size, int64_t most_mb, struct fst_error *error);
