@@ -145,7 +145,7 @@ def test_a_decommissioned_executor_has_only_so_much_time(folder):
         until(lambda: app.started() == 2, "the tasks do not start")
         victim = random.choice(sorted(app.executors().items()))
         kill([victim[1]], signal.SIGPWR)
-        until(lambda: victim[0] in app.removed(), "it stays for ever")
+        until(lambda: victim[0] in app.removed(), "it stays forever")
         assert app.removed()[victim[0]] == "Executor killed by driver."
         app.open_gate()
         assert app.answer()[0] == 2

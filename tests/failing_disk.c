@@ -1,7 +1,7 @@
 /*
  * Disks that fail, for disks_test.py: preloaded (LD_PRELOAD), it has files under some folders fail as FAILING_DISKS
  * says:
- * "/folder:ERRNO" for each, separated by commas. What fails is writing and making room, or for EROFS creating; beyond
+ * "/folder:ERRNO" for each, separated by commas. What fails is writing and making room, or for EROFS creating. Beyond
  * the first FAILING_AFTER bytes of each file (0 by default), as a disk fills while it is written to. FIRESTEEL itself
  * knows nothing of it.
  */

@@ -1,6 +1,6 @@
 /*
  * The aggregate that WordCount is measured by: words of a Zipf vocabulary in batches of 1,024 views into a text,
- * counted. Prints nanoseconds a row, the best of some rounds; the table is recycled from round to round. As behind
+ * counted. Prints nanoseconds a row, the best of some rounds. The table is recycled from round to round. As behind
  * an operator that made them, the views of a batch lie in the same near memory, and the text was just read: both
  * are done outside the measured time.
  */

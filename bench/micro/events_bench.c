@@ -54,7 +54,7 @@ static void report(const char *what, double seconds)
         printf("%-50s %7.0f ns a task\n", what, seconds * 1e9 / ((double)BATCH * ROUNDS));
 }
 
-/* Post all tasks, measuring the posting only; returns the processor time of all threads. */
+/* Post all tasks, measuring the posting only. Returns the processor time of all threads. */
 static double post_all(const char *what, struct listener *listener)
 {
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){0});

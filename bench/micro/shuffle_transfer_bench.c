@@ -94,7 +94,7 @@ static struct shuffle_output *output_new(struct setting *s, bool disk)
         return o;
 }
 
-/* Serve until a byte comes; the time that it took is written back. */
+/* Serve until a byte comes. The time that it took is written back. */
 static void serve(int in, int out, bool tls, bool disk)
 {
         struct setting s = {0};

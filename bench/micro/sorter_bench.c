@@ -1,6 +1,6 @@
 /*
  * The sort that the sort example is measured by: records of 100 bytes with a random key of 10 in pages that the
- * sorter adopts, and numbers. Prints the time of each part, the best of some rounds; filling the pages is not
+ * sorter adopts, and numbers. Prints the time of each part, the best of some rounds. Filling the pages is not
  * measured, building the index is.
  */
 #include "bench.h"

@@ -190,7 +190,7 @@ static uint32_t find_separators(const char *text, uint32_t len, uint32_t *positi
         return n;
 }
 
-/* Count the words that end at @positions; the first begins at 0. */
+/* Count the words that end at @positions. The first begins at 0. */
 static void count_words(const char *text, const uint32_t *positions, uint32_t n)
 {
         __m128i keys[GROUP];

@@ -4,7 +4,7 @@
  *
  *      text BYTES [SEED]
  *
- * Words are distinct, of 3 to 11 small letters; a line has 6 to 17 of them between single spaces. Words are drawn by
+ * Words are distinct, of 3 to 11 small letters. A line has 6 to 17 of them between single spaces. Words are drawn by
  * the alias method (Walker, 1977), so the rarest have their exact share too. The same arguments give the same bytes
  * on every machine.
  */

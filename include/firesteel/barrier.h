@@ -41,7 +41,7 @@ FST_API fst_rdd *fst_barrier_map_partitions_at(fst_rdd *rdd, fst_fn f, fst_type 
 /*
  * Call the following functions in a task of a barrier stage. All of its tasks must make the same calls in the same
  * order. A negative status means that the task must end: it was cancelled, another task of the stage has failed, or
- * not all tasks called within spark.barrier.sync.timeout. The task has then failed; return from the function.
+ * not all tasks called within spark.barrier.sync.timeout. The task has then failed. Return from the function.
  */
 
 /* Wait until all tasks of the stage have called this. Returns 0, or negative. */

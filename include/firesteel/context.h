@@ -34,7 +34,7 @@ FST_API const char *fst_conf_get(const fst_conf *conf, const char *key);
  * fst_context *fst_context_new_conf(fst_conf *conf)
  *
  * Create a context with this application name and the configuration of spark-submit (or the environment). As in Spark,
- * settings of the program override the command line; pass NULL to let --name choose the name. Never returns NULL: if
+ * settings of the program override the command line. Pass NULL to let --name choose the name. Never returns NULL: if
  * the context could not start, the reason has been logged, and all actions and fst_context_stop return that status. The
  * second form takes over a configuration.
  */
@@ -125,7 +125,7 @@ FST_API void fst_cancel_stage(fst_context *sc, int stage);
 
 /*
  * Ask the cluster manager for @executors in all, or for @more than were requested or are running. Dynamic allocation
- * replaces the request when it makes its own. Executors start later, when there is room; none is ended because fewer
+ * replaces the request when it makes its own. Executors start later, when there is room. None is ended because fewer
  * are requested. Returns 0; -EINVAL for a negative number; -ENOTSUP with a local master; -EAGAIN if the cluster manager
  * cannot take a request now. These are Spark's requestTotalExecutors and requestExecutors.
  */
@@ -133,7 +133,7 @@ FST_API int fst_request_total_executors(fst_context *sc, int executors);
 FST_API int fst_request_executors(fst_context *sc, int more);
 
 /*
- * End @n executors by their ids, and request as many fewer; their tasks run elsewhere. Returns the number of ids that
+ * End @n executors by their ids, and request as many fewer. Their tasks run elsewhere. Returns the number of ids that
  * were found, or -ENOTSUP with a local master or dynamic allocation. This is Spark's killExecutors.
  */
 FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, size_t n);

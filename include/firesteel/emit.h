@@ -43,7 +43,7 @@ typedef struct fst_out {
 
 #define FST_TAG(key, value) ((uint32_t)(key) | (uint32_t)(value) << 8)
 
-/* Makes room for a row. Returns false if the row is to be dropped; the task may have failed. */
+/* Makes room for a row. Returns false if the row is to be dropped. The task may have failed. */
 FST_API bool fst_out_more(fst_out *out, uint32_t tag, uint64_t sizes, const char *file, int line) __attribute__((cold));
 
 /* Copies bytes into memory that lives as long as the batch. */

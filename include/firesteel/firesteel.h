@@ -48,7 +48,7 @@
  *      barrier.h       stages whose tasks start together and wait for each other
  *
  * Errors. You build lineage without checking each call. An invalid step (a wrong type, an unknown key) returns an RDD
- * that carries the error; the action that needs the RDD reports the error with the source line of the step. Wrong
+ * that carries the error. The action that needs the RDD reports the error with the source line of the step. Wrong
  * types of arguments do not compile.
  *
  * Return values have one of three shapes:

@@ -1,7 +1,7 @@
 /*
  * Functions for operators.
  *
- * Pass the function itself to the operator. The compiler checks that the function has one of the forms below; building
+ * Pass the function itself to the operator. The compiler checks that the function has one of the forms below. Building
  * the lineage checks that its parameters match the RDD's type. ROW stands for one parameter (int64_t, double,
  * fst_bytes, `const void *` for FIXED) or, for pairs, two of them: key, value.
  *

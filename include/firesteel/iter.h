@@ -15,7 +15,7 @@
  * If a type differs, or the struct has another size than the rows, fst_next returns false and the task fails with a
  * message that names both types. At the driver the message has the source line, fst_iter_status is negative, and
  * fst_context_stop returns -EINVAL. A `const void *` is not checked. Bytes and FIXED rows are valid until the next
- * call; those of collect and take until the context stops.
+ * call. Those of collect and take until the context stops.
  */
 #pragma once
 

@@ -63,7 +63,7 @@ FST_END_DECLS
 FST_BEGIN_DECLS
 
 /*
- * The number of elements of @bytes, a list of @type. The time is constant if all elements have one size; otherwise the
+ * The number of elements of @bytes, a list of @type. The time is constant if all elements have one size. Otherwise the
  * list is read.
  */
 static inline int64_t fst_list_count(fst_bytes bytes, fst_type type)

@@ -9,7 +9,7 @@
  * unless you call fst_preserves_partitioning.
  *
  * Keys are equal if their bytes are. For F64, -0.0 equals 0.0 and all NaNs are equal. "In key order" below means the
- * order of fst_sort_by_key; rows with equal keys keep the order of their input.
+ * order of fst_sort_by_key. Rows with equal keys keep the order of their input.
  */
 #pragma once
 
@@ -127,7 +127,7 @@ FST_API fst_rdd *fst_combine_by_key_at(fst_rdd *pairs, fst_fn create, fst_fn mer
  * fst_rdd *fst_group_by_key_n(fst_rdd *pairs, int partitions)
  *
  * Pairs of a key and the list of its values (BYTES; list.h), in key order. The values of one key must fit into
- * memory. If they may not, use fst_flat_map_groups; if you need only a sum or a maximum, fst_reduce_by_key is
+ * memory. If they may not, use fst_flat_map_groups. If you need only a sum or a maximum, fst_reduce_by_key is
  * cheaper.
  */
 #define fst_group_by_key(pairs) fst_group_by_key_n(pairs, 0)
@@ -171,7 +171,7 @@ FST_API fst_rdd *fst_flat_map_groups_at(fst_rdd *pairs, fst_fn f, fst_type type,
  *      fst_rdd *orders_by_city = fst_join(orders, users, by_city, FST_PAIR(BYTES, F64));
  *
  * Both sides are pairs with keys of one type. A side that already has the join's partitioner is not shuffled. Within a
- * partition rows come in key order; those of one key in the order of the left rows, then of the right rows. The rows of
+ * partition rows come in key order. Those of one key in the order of the left rows, then of the right rows. The rows of
  * one key need not fit into memory.
  */
 #define fst_join(left, right, f, type) fst_join_n(left, right, f, type, 0)
@@ -280,13 +280,13 @@ FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fs
  *                            int64_t seed)
  * fst_rdd *fst_sample_by_key_exact(…)    the same
  *
- * A random sample of the pairs of each key; fractions[i] belongs to keys[i]. fst_sample_by_key takes each pair with
+ * A random sample of the pairs of each key. Fractions[i] belongs to keys[i]. fst_sample_by_key takes each pair with
  * that probability or, with replacement, a number of times that follows a Poisson distribution with that mean.
  * fst_sample_by_key_exact takes fractions[i] × (the number of pairs), rounded up; its first action runs another job
  * first (with replacement two, so persist an expensive RDD), and in one of 10,000 cases the number is off by a few.
  * The same seed takes the same pairs of the same partitions, which are the pairs that Spark takes (with replacement,
  * for fractions below 40). K is a type of parallelize. Both arrays are copied. The job fails at a key that is not in
- * @keys. With replacement a task needs 2.5 KB for each distinct fraction; an exact sample needs 5 KB for each key.
+ * @keys. With replacement a task needs 2.5 KB for each distinct fraction. An exact sample needs 5 KB for each key.
  * Keeps the partitioner.
  */
 #define fst_sample_by_key(pairs, with_replacement, keys, fractions, n, seed)                                           \

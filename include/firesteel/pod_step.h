@@ -66,7 +66,7 @@ struct fst_pod_step {
         int (*add_before)(struct fst_pod_step *step, const char *json);
         int (*add_after)(struct fst_pod_step *step, const char *json);
 
-        /* Set a property of the driver; it overrides the user's. For an executor: -ENOTSUP. */
+        /* Set a property of the driver. It overrides the user's. For an executor: -ENOTSUP. */
         int (*set_property)(struct fst_pod_step *step, const char *key, const char *value);
 
         /* Refuse, with a message for the user. Returns -EINVAL, which the step should return. */

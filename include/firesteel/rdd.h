@@ -2,8 +2,8 @@
  * RDDs: persisting, checkpoints, properties.
  *
  * An RDD describes the type of its rows, the number of its partitions, and how each partition is computed from
- * others. Sources (source.h) and transformations (transform.h, pair.h) return a new RDD at once; an action (action.h)
- * computes it. The macros note the source line for error messages and check functions; call them as their comments
+ * others. Sources (source.h) and transformations (transform.h, pair.h) return a new RDD at once. An action (action.h)
+ * computes it. The macros note the source line for error messages and check functions. Call them as their comments
  * show. A name ending in _n takes the number of partitions, which the short form chooses as Spark does. The action
  * reports an invalid type (a FIXED of no bytes, or of more than FST_FIXED_MAX).
  */
@@ -22,7 +22,7 @@ enum fst_order { FST_ASCENDING, FST_DESCENDING };
 /*
  * Keep the rows of an RDD when they are computed. If memory is short, the least recently used partitions of other RDDs
  * are evicted: to disk, or to be recomputed. Both functions return @rdd. To change the level of an RDD, call
- * fst_unpersist first; otherwise the next action fails.
+ * fst_unpersist first. Otherwise the next action fails.
  */
 enum fst_storage_level {
         FST_STORAGE_NONE,
@@ -138,7 +138,7 @@ FST_API const char *fst_to_debug_string(fst_rdd *rdd);
 FST_API int fst_rdd_partitions(fst_rdd *rdd);
 FST_API fst_type fst_rdd_type(const fst_rdd *rdd);
 
-/* Set the name for logs and pages; the text is copied. Returns @rdd. */
+/* Set the name for logs and pages. The text is copied. Returns @rdd. */
 FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name);
 
 /*

@@ -56,7 +56,7 @@ FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, siz
  * fst_bytes fst_broadcast_value(fst_context *sc, fst_broadcast variable)
  *
  * The value, aligned for any type. Do not write to it. It is valid until the task ends or, on the driver, until the
- * variable is destroyed. The first call in a process may wait for the bytes; later calls in a task take a few
+ * variable is destroyed. The first call in a process may wait for the bytes. Later calls in a task take a few
  * nanoseconds. If the value is not available (the variable was destroyed, every copy of a piece was lost), the task
  * fails as by fst_fail and `data` is NULL: return then.
  */
@@ -139,7 +139,7 @@ static inline double fst_accumulator_sum_f64(fst_context *sc, fst_accumulator a)
         return fst_accumulator_totals_f64(sc, a).sum;
 }
 
-/* Set the sum to @x; count, minimum and maximum stay. On the driver, between jobs that add to it. */
+/* Set the sum to @x. Count, minimum and maximum stay. On the driver, between jobs that add to it. */
 FST_API void fst_accumulator_set_i64(fst_context *sc, fst_accumulator a, int64_t x);
 FST_API void fst_accumulator_set_f64(fst_context *sc, fst_accumulator a, double x);
 
@@ -177,7 +177,7 @@ FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator a);
 /*
  * Make every executor fetch a local file, as spark.files and --files do, or the content of a directory or archive, as
  * spark.archives and --archives do (.zip, .tar, .tar.gz, .tgz, .jar; "data.zip#name" unpacks into the directory
- * "name"). The file is copied; later changes have no effect. Returns 0, or a status whose message has been logged:
+ * "name"). The file is copied. Later changes have no effect. Returns 0, or a status whose message has been logged:
  * -EEXIST if another file has that name. Any thread of the driver.
  */
 FST_API int fst_add_file(fst_context *sc, const char *path);

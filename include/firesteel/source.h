@@ -15,7 +15,7 @@ FST_BEGIN_DECLS
  * directory (files whose names begin with "." or "_" are skipped), a glob, or a list of these with commas between
  * them; on this machine ("file:…"), in HDFS ("hdfs:", "webhdfs:", "swebhdfs:") or S3 ("s3a:", "s3:", "s3n:"). Without
  * a scheme the default file system of Hadoop's configuration applies. Files ending in .gz, .bz2, .zst, .lz4 or
- * .deflate are decompressed and have one partition each; other files are split by size. The action reports a missing
+ * .deflate are decompressed and have one partition each. Other files are split by size. The action reports a missing
  * path.
  */
 #define fst_text_file(sc, path) fst_text_file_at((sc), (path), 0, FST_HERE("text_file"))

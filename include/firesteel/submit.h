@@ -2,7 +2,7 @@
  * Submit applications from a program, as spark-submit does, but without a process for each submission.
  *
  * A program (an operator, a workflow engine, a notebook server) opens one fst_submitter and gives it any number of
- * applications. The words of a spark-submit command line describe an application; a handle identifies it.
+ * applications. The words of a spark-submit command line describe an application. A handle identifies it.
  *
  *      static void changed(void *context, fst_submission *app, int event)
  *      {
@@ -38,7 +38,7 @@
  * that calls it, one at a time. A callback may call any function of this header but fst_submit_dispatch and
  * fst_submit_close. A program with an event loop watches fst_submit_fd and calls fst_submit_dispatch(s, 0).
  *
- * For bindings. Handles are opaque pointers; arguments and results are pointers, ints and sizes. No function takes a
+ * For bindings. Handles are opaque pointers. Arguments and results are pointers, ints and sizes. No function takes a
  * variable number of arguments or a struct. Text is written to a buffer of the caller as by snprintf: at most size -
  * 1 bytes and a NUL. The function returns the length of the whole text, so a result >= size means that the buffer is
  * too small. A buffer may be NULL if size is 0. Texts are UTF-8.
@@ -104,7 +104,7 @@ FST_API int fst_submit_fd(fst_submitter *s);
 
 /*
  * Make the pending callbacks, and return their number. If none is pending, wait for at most @timeout_ms (-1: without
- * limit, 0: not at all). Two threads may dispatch; their callbacks take turns.
+ * limit, 0: not at all). Two threads may dispatch. Their callbacks take turns.
  */
 FST_API int fst_submit_dispatch(fst_submitter *s, int timeout_ms);
 
@@ -119,7 +119,7 @@ FST_API int fst_submit_dispatch(fst_submitter *s, int timeout_ms);
 FST_API int fst_submit_parse(fst_submitter *s, size_t n, const char *const *words, fst_submission **out);
 
 /*
- * Free the handle. The application goes on without being watched. No callback runs for it after this returns; if
+ * Free the handle. The application goes on without being watched. No callback runs for it after this returns. If
  * another thread is inside such a callback, fst_submit_free waits for it. NULL is allowed.
  */
 FST_API void fst_submit_free(fst_submission *app);
@@ -139,7 +139,7 @@ typedef void (*fst_submit_callback)(void *context, fst_submission *app, int even
 FST_API int fst_submit_on_change(fst_submission *app, fst_submit_callback callback, void *context);
 
 /*
- * Set a variable of the child's environment (NULL removes it); it inherits the others from this process. No effect on
+ * Set a variable of the child's environment (NULL removes it). It inherits the others from this process. No effect on
  * applications in a cluster. Call it before fst_submit_start.
  */
 FST_API int fst_submit_set_env(fst_submission *app, const char *name, const char *value);
@@ -190,7 +190,7 @@ FST_API int fst_submit_wait(fst_submission *app, int timeout_ms);
 
 /*
  * Ask the application to end: send Stop to a child process over the launcher socket (-ENOTCONN if it is not
- * connected), or ask the master to kill an application in a cluster. Returns at once; the state tells the outcome,
+ * connected), or ask the master to kill an application in a cluster. Returns at once. The state tells the outcome,
  * and fst_submit_answer the master's reply. An application that is still being submitted is ended afterwards. -ESRCH
  * if it was not started or has ended.
  */

@@ -4,7 +4,7 @@
  * A task computes one partition of one stage. The scheduler may run it again after a failure or a lost executor, so a
  * function must have no effect but the rows that it emits. Call everything here on the function's own thread.
  *
- * The members of fst_task are private. The struct grows at its end; use the functions.
+ * The members of fst_task are private. The struct grows at its end. Use the functions.
  */
 #pragma once
 

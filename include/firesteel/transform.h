@@ -106,7 +106,7 @@ FST_API void fst_random_split_at(fst_rdd *rdd, const double *weights, size_t n, 
  * fst_rdd *fst_zip_with_index(fst_rdd *rdd)
  * fst_rdd *fst_zip_with_unique_id(fst_rdd *rdd)
  *
- * Pairs of a row and a number, I64. zip_with_index numbers the rows 0, 1, … across partitions; its first action runs
+ * Pairs of a row and a number, I64. zip_with_index numbers the rows 0, 1, … across partitions. Its first action runs
  * a job that counts the rows of all partitions but the last. zip_with_unique_id needs no job: rows of partition i of
  * n get i, i + n, i + 2n, …. Rows that are pairs become BYTES, in the form of fst_key_by.
  */
@@ -119,7 +119,7 @@ FST_API fst_rdd *fst_zip_with_unique_id_at(fst_rdd *rdd, fst_site site);
  * fst_rdd *fst_zip(fst_rdd *a, fst_rdd *b)
  *
  * Pairs of the i-th row of @a and the i-th row of @b. Neither RDD may have pairs. Both must have the same number of
- * partitions, and of rows in each partition; otherwise the job fails.
+ * partitions, and of rows in each partition. Otherwise the job fails.
  */
 #define fst_zip(a, b) fst_zip_at((a), (b), FST_HERE("zip"))
 FST_API fst_rdd *fst_zip_at(fst_rdd *a, fst_rdd *b, fst_site site);
@@ -129,7 +129,7 @@ FST_API fst_rdd *fst_zip_at(fst_rdd *a, fst_rdd *b, fst_site site);
  * fst_rdd *fst_zip_partitions_all(fst_context *sc, fst_rdd *const *rdds, size_t n, FUNCTION f, fst_type type)
  *
  * Call @f with an iterator for partition i of each RDD. @f reads them in any order and emits rows of @type. The RDDs
- * must have the same number of partitions; their types may differ. Rows are buffered before the call, on disk if
+ * must have the same number of partitions. Their types may differ. Rows are buffered before the call, on disk if
  * necessary.
  */
 #define fst_zip_partitions(a, b, f, type) fst_zip_partitions_at((a), (b), FST_FN(f), (type), FST_HERE("zip_partitions"))
@@ -158,7 +158,7 @@ FST_API fst_rdd *fst_sort_within_partitions_at(fst_rdd *rdd, enum fst_order orde
  * fst_rdd *fst_pipe_with(fst_rdd *rdd, const char *const *words, const char *const *environment)
  *
  * The output lines of a program. Each partition starts the program, which reads the rows as lines in the form of
- * save_as_text_file. @command is split at spaces; no shell is involved. @words and @environment ("NAME=value", in
+ * save_as_text_file. @command is split at spaces. No shell is involved. @words and @environment ("NAME=value", in
  * addition to the executor's; or NULL) end in NULL and are copied. The task fails if the program cannot be started or
  * exits with a status other than 0. The program may stop reading before the rows end.
  */

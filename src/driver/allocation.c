@@ -44,7 +44,7 @@ static void allocation_do(struct allocation *a, const struct allocation_action *
         }
 }
 
-/* Performs the core's actions; called after each event that may cause some. */
+/* Performs the core's actions. Called after each event that may cause some. */
 static void allocation_run(struct allocation *a)
 {
         if (a->running)

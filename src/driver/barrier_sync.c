@@ -40,7 +40,7 @@ static void barrier_sync_send_reply(const struct barrier_requester *requester, c
         requester->reply(requester->owner, packed, size);
 }
 
-/* Sends the replies that the coordinator has decided; called after each of its events. */
+/* Sends the replies that the coordinator has decided. Called after each of its events. */
 static void barrier_sync_run(struct barrier_sync *s)
 {
         for (const struct barrier_action *action; (action = barrier_coordinator_next_action(s->coordinator));)

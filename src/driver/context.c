@@ -242,7 +242,7 @@ static int context_start_progress_bar(struct fst_context *sc, struct fst_error *
 }
 
 /*
- * Differs from Spark, whose driver keeps running after a Stop and launches tasks for ever that its stopped executor
+ * Differs from Spark, whose driver keeps running after a Stop and launches tasks forever that its stopped executor
  * refuses. Here the process ends, as by SIGTERM.
  */
 static void context_on_launcher_stop(struct launcher_backend *launcher, void *context)
@@ -353,7 +353,7 @@ static int context_describe_function(const fst_fn *fn, const char **name, struct
 #define SIGNAL_TIMEOUT_S 2
 
 /*
- * Cancel the jobs of other threads, and wait until these threads have returned, at most @seconds (0: for ever). They
+ * Cancel the jobs of other threads, and wait until these threads have returned, at most @seconds (0: forever). They
  * still need the context to report the failure.
  */
 static void context_stop_actions(struct fst_context *sc, int seconds)

@@ -63,7 +63,7 @@ void job_runner_call(struct job_runner *runner,
 
 /*
  * Remove the map outputs of these shuffles, which have no more readers. Keeps those that a running stage is writing.
- * Waits until the scheduler has dropped them; executors remove them later. Threads: as job_runner_call.
+ * Waits until the scheduler has dropped them. Executors remove them later. Threads: as job_runner_call.
  */
 void job_runner_remove_shuffles(struct job_runner *runner, const int *shuffles, int n);
 

@@ -59,7 +59,7 @@ static void task_status_merge_result(struct job_runner *r, struct action *action
                                    : mem_printf("the result of the task cannot be merged: %s", strerror(-e));
 }
 
-/* Merges the accumulator updates of a task. Returns false if this fails; the task has then failed for good. */
+/* Merges the accumulator updates of a task. Returns false if this fails. The task has then failed for good. */
 static bool task_status_merge_accumulators(struct job_runner *r, struct task_batch *run, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;

@@ -75,7 +75,7 @@ struct exec_env {
  * Creates the parts that the configuration asks for, with @heap bytes of memory (spark.driver.memory or
  * spark.executor.memory). The pool is the share spark.memory.fraction of it. If all tasks are isolated
  * (@env->isolation, set before), it is the executor's own part of that. Returns negative with @error, which names the
- * key; call exec_env_deinit in any case. Before the first task; one thread.
+ * key. Call exec_env_deinit in any case. Before the first task; one thread.
  */
 int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error);
 

@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* Ends the executor after a malformed launch: otherwise the driver would wait for its tasks for ever. */
+/* Ends the executor after a malformed launch: otherwise the driver would wait for its tasks forever. */
 static void refuse_launch(struct executor *x, const char *why)
 {
         log_error("Executor", "malformed LaunchTasks message: %s", why);

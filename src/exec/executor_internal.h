@@ -86,7 +86,7 @@ struct task_batch *executor_batch_new(struct executor *x);
 void executor_batch_ready(void *executor, struct task_batch *run, const char *why);
 void executor_batch_done(void *executor, struct task_batch *run);
 
-/* Callback of the handle that signals the outbox; data is the executor. */
+/* Callback of the handle that signals the outbox. Data is the executor. */
 void executor_send_outbox(uv_async_t *handle);
 void executor_look(uv_timer_t *timer);
 

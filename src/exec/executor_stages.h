@@ -46,7 +46,7 @@ bool executor_stages_kill(struct executor_stages *stages, int64_t task_id);
 /* True if a batch waits for its stage. */
 bool executor_stages_waits(const struct executor_stages *stages);
 
-/* Removes a stage; running tasks continue. */
+/* Removes a stage. Running tasks continue. */
 void executor_stages_remove(struct executor_stages *stages, int stage_id, int attempt);
 
 /* Call it after the loop has ended. NULL is allowed. */

@@ -91,7 +91,7 @@ int executor_transfer_migrate(struct executor_transfer *data, void (*round_over)
 int executor_transfer_service_port(const struct executor_transfer *data);
 
 /*
- * Publishes a map output. With a shuffle service the output is first written to files; returns negative with @error if
+ * Publishes a map output. With a shuffle service the output is first written to files. Returns negative with @error if
  * they have no room. Steals @output. Any thread.
  */
 int executor_transfer_put_output(struct executor_transfer *data, int shuffle, int map_partition, int64_t task_id,

@@ -14,13 +14,13 @@ void exit_hooks_init(void);
 
 /*
  * Registers @hook(@context), called when a signal ends the process, in reverse order of registration. It is not called
- * at a normal exit. Any thread. The first call starts the thread; returns -errno with @error if that fails.
+ * at a normal exit. Any thread. The first call starts the thread. Returns -errno with @error if that fails.
  */
 int exit_hooks_add(void (*hook)(void *context), void *context, struct fst_error *error);
 
 /*
  * Ends the process as a signal would, but with @status, which is not 0: for other requests to terminate. Has no effect
- * if the process is ending already; only a second signal speeds that up. Any thread. The thread continues until the
+ * if the process is ending already. Only a second signal speeds that up. Any thread. The thread continues until the
  * process ends.
  */
 void exit_hooks_exit(int status);

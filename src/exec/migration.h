@@ -36,7 +36,7 @@ int migration_new(const struct migration_options *options, struct migration **mi
 
 /*
  * Returns true if everything present at @since (CLOCK_MONOTONIC ns) was moved or given up. If not, another round
- * follows the current one; call again after round_over.
+ * follows the current one. Call again after round_over.
  */
 bool migration_done(struct migration *m, int64_t since);
 

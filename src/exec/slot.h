@@ -57,7 +57,7 @@ struct task_batch {
 
 struct slot;
 
-/* Called on the slot's thread when a batch is complete; takes ownership of it. */
+/* Called on the slot's thread when a batch is complete. Takes ownership of it. */
 typedef void (*slot_done_fn)(void *owner, struct task_batch *run);
 
 /* Starts a slot's thread. Returns negative with @error if it cannot be started. */
@@ -68,7 +68,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
 void slot_submit(struct slot *slot, struct task_batch *run);
 
 /*
- * Kills a task of this slot at its next safe point. With @interrupt its task process is killed soon after; a thread
+ * Kills a task of this slot at its next safe point. With @interrupt its task process is killed soon after. A thread
  * cannot be. No effect if the task is not here. Any thread.
  */
 void slot_kill(struct slot *slot, int64_t task_id, bool interrupt);

@@ -43,7 +43,7 @@ static void worker_watcher_disconnected(void *owner, struct rpc_peer *peer, cons
 static const struct rpc_endpoint_class endpoint_class = {.receive = worker_watcher_receive,
                                                          .disconnected = worker_watcher_disconnected};
 
-/* The worker does not reply; sending is enough. */
+/* The worker does not reply. Sending is enough. */
 static void on_watch_reply(void *owner, struct rpc_answer *answer)
 {
         struct worker_watcher *w = owner;

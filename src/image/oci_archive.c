@@ -18,7 +18,7 @@
 
 #define BLOCK 512
 
-/* The header fields in use; see POSIX, pax, "ustar interchange format". */
+/* The header fields in use. See POSIX, pax, "ustar interchange format". */
 #define NAME_LEN 100
 #define SIZE_AT 124
 #define SIZE_LEN 12

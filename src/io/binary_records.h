@@ -1,5 +1,5 @@
 /* Files of records of equal length, as Hadoop's FixedLengthBinaryInputFormat, which Spark's binaryRecords uses. Splits
- * begin at records and depend on the block size only; the caller cannot request a number of partitions. */
+ * begin at records and depend on the block size only. The caller cannot request a number of partitions. */
 #pragma once
 
 #include "io/input_files.h"

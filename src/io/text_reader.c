@@ -1,5 +1,5 @@
 /*
- * Reads the lines of a split without copying; see text_reader.h for the lines that a split owns.
+ * Reads the lines of a split without copying. See text_reader.h for the lines that a split owns.
  *
  * The buffer holds `filled` bytes of the file from `base` on. `start` is the start of the next line, and terminators
  * are known up to `scan`. `limit` is the last position in the file at which a line of this split may begin. This gives

@@ -4,7 +4,7 @@
  * begins exactly at its end. The first split of a file also owns the first line. So each line of a file is in exactly
  * one split, whatever the cuts. A UTF-8 byte order mark at the beginning of a file is skipped.
  *
- * Lines are views into the reader's buffer; nothing is copied. One thread at a time. A task slot keeps a reader and
+ * Lines are views into the reader's buffer. Nothing is copied. One thread at a time. A task slot keeps a reader and
  * reopens it, which needs no further allocation.
  */
 #pragma once

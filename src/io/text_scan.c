@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-/* Writes one line, from *start to the first bit of @mask in the block at @base, without a branch; counts it only if
+/* Writes one line, from *start to the first bit of @mask in the block at @base, without a branch. Counts it only if
  * there is a bit. */
 #define EMIT_IF_ANY(mask)                                                                                              \
         do {                                                                                                           \

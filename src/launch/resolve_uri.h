@@ -9,6 +9,6 @@
  */
 char *submit_resolve_uri(const char *path, enum submit_compat compat);
 
-/* The same for each name of a comma-separated list. Empty and blank names are dropped; other names keep their blanks.
+/* The same for each name of a comma-separated list. Empty and blank names are dropped. Other names keep their blanks.
  */
 char *submit_resolve_uris(const char *list, enum submit_compat compat);

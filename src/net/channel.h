@@ -2,7 +2,7 @@
  *
  * The socket becomes non-blocking. Reads and writes never wait: they return -EAGAIN. The `_all` and `_some` forms
  * below wait with poll(2), check a stop flag every 20 ms, and time out. Use either the first kind, on an event loop,
- * or the second, on a thread; do not mix them.
+ * or the second, on a thread. Do not mix them.
  *
  * With TLS the first call performs the handshake: a read or write returns -EAGAIN until it is over, and
  * channel_events returns the events to wait for. No data is sent or received before the peer has proved what `struct

@@ -4,7 +4,7 @@
  * it and is loaded on first use. The module uses no symbol of the program: this header is their whole interface.
  * Local mode and `firesteel --version` never load it.
  *
- * All operations are thread-safe; an object is used by one thread at a time, except tls_context, which threads share.
+ * All operations are thread-safe. An object is used by one thread at a time, except tls_context, which threads share.
  * Errors are written as sentences into `message` of `size` bytes.
  */
 #pragma once
@@ -30,7 +30,7 @@ struct tls_context;
 #define TLS_NOT_SPOKEN "it does not speak TLS: set spark.authenticate or spark.ssl.rpc.enabled alike on both sides"
 #define TLS_ENDED_EARLY "it ended in the middle of the handshake"
 
-/* Credentials. Either `psk` or, for certificates, the files; paths and passwords may be NULL. */
+/* Credentials. Either `psk` or, for certificates, the files. Paths and passwords may be NULL. */
 struct tls_options {
         bool server;
         const uint8_t *psk;                      /* 32 bytes; NULL: certificates */
@@ -57,7 +57,7 @@ struct crypto_ops {
         void (*tls_free)(struct tls *tls);
         /* Returns 0 when done; -EAGAIN, see tls_wants; other negatives: failed, see tls_message. */
         int (*tls_handshake)(struct tls *tls);
-        /* As recv and send on a non-blocking socket; after -EAGAIN a write must begin with the same bytes. */
+        /* As recv and send on a non-blocking socket. After -EAGAIN a write must begin with the same bytes. */
         ssize_t (*tls_read)(struct tls *tls, void *buf, size_t n);
         ssize_t (*tls_write)(struct tls *tls, const void *buf, size_t n);
         bool (*tls_pending)(const struct tls *tls);
@@ -92,7 +92,7 @@ struct crypto_ops {
 /* The module's only exported symbol: const struct crypto_ops *f(void). */
 #define CRYPTO_MODULE_SYMBOL "firesteel_crypto_module"
 
-/* Returns the operations; the first call loads the module, from lib/firesteel/ beside the library, or from the build
+/* Returns the operations. The first call loads the module, from lib/firesteel/ beside the library, or from the build
  * tree. Thread-safe; later calls return the same. Returns 0, or -ENOENT / -ELIBBAD with @error naming the places
  * searched.
  */

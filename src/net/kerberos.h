@@ -1,6 +1,6 @@
 /*
- * Kerberos: gets a ticket with a keytab, as `kinit -kt` does. Only a module, libfiresteel-krb5.so, links to MIT krb5;
- * the first login loads it.
+ * Kerberos: gets a ticket with a keytab, as `kinit -kt` does. Only a module, libfiresteel-krb5.so, links to MIT krb5.
+ * The first login loads it.
  *
  *      r = kerberos_login("name@REALM", "/etc/name.keytab", &cache, NULL, error);
  *      kerberos_use(cache);                    // this thread's requests (http_request.negotiate) are this user's

@@ -1,4 +1,4 @@
-/* Layout of struct security for channels; others include net/security.h. */
+/* Layout of struct security for channels. Others include net/security.h. */
 #pragma once
 
 #include "net/crypto.h"

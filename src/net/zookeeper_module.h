@@ -1,6 +1,6 @@
 /* The interface of the zookeeper module, which uses no symbol of the core.
  *
- * The module calls the receiver's functions on its threads, or from within an operation; they must not block.
+ * The module calls the receiver's functions on its threads, or from within an operation. They must not block.
  */
 #pragma once
 

@@ -21,6 +21,6 @@ struct spawn {
 /*
  * Start a program in its own process group, with default signals, without input and without other descriptors. Blocks
  * until the program has begun. Any thread. Returns 0, or a negative status with @error, which names the program,
- * directory or control group at fault; then no process remains.
+ * directory or control group at fault. Then no process remains.
  */
 int spawn_process(const struct spawn *spawn, pid_t *pid, struct fst_error *error);

@@ -11,7 +11,7 @@
 /*
  * Chooses a partitioner for @n valid RDDs. If @wanted is not 0: *@hash with @wanted partitions. Otherwise a suitable
  * partitioner that one of them has, or *@hash with spark.default.parallelism partitions, or with as many as the largest
- * has. Returns NULL if planning one of them failed; that RDD then carries the status.
+ * has. Returns NULL if planning one of them failed. That RDD then carries the status.
  */
 struct partitioner *rdd_choose_partitioner(fst_rdd *const *rdds, int n, int wanted, struct partitioner *hash);
 

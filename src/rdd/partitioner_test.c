@@ -11,7 +11,7 @@
 
 enum { KEYS = 3000, PARTITIONS = 1000 };
 
-/* Keys that mostly share their first eight bytes; some have at most eight bytes. */
+/* Keys that mostly share their first eight bytes. Some have at most eight bytes. */
 static size_t key_of(int i, char *text, size_t size)
 {
         switch (i % 7) {

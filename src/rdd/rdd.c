@@ -3,7 +3,7 @@
  * transformations are in rdd_<operator>.c.
  *
  * Every function that creates an RDD returns one. An invalid RDD (its own arguments or a parent are invalid) carries
- * status and message. It is never computed; the action at the end reports the first cause.
+ * status and message. It is never computed. The action at the end reports the first cause.
  */
 #include "base/string_prefix.h"
 #include "rdd/rdd_build.h"

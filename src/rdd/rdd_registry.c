@@ -92,7 +92,7 @@ int rdd_registry_next_id(fst_context *sc)
         return id;
 }
 
-/* Creates "@dir/<uuid>" and returns it in *@own; the caller owns the string. */
+/* Creates "@dir/<uuid>" and returns it in *@own. The caller owns the string. */
 static int checkpoint_own_directory(const char *dir, char **own, struct fst_error *error)
 {
         _cleanup_free_ char *whole = NULL;

@@ -75,7 +75,7 @@ bool rdd_registry_cached(fst_context *sc, int rdd, int partition);
 void rdd_registry_unpersist(fst_context *sc, int rdd, bool blocking);
 
 /*
- * Returns in *@path the checkpoint directory of an RDD; the caller owns the string. Creates the application's own
+ * Returns in *@path the checkpoint directory of an RDD. The caller owns the string. Creates the application's own
  * directory in spark.checkpoint.dir, unless rdd_registry_set_checkpoint_dir has set another. -EINVAL if neither is set.
  */
 int rdd_registry_checkpoint_path(fst_context *sc, int rdd, char **path, struct fst_error *error);

@@ -41,7 +41,7 @@ static int rdd_wire_encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, b
         return r ? error_wrap(error, r, "%s", rdd->call_site) : 0;
 }
 
-/* Encodes the parents computed in the same task; those behind a shuffle are not. */
+/* Encodes the parents computed in the same task. Those behind a shuffle are not. */
 static void rdd_wire_encode_parents(struct rdd_wire_writer *w, const struct rdd_visit *walk, uint32_t i,
                                     Firesteel__Rdd *m)
 {

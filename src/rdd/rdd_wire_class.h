@@ -1,4 +1,4 @@
-/* Helpers that the classes' `encode` and `decode` share; see rdd_class.h and rdd_wire.h. */
+/* Helpers that the classes' `encode` and `decode` share. See rdd_class.h and rdd_wire.h. */
 #pragma once
 
 #include "rdd/pipeline/op_element.h"
@@ -33,7 +33,7 @@ int rdd_wire_check_element(const fst_rdd *rdd, enum element_kind kind, fst_type 
 /* -EBADMSG unless its function combines the values of its rows and incoming values can become such values. */
 int rdd_wire_check_combine(const fst_rdd *rdd, struct fst_error *error);
 
-/* Encodes rdd->values, which must not be NULL; decodes them for incoming pairs of type @in. */
+/* Encodes rdd->values, which must not be NULL. Decodes them for incoming pairs of type @in. */
 int rdd_wire_encode_values(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Combiner **out,
                            struct fst_error *error);
 int rdd_wire_decode_values(struct rdd_wire_reader *reader, const Firesteel__Combiner *m, fst_type in, fst_rdd *rdd,

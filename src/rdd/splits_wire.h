@@ -3,7 +3,7 @@
 
 #include "rdd/rdd_wire_class.h"
 
-/* Encodes @splits in the writer's memory; strings are borrowed. */
+/* Encodes @splits in the writer's memory. Strings are borrowed. */
 Firesteel__TextSplits *splits_encode(struct rdd_wire_writer *w, const struct input_splits *splits);
 
 /* Decodes @n splits into the reader's memory. Returns -EBADMSG if @m has another number or is invalid, or -E2BIG. */

@@ -7,7 +7,7 @@
  *      while (frame_reader_next(&r, &frame, &error) > 0)
  *              …
  *
- * Small frames are used in place, in the scratch buffer that all connections of a loop share; only the rest of an
+ * Small frames are used in place, in the scratch buffer that all connections of a loop share. Only the rest of an
  * incomplete frame is copied. An attachment gets its own memory, which grows as its bytes arrive, so that announcing
  * a large one costs this process nothing.
  */

@@ -1,9 +1,9 @@
 /* The protocol between a launched application and its launcher over Spark's launcher socket: four small messages, as
  * objects of Java's serialization.
  *
- * The application sends Hello (its secret and version), SetAppId and SetState; the launcher sends Stop. All messages
+ * The application sends Hello (its secret and version), SetAppId and SetState. The launcher sends Stop. All messages
  * in one direction are one object stream: an object described once (a class, a state) is referred to by number
- * afterwards. So each connection has one writer and one reader. The writer emits exactly Java's bytes; they, and the
+ * afterwards. So each connection has one writer and one reader. The writer emits exactly Java's bytes. They, and the
  * classes' serialVersionUIDs, are the same in Spark 2.3, 2.4, 3.5 and 4.3.
  *
  * The reader knows only these four classes, their parent and the enumeration of states: any other class, field, type,

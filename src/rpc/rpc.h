@@ -104,7 +104,7 @@ int rpc_env_port(const struct rpc_env *env);
 void rpc_env_flush(struct rpc_env *env);
 
 /* Closes: writes sent messages for at most @drain_ms, then closes every connection and handle. No endpoint is called
- * any more, and asks are dropped. @closed, which may be NULL, is called when the last handle is closed; the env is
+ * any more, and asks are dropped. @closed, which may be NULL, is called when the last handle is closed. The env is
  * freed after it. The loop must run until then.
  */
 void rpc_env_close(struct rpc_env *env, int64_t drain_ms, void (*closed)(void *owner), void *owner);

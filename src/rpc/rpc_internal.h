@@ -222,7 +222,7 @@ int64_t env_now_ms(const struct rpc_env *env);
 struct endpoint *env_endpoint(struct rpc_env *env, uint32_t number);
 /* A libuv handle or request has ended. */
 void env_handle_closed(struct rpc_env *env);
-/* Returns true if a line about an unknown peer may be logged; counts the suppressed ones. */
+/* Returns true if a line about an unknown peer may be logged. Counts the suppressed ones. */
 bool env_may_log(struct rpc_env *env, struct log_quota *quota);
 void env_accept_again(struct rpc_env *env);
 /* Makes the loop return at once. */
@@ -254,7 +254,7 @@ static inline size_t peer_queue_limit(const struct rpc_peer *peer)
 void peer_put_frame(struct rpc_peer *peer, const struct frame_header *h, const void *body);
 
 /* ---- dispatch.c */
-/* Handles received frames; stops when the peer is paused or has failed. */
+/* Handles received frames. Stops when the peer is paused or has failed. */
 void peer_take_frames(struct rpc_peer *peer);
 void peer_take_local(struct rpc_peer *self, struct local_frame *f);
 

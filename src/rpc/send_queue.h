@@ -49,7 +49,7 @@ void out_queue_deinit(struct out_queue *q);
 uint8_t *out_queue_reserve(struct out_queue *q, size_t n);
 void out_queue_commit(struct out_queue *q, size_t n);
 
-/* Adds bytes that stay in place until they are sent or dropped; then @release (may be NULL) is called with @data. */
+/* Adds bytes that stay in place until they are sent or dropped. Then @release (may be NULL) is called with @data. */
 void out_queue_add(struct out_queue *q, const void *data, size_t len, void (*release)(void *arg, const void *data),
                    void *arg);
 

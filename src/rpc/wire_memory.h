@@ -5,7 +5,7 @@
  *      ProtobufCAllocator allocator = wire_memory_allocator(&memory);
  *      Firesteel__Stage *stage = firesteel__stage__unpack(&allocator, len, data);
  *
- * Objects of protobuf-c are never freed singly; the arena frees all.
+ * Objects of protobuf-c are never freed singly. The arena frees all.
  */
 #pragma once
 

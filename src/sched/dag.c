@@ -177,7 +177,7 @@ static void submit_waiting_children(struct sched *s, struct stage *parent)
 
 /*
  * Returns whether all tasks of a barrier stage can run at once. If not, the stage is checked again later, and aborted
- * after some failed checks, because it might wait for ever.
+ * after some failed checks, because it might wait forever.
  */
 static bool has_slots(struct sched *s, struct stage *stage)
 {

@@ -1,4 +1,4 @@
-/* The DAG scheduler: jobs, their stages and the outputs of their shuffles. Internal to this room; others use sched.h.
+/* The DAG scheduler: jobs, their stages and the outputs of their shuffles. Internal to this room. Others use sched.h.
  *
  * dag.c handles events of jobs and stages, stage_graph.c turns a lineage into stages, sched.c holds the rest of
  * sched.h.
@@ -44,7 +44,7 @@ extern const struct task_events dag_task_events;
 /* Returns the result stage of @job with all stages it depends on, creating missing ones; fills job->stages. */
 void stage_graph_build(struct sched *s, struct job *job);
 
-/* The map stages that @stage needs and that lack outputs, by rising id; a cached RDD ends the walk. */
+/* The map stages that @stage needs and that lack outputs, by rising id. A cached RDD ends the walk. */
 void stage_graph_missing(struct sched *s, const struct stage *stage, stage_list *missing);
 
 void stage_unref(struct sched *s, struct stage *stage);

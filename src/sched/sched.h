@@ -92,7 +92,7 @@ struct exclusion {
 };
 
 /* Operations of the scheduler's owner. Comments name those that may be NULL. They are called from within the sched_…
- * function that caused them; arrays and strings are borrowed for the call. Order: job_started, then for each stage
+ * function that caused them. Arrays and strings are borrowed for the call. Order: job_started, then for each stage
  * attempt stage_submitted, launch…, stage_completed; then job_ended; at last task_set_removed, stage_removed and
  * job_removed, once each, when nothing refers to the object any more (tasks of an ended job may still run).
  */
@@ -100,7 +100,7 @@ struct sched_ops {
         /* @job->stages holds every stage that it may need, including those that will be skipped. */
         void (*job_started)(void *owner, struct job *job);
 
-        /* A stage attempt begins; nothing of its task set @set has been launched. */
+        /* A stage attempt begins. Nothing of its task set @set has been launched. */
         void (*stage_submitted)(void *owner, struct stage *stage, struct task_set *set);
 
         /* Runs @n tasks of @set (1 ≤ n ≤ SCHED_MAX_RUN, task ids consecutive), one after another on one core of
@@ -108,7 +108,7 @@ struct sched_ops {
          */
         void (*launch)(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n);
 
-        /* Ends a task that is running or waiting in its run; its status is still due. @interrupt: also interrupt
+        /* Ends a task that is running or waiting in its run. Its status is still due. @interrupt: also interrupt
          * tasks that do not check for cancellation (spark.job.interruptOnCancel).
          */
         void (*kill_task)(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason);
@@ -190,7 +190,7 @@ bool sched_next_kill(struct sched *s, struct executor_kill *kill);
 /* @config is copied, with what it points to; @ops and @owner are borrowed for the scheduler's life. Never NULL. */
 struct sched *sched_new(const struct sched_config *config, const struct sched_ops *ops, void *owner);
 
-/* Jobs that have not ended are dropped without job_ended; the …_removed operations are called for all objects. */
+/* Jobs that have not ended are dropped without job_ended. The …_removed operations are called for all objects. */
 void sched_free(struct sched *s);
 
 /* ---------------------------------------------------------------------------------------------------- jobs */
@@ -253,7 +253,7 @@ int sched_register_executor(struct sched *s, const struct executor_spec *spec, i
 #define LOSS_DECOMMISSIONED "Finished decommissioning" /* and finished after its blocks were moved */
 void sched_executor_lost(struct sched *s, int executor, bool caused_by_app, const char *message, int64_t now);
 
-/* The executor gets no new tasks; running ones go on. Its connection is lost. Either the reason follows
+/* The executor gets no new tasks. Running ones go on. Its connection is lost. Either the reason follows
  * (sched_executor_lost), or sched_enable_executor makes it usable again.
  */
 void sched_disable_executor(struct sched *s, int executor);
@@ -268,7 +268,7 @@ void sched_decommission_executor(struct sched *s, int executor, bool host_too);
 /* A host is lost with its disks: removes the map outputs of every executor that ever was on it. */
 void sched_host_lost(struct sched *s, const char *host, const char *message, int64_t now);
 
-/* Names the task that was running in a process that crashed. Call it before sched_executor_lost; the task's next
+/* Names the task that was running in a process that crashed. Call it before sched_executor_lost. The task's next
  * attempt is launched as a suspect. Without this call all tasks that ran there become suspects.
  */
 void sched_suspect_task(struct sched *s, int64_t task_id);
@@ -289,7 +289,7 @@ const char *sched_executor_host(const struct sched *s, int executor);
 /* Gives each free core a run of tasks, if one is waiting. Call it once after a batch of other calls. */
 void sched_revive(struct sched *s, int64_t now);
 
-/* Reports the ends of attempts. Ignores statuses of tasks that had ended or whose executor was lost; a map output in
+/* Reports the ends of attempts. Ignores statuses of tasks that had ended or whose executor was lost. A map output in
  * such a status is released by map_output_removed, with -1 for shuffle, partition and executor. The driver uses the
  * result of a success in task_accepted.
  */
@@ -305,7 +305,7 @@ int sched_preferred_hosts(const struct sched *s, const struct task_set *set, int
  */
 void sched_task_progress(struct sched *s, int64_t task_id, int64_t records, int64_t run_ns);
 
-/* Kills one attempt (SparkContext.killTaskAttempt); it does not count as failed. Returns false if it has ended. */
+/* Kills one attempt (SparkContext.killTaskAttempt). It does not count as failed. Returns false if it has ended. */
 bool sched_kill_task(struct sched *s, int64_t task_id, bool interrupt, const char *reason);
 
 /* A task's result has @bytes. Call it once for each result before fetching or using it. Returns false when all

@@ -1,4 +1,4 @@
-/* The scheduler's settings. Each member names its key; times are nanoseconds. */
+/* The scheduler's settings. Each member names its key. Times are nanoseconds. */
 #pragma once
 
 #include "sched/tasks/pool.h"
@@ -8,7 +8,7 @@
 
 enum { SCHED_MAX_RUN = 256 };
 
-/* One whole address of a resource; a task may request a fraction. */
+/* One whole address of a resource. A task may request a fraction. */
 #define RESOURCE_ONE INT64_C(10000000000000000)
 
 /* spark.task.resource.<name>.amount: the share of a resource that each task takes. */

@@ -240,7 +240,7 @@ static inline int fix_submit(struct fix *f, struct lineage *rdd)
         return id;
 }
 
-/* The newest running attempt of task @index of stage @stage; fails the test if there is none. */
+/* The newest running attempt of task @index of stage @stage. Fails the test if there is none. */
 static inline int64_t fix_running(struct fix *f, int stage, int index)
 {
         for (size_t i = f->tasks.len; i-- > 0;)

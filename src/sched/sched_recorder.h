@@ -62,7 +62,7 @@
 
 /* Receives a trace. Called on the scheduler's thread. */
 struct sched_trace_sink {
-        /* One or more whole lines, each with its newline; borrowed for the call. */
+        /* One or more whole lines, each with its newline. Borrowed for the call. */
         void (*write)(void *owner, const char *lines, size_t len);
         void (*close)(void *owner); /* the trace has ended; may be NULL */
         void *owner;
@@ -76,7 +76,7 @@ void sched_record(struct sched *s, struct sched_trace_sink sink);
 
 struct sched_recorder;
 
-/* The integer members of struct sched_config, as a trace has them; then the fractions. */
+/* The integer members of struct sched_config, as a trace has them. Then the fractions. */
 #define SCHED_TRACE_SETTINGS(SETTING)                                                                                  \
         SETTING(max_failures)                                                                                          \
         SETTING(task_cpus)                                                                                             \

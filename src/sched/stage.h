@@ -1,5 +1,5 @@
 /* A stage: the part of a lineage that runs without a shuffle, once for each partition. A map stage writes the outputs
- * of one shuffle and may serve several jobs; a result stage belongs to one job. The driver reads it, the DAG
+ * of one shuffle and may serve several jobs. A result stage belongs to one job. The driver reads it, the DAG
  * scheduler (dag.c) writes it.
  */
 #pragma once

@@ -1,5 +1,5 @@
 /* Words of a scheduler trace (sched/sched_recorder.h): a line has words separated by single spaces. Numbers are
- * decimal. In a text, spaces, control characters, '%' and '/' are written as %XX; the empty text is "%", and "-" is
+ * decimal. In a text, spaces, control characters, '%' and '/' are written as %XX. The empty text is "%", and "-" is
  * NULL.
  */
 #pragma once

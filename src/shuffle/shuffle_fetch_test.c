@@ -140,7 +140,7 @@ static void test_wire_damage(void **state)
         world_deinit(&w);
 }
 
-/* The task computes for so long that the server closes the stream; reading continues at the same page. */
+/* The task computes for so long that the server closes the stream. Reading continues at the same page. */
 static void test_slow_reader(void **state)
 {
         struct shuffle_world w;

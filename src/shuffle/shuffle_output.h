@@ -73,6 +73,6 @@ int shuffle_output_to_disk(struct shuffle_output *output, const struct spill_spa
 /* Completes the output and its file, if there is one. Writer only. */
 int shuffle_output_finish(struct shuffle_output *output, struct fst_error *error);
 
-/* Pin keeps the pages in memory; unpin allows moving them to disk again. Pins nest. Any thread. */
+/* Pin keeps the pages in memory. Unpin allows moving them to disk again. Pins nest. Any thread. */
 void shuffle_output_pin(struct shuffle_output *output);
 void shuffle_output_unpin(struct shuffle_output *output);

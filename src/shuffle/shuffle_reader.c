@@ -1,5 +1,5 @@
 /*
- * See shuffle_reader.h. An output of this process is pinned while it is read, so that its pages stay in memory; extents
+ * See shuffle_reader.h. An output of this process is pinned while it is read, so that its pages stay in memory. Extents
  * on disk are read page by page into memory of the task. shuffle_fetch reads all other outputs.
  */
 #include "shuffle/shuffle_reader.h"

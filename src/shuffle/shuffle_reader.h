@@ -13,8 +13,8 @@
  * If the last two are too low for all map outputs, the outputs are read in rounds, in order.
  *
  * Every page is verified on arrival. A damaged page is requested once more with all that follows it. A failed
- * connection is opened again up to spark.shuffle.io.maxRetries times and continues after the last page that arrived;
- * progress resets the count. After that it is a fetch failure: the task_run names shuffle, map and executor, and the
+ * connection is opened again up to spark.shuffle.io.maxRetries times and continues after the last page that arrived.
+ * Progress resets the count. After that it is a fetch failure: the task_run names shuffle, map and executor, and the
  * scheduler runs the map stage again.
  */
 #pragma once
@@ -52,7 +52,7 @@ struct shuffle_fetch_limits {
         int per_address; /* spark.reducer.maxBlocksInFlightPerAddress; 0: no limit */
 };
 
-/* The inputs of a stage's tasks. Owns its arrays and strings; does not change while tasks run. */
+/* The inputs of a stage's tasks. Owns its arrays and strings. Does not change while tasks run. */
 struct shuffle_reader_env {
         struct shuffle_inputs *inputs;
         int n_inputs;

@@ -175,7 +175,7 @@ static void put_extent(struct serving *s, struct serving_batch *b, const struct 
 
 /*
  * Sends a page larger than the block piece by piece. Its size was sent already, so unreadable bytes are replaced by
- * zeros; the reader's checksum finds the damage.
+ * zeros. The reader's checksum finds the damage.
  */
 static void put_large_extent(struct serving *s, struct serving_batch *b)
 {

@@ -8,7 +8,7 @@
  * With more partitions than available blocks, pages would be written with a row or two each. So if the open pages are
  * almost empty when memory runs out, the next ones are smaller. They grow again when full pages fill the memory.
  *
- * Map-side combining only reduces the data. When its table is full, its content is written out; when it saves nothing,
+ * Map-side combining only reduces the data. When its table is full, its content is written out. When it saves nothing,
  * rows bypass it. Values that become accumulators of another type cannot bypass it: they are combined batch by batch in
  * a table that stays small. The table, or a sorter above, may use all memory of the task, so the pages for draining it
  * are reserved in advance.

@@ -68,7 +68,7 @@ static int write_one(struct block *b, const struct page *pages, struct spill **s
         return r;
 }
 
-/* Writes @pages to a new file of the block or its writer; tries another directory if one fails. */
+/* Writes @pages to a new file of the block or its writer. Tries another directory if one fails. */
 int block_write_pages(struct block *b, const struct page *pages, struct spill **spill, struct fst_error *error)
 {
         const struct disk_dirs *dirs = b->store->options.dirs;

@@ -23,7 +23,7 @@
  * without locks held.
  *
  * Serialized levels keep pages compressed if the store has a codec: as frames, which go to disk unchanged.
- * FST_STORAGE_OFF_HEAP blocks use the memory of a separate manager; without one they are on disk.
+ * FST_STORAGE_OFF_HEAP blocks use the memory of a separate manager. Without one they are on disk.
  */
 #pragma once
 
@@ -99,7 +99,7 @@ struct block_asker {
 };
 
 /*
- * Finds or starts a block; see above. May wait for another task; returns -ECANCELED if the asking task is killed
+ * Finds or starts a block; see above. May wait for another task. Returns -ECANCELED if the asking task is killed
  * meanwhile. @level must not be FST_STORAGE_NONE. An existing block changes to it as block_is_wanted_at does.
  */
 int block_store_acquire(struct block_store *store, const struct block_asker *asker, struct block_id id,

@@ -80,7 +80,7 @@ bool block_remove_unlock(struct block *b);
  */
 bool block_acquire_storage(struct block *b, size_t size);
 
-/* Writes @pages to a new file of the block or its writer; tries another directory if one fails. Without the lock. */
+/* Writes @pages to a new file of the block or its writer. Tries another directory if one fails. Without the lock. */
 int block_write_pages(struct block *b, const struct page *pages, struct spill **spill, struct fst_error *error);
 
 /* Does the same as block_store_evict, for off-heap memory. */

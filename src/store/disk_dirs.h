@@ -54,7 +54,7 @@ void disk_dirs_sweep_executors(void);
 void disk_dirs_sweep(const char *list);
 
 /*
- * Removes the roots as disk_dirs_free does, at the end of a process whose threads may still use @dirs; they get no new
+ * Removes the roots as disk_dirs_free does, at the end of a process whose threads may still use @dirs. They get no new
  * files.
  */
 void disk_dirs_leave(struct disk_dirs *dirs);

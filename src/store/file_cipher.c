@@ -1,4 +1,4 @@
-/* See file_cipher.h. Each call sets up a cipher state, which takes a microsecond; calls encrypt whole pages. */
+/* See file_cipher.h. Each call sets up a cipher state, which takes a microsecond. Calls encrypt whole pages. */
 #include "store/file_cipher.h"
 
 #include "base/error.h"

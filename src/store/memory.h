@@ -90,7 +90,7 @@ size_t memory_task_held(const struct memory_task *task);
  */
 int memory_task_failure(const struct memory_task *task, const char **why);
 
-/* Releases the memory of its consumers and forgets them; their structs must still exist. */
+/* Releases the memory of its consumers and forgets them. Their structs must still exist. */
 void memory_task_free(struct memory_task *task);
 
 /*
@@ -124,7 +124,7 @@ void memory_release(struct memory_consumer *c, size_t size);
  */
 int memory_acquire_wait(struct memory_consumer *c, size_t size);
 
-/* With @rests the task waits for other tasks, not for memory; without, it runs again. */
+/* With @rests the task waits for other tasks, not for memory. Without, it runs again. */
 void memory_task_rest(struct memory_task *task, bool rests);
 #define FST_MEMORY_E_DENIED 1
 

@@ -560,7 +560,7 @@ static void a_patient_consumer_evicts_within_its_share(void **state)
         pair_stop(&p);
 }
 
-/* Random tasks on threads; the memory held by them and storage together never exceeds the pool. */
+/* Random tasks on threads. The memory held by them and storage together never exceeds the pool. */
 struct memory_model {
         struct memory_manager *m;
         atomic_size_t execution, storage;

@@ -6,7 +6,7 @@
  * same eight bytes here.
  *
  * Short byte strings are copied as 16 bytes if both sides have room: a memcpy of unknown length costs more than the
- * rest of the row. Reading beyond the source's end is harmless within the machine's page; sanitizers do not know that,
+ * rest of the row. Reading beyond the source's end is harmless within the machine's page. Sanitizers do not know that,
  * so their builds copy exactly.
  *
  * Invariants: a page's records are complete; used ≤ capacity. Readers trust pages, because page_validate checks pages
@@ -230,7 +230,7 @@ INLINE uint32_t get_u32(const unsigned char *p)
         return v;
 }
 
-/* @room bytes may be written at @to; bytes beyond @len are undefined. */
+/* @room bytes may be written at @to. Bytes beyond @len are undefined. */
 INLINE void copy_bytes(unsigned char *to, const char *from, size_t len, size_t room)
 {
 #if OVERREAD

@@ -78,7 +78,7 @@ uint32_t page_append(struct page *page, const fst_batch *batch, uint32_t first);
 bool page_append_row(struct page *page, const fst_batch *batch, uint32_t row);
 
 /*
- * Provides in *@open, which is NULL or full, a page with room for a record of @record bytes; keeps the full page.
+ * Provides in *@open, which is NULL or full, a page with room for a record of @record bytes. Keeps the full page.
  * Returns 0, or a status that stops the scatter with *@open unchanged or NULL.
  */
 typedef int (*page_full_fn)(void *owner, uint32_t partition, size_t record, struct page **open);
@@ -99,7 +99,7 @@ int page_scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *fi
 struct page *page_shrink(struct page *page);
 
 /*
- * Reads a page as batches of at most FST_BATCH_ROWS rows. Byte strings point into the page (and live as long); fixed
+ * Reads a page as batches of at most FST_BATCH_ROWS rows. Byte strings point into the page (and live as long). Fixed
  * columns are copied to arrays of the cursor.
  */
 struct page_cursor {

@@ -75,7 +75,7 @@ static void trim_and_shed_return_memory(void **state)
         assert_true(SHADOWED || resident() <= before + (8u << 20));
 }
 
-/* Threads exchange blocks; each block carries its holder's mark. */
+/* Threads exchange blocks. Each block carries its holder's mark. */
 struct exchange {
         pthread_mutex_t lock;
         unsigned char *slots[64];

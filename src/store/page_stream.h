@@ -12,7 +12,7 @@ struct packed_pages {
         struct page *first, *last; /* their `used` bytes are not records; `rows` are 0 */
 };
 
-/* Returns the bytes to reserve before @length more are appended; a multiple of a page_new reservation. */
+/* Returns the bytes to reserve before @length more are appended. A multiple of a page_new reservation. */
 size_t packed_pages_need(const struct packed_pages *packed, size_t length);
 
 /* Appends a frame. Returns 0, or -ENOMEM with nothing appended. */

@@ -82,7 +82,7 @@ static int pair(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* Updates of map tasks count, too; a second job skips the map tasks. */
+/* Updates of map tasks count, too. A second job skips the map tasks. */
 static void counts_map_tasks_once(void **state)
 {
         fst_context *sc = *state;

@@ -176,7 +176,7 @@ static int by_x(fst_task *task, const void *record, fst_out *out)
         return 0;
 }
 
-/* A sample of the file's blocks gives the bounds; the order is right, and partitions have similar sizes. */
+/* A sample of the file's blocks gives the bounds. The order is right, and partitions have similar sizes. */
 static void sorts_records_by_a_sample(void **state)
 {
         enum { N = 500000, PARTITIONS = 4 };

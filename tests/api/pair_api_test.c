@@ -291,7 +291,7 @@ static void chooses_partitioners_like_spark(void **state)
         int64_t zero = 0;
         assert_int_equal(fst_rdd_partitions(fst_group_by_key(many)), 12);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(few, many, both_sides, FST_I64)), 12);
-        /* An existing one if it has at least a tenth of the partitions; otherwise as many as the largest. */
+        /* An existing one if it has at least a tenth of the partitions. Otherwise as many as the largest. */
         assert_int_equal(fst_rdd_partitions(fst_cogroup(placed, many, both_sides, FST_I64)), 5);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(placed, huge, both_sides, FST_I64)), 400);
         fst_rdd *three[] = {few, placed, many};

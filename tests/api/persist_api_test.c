@@ -26,7 +26,7 @@ static int to_pair(fst_task *task, int64_t x, fst_out *out)
 
 static enum { DROP_IDLE, DROP_WANTED, DROP_DONE, DROP_END } drop_state; /* atomic */
 
-/* Waits until the driver has unpersisted the RDD; only the driver may do so. */
+/* Waits until the driver has unpersisted the RDD. Only the driver may do so. */
 static int64_t drop(fst_task *task, int64_t key, int64_t value)
 {
         if (key == *(const int64_t *)fst_captured(task)) {

@@ -101,7 +101,7 @@ static void numbers_rows(void **state)
                 assert_int_equal(i, ids[want]);
         assert_int_equal(want, 7);
 
-        /* Pairs are encoded as bytes. An RDD of one partition needs no counting; one without partitions has no rows. */
+        /* Pairs are encoded as bytes. An RDD of one partition needs no counting. One without partitions has no rows. */
         fst_bytes row = {0};
         fst_rdd *pairs = fst_map(fst_range_n(*state, 5, 8, 1), pair_with_text, FST_PAIR(BYTES, I64));
         assert_int_equal(fst_collect(fst_zip_with_index(pairs), &rows), 0);

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
-/* The output of the call; the caller frees it. */
+/* The output of the call. The caller frees it. */
 static char *show_printed(fst_rdd *rdd, int64_t n, int status)
 {
         char path[] = "/tmp/firesteel-test-XXXXXX";

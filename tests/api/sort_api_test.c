@@ -47,7 +47,7 @@ static int keyed(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* The smallest and the greatest key of each partition and their number; no row for an empty partition. */
+/* The smallest and the greatest key of each partition and their number. No row for an empty partition. */
 struct extent {
         int64_t first, last, n;
 };

@@ -1,4 +1,4 @@
-/* Compares top, take_ordered and take_ordered_by with sorting all rows, for every kind of row; cases of RDDSuite. */
+/* Compares top, take_ordered and take_ordered_by with sorting all rows, for every kind of row. Cases of RDDSuite. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 

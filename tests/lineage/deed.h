@@ -28,7 +28,7 @@ struct deed {
         fst_accumulator seen; /* foreach adds each row's hash to it */
 };
 
-/* Fails for ever, which is more than spark.task.maxFailures. */
+/* Fails forever, which is more than spark.task.maxFailures. */
 #define DEED_POISON 1000
 
 /* Whether it fails on what has this hash, in attempt @attempt. */

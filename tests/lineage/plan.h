@@ -181,7 +181,7 @@ struct plan {
         int parallelism; /* spark.default.parallelism; 0: not set */
         int cores;
         int odd;       /* ODD_…: of all functions */
-        bool poisoned; /* the last node's function fails for ever, where it fails */
+        bool poisoned; /* the last node's function fails forever, where it fails */
         bool failed;   /* an action failed, as it should */
         size_t most_rows;
         struct arena arena; /* of all rows */

@@ -7,7 +7,7 @@
  *      }
  *
  * prints "in case a negative port: port -1" beside cmocka's own message. The label holds until the end of
- * the block. unit_tests.c prints it; programs of their own (unit_programs in src/meson.build) have none.
+ * the block. unit_tests.c prints it. Programs of their own (unit_programs in src/meson.build) have none.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
  * The ELF note of a module: the interface (FST_ABI) and the version of the header that it was built against. The
  * loader reads it before it runs any code of the module, and refuses another FST_ABI or a newer minor version. Every
- * translation unit adds a note; they must agree on FST_ABI.
+ * translation unit adds a note. They must agree on FST_ABI.
  */
 #pragma once
 

@@ -51,7 +51,7 @@ static __attribute__((noinline, unused)) uint64_t fst_split_hits_copied(const ch
 
 /*
  * The separators in the 64 bytes from @at, up to @end. Bytes after the end are read, and ignored, if they are in the
- * same page of memory; otherwise the bytes are copied.
+ * same page of memory. Otherwise the bytes are copied.
  */
 static inline uint64_t fst_split_hits(const char *at, const char *end, char separator)
 {

@@ -3,7 +3,7 @@
  *
  * As in Spark, of several marked RDDs in one lineage the nearest to the action is written first, and the next action
  * writes the next. The local property spark.checkpoint.checkpointAllMarkedAncestors=true writes all of them at once.
- * One thread writes a checkpoint at a time; other threads that need it wait.
+ * One thread writes a checkpoint at a time. Other threads that need it wait.
  */
 #include "driver/actions/checkpoint.h"
 

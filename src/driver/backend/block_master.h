@@ -90,7 +90,7 @@ struct block_totals block_master_rdd(struct block_master *m, int rdd);
 
 /*
  * Forget an RDD, or a broadcast's pieces on executors (with @on_driver, the driver's too). *@executors receives the
- * executors that had a part of it; the caller frees it. Returns their number.
+ * executors that had a part of it. The caller frees it. Returns their number.
  */
 int block_master_remove_rdd(struct block_master *m, int rdd, int **executors);
 int block_master_remove_broadcast(struct block_master *m, int64_t id, bool on_driver, int **executors);

@@ -111,7 +111,7 @@ struct cluster_manager_class {
         /*
          * The slots below change @p (submit/prepare/preparation.h) on the thread that prepares the submission. They may
          * block for files and downloads. They return 0, or a negative status with @error, in Spark's words where Spark
-         * has some; the caller then drops @p. They set values of p->a with preparation_set and warn with
+         * has some. The caller then drops @p. They set values of p->a with preparation_set and warn with
          * preparation_warn.
          */
 

@@ -37,7 +37,7 @@ struct driver_transfer_ops {
         void (*result)(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message);
         /* Files were added: send them to executors. */
         void (*files)(void *owner, const Firesteel__Files *files);
-        /* The executor has a partition of a persisted RDD, or (neither) has lost it; the RDD is no longer persisted. */
+        /* The executor has a partition of a persisted RDD, or (neither) has lost it. The RDD is no longer persisted. */
         void (*rdd_block)(void *owner, int executor, int rdd, int partition, bool in_memory, bool on_disk);
         void (*rdd_unpersisted)(void *owner, int rdd);
 };

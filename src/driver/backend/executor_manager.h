@@ -35,7 +35,7 @@ struct executor_manager_class {
 
         /*
          * Register the application with the cluster. *@app_id receives its id, which the caller owns. From now on
-         * executors connect to @driver_url; their requests are answered after `start`. May run the backend's loop.
+         * executors connect to @driver_url. Their requests are answered after `start`. May run the backend's loop.
          * Returns 0, or a negative status with @error. NULL: the context makes up the id.
          */
         int (*announce)(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
@@ -61,10 +61,10 @@ struct executor_manager_class {
         void (*decommissioned)(struct executor_manager *manager, const char *executor_id);
 
         /*
-         * Keep these numbers of executors running. Replaces all earlier requests; there is one request for each
+         * Keep these numbers of executors running. Replaces all earlier requests. There is one request for each
          * resource profile ever used. Running executors count. Starts more when there is room, now or later, and ends
          * none if the numbers fall. May come before `start`: then these are the initial numbers. Returns false if the
-         * cluster could not be asked; the same request then comes again. Borrows @requests for the call.
+         * cluster could not be asked. The same request then comes again. Borrows @requests for the call.
          */
         bool (*request_executors)(struct executor_manager *manager, const struct executor_request *requests, int n);
 
@@ -82,7 +82,7 @@ struct executor_manager_class {
          */
         int64_t (*expected_cores)(const struct executor_manager *manager, double *ratio);
 
-        /* Executors were told to stop: start no others. Returns true once all are gone; called again until then. */
+        /* Executors were told to stop: start no others. Returns true once all are gone. Called again until then. */
         bool (*stopped)(struct executor_manager *manager);
 
         /*

@@ -61,7 +61,7 @@ int executor_table_check(struct executor_table *table, const Firesteel__Register
 /* Add an entry for a checked registration. */
 struct remote_executor *executor_table_add(struct executor_table *table, const Firesteel__RegisterExecutor *r);
 
-/* Mark an executor with collected messages; take the next marked one, or NULL. */
+/* Mark an executor with collected messages. Take the next marked one, or NULL. */
 void executor_table_mark_dirty(struct executor_table *table, struct remote_executor *x);
 struct remote_executor *executor_table_take_dirty(struct executor_table *table);
 

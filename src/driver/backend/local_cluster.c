@@ -230,7 +230,7 @@ static void local_cluster_on_executor_ended(void *owner, struct child *child, in
         if (c->stopping)
                 return;
         c->failures += !x->killed && !(x->registered && wait_status == 0);
-        /* Executors that are still starting do not count: they may fail in turns, for ever. */
+        /* Executors that are still starting do not count: they may fail in turns, forever. */
         if (c->failures >= c->most_failures && !local_cluster_any_registered(c)) {
                 _cleanup_free_ char *why =
                         mem_printf("no executor can be kept running: %d have ended in a row; the last one: %s",

@@ -111,7 +111,7 @@ struct scheduler_backend_class {
         bool (*idle)(struct scheduler_backend *backend);
 
         /*
-         * The process ends without `free`: release what would stay in the cluster for ever. May block for some seconds.
+         * The process ends without `free`: release what would stay in the cluster forever. May block for some seconds.
          * NULL: nothing would stay.
          */
         void (*leave)(struct scheduler_backend *backend);

@@ -1,5 +1,5 @@
 /*
- * See shuffle_service_cleanup.h. Outputs added during a call wait for the next one; adjacent outputs of one executor
+ * See shuffle_service_cleanup.h. Outputs added during a call wait for the next one. Adjacent outputs of one executor
  * form one request. A service that cannot be reached keeps its files until the application ends.
  */
 #include "driver/backend/shuffle_service_cleanup.h"

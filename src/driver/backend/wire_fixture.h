@@ -86,7 +86,7 @@ static inline int fetch_slice(void *owner, struct task_run *run, int rdd, int pa
         return r ? task_run_fail_with(run, r, &error) : 0;
 }
 
-/* For sc->env.slices of a context with this probe; the context is the owner. */
+/* For sc->env.slices of a context with this probe. The context is the owner. */
 static const struct slice_source slices_of_driver __attribute__((unused)) = {.fetch = fetch_slice};
 
 static const struct local_backend_probe by_wire

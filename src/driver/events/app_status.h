@@ -2,7 +2,7 @@
  * The status of an application: a listener that counts active, completed, failed, killed and skipped tasks and stages
  * of each job. The progress bar, log lines and the web UI read it.
  *
- * Ended jobs and stages are kept up to a number (spark.ui.retainedJobs, spark.ui.retainedStages); the oldest are
+ * Ended jobs and stages are kept up to a number (spark.ui.retainedJobs, spark.ui.retainedStages). The oldest are
  * dropped first. Any thread may read. A reader sees the counts after a whole batch of events.
  */
 #pragma once

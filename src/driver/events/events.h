@@ -52,7 +52,7 @@ struct task_start {
         struct task_info info;
 };
 
-/* The metrics of one attempt; all zero for a task that never ran. */
+/* The metrics of one attempt. All zero for a task that never ran. */
 struct task_metrics {
         int64_t executor_deserialize_ms;
         int64_t executor_deserialize_cpu_ns;
@@ -171,7 +171,7 @@ struct application_end {
         int exit_code; /* -1: unknown */
 };
 
-/* Maps may be NULL (empty). The event log redacts; listeners see the plain values. */
+/* Maps may be NULL (empty). The event log redacts. Listeners see the plain values. */
 struct environment_update {
         const struct strmap *runtime; /* Spark's "JVM Information" */
         const struct strmap *spark_properties;

@@ -6,7 +6,7 @@ struct fst_conf;
 struct fst_error;
 
 /*
- * Record @s, which is new, into the file that @conf names, if any, until sched_free. Replaces the file; only its owner
+ * Record @s, which is new, into the file that @conf names, if any, until sched_free. Replaces the file. Only its owner
  * can read it. Returns 0, or a negative errno with the path in @error. A later write error logs a warning and ends the
  * recording, not the application.
  */

@@ -422,7 +422,7 @@ int app_compiler_run(const struct app_compiler *self, char **out, struct fst_err
 /* ----------------------------------------------------------------------------------------------- dependencies */
 
 /*
- * Reads the next word of a make rule into @word. Returns false at the end. Undoes "\ ", "\#", "$$"; backslash-newline
+ * Reads the next word of a make rule into @word. Returns false at the end. Undoes "\ ", "\#", "$$". Backslash-newline
  * is a blank.
  */
 static bool next_rule_word(const char **text, struct buf *word)

@@ -19,7 +19,7 @@ struct app_compiler {
 };
 
 /*
- * Returns the shared object for @self->source in *@out, owned by the caller; compiles it if needed. Returns -ENOENT
+ * Returns the shared object for @self->source in *@out, owned by the caller. Compiles it if needed. Returns -ENOENT
  * with @error (which names the package to install) if there is no compiler, -ENOEXEC if it failed: its messages are
  * then on standard error, or in @error.
  */
@@ -46,6 +46,6 @@ int app_compiler_find_file(const char *name, char **out, struct fst_error *error
 
 /*
  * Returns $FIRESTEEL_HOME, or the nearest directory above this library, then above this program, that holds
- * include/firesteel. NULL if there is none. Borrowed, valid for ever.
+ * include/firesteel. NULL if there is none. Borrowed, valid forever.
  */
 const char *app_compiler_home(void);

@@ -1,4 +1,4 @@
-/* See app_loader.h. The name tells the kind of a file; module.h checks its content. */
+/* See app_loader.h. The name tells the kind of a file. Module.h checks its content. */
 #include "exec/app/app_loader.h"
 
 #include "base/error.h"

@@ -35,7 +35,7 @@ void elf_symbols_visit(const void *data, size_t len, int (*visit)(void *context,
                        void *context);
 
 /*
- * Returns the symbol of the function that begins at @offset from the load address, including static functions; owned by
+ * Returns the symbol of the function that begins at @offset from the load address, including static functions. Owned by
  * the caller. NULL if there is none.
  */
 char *elf_function_at(const void *data, size_t len, uint64_t offset);

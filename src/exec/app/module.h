@@ -32,7 +32,7 @@ int module_inspect(const void *data, size_t len, const char *name, struct module
 /* Does the same for the file at @path; -errno if it cannot be read. */
 int module_inspect_file(const char *path, struct module_info *out, struct fst_error *error);
 
-/* A loaded module; lives as long as the process. */
+/* A loaded module. Lives as long as the process. */
 struct module {
         char *name; /* "wordcount.so" */
         char *path;
@@ -60,13 +60,13 @@ int module_symbol(const struct module *m, const char *symbol, const char *shown,
 struct module_function {
         const struct module *module;
         uint64_t offset;    /* from module->base */
-        const char *symbol; /* NULL if the module has no symbol for it; lives for ever */
-        char *name;         /* "split in wordcount.so"; allocated once for each function, lives for ever */
+        const char *symbol; /* NULL if the module has no symbol for it; lives forever */
+        char *name;         /* "split in wordcount.so"; allocated once for each function, lives forever */
 };
 
 /*
  * Describes @code, a function of any loaded module (or of the engine's executable). @name is the application's name for
- * it, used if the module has no symbol; may be NULL. Returns -EINVAL with @error for an address outside of loaded
+ * it, used if the module has no symbol. May be NULL. Returns -EINVAL with @error for an address outside of loaded
  * modules, such as a nested function's trampoline. Takes a lock: do not call it for every row. Any thread.
  */
 int module_describe(void (*code)(void), const char *name, struct module_function *out, struct fst_error *error);

@@ -21,7 +21,7 @@
 #define KEY "spark.firesteel.cc.sanitize"
 #define PRELOADED "FIRESTEEL_PRELOADED" /* set by a process that executes itself, for its successor */
 
-/* Leaks are not reported: the engine keeps modules and names for ever. The handlers are those of exec/guard/crash. */
+/* Leaks are not reported: the engine keeps modules and names forever. The handlers are those of exec/guard/crash. */
 #define ASAN_SETTINGS                                                                                                  \
         "detect_leaks=0:abort_on_error=1:disable_coredump=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:"            \
         "handle_sigill=0:handle_abort=0:use_sigaltstack=0:allocator_may_return_null=1"

@@ -14,7 +14,7 @@ struct fst_error;
 struct string_list;
 
 /*
- * Appends the compiler's flags for @list ("address,undefined") to @flags; none for NULL and "". Returns -EINVAL with
+ * Appends the compiler's flags for @list ("address,undefined") to @flags. None for NULL and "". Returns -EINVAL with
  * @error for an unknown sanitizer.
  */
 int sanitizers_flags(const char *list, struct buf *flags, struct fst_error *error);

@@ -48,7 +48,7 @@ struct block_network {
                          struct fst_error *error);
 
         /*
-         * Asks for executors that may take a replica; returns as above. With @name (not NULL) only executors without
+         * Asks for executors that may take a replica. Returns as above. With @name (not NULL) only executors without
          * that block. NULL: there are no other executors.
          */
         int (*peers)(void *owner, const struct block_name *name, const int *stopped, struct block_location *out,

@@ -15,5 +15,5 @@ struct replicator *replicator_new(struct block_manager *blocks);
 /* Cancels a running copy and ends the thread. NULL is allowed. */
 void replicator_free(struct replicator *replicator);
 
-/* Queues a block for one more copy; does not block. Any thread. */
+/* Queues a block for one more copy. Does not block. Any thread. */
 void replicator_add(struct replicator *replicator, struct block_id id);

@@ -8,7 +8,7 @@
  *
  * The signal is delivered again after the report. With the default action restored, the faulting instruction runs once
  * more (so the core dump shows the true registers). A signal that was sent is raised again and delivered when the
- * handler returns; abort() raises a second time by itself.
+ * handler returns. Abort() raises a second time by itself.
  *
  * Invariant: modules[0 … n_modules) is complete before n_modules is increased, and never changes afterwards.
  */

@@ -20,7 +20,7 @@ struct fst_error;
 struct fst_task_info;
 
 /*
- * The thread's current task and function; only the functions below write it. Initial-exec: a handler may read it at any
+ * The thread's current task and function. Only the functions below write it. Initial-exec: a handler may read it at any
  * time.
  */
 struct crash_call {
@@ -36,7 +36,7 @@ extern __thread struct crash_call crash_call __attribute__((tls_model("initial-e
 /*
  * Installs the handlers (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, exit) for the process, and the calling thread's
  * signal stack. The caller keeps @descriptor open. @hint is a sentence that ends each report of a task (the cost of the
- * crash and a remedy), or NULL; borrowed for ever. A second call replaces both. Call it before any thread runs tasks.
+ * crash and a remedy), or NULL. Borrowed forever. A second call replaces both. Call it before any thread runs tasks.
  * Returns -errno with @error.
  */
 int crash_init(int descriptor, const char *hint, struct fst_error *error);
@@ -47,7 +47,7 @@ int crash_init(int descriptor, const char *hint, struct fst_error *error);
  */
 void crash_say(const char *reason);
 
-/* What reports say of SIGABRT instead of "abort() was called"; borrowed for ever. Any thread. */
+/* What reports say of SIGABRT instead of "abort() was called". Borrowed forever. Any thread. */
 void crash_set_abort_reason(const char *reason);
 
 /* Returns the task id that a crash report anywhere in @text names; -1: none. @text is untrusted. */
@@ -59,7 +59,7 @@ void crash_thread_deinit(void);
 
 /*
  * Registers a module: addresses in @start … @end are reported as @name+offset, with the command that finds the source
- * line in the file @path. Borrowed for ever; any thread.
+ * line in the file @path. Borrowed forever; any thread.
  */
 #define CRASH_LINE_COMMAND "addr2line -e "
 void crash_add_module(const char *name, const char *path, uintptr_t start, uintptr_t end);

@@ -1,5 +1,5 @@
 /*
- * See memory_guard.h. Any allocation may use a quarter of the group's reserve; small allocations, whose failure aborts
+ * See memory_guard.h. Any allocation may use a quarter of the group's reserve. Small allocations, whose failure aborts
  * the process, may use another half. One lock: the functions are called on any thread, and the limit is freed with its
  * slots.
  */

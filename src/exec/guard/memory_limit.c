@@ -262,7 +262,7 @@ static int64_t resident(const struct memory_limit *l)
 
 /*
  * Returns the group's memory that the kernel cannot reclaim. Version 1 does not tell how much kernel memory is
- * reclaimable; nearly all of it usually is, and the reserve covers the rest.
+ * reclaimable. Nearly all of it usually is, and the reserve covers the rest.
  */
 static int64_t group_used(const struct memory_limit *l)
 {

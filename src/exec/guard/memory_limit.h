@@ -2,7 +2,7 @@
  * Keeps an executor, or the driver of a local master, within its memory: spark.executor.memory and its overhead, or
  * less if a control group allows less.
  *
- * The memory manager counts the memory of rows; this measures the whole process, because functions allocate freely.
+ * The memory manager counts the memory of rows. This measures the whole process, because functions allocate freely.
  * Repeated checks (a timer) return, in this order: nothing; MEMORY_LIMIT_EVICT above the limit: free caches;
  * MEMORY_LIMIT_FAIL if that did not help: fail the largest task, with a message, before the kernel kills the process.
  *
@@ -70,7 +70,7 @@ int memory_limit_processes(const struct memory_limit *limit);
  */
 int64_t memory_limit_reserve(const struct memory_limit *limit);
 
-/* Returns the resident bytes of the process; if the limit is a group's, those of the group. Takes about 3 µs. */
+/* Returns the resident bytes of the process. If the limit is a group's, those of the group. Takes about 3 µs. */
 int64_t memory_limit_used(struct memory_limit *limit);
 
 enum memory_verdict {

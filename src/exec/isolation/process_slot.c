@@ -353,7 +353,7 @@ static void set_failed(struct slot_task *t, int status, const char *format, ...)
         t->message = buf_steal(&b);
 }
 
-/* Stores the output of a successful task; steals the @fd of a map output. */
+/* Stores the output of a successful task. Steals the @fd of a map output. */
 static void take_product(struct process_slot *s, struct task_batch *run, struct slot_task *t, const void *data,
                          size_t len, int fd)
 {

@@ -256,7 +256,7 @@ int zygote_new(const struct task_process_class *class, struct zygote **zygote, s
         if (threads > 1)
                 return error_set(error, -EBUSY,
                                  "tasks cannot run in processes of their own: this process has %d threads already, and "
-                                 "a copy of it could wait for ever for their locks; start no thread before the "
+                                 "a copy of it could wait forever for their locks; start no thread before the "
                                  "context, or set spark.firesteel.task.isolation=none",
                                  threads);
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)

@@ -14,7 +14,7 @@
  *
  * No process outlives its parent. The zygote ends when the executor's end of its socket closes, for any reason, and
  * kills its task processes, which also die with the zygote (PR_SET_PDEATHSIG). The zygote holds no descriptor of the
- * executor except its own socket and standard output and error; standard input is /dev/null.
+ * executor except its own socket and standard output and error. Standard input is /dev/null.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ struct zygote_report {
 };
 
 /*
- * Forks the zygote. Its task processes run task_process_main with @class, which must live for ever. The caller holds no
+ * Forks the zygote. Its task processes run task_process_main with @class, which must live forever. The caller holds no
  * locks. Returns -EBUSY with @error if this process has several threads, or an error of fork and socketpair.
  */
 int zygote_new(const struct task_process_class *class, struct zygote **zygote, struct fst_error *error);

@@ -26,7 +26,7 @@ void task_runner_deinit(struct task_runner *runner);
 
 /*
  * Runs @n tasks of @work, which may use @resources, one after another and fills in their outcomes. A task ends at its
- * next safe point when stopped[i] is set; if @stopped is NULL, when its own flag is (both atomic). Crash reports name
+ * next safe point when stopped[i] is set. If @stopped is NULL, when its own flag is (both atomic). Crash reports name
  * @info of the task.
  */
 void task_runner_run(struct task_runner *runner, struct stage_context *work, const struct task_resources *resources,

@@ -21,7 +21,7 @@ struct open_file;
 enum codec_kind { CODEC_NONE, CODEC_LZ4, CODEC_ZSTD, CODEC_GZIP, CODEC_BZIP2, CODEC_DEFLATE, CODEC_KINDS };
 
 /* Parses spark.io.compression.codec: "lz4", "zstd", "none", or Spark's class names for these. Returns -EINVAL for
- * "snappy", "lzf" and all other names; the message lists the valid ones. */
+ * "snappy", "lzf" and all other names. The message lists the valid ones. */
 int codec_parse(const char *name, enum codec_kind *kind, struct fst_error *error);
 
 /* "lz4", "zstd", "gzip", "bzip2", "deflate", "none". */
@@ -35,7 +35,7 @@ const char *codec_suffix(enum codec_kind kind);
 
 /*
  * Parses a user's codec for files: a name of codec_name, a class of Hadoop ("org.apache.hadoop.io.compress.GzipCodec",
- * "GzipCodec"), "none" or "uncompressed", in any case. Returns -EINVAL for other names; the message lists the valid
+ * "GzipCodec"), "none" or "uncompressed", in any case. Returns -EINVAL for other names. The message lists the valid
  * ones.
  */
 int codec_parse_file(const char *name, enum codec_kind *kind, struct fst_error *error);

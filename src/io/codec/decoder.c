@@ -3,7 +3,7 @@
  * lz4 frames and Hadoop's sequences of lz4 blocks.
  *
  * All work alike: compressed bytes go into `input`; a step consumes some, produces some, and knows whether it is
- * between two frames. A file may end only there. Only another gzip member may follow a gzip member; zeros after the
+ * between two frames. A file may end only there. Only another gzip member may follow a gzip member. Zeros after the
  * last one are padding, as for gzip(1).
  *
  * Invariant: position − (filled − at) is the offset in the file up to which compressed bytes are consumed. Messages

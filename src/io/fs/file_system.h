@@ -1,5 +1,5 @@
 /*
- * A file system: the operations that io/ needs. Local files are one file system; the others have the same operations.
+ * A file system: the operations that io/ needs. Local files are one file system. The others have the same operations.
  * io/fs/file_systems.h chooses one for a path.
  *
  * Paths are full paths (io/fs/path.h). Every operation blocks, may be called from any thread, and reports errors with
@@ -67,7 +67,7 @@ struct file_system {
         /* Reads up to @size bytes from @offset on. Returns the number read, 0 at the end of the file, or negative. A
          * file system with costly requests reads ahead, but only little beyond `wanted`. */
         ssize_t (*read_at)(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error);
-        /* Creates a file and its directories; truncates an existing file (Hadoop's create with overwrite). */
+        /* Creates a file and its directories. Truncates an existing file (Hadoop's create with overwrite). */
         int (*create)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
         /* Appends all @size bytes. After a failed write only close and remove are allowed. */
         int (*write)(struct open_file *file, const void *data, size_t size, struct fst_error *error);

@@ -2,7 +2,7 @@
  * Hadoop's file patterns; see glob.h.
  *
  * Braces are expanded before matching. So matching only backtracks to stars, and takes time up to pattern times name.
- * Expansion could grow exponentially; it is counted and limited.
+ * Expansion could grow exponentially. It is counted and limited.
  *
  * Differs from Hadoop only for invalid patterns: there `*` inside brackets becomes part of a regular expression, here
  * it is a star.

@@ -1,5 +1,5 @@
 /* Hadoop's file patterns: `*`, `?`, `[abc]`, `[a-c]`, `[^a]` or `[!a]`, `{ab,cd}` (may be nested and contain slashes),
- * and `\` to quote a character. Characters are UTF-8; each byte that is not valid UTF-8 counts as one character. */
+ * and `\` to quote a character. Characters are UTF-8. Each byte that is not valid UTF-8 counts as one character. */
 #pragma once
 
 #include "base/vec.h"
@@ -21,7 +21,7 @@ void glob_split_list(const char *text, struct glob_words *words);
 
 /*
  * Expands the braces of @pattern in order: "{a,b}c" gives "ac" and "bc"; `\` stays. With @only_with_slash, braces
- * without a slash and unclosed braces are kept; without it, an unclosed brace is -EINVAL. -E2BIG for more than 10,000
+ * without a slash and unclosed braces are kept. Without it, an unclosed brace is -EINVAL. -E2BIG for more than 10,000
  * patterns.
  */
 int glob_expand(const char *pattern, bool only_with_slash, struct glob_words *words, struct fst_error *error);

@@ -8,7 +8,7 @@
  *
  * The root of a file is <configuration> with <property><name/><value/><final/></property>, also as attributes of
  * property, and <include href="…"/>. Later values replace earlier ones unless these are final. Deprecated keys stand
- * for the newer ones. Keys without a value are missing; this file has no defaults.
+ * for the newer ones. Keys without a value are missing. This file has no defaults.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * relative name, which is invalid, and "/tmp/a:b" is a file, as in Spark.
  *
  * Invariant: a full path is `scheme:/name` or `scheme://authority/name`, has no further "//", and no trailing slash
- * unless it is a root. "." and ".." stay; the kernel resolves them.
+ * unless it is a root. "." and ".." stay. The kernel resolves them.
  */
 #include "io/fs/path.h"
 

@@ -13,7 +13,7 @@
 struct fst_error;
 
 /*
- * Returns the full form of a user's text; the caller owns it. Without a scheme it is "file". Returns -EINVAL for an
+ * Returns the full form of a user's text. The caller owns it. Without a scheme it is "file". Returns -EINVAL for an
  * empty name, a scheme with a relative name ("file:x"), or a local name with a host; -ENAMETOOLONG from 4 KiB on. Does
  * not access the disk, except to read the working directory for a relative name.
  */

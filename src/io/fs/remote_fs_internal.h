@@ -76,7 +76,7 @@ int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *li
 ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
                      struct fst_error *error);
 
-/* webhdfs_write.c. create keeps @c until the file is closed; no other operation may use it meanwhile. */
+/* webhdfs_write.c. create keeps @c until the file is closed. No other operation may use it meanwhile. */
 int webhdfs_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);
 int webhdfs_write(struct open_file *file, const void *data, size_t size, struct fst_error *error);
 int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error);
@@ -120,7 +120,7 @@ int s3a_fetch(struct remote_call *c, const char *path, remote_sink sink, void *c
 ssize_t s3a_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
                  struct fst_error *error);
 
-/* s3a_write.c. create keeps @c until the file is closed; other operations may use it meanwhile. */
+/* s3a_write.c. create keeps @c until the file is closed. Other operations may use it meanwhile. */
 int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);
 int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_error *error);
 int s3a_close(struct open_file *file, bool keep, struct fst_error *error);

@@ -17,7 +17,7 @@ struct uri {
         bool opaque; /* "mailto:x": a scheme without a path; the remaining text is in no part */
 };
 
-/* True if Java accepts @text as a URI. Then *@out has its parts, borrowed from @text; otherwise *@out is unchanged. */
+/* True if Java accepts @text as a URI. Then *@out has its parts, borrowed from @text. Otherwise *@out is unchanged. */
 bool uri_parse(const char *text, struct uri *out);
 
 /* True if the scheme equals @name, including case. */

@@ -28,7 +28,7 @@ struct http_client;
 #define HTTP_STALL_TIMEOUT_MS 120000
 #define HTTP_MAX_ANSWER (64u << 20)
 
-/* Everything is borrowed for the call; zero or NULL means not set. */
+/* Everything is borrowed for the call. Zero or NULL means not set. */
 struct http_request {
         const char *url;            /* http, https, ftp or ftps; a name and password in it are used */
         const char *method;         /* GET without, POST with a body */

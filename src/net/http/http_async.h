@@ -1,7 +1,7 @@
 /*
- * Concurrent requests over HTTP(S) on a loop; the non-blocking counterpart of net/http/http.h. Over TLS a server that
- * speaks HTTP/2 gets all of them on one connection, so that there is one handshake; others get a few connections that
- * are kept. Requests are as in http.h; sink and progress are called on the loop.
+ * Concurrent requests over HTTP(S) on a loop. The non-blocking counterpart of net/http/http.h. Over TLS a server that
+ * speaks HTTP/2 gets all of them on one connection, so that there is one handshake. Others get a few connections that
+ * are kept. Requests are as in http.h. Sink and progress are called on the loop.
  *
  *      r = http_async_new(loop, &(struct http_async_options){0}, &client, error);
  *      transfer = http_async_send(client, &(struct http_request){.url = url}, done, owner);
@@ -42,7 +42,7 @@ int http_async_new(uv_loop_t *loop, const struct http_async_options *options, st
  */
 void http_async_free(struct http_async *client);
 
-/* Starts a request. @request, including its body, is borrowed for the call; only the texts of its certificates
+/* Starts a request. @request, including its body, is borrowed for the call. Only the texts of its certificates
  * (ca_data, cert_data, key_data) must outlive the client. A request with a sink is a stream: it neither waits for
  * other requests nor delays them. Other requests start in the order of calls.
  */

@@ -3,7 +3,7 @@
 
 #include "net/http/http_module.h"
 
-/* Returns the module's operations; the first call loads it. -ENOENT or -ELIBBAD with @error. Thread-safe. */
+/* Returns the module's operations. The first call loads it. -ENOENT or -ELIBBAD with @error. Thread-safe. */
 int http_ops_load(const struct http_ops **ops, struct fst_error *error);
 
 /* For fuzz targets: replaces the module's operations by @ops. Call it before the first client. */

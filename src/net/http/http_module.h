@@ -51,7 +51,7 @@ struct http_ops {
         /* Concurrent requests; NULL: out of memory. @hooks is copied. Free it only when all requests have ended. */
         struct http_multi *(*multi_new)(const struct http_hooks *hooks, void *context);
         void (*multi_free)(struct http_multi *multi);
-        /* Starts one. @request and @receiver must last until it has ended. Returns as perform; a negative result ends
+        /* Starts one. @request and @receiver must last until it has ended. Returns as perform. A negative result ends
          * it.
          */
         int (*multi_begin)(struct http_multi *multi, const struct http_request *request, struct http_receiver *receiver,

@@ -16,7 +16,7 @@
  * of several in between.
  *
  * Clients are untrusted. Each has `request_ms` to send a complete request, counted from its first byte or from the
- * last answer, and a minute and 16 KiB a second to take its answer; headers, a body, all bodies together and the
+ * last answer, and a minute and 16 KiB a second to take its answer. Headers, a body, all bodies together and the
  * connections are limited. When there are too many connections the one idle for longest is closed.
  */
 #pragma once
@@ -65,7 +65,7 @@ struct http_server_options {
         void *owner;
 };
 
-/* A request. The handler reads it; it lasts until it is answered. */
+/* A request. The handler reads it. It lasts until it is answered. */
 struct http_call {
         const char *method; /* "GET" also for HEAD, whose answer loses its body */
         const char *path;   /* as received, percent-encoded: "/app/" */

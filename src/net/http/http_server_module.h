@@ -21,10 +21,10 @@ enum http_step {
 };
 
 struct http_server_events {
-        /* A connection was opened; the result identifies it from now on. */
+        /* A connection was opened. The result identifies it from now on. */
         void *(*opened)(void *owner, int fd);
         void (*closed)(void *owner, void *connection);
-        /* A request line has arrived. @handle is the module's exchange; the result is the owner's. */
+        /* A request line has arrived. @handle is the module's exchange. The result is the owner's. */
         void *(*began)(void *owner, void *connection, void *handle, const char *target);
         /* The headers (@first), a piece of the body (@size not 0), or the end. */
         enum http_step (*step)(void *owner, void *call, const char *method, const char *data, size_t size);

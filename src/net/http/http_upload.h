@@ -17,13 +17,13 @@
 
 struct http_upload;
 
-/* Begins an upload; nothing need be sent yet. The default method is PUT; body, follow, sink and progress are ignored.
+/* Begins an upload. Nothing need be sent yet. The default method is PUT. Body, follow, sink and progress are ignored.
  * The data of @request is borrowed until the end. -EBUSY during another upload, -EINVAL, -ENOMEM.
  */
 int http_upload_begin(struct http_client *client, const struct http_request *request, struct http_upload **out,
                       struct fst_error *error);
 
-/* Sends all of @data; blocks until done. Returns 0 without sending if the server has answered already; the end
+/* Sends all of @data. Blocks until done. Returns 0 without sending if the server has answered already. The end
  * returns its answer. Otherwise returns the error of http_perform, and the upload must be ended.
  */
 int http_upload_write(struct http_upload *upload, const void *data, size_t n, struct fst_error *error);

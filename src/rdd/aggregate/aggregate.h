@@ -84,7 +84,7 @@ int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, str
 
 /*
  * Returns the next rows of the result in @batch and, if @hashes is not NULL (room for FST_BATCH_ROWS), the hash of each
- * key (rdd/aggregate/hash.h). batch->rows is 0 at the end; then the table is empty and can be filled again. Rows are
+ * key (rdd/aggregate/hash.h). batch->rows is 0 at the end. Then the table is empty and can be filled again. Rows are
  * valid until the next call on @a. Add nothing between the first call and the end. Negative: reading spilled rows
  * failed, or as aggregate_add.
  */
@@ -97,7 +97,7 @@ bool aggregate_reduces(const struct aggregate *a);
 /* Shrinks an empty table to the smallest. Does nothing while it holds rows or is being read. */
 void aggregate_shrink(struct aggregate *a);
 
-/* Discards the rows, removes files and returns the reservations; ready for aggregate_start. */
+/* Discards the rows, removes files and returns the reservations. Ready for aggregate_start. */
 void aggregate_reset(struct aggregate *a);
 
 /* Counters for the task's metrics. */

@@ -2,7 +2,7 @@
  * The hash table of an aggregate; see combine_table.h.
  *
  * Rows are processed in groups. First every key of the group is loaded and hashed, and its slot's cache line is
- * prefetched. Then every row accesses its slot. Large tables exceed the near caches; grouping makes the memory accesses
+ * prefetched. Then every row accesses its slot. Large tables exceed the near caches. Grouping makes the memory accesses
  * overlap.
  *
  * Invariants: capacity is a power of 2 and at least MIN_TABLE while the table is started. count ≤ limit < capacity, so

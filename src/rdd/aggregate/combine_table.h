@@ -138,11 +138,11 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
 int table_take(struct combine_table *t, size_t size, void **memory);
 
 /* Reads up to @room rows from slot *@pos on into the columns of @batch (BYTES as views into the table) and advances
- * *@pos. Returns the number of rows, 0 at the end. @clear frees the slots; their bytes stay until they are reused. */
+ * *@pos. Returns the number of rows, 0 at the end. @clear frees the slots. Their bytes stay until they are reused. */
 uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
                     bool clear);
 
-/* Reads the rows of one bucket only; start with *@pos = 0. Does not change the slots. */
+/* Reads the rows of one bucket only. Start with *@pos = 0. Does not change the slots. */
 uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos, uint32_t room, fst_batch *batch);
 
 /* Removes the content: keeps the slots and frees the pages. */

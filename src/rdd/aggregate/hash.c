@@ -1,6 +1,6 @@
 /*
  * Hashes keys. Short keys, the usual case, are hashed in registers (rdd/pipeline/key.h), longer ones by XXH3. The
- * processes of one application share these numbers; nothing on disk depends on them.
+ * processes of one application share these numbers. Nothing on disk depends on them.
  *
  * Differs from Spark: its HashPartitioner takes Java's hashCode modulo the number of partitions, so a key may fall into
  * another partition here. Spark promises no particular partition.

@@ -24,7 +24,7 @@ void reduce_value_copy(struct reduce_value *to, const struct reduce_value *from)
 
 /*
  * Combines rows of @in into a value of @made by @fn. A partition starts from @zero (borrowed) or, if that is NULL, from
- * its first row; rows and result then have the same type. @fn has one of aggregate's forms for @in and @made
+ * its first row. Rows and result then have the same type. @fn has one of aggregate's forms for @in and @made
  * (reduce_check).
  */
 struct op *reduce_op_new(struct task_run *run, fst_type in, fst_type made, const fst_fn *fn,

@@ -59,6 +59,6 @@ void strata_bounds_once(double fraction, int64_t items, double *accept, double *
 void strata_bounds_replaced(double fraction, int64_t items, double *accept, double *wait);
 
 /* The threshold for a key with @items pairs, of which @accepted are accepted, and @n sorted numbers on the wait list.
- * False if the bounds missed the exact size; the threshold is then the best available. */
+ * False if the bounds missed the exact size. The threshold is then the best available. */
 bool strata_threshold(double fraction, int64_t items, int64_t accepted, double *waiting, size_t n, double accept,
                       double *threshold);

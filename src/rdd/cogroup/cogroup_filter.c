@@ -45,7 +45,7 @@ static int filter_advance_left(struct cogroup_op *self, struct cogroup_side *lef
         return r ? r : side_read(left);
 }
 
-/* Consumes the right rows of a key that both sides have. One left row is selected; the key's other left rows then find
+/* Consumes the right rows of a key that both sides have. One left row is selected. The key's other left rows then find
  * no right rows. */
 static int filter_skip_right(struct cogroup_side *left, struct cogroup_side *right)
 {

@@ -97,7 +97,7 @@ static inline int64_t rank_of_fixed(const void *key)
         return rank_of_bytes((fst_bytes){key, 20});
 }
 
-/* Digits that sort like ranks; some are longer than two registers. */
+/* Digits that sort like ranks. Some are longer than two registers. */
 static inline size_t bytes_of(const struct side_row *r, char *to)
 {
         size_t more = r->rank % 3 == 0 ? 30 : 0;

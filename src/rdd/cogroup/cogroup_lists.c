@@ -3,7 +3,7 @@
  *
  * The lists of a batch are contiguous in one buffer, which is reserved and grows, so that values are copied once. In
  * `out` the pointers to lists are offsets until the batch is pushed. Keys of rows are views into the side as long as
- * its rows stay in memory; otherwise they are copied before their list.
+ * its rows stay in memory. Otherwise they are copied before their list.
  *
  * As in Spark's groupByKey, the values of one key must fit into memory. When other tasks end there is more memory, so
  * the task waits for them instead of failing. Sorted sides cannot free memory. Therefore, if a list may need it (there

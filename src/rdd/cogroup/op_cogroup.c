@@ -9,7 +9,7 @@
  * sorter's order.
  *
  * Memory: each sorter acquires its reserve while earlier sorters can still spill. The mode acquires its memory before
- * the sides are sorted; sorted sides do not spill. Emitted bytes are copied, because a side's batch may be released
+ * the sides are sorted. Sorted sides do not spill. Emitted bytes are copied, because a side's batch may be released
  * before they are pushed.
  */
 #include "rdd/cogroup/op_cogroup.h"
@@ -73,7 +73,7 @@ static int cogroup_meet_keys(struct cogroup_op *self)
         return r;
 }
 
-/* Ends the input. The mode reserves its memory while the sides can spill; then the sides are sorted. */
+/* Ends the input. The mode reserves its memory while the sides can spill. Then the sides are sorted. */
 static int cogroup_sort_sides(struct cogroup_op *self)
 {
         int r = self->class->start ? self->class->start(self) : 0;

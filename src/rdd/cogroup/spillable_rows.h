@@ -25,7 +25,7 @@ void spillable_rows_deinit(struct spillable_rows *a);
 /* Starts reading at the first row. Returns 0, or negative after task_run_fail. */
 int spillable_rows_read(struct spillable_rows *a);
 
-/* Returns the next rows, valid until the next call; batch->rows is 0 at the end. 0, or negative after task_run_fail. */
+/* Returns the next rows, valid until the next call. Batch->rows is 0 at the end. 0, or negative after task_run_fail. */
 int spillable_rows_next(struct spillable_rows *a, fst_batch *batch);
 
 /* Discards the rows and frees the memory. */

@@ -2,8 +2,8 @@
  * Operators on RDDs with equal keys: joins, cogroup, flat_map_groups, group_by_key, group_by, subtract_by_key.
  *
  * A cogroup depends narrowly on all sides. A side without the right partitioner gets a shuffle of its own, so all
- * operators share one reader and one writer of shuffles; an RDD that is two sides is shuffled once. Spark's
- * CoGroupedRDD depends on the shuffles directly; the stages are the same.
+ * operators share one reader and one writer of shuffles. An RDD that is two sides is shuffled once. Spark's
+ * CoGroupedRDD depends on the shuffles directly. The stages are the same.
  */
 #include "rdd/default_partitioner.h"
 #include "rdd/rdd_registry.h"
@@ -43,7 +43,7 @@ static void cogroup_place_sides(fst_rdd **rdds, int n, struct partitioner *p, fs
         }
 }
 
-/* Builds a cogroup of @rdds, which are at least one. subtract_by_key uses the left side's partitioner; the others
+/* Builds a cogroup of @rdds, which are at least one. subtract_by_key uses the left side's partitioner. The others
  * choose one among the sides'. */
 static fst_rdd *cogroup_rdd_new(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
                                 int partitions, fst_site site)

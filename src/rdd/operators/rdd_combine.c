@@ -93,7 +93,7 @@ FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, 
         return combine_rdd_new(pairs, pairs->type, NULL, &f, partitions, site);
 }
 
-/* Builds an RDD with accumulators; invalid if the accumulator's type is not one column. */
+/* Builds an RDD with accumulators. Invalid if the accumulator's type is not one column. */
 static fst_rdd *combine_rdd_new_taking(fst_rdd *pairs, fst_type accumulator, struct aggregate_values *values,
                                        const fst_fn *combine, int partitions, fst_site site)
 {

@@ -3,7 +3,7 @@
  * (rdd/aggregate/stratified_sampler.h).
  *
  * Before the first job of an exact sample, driver/actions/sample_thresholds.c computes its thresholds. It runs RDDs of
- * this class with another `step` and the strata of the first. Their rows are pairs (key, number); the key is
+ * this class with another `step` and the strata of the first. Their rows are pairs (key, number). The key is
  * STEP_RESULTS × the number of the stratum + an enum step_result.
  */
 #include "rdd/rdd_build.h"

@@ -42,7 +42,7 @@ void rdd_depend_on_shuffle(fst_rdd *rdd)
         rdd->partitioner = &rdd->shuffle.partitioner;
 }
 
-/* The RDD that reads @parent's rows as placed by @p; takes over @p. */
+/* The RDD that reads @parent's rows as placed by @p. Takes over @p. */
 static fst_rdd *shuffled_rdd_new(fst_rdd *parent, struct partitioner *p, int partitions, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);

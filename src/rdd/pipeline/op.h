@@ -38,9 +38,9 @@ struct op_class {
         /* Starts a partition. NULL: nothing to do. */
         int (*begin)(struct op *op);
         int (*consume)(struct op *op, const struct rows *in);
-        /* Pushes rows that were held back; the partition's input is complete. NULL: none are held back. */
+        /* Pushes rows that were held back. The partition's input is complete. NULL: none are held back. */
         int (*end)(struct op *op);
-        /* Discards rows that were held back; the partition is abandoned. NULL: none are held back. */
+        /* Discards rows that were held back. The partition is abandoned. NULL: none are held back. */
         void (*abandon)(struct op *op);
         void (*free)(struct op *op);
 };
@@ -88,7 +88,7 @@ static inline bool fst_type_has_bytes(fst_type type)
         return type.key == FST_KIND_BYTES || type.value == FST_KIND_BYTES;
 }
 
-/* fst_type_name writes "PAIR(BYTES, I64)" into @text; the second also writes sizes, as in "FIXED(8)". */
+/* fst_type_name writes "PAIR(BYTES, I64)" into @text. The second also writes sizes, as in "FIXED(8)". */
 const char *fst_type_name(fst_type type, char text[static 64]);
 const char *fst_tag_name(uint32_t tag, char text[static 64]);
 

@@ -11,5 +11,5 @@ struct op *cache_op_new(struct task_run *run, fst_type type);
 /* Starts a partition. Takes over @writer; NULL: only pass rows on. */
 void cache_op_start(struct op *op, struct block_writer *writer);
 
-/* Ends the partition. Keeps the block if @whole and downstream took all rows; otherwise discards it. */
+/* Ends the partition. Keeps the block if @whole and downstream took all rows. Otherwise discards it. */
 void cache_op_finish(struct op *op, bool whole);

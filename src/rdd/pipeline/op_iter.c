@@ -11,7 +11,7 @@
 #include "base/coroutine.h"
 #include "base/mem.h"
 
-/* User code may have large frames; untouched pages cost nothing. */
+/* User code may have large frames. Untouched pages cost nothing. */
 #define STACK_SIZE ((size_t)8 << 20)
 
 struct iter_op {

@@ -1,5 +1,5 @@
 /*
- * Rows encoded as values of pairs, or as one column. sort_by, group_by and key_by put the row behind a key; distinct
+ * Rows encoded as values of pairs, or as one column. sort_by, group_by and key_by put the row behind a key. Distinct
  * and similar operators compare whole rows.
  *
  * A row that is not a pair does not change. A pair becomes bytes: its record (store/page.h), which is also an element

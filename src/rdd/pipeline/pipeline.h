@@ -1,6 +1,6 @@
 /*
  * A pipeline: the operators of one stage in one slot, from the sources through narrow dependencies into a sink. It is
- * reused for one partition after another. Creating it allocates; running it for a further partition does not, which
+ * reused for one partition after another. Creating it allocates. Running it for a further partition does not, which
  * makes small tasks cheap.
  */
 #pragma once

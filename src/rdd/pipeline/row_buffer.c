@@ -3,7 +3,7 @@
  * written to disk and freed. From then on one reserved page is filled and written repeatedly.
  *
  * A row larger than a page gets a page of its own. If that is denied, the page is allocated without accounting, written
- * and freed at once; reading such a row is not accounted either.
+ * and freed at once. Reading such a row is not accounted either.
  */
 #include "rdd/pipeline/row_buffer.h"
 

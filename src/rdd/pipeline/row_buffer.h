@@ -38,13 +38,13 @@ int row_buffer_add(struct row_buffer *b, const fst_batch *batch, struct fst_erro
 /* Starts reading at the first row. No rows may be added until row_buffer_clear. Negative: writing or opening failed. */
 int row_buffer_read(struct row_buffer *b, struct fst_error *error);
 
-/* Returns the next rows; batch->rows is 0 at the end. Valid until the next call on @b. Negative: reading failed. */
+/* Returns the next rows. Batch->rows is 0 at the end. Valid until the next call on @b. Negative: reading failed. */
 int row_buffer_next(struct row_buffer *b, fst_batch *batch, struct fst_error *error);
 
-/* Discards the rows and keeps the reservation; ready for other rows. */
+/* Discards the rows and keeps the reservation. Ready for other rows. */
 void row_buffer_clear(struct row_buffer *b);
 
-/* Discards the rows and returns the reservation; ready for row_buffer_start. */
+/* Discards the rows and returns the reservation. Ready for row_buffer_start. */
 void row_buffer_reset(struct row_buffer *b);
 
 /* Bytes written to disk since row_buffer_start. */

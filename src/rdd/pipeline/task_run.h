@@ -99,7 +99,7 @@ void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint
 void task_run_end(struct task_run *run);
 
 /*
- * Returns the attempt's accumulator updates for its result, or NULL; the caller owns them. Call it before task_run_end.
+ * Returns the attempt's accumulator updates for its result, or NULL. The caller owns them. Call it before task_run_end.
  */
 struct accumulator_updates *task_run_take_accumulated(struct task_run *run);
 

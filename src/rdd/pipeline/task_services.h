@@ -3,7 +3,7 @@
  * them. An executor (or the driver of a local master, or a worker process) fills in the table and hands it to its slots
  * (exec_env.services).
  *
- * Tasks' threads call all of them, several at a time. Calls may wait for other processes; setting @stopped (atomic)
+ * Tasks' threads call all of them, several at a time. Calls may wait for other processes. Setting @stopped (atomic)
  * ends the wait with -ECANCELED.
  */
 #pragma once

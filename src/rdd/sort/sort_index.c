@@ -7,8 +7,8 @@
  * Few entries are sorted by insertion. Where all prefixes are equal, the next eight bytes of the keys become the
  * prefix. Keys that end within them come first, the shorter before the longer.
  *
- * Every step is stable. Keys that separate one at a time over a long common prefix would make the recursion deep;
- * beyond MAX_DEPTH a merge sort with full comparisons takes over.
+ * Every step is stable. Keys that separate one at a time over a long common prefix would make the recursion deep.
+ * Beyond MAX_DEPTH a merge sort with full comparisons takes over.
  */
 #include "rdd/sort/sort_index.h"
 
@@ -223,7 +223,7 @@ static void sort_entries_insertion(const struct record_order *order, struct sort
         }
 }
 
-/* Sorts into @to. @a and @to hold the same @n entries; the order of @a is undefined afterwards. */
+/* Sorts into @to. @a and @to hold the same @n entries. The order of @a is undefined afterwards. */
 static void sort_entries_merge(const struct record_order *order, struct sort_entry *a, struct sort_entry *to, size_t n,
                                size_t offset)
 {

@@ -38,6 +38,6 @@ int sort_merge_init(struct sort_merge *m, struct record_order order, struct spil
                     struct fst_error *error);
 void sort_merge_deinit(struct sort_merge *m);
 
-/* Returns up to @room further rows in the columns of @batch; batch->rows is 0 at the end. Views are valid until the
+/* Returns up to @room further rows in the columns of @batch. Batch->rows is 0 at the end. Views are valid until the
  * next call. Negative: reading failed. */
 int sort_merge_next(struct sort_merge *m, uint32_t room, fst_batch *batch, struct fst_error *error);

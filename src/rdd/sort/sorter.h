@@ -50,7 +50,7 @@ int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error 
  * failed. */
 int sorter_finish(struct sorter *s, struct fst_error *error);
 
-/* Returns the next rows in order; batch->rows is 0 at the end. Valid until the next call on @s. Negative: reading runs
+/* Returns the next rows in order. Batch->rows is 0 at the end. Valid until the next call on @s. Negative: reading runs
  * failed. */
 int sorter_next(struct sorter *s, fst_batch *batch, struct fst_error *error);
 
@@ -60,7 +60,7 @@ bool sorter_in_memory(const struct sorter *s);
 size_t sorter_tell(const struct sorter *s);
 void sorter_seek(struct sorter *s, size_t row);
 
-/* Discards the rows, removes files and returns the reservations; ready for sorter_start. */
+/* Discards the rows, removes files and returns the reservations. Ready for sorter_start. */
 void sorter_reset(struct sorter *s);
 
 /* Counters for the task's metrics. */

@@ -70,7 +70,7 @@ int transfer_read_all(struct transfer_input *input, void *buf, size_t n, struct 
 /* Returns true if the failure was the server's answer, not the connection's. */
 bool transfer_input_refused(const struct transfer_input *input);
 
-/* Keeps the connection if the stream was read to its end; otherwise closes it. NULL is allowed. */
+/* Keeps the connection if the stream was read to its end. Otherwise closes it. NULL is allowed. */
 void transfer_close(struct transfer_input *input);
 
 /* Uploads @n pieces of any total size and waits for the reply. Returns 0 when the server has accepted them, or

@@ -1,4 +1,4 @@
-/* One connection of a transfer server: its input and pending output. It never blocks; the server's loop calls it when
+/* One connection of a transfer server: its input and pending output. It never blocks. The server's loop calls it when
  * the socket is ready, and closes it when it asks for that or its deadline has passed.
  */
 #pragma once

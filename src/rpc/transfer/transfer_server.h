@@ -15,7 +15,7 @@ struct security;
 
 /* ----------------------------------------------------------------------------------------- what is served */
 
-/* The source of an answer. Embedded first in the object that an open function creates; used by one thread at a time.
+/* The source of an answer. Embedded first in the object that an open function creates. Used by one thread at a time.
  */
 struct transfer_stream {
         const struct transfer_stream_class *class;
@@ -24,7 +24,7 @@ struct transfer_stream {
 struct transfer_stream_class {
         /* Returns the next bytes: fills at most @max elements of @iov (@max is 16 or more), whose bytes stay in place
          * until the next call or close, and returns their number; 0 at the end; negative on failure: the client gets
-         * @error. May read files; must not block otherwise. Called on a server's thread.
+         * @error. May read files. Must not block otherwise. Called on a server's thread.
          */
         int (*next)(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error);
         /* Frees the stream, complete or not. */
@@ -47,7 +47,7 @@ struct transfer_sink_class {
 
 struct transfer_handler {
         /* Opens the stream for @request (@len untrusted bytes). Returns 0, or negative with @error, which the client
-         * gets. Called on a server's thread; must not block.
+         * gets. Called on a server's thread. Must not block.
          */
         int (*open)(void *owner, const unsigned char *request, size_t len, struct transfer_stream **stream,
                     struct fst_error *error);

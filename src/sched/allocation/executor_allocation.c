@@ -10,7 +10,7 @@
  * kept while it is submitted or has running tasks.
  *
  * Departures from Spark: Spark repeats a request that did not reach the cluster manager only if it changed a target,
- * not an initial one. In Spark a task that starts after its attempt ended counts as minus one pending task for ever,
+ * not an initial one. In Spark a task that starts after its attempt ended counts as minus one pending task forever,
  * and a speculation reported after the end keeps the queue from ever being empty. Here such a task only counts as
  * running, and such a speculation is ignored. An ended attempt is not unschedulable any more.
  */

@@ -10,7 +10,7 @@
  *
  * Every resource profile has a target: the number of executors that the cluster manager maintains. It follows the
  * need, which is the number of executors that could run all waiting and running tasks at once, times config->ratio.
- * When tasks have waited for config->backlog_timeout the target grows by 1; while they still wait, after each
+ * When tasks have waited for config->backlog_timeout the target grows by 1. While they still wait, after each
  * config->sustained_timeout by 2, 4, 8, …, up to the need. A target above the need is lowered at once, which ends no
  * executor: an executor is removed when it was idle for long enough (sched/allocation/executor_monitor.h) and the
  * target and the minimum allow it. Each profile's target stays within config->min and config->max.
@@ -125,7 +125,7 @@ struct stage_demand {
 /* A stage attempt has waiting tasks. The first stage of a profile requests the profile's initial number. */
 void executor_allocation_stage_submitted(struct executor_allocation *a, const struct stage_demand *stage, int64_t now);
 
-/* The stage attempt has ended; its running tasks count until they end. */
+/* The stage attempt has ended. Its running tasks count until they end. */
 void executor_allocation_stage_completed(struct executor_allocation *a, int stage, int attempt);
 
 /* Exclusions leave no executor for some task of the stage; or (@yes false) this has ended. */
@@ -194,5 +194,5 @@ struct executor_allocation_sums {
 
 struct executor_allocation_sums executor_allocation_sums(const struct executor_allocation *a);
 
-/* The current request of a profile; borrowed until the next event. Returns false if no stage used it. */
+/* The current request of a profile. Borrowed until the next event. Returns false if no stage used it. */
 bool executor_allocation_request(const struct executor_allocation *a, int profile, struct executor_request *request);

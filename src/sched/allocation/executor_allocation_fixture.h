@@ -183,7 +183,7 @@ static inline int64_t adjust(struct bench *b)
         return executor_allocation_sums(b->a).target - before;
 }
 
-/* One round of growth; returns the change. */
+/* One round of growth. Returns the change. */
 static inline int64_t grow(struct bench *b)
 {
         int64_t when = executor_allocation_add_time(b->a);
@@ -215,7 +215,7 @@ static inline int remove_idle_ones(struct bench *b, const struct idle_executor *
         return (int)b->accepted.len;
 }
 
-/* Removes one executor; returns true if it was allowed. */
+/* Removes one executor. Returns true if it was allowed. */
 static inline bool drop_of(struct bench *b, int executor, int profile)
 {
         int n = remove_idle_ones(b, &(struct idle_executor){executor, profile}, 1);

@@ -9,7 +9,7 @@
  *
  * An executor that runs no task is idle. It times out after config->idle; after config->cached if it has blocks of
  * persisted RDDs; after config->shuffle if it has map outputs and shuffles are tracked. The longest applicable
- * timeout counts. Map outputs that a running job may read keep it for ever.
+ * timeout counts. Map outputs that a running job may read keep it forever.
  *
  * It is pure, as sched.h: callers pass the time, in nanoseconds of a monotonic clock, and it calls only its
  * operations. Executors are named by their index in the scheduler, which is never reused. One thread.
@@ -21,7 +21,7 @@
 
 struct executor_monitor;
 
-/* Times are nanoseconds, 0 or more; a deadline that overflows means never. */
+/* Times are nanoseconds, 0 or more. A deadline that overflows means never. */
 struct executor_monitor_config {
         int64_t idle;            /* spark.dynamicAllocation.executorIdleTimeout */
         int64_t cached;          /* spark.dynamicAllocation.cachedExecutorIdleTimeout */
@@ -77,7 +77,7 @@ void executor_monitor_rdd_unpersisted(struct executor_monitor *m, int rdd);
 void executor_monitor_shuffle_block(struct executor_monitor *m, int32_t executor, int shuffle);
 void executor_monitor_shuffle_removed(struct executor_monitor *m, int shuffle);
 
-/* A stage of a job that writes a shuffle; other stages are omitted. */
+/* A stage of a job that writes a shuffle. Other stages are omitted. */
 struct shuffle_stage {
         int stage, shuffle;
 };
@@ -113,7 +113,7 @@ enum executor_leaving { EXECUTOR_STAYS, EXECUTOR_KILLED, EXECUTOR_DECOMMISSIONED
 /* The last of executor_monitor_killed and …_decommissioned for it; EXECUTOR_STAYS for unknown ones. */
 enum executor_leaving executor_monitor_leaving(const struct executor_monitor *m, int32_t executor);
 
-/* The executor's name in the log. @number is for one without an id; borrowed until the next call. */
+/* The executor's name in the log. @number is for one without an id. Borrowed until the next call. */
 const char *executor_monitor_id(const struct executor_monitor *m, int32_t executor, char number[static 12]);
 
 /* The profile of an executor; EXECUTOR_PROFILE_UNKNOWN also for an unknown executor. */

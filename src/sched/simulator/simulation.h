@@ -1,4 +1,4 @@
-/* One simulated cluster. Internal to the files simulator*.c; others use sched/simulator/simulator.h.
+/* One simulated cluster. Internal to the files simulator*.c. Others use sched/simulator/simulator.h.
  *
  * simulator.c has the clock, the network and the executors; simulator_workload.c makes lineages and jobs;
  * simulator_invariants.c is the scheduler's owner and checks its decisions, with simulator_locality.c for task
@@ -111,7 +111,7 @@ struct sim_set {
         sim_numbers excluded, excluded_hosts; /* as the scheduler reported */
 };
 
-/* A map output that the simulated executors wrote; its handle is index + 1. */
+/* A map output that the simulated executors wrote. Its handle is index + 1. */
 struct sim_output {
         int32_t executor, shuffle, map;
         enum { OUTPUT_WRITTEN, OUTPUT_COUNTED, OUTPUT_RELEASED } state;
@@ -175,7 +175,7 @@ struct sim {
         int batched;
 };
 
-/* Reports the first violation; the loop stops at its next iteration. */
+/* Reports the first violation. The loop stops at its next iteration. */
 #define sim_check(sim, condition, ...)                                                                                 \
         ({                                                                                                             \
                 bool holds_ = (condition);                                                                             \
@@ -218,7 +218,7 @@ void sim_task_ended(struct sim *sim, int64_t task_id);
 /* @executor is lost, and the scheduler knows. */
 void sim_check_lost(struct sim *sim, int executor);
 
-/* No events are left; checks that everything has ended. */
+/* No events are left. Checks that everything has ended. */
 void sim_check_end(struct sim *sim);
 
 /* Checks after sched_free. */
@@ -248,18 +248,18 @@ void sim_places_check_turn(struct sim *sim);
 
 /* --------------------------------------------------------------------------------------- simulator_commits.c */
 
-/* The set begins; its stage was removed. */
+/* The set begins. Its stage was removed. */
 void sim_commits_begin(struct sim *sim, struct sim_set *s, const struct stage *stage);
 void sim_commits_stage_removed(struct sim *sim, const struct stage *stage);
 
 /* On the executor: the task has finished; returns true if it asks for permission now and continues with the reply. */
 bool sim_commits_ask(struct sim *sim, int run, int64_t task_id);
 
-/* A request reaches the driver; a reply reaches the task, which continues. */
+/* A request reaches the driver. A reply reaches the task, which continues. */
 void sim_commits_on_ask(struct sim *sim, int64_t task_id);
 void sim_commits_on_answer(struct sim *sim, int64_t task_id, bool yes);
 
-/* The attempt failed; called while the scheduler knows the task. */
+/* The attempt failed. Called while the scheduler knows the task. */
 void sim_commits_failed(struct sim *sim, int64_t task_id, enum task_state state);
 
 /* An output of a save was accepted; outputs were reset; the job succeeded. */
@@ -282,5 +282,5 @@ uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c);
 void sim_send_run(struct sim *sim, int run);
 void sim_send_kill(struct sim *sim, int64_t task_id);
 
-/* Finds the set's first input on an executor that died; returns false if all exist. */
+/* Finds the set's first input on an executor that died. Returns false if all exist. */
 bool sim_input_gone(struct sim *sim, struct sim_set *set);

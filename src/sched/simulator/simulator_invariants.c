@@ -451,7 +451,7 @@ void sim_check_end(struct sim *sim)
                 sim_check(sim, j->ended, "job %d has not ended, and no event is left that could end it", i);
                 sim_check(sim, j->removed, "job %d has ended but was not removed", i);
         }
-        sim_check(sim, sim->s->waiting.len == 0 && sim->s->failed.len == 0, "some stages wait for ever");
+        sim_check(sim, sim->s->waiting.len == 0 && sim->s->failed.len == 0, "some stages wait forever");
         for (size_t i = 0; i < sim->executors.len; i++) {
                 const struct executor *e = &sim->s->tasks.executors.at.data[i];
 

@@ -1,7 +1,7 @@
 /* The executors of an application: their hosts, racks and free resources, and the queue of those with a free core.
  * Internal to this room.
  *
- * An executor keeps its index and its entry for ever, so that late reports about it (a failed fetch) find it.
+ * An executor keeps its index and its entry forever, so that late reports about it (a failed fetch) find it.
  */
 #pragma once
 
@@ -91,7 +91,7 @@ void executors_set_host_excluded(struct executors *x, int host, bool excluded);
 /* Returns true if it may get tasks. */
 bool executors_usable(const struct executors *x, int executor);
 
-/* Appends it to the queue, or moves it to the end, if it can take a task; otherwise removes it. */
+/* Appends it to the queue, or moves it to the end, if it can take a task. Otherwise removes it. */
 void executors_queue(struct executors *x, int executor);
 void executors_unqueue(struct executors *x, int executor);
 

@@ -58,7 +58,7 @@ void locality_add(struct locality *l, const struct executors *x, int32_t index);
 /* Recomputes the useful levels if executors were added or lost since the last call. */
 void locality_refresh(struct locality *l, const struct executors *x);
 
-/* The farthest level that is allowed now; skips levels whose wait is over or whose tasks are all launched. */
+/* The farthest level that is allowed now. Skips levels whose wait is over or whose tasks are all launched. */
 enum task_locality locality_allowed(struct locality *l, const struct task_set *set, const struct executors *x,
                                     const struct locality_config *config, int64_t now);
 

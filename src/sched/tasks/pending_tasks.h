@@ -1,6 +1,6 @@
 /* The tasks of a set that wait for a core.
  *
- * First attempts are a range that is walked once; retries are a stack that comes first. A listed task may need no
+ * First attempts are a range that is walked once. Retries are a stack that comes first. A listed task may need no
  * attempt any more (another one succeeded): the taker checks.
  */
 #pragma once

@@ -19,7 +19,7 @@ struct pool_spec {
 
 #define POOL_DEFAULT_NAME "default"
 
-/* The common part of a pool and a task set; embedded in both. */
+/* The common part of a pool and a task set. Embedded in both. */
 struct schedulable {
         struct pool *parent;
         struct pool *pool;               /* itself, if it is a pool; NULL for a task set */
@@ -41,7 +41,7 @@ struct pool {
 /* @weight below 1 counts as 1. */
 struct pool *pool_new(const char *name, enum scheduling_mode mode, int min_share, int weight);
 
-/* Frees the pool and its children; task sets must have been deactivated. */
+/* Frees the pool and its children. Task sets must have been deactivated. */
 void pool_free(struct pool *pool);
 void pool_add_child(struct pool *parent, struct pool *child);
 
@@ -58,11 +58,11 @@ struct pool *pool_build(enum scheduling_mode mode, const struct pool_spec *specs
  */
 struct pool *pool_for_job(struct pool *root, const char *name);
 
-/* The leaf has something to launch, or nothing any more; updates the pools above. */
+/* The leaf has something to launch, or nothing any more. Updates the pools above. */
 void schedulable_activate(struct schedulable *leaf, struct pool *parent);
 void schedulable_deactivate(struct schedulable *leaf);
 
-/* A run was launched (+1) or has ended (-1). @leaf need not be active; its pool is @pool. */
+/* A run was launched (+1) or has ended (-1). @leaf need not be active. Its pool is @pool. */
 void schedulable_running(struct schedulable *leaf, struct pool *pool, int change);
 
 /* The first active leaf; NULL if none is active. */

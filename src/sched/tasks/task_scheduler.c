@@ -313,7 +313,7 @@ static void task_scheduler_failed(struct task_scheduler *ts, const struct task_a
                 exclusion_failed(ts, set, info->index, info->executor);
         }
         if (set->barrier)
-                set->zombie = true; /* its other tasks would wait for this one for ever, so all of them run again */
+                set->zombie = true; /* its other tasks would wait for this one forever, so all of them run again */
         ts->events->task_failed(ts->owner, info, status);
         if (set->zombie)
                 return;

@@ -103,5 +103,5 @@ void task_scheduler_end_run(struct task_scheduler *ts, struct task_run *run);
 /* @set may have something new to launch. */
 void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set);
 
-/* Aborts the set with this message; it may be freed by the call. */
+/* Aborts the set with this message. It may be freed by the call. */
 void task_scheduler_give_up(struct task_scheduler *ts, struct task_set *set, const char *message);

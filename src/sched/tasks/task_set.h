@@ -1,6 +1,6 @@
 /* A task set: the tasks of one stage attempt ("stage 1.0"), and which are pending, running, done or failed.
  *
- * The driver reads it, the task scheduler writes it. A zombie launches nothing; it stays until its running tasks have
+ * The driver reads it, the task scheduler writes it. A zombie launches nothing. It stays until its running tasks have
  * ended.
  */
 #pragma once
@@ -77,7 +77,7 @@ struct task_set {
 struct task_set *task_set_new(struct stage *stage, struct job *job, int attempt, int32_t *outputs, int n);
 struct task_set *task_set_ref(struct task_set *set);
 
-/* Returns true if this was the last reference; then the caller must see to task_set_free. */
+/* Returns true if this was the last reference. Then the caller must see to task_set_free. */
 bool task_set_unref(struct task_set *set);
 void task_set_free(struct task_set *set);
 

@@ -1,6 +1,6 @@
 /* Finds attempts by task id.
  *
- * Task ids are dense, so the table is an array in chunks. A chunk is freed when all its tasks have ended; a long task
+ * Task ids are dense, so the table is an array in chunks. A chunk is freed when all its tasks have ended. A long task
  * keeps only its own chunk.
  */
 #pragma once
@@ -35,7 +35,7 @@ struct task_table {
 
 void task_table_deinit(struct task_table *t);
 
-/* Assigns the next task id; the caller fills in the attempt. */
+/* Assigns the next task id. The caller fills in the attempt. */
 struct task_attempt *task_table_add(struct task_table *t, int64_t *task_id);
 
 /* The attempt while its chunk exists, otherwise NULL. An ended attempt has no run. */

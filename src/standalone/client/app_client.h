@@ -10,7 +10,7 @@
  *
  * Masters may end, come back and take over from each other: the client sends its requests to each new leader, and the
  * application continues with its executors meanwhile. The first registration must succeed within TIMEOUT_MS (Spark's
- * three attempts of 20 s); later the client waits for ever.
+ * three attempts of 20 s). Later the client waits forever.
  *
  * The client has its own rpc env, without an application's id: that of the cluster's secret. All calls and operations
  * run on the loop's thread. Operations are called from the loop only and must not free the client.
@@ -47,7 +47,7 @@ struct app_client_options {
         uv_loop_t *loop;
         const struct fst_conf *conf; /* for the connections */
         const char *masters;         /* spark://host:port[,host:port…] */
-        /* The registration without version and app_id; packed during the call. */
+        /* The registration without version and app_id. Packed during the call. */
         const Firesteel__Standalone__RegisterApplication *application;
         int64_t timeout_ms; /* 0: APP_CLIENT_TIMEOUT_MS */
         const struct app_client_ops *ops;
@@ -60,7 +60,7 @@ int app_client_new(const struct app_client_options *options, struct app_client *
 /* "" before registration. Borrowed. */
 const char *app_client_id(const struct app_client *client);
 
-/* Sets the numbers of executors to maintain; replaces earlier requests. */
+/* Sets the numbers of executors to maintain. Replaces earlier requests. */
 void app_client_request(struct app_client *client, Firesteel__Standalone__ExecutorTarget **targets, size_t n);
 
 /* Asks the master to remove this executor. */

@@ -16,10 +16,10 @@
  * thousand applications that arrive together cost one pass. A pass looks only at objects that may have changed since
  * the last one.
  *
- * Times are nanoseconds of a monotonic clock; struct master_config holds its offset to the time of day, which only
+ * Times are nanoseconds of a monotonic clock. Struct master_config holds its offset to the time of day, which only
  * ids and pages show. Memory is in MiB. The core copies strings, arrays and bodies that it is given.
  *
- * States, ids, limits and messages are those of Spark 4's Master; docs/differences.md lists the exceptions.
+ * States, ids, limits and messages are those of Spark 4's Master. Docs/differences.md lists the exceptions.
  */
 #pragma once
 
@@ -289,7 +289,7 @@ struct master_action {
  */
 int master_config_check(const struct master_config *config, struct fst_error *error);
 
-/* Returns a master in standby, never NULL. @config must pass master_config_check; it is copied. */
+/* Returns a master in standby, never NULL. @config must pass master_config_check. It is copied. */
 struct master *master_new(const struct master_config *config);
 
 /* Drops actions that are still queued. NULL is allowed. */
@@ -306,7 +306,7 @@ void master_set_wall_offset(struct master *m, int64_t offset);
 /* This master leads and gets the stored records. Without records it becomes ALIVE. Otherwise it notifies the recorded
  * peers (MASTER_CHANGED_…) and stays RECOVERING until all have answered or recovery_timeout is over. Then it removes
  * workers and applications that did not answer. It relaunches drivers that no worker reported if they are supervised
- * or were never launched; the others end as ERROR. Call it only in standby.
+ * or were never launched. The others end as ERROR. Call it only in standby.
  */
 void master_elected(struct master *m, const struct app_record *apps, int n_apps, const struct driver_record *drivers,
                     int n_drivers, const struct worker_spec *workers, int n_workers, int64_t now);
@@ -314,7 +314,7 @@ void master_elected(struct master *m, const struct app_record *apps, int n_apps,
 /* → MASTER_LEADERSHIP_LOST. */
 void master_revoked(struct master *m, int64_t now);
 
-/* Places waiting drivers and executors; does nothing unless ALIVE. */
+/* Places waiting drivers and executors. Does nothing unless ALIVE. */
 void master_schedule(struct master *m, int64_t now);
 
 /* Time of the next master_tick; INT64_MAX: not before another event. */
@@ -346,7 +346,7 @@ void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
 void master_worker_keeps(struct master *m, const char *worker_id, const char *app_id);
 void master_worker_only_own(struct master *m, const char *worker_id, bool only_own);
 
-/* The connection is closed; ignored if the worker already uses another one. */
+/* The connection is closed. Ignored if the worker already uses another one. */
 void master_worker_disconnected(struct master *m, uint64_t peer, const char *worker_id, int64_t now);
 
 /* Places nothing more on the worker and notifies applications. Warns if it is unknown or decommissioned already. */
@@ -359,7 +359,7 @@ int master_decommission_hosts(struct master *m, const char *const *hosts, int n,
 void master_executor_changed(struct master *m, const char *app_id, int executor, enum executor_state state,
                              const char *message, const int *exit_status, int64_t now);
 
-/* @state is FINISHED, KILLED, FAILED or ERROR; others are refused with a warning. @exception may be NULL. */
+/* @state is FINISHED, KILLED, FAILED or ERROR. Others are refused with a warning. @exception may be NULL. */
 void master_driver_changed(struct master *m, const char *driver_id, enum driver_state state, const char *exception,
                            int64_t now);
 
@@ -410,7 +410,7 @@ struct master_reply master_kill_driver(struct master *m, const char *driver_id, 
 struct master_reply master_kill_all_drivers(struct master *m, int64_t now);
 
 /* Returns the driver, running or retained, or NULL if there is no such driver. If the master is not ALIVE, *@message
- * says so (owned by the caller); otherwise it is NULL.
+ * says so (owned by the caller). Otherwise it is NULL.
  */
 const struct master_driver *master_driver_status(const struct master *m, const char *driver_id, char **message);
 

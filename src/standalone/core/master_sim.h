@@ -80,7 +80,7 @@ static inline unsigned roll(unsigned n)
                         fail_msg("seed %d, line %d: %s", (int)world.seed, __LINE__, #condition);                       \
         } while (0)
 
-/* Carries out the master's actions; called after every event. */
+/* Carries out the master's actions. Called after every event. */
 void world_run(void);
 
 /* Checks the invariants that hold after every event. */

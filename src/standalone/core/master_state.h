@@ -1,7 +1,7 @@
 /* The state of a master. The owner may read it between calls of master_core.h but must not change it. The files
  * master_*.c share it.
  *
- * Ownership. The master owns workers, applications and drivers; an application owns its executors. An executor is in
+ * Ownership. The master owns workers, applications and drivers. An application owns its executors. An executor is in
  * two lists, of its application and of its worker, and leaves each separately: a decommissioned executor no longer
  * counts for the application but still occupies the worker. When it is in neither, app->removed remembers it.
  *
@@ -23,7 +23,7 @@
 /* Ended executors that an application remembers. */
 #define MASTER_RETAINED_EXECUTORS 1000
 
-/* A custom resource of a worker; each address is free or used. */
+/* A custom resource of a worker. Each address is free or used. */
 struct worker_resource {
         char *name;
         char **addresses;
@@ -229,7 +229,7 @@ bool worker_has_beside(const struct master_worker *w, int times, int64_t memory,
  */
 void worker_take(struct master *m, struct master_worker *w, int cores, int64_t memory, const struct owned_needs *needs,
                  struct resource_hold **holds, int *n_holds);
-/* The same for a reported executor or driver; ignores addresses that the worker lacks or that are in use. */
+/* The same for a reported executor or driver. Ignores addresses that the worker lacks or that are in use. */
 void worker_take_back(struct master *m, struct master_worker *w, int cores, int64_t memory,
                       const struct resource_addresses *resources, int n, struct resource_hold **holds, int *n_holds);
 void worker_give(struct master *m, struct master_worker *w, int cores, int64_t memory, struct resource_hold *holds,

@@ -1,5 +1,5 @@
-/* Workers ordered by a number (free cores, free memory), then by id. A treap whose nodes are embedded in the workers;
- * insert, remove and a step to a neighbour take O(log n).
+/* Workers ordered by a number (free cores, free memory), then by id. A treap whose nodes are embedded in the workers.
+ * Insert, remove and a step to a neighbour take O(log n).
  */
 #pragma once
 

@@ -33,5 +33,5 @@ int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seco
  */
 int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct fst_error *error);
 
-/* Each worker sends a heartbeat every @interval_ms for @ms; the workers are spread evenly. */
+/* Each worker sends a heartbeat every @interval_ms for @ms. The workers are spread evenly. */
 int cluster_load_beat(struct cluster_load *l, int64_t interval_ms, int64_t ms, struct fst_error *error);

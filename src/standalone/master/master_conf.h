@@ -1,6 +1,6 @@
 /* Configuration of a master process: command line, environment and spark.… keys, as for Spark's Master.
  *
- * The command line overrides SPARK_MASTER_HOST, SPARK_MASTER_PORT and SPARK_MASTER_WEBUI_PORT; spark.master.ui.port
+ * The command line overrides SPARK_MASTER_HOST, SPARK_MASTER_PORT and SPARK_MASTER_WEBUI_PORT. Spark.master.ui.port
  * overrides both.
  */
 #pragma once

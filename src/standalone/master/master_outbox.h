@@ -42,13 +42,13 @@ void outbox_deinit(struct outbox *o);
 
 void outbox_stored(struct outbox *o);
 
-/* To the endpoint of session @number; dropped if the number is 0 or the session is gone. @message NULL: no body. */
+/* To the endpoint of session @number. Dropped if the number is 0 or the session is gone. @message NULL: no body. */
 void outbox_send(struct outbox *o, uint64_t number, uint16_t type, const ProtobufCMessage *message);
 
 /* The reply to an ask. */
 void outbox_answer(struct outbox *o, struct rpc_message *m, const ProtobufCMessage *message);
 
-/* Calls @replied with @reply, whose content it takes; never from within this call. */
+/* Calls @replied with @reply, whose content it takes. Never from within this call. */
 typedef void outbox_replied(void *owner, const struct master_reply *reply);
 void outbox_reply(struct outbox *o, struct master_reply *reply, outbox_replied *replied, void *owner);
 

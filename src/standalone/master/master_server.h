@@ -33,7 +33,7 @@ void master_server_close(struct master_server *s);
 
 /* ----------------------------------------------------------------------------------------------- queries */
 
-/* The core's state (master_state.h); valid until the next loop iteration. */
+/* The core's state (master_state.h). Valid until the next loop iteration. */
 const struct master *master_server_state(const struct master_server *s);
 const char *master_server_url(const struct master_server *s); /* "spark://host:7077" */
 
@@ -45,7 +45,7 @@ int64_t master_server_now(void);
 /* Receives the result of a request; @reply is valid during the call. Never called from within the request. */
 typedef void master_replied(void *owner, const struct master_reply *reply);
 
-/* The reply comes once its records are durable; never if this master ends before. Refused (reply.success false)
+/* The reply comes once its records are durable. Never if this master ends before. Refused (reply.success false)
  * unless the master is ALIVE. The caller has checked that the driver can run here (driver_validation).
  */
 void master_server_submit(struct master_server *s, const struct driver_spec *driver, master_replied *replied,

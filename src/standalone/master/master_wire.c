@@ -67,7 +67,7 @@ static int master_wire_read_needs(ResourceNeed *const *list, size_t n, struct wi
         return 0;
 }
 
-/* The packed bytes of a message in @memory; nothing for NULL. */
+/* The packed bytes of a message in @memory. Nothing for NULL. */
 static int master_wire_pack(const ProtobufCMessage *message, struct wire_memory *memory, struct master_body *out,
                             struct fst_error *error)
 {

@@ -28,6 +28,6 @@ int master_read_state(const Firesteel__Standalone__WorkerState *state, struct wi
 
 /* ---------------------------------------------------------------------------------------- objects to messages */
 
-/* The addresses in @holds as message fields; arrays in @memory, strings borrowed from the worker. */
+/* The addresses in @holds as message fields. Arrays in @memory, strings borrowed from the worker. */
 Firesteel__Standalone__Resource **master_resources(const struct master_worker *w, const struct resource_hold *holds,
                                                    int n, struct wire_memory *memory);

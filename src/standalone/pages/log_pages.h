@@ -6,7 +6,7 @@
  *      /log/?…            the same as plain text, its first line "==== Bytes 0-10 of 20 of /work/… ===="
  *
  * Threads of libuv's pool read the logs, so a slow disk does not block the loop. Reads in progress when the pages are
- * freed end by themselves; the loop must run until then.
+ * freed end by themselves. The loop must run until then.
  */
 #pragma once
 

@@ -29,7 +29,7 @@ struct master_pages_ops {
         const struct master *(*state)(const struct master_server *master);
         int64_t (*now)(void); /* the core's time */
         bool (*kill_app)(struct master_server *master, const char *app_id);
-        /* Calls @replied once, at once or later; never if the master ends before. */
+        /* Calls @replied once, at once or later. Never if the master ends before. */
         void (*kill_driver)(struct master_server *master, const char *driver_id,
                             void (*replied)(void *context, const struct master_reply *reply), void *context);
         int (*decommission)(struct master_server *master, const char *const *hosts, int n);

@@ -29,7 +29,7 @@ struct worker_pages_options {
 /* Listens. Returns 0, or negative with @error. */
 int worker_pages_new(const struct worker_pages_options *options, struct worker_pages **out, struct fst_error *error);
 
-/* Reads in progress end by themselves; the loop must run until then. NULL is allowed. */
+/* Reads in progress end by themselves. The loop must run until then. NULL is allowed. */
 void worker_pages_free(struct worker_pages *p);
 
 int worker_pages_port(const struct worker_pages *p);

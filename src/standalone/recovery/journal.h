@@ -1,7 +1,7 @@
 /*
  * Encodes and reads records of the master: in the journal of recoveryMode FILESYSTEM, or one per ZooKeeper node.
  *
- * A journal is one file, JOURNAL_FILE, to which entries are appended; the last entry about a record counts. It begins
+ * A journal is one file, JOURNAL_FILE, to which entries are appended. The last entry about a record counts. It begins
  * with a readable line:
  *
  *      Firesteel master journal, version 1. Not a text: do not edit.\n
@@ -24,7 +24,7 @@
  *
  * An entry that is damaged or of an unknown version is reported and skipped. Reading continues at the next entry: its
  * offset follows from the lengths if the header is intact; otherwise the reader searches for the mark. An incomplete
- * last entry is an interrupted write; no reply depends on it.
+ * last entry is an interrupted write. No reply depends on it.
  *
  * Pure: no file is opened here.
  */
@@ -43,7 +43,7 @@
 const char *journal_kind_name(enum master_record kind);
 
 /* Appends an entry that stores @data, compressed with @codec (may be NULL) if that is shorter. -E2BIG if the id or
- * the data are too long; nothing is appended then.
+ * the data are too long. Nothing is appended then.
  */
 int journal_put_store(struct buf *out, struct codec *codec, enum master_record kind, const char *id, const void *data,
                       size_t size);

@@ -226,7 +226,7 @@ static void fail_without_rights(struct leader_latch *l, const char *to)
         leader_latch_fail(l, message);
 }
 
-/* Returns true if the caller must handle the answer; handles codes other than OK and those about a node's existence.
+/* Returns true if the caller must handle the answer. Handles codes other than OK and those about a node's existence.
  */
 static bool leader_latch_check_reply(struct leader_latch *l, const struct zookeeper_answer *answer, const char *what)
 {

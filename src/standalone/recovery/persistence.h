@@ -24,7 +24,7 @@
  *
  * While a change cannot be written (the disk is full, ZooKeeper does not answer), the write is repeated, the log says
  * so once, and commits wait: no reply depends on an unsafe record. An unreadable record is named in a warning and
- * skipped; the others are kept.
+ * skipped. The others are kept.
  *
  * All functions and operations run on the loop's thread and do not block it (files are written and fsync'ed in
  * libuv's pool). No operation and no `done` is called from within a function of this header.
@@ -52,7 +52,7 @@ struct persistence_ops {
          */
         void (*elected)(void *owner, const struct persistence_record *records, size_t n);
         /* This master no longer leads: @why is for the log. Pending commits never complete. Nothing is called after
-         * this; exit, or close and open another.
+         * this. Exit, or close and open another.
          */
         void (*revoked)(void *owner, const char *why);
         /* This master can never lead: @message has the reason and remedy (ZooKeeper rejects the password, the
@@ -90,7 +90,7 @@ bool persistence_commit(struct persistence *p, void (*done)(void *context), void
 /* Why changes are waiting, for a page or a metric; NULL if they are not. Borrowed until the next call. */
 const char *persistence_trouble(const struct persistence *p);
 
-/* Steps down and closes. Pending changes are still written; commits are no longer called. @closed (may be NULL) is
+/* Steps down and closes. Pending changes are still written. Commits are no longer called. @closed (may be NULL) is
  * called once @p is freed: the loop must run until then, or never again. NULL is allowed for @p: then @closed is not
  * called.
  */

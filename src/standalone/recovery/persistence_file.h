@@ -1,4 +1,4 @@
-/* System calls of recovery mode FILESYSTEM. A test may replace them with failing ones; nothing else changes the
+/* System calls of recovery mode FILESYSTEM. A test may replace them with failing ones. Nothing else changes the
  * pointer.
  */
 #pragma once

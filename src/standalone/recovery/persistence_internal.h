@@ -59,7 +59,7 @@ void persistence_failed(struct persistence *p, const char *message);
 /* All changes up to number @change are durable: completes commits and writes changes that arrived meanwhile. */
 void persistence_is_durable(struct persistence *p, uint64_t change);
 
-/* @why changes cannot be written, and the remedy; logs a warning if it is new. NULL: the problem is over. */
+/* @why changes cannot be written, and the remedy. Logs a warning if it is new. NULL: the problem is over. */
 void persistence_set_trouble(struct persistence *p, const char *why);
 
 /* The last call of a mode: frees @p. */

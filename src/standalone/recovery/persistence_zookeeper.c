@@ -3,7 +3,7 @@
  *      <dir>/master_status/app_<id>, driver_<id>, worker_<id>
  *
  * as in Spark, with one entry of a journal (journal.h) as its data, packed with lz4. In the name, characters other
- * than letters, digits and -._:@ are written %XX; the entry holds the id itself.
+ * than letters, digits and -._:@ are written %XX. The entry holds the id itself.
  *
  * A new leader reads all nodes in the order of their creation. Changes are written in batches, one at a time. Each
  * batch is a transaction that first checks that this master's election node exists: either a leader applies the whole

@@ -1,4 +1,4 @@
-/* Lets a test of recovery mode ZOOKEEPER replace the module; nothing else sets it. */
+/* Lets a test of recovery mode ZOOKEEPER replace the module. Nothing else sets it. */
 #pragma once
 
 struct zookeeper_ops;

@@ -181,7 +181,7 @@ static void those_who_stand_by_follow_in_order(void **state)
         stop(&c);
 }
 
-/* Number of sessions so far; another thread creates them. */
+/* Number of sessions so far. Another thread creates them. */
 static int sessions(void)
 {
         pthread_mutex_lock(&fake.lock);

@@ -38,7 +38,7 @@ typedef void rest_replied(void *context, const struct master_reply *reply);
 struct rest_master_ops {
         /* Read-only (master_state.h). */
         const struct master *(*state)(const struct master_server *master);
-        /* Each calls @replied once, at once or later; never if the master ends before. */
+        /* Each calls @replied once, at once or later. Never if the master ends before. */
         void (*submit)(struct master_server *master, const struct driver_spec *driver, rest_replied *replied,
                        void *context);
         void (*kill)(struct master_server *master, const char *driver_id, rest_replied *replied, void *context);
@@ -75,6 +75,6 @@ typedef void rest_answered(void *context, int status, char *json, const char *al
  * Refuses a call without the token of spark.firesteel.rest.token (401; readyz needs none), a POST of another origin
  * than this server (403), and a POST whose content is not application/json (415): pages in a browser can send only
  * such.
- * @answered is called once, at once or later; never if the master does not answer.
+ * @answered is called once, at once or later. Never if the master does not answer.
  */
 void rest_server_handle(struct rest_server *s, const struct rest_call *call, rest_answered *answered, void *context);

@@ -12,7 +12,7 @@
  * attempts about 10 s apart, then 60 s, each multiplied by one random factor between 0.5 and 1.5 so that ten thousand
  * workers do not connect at once. While no master leads, these attempts are counted, and after `most` of them
  * registration gives up. At each attempt it introduces itself again to connected masters, because one may have become
- * leader without knowing this peer. With a leader, it tries the other masters for ever.
+ * leader without knowing this peer. With a leader, it tries the other masters forever.
  */
 #pragma once
 

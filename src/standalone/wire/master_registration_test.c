@@ -155,7 +155,7 @@ static void test_standby_takes_over(void **state)
         expect(r, "introduce 0 ");
         registration_taken(r, 0);
         assert_int_equal(registration_leader(r), 0);
-        /* A dead master is tried for ever, in the end once a minute. */
+        /* A dead master is tried forever, in the end once a minute. */
         int64_t now = MS(50);
         for (int i = 0; i < 100; i++) {
                 now = registration_deadline(r);

@@ -24,7 +24,7 @@ struct rpc_ref;
 #define STANDALONE_EXECUTOR_CLASS "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 #define STANDALONE_DRIVER_CLASS "org.apache.spark.deploy.worker.DriverWrapper"
 
-/* This program's version; its strings are static. */
+/* This program's version. Its strings are static. */
 Firesteel__Standalone__Version standalone_version(void);
 
 /* Checks whether a peer with @version (NULL: none sent) may register. @who ("this worker") and @host ("the master")
@@ -47,6 +47,6 @@ void standalone_memory_deinit(struct wire_memory *memory);
 /* Returns the packed message, owned by the caller. */
 void *standalone_pack(const ProtobufCMessage *message, size_t *size);
 
-/* Sends a packed message followed by further packed fields; the receiver's parser merges them. */
+/* Sends a packed message followed by further packed fields. The receiver's parser merges them. */
 void standalone_send_joined(struct rpc_ref *to, uint16_t type, const void *first, size_t first_size,
                             const ProtobufCMessage *more);

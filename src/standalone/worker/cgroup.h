@@ -1,5 +1,5 @@
-/* Control groups for executors and drivers: the kernel limits each to its memory and cores. Off by default;
- * spark.firesteel.worker.cgroup names the parent group ("/firesteel"), in which each process gets its own group.
+/* Control groups for executors and drivers: the kernel limits each to its memory and cores. Off by default.
+ * Spark.firesteel.worker.cgroup names the parent group ("/firesteel"), in which each process gets its own group.
  *
  * Uses version 2 (memory.max, cpu.max) or version 1 (memory.limit_in_bytes, cpu.cfs_quota_us), whichever is mounted.
  */
@@ -24,5 +24,5 @@ int cgroup_new(const struct cgroups *groups, const char *name, int64_t memory, i
 /* The files to which a process writes its pid to join the group with its future children; NULL-terminated. */
 char *const *cgroup_procs(const struct cgroup *group);
 
-/* Removes the group if it is empty; otherwise the next cgroups_new does. NULL is allowed. */
+/* Removes the group if it is empty. Otherwise the next cgroups_new does. NULL is allowed. */
 void cgroup_free(struct cgroup *group);

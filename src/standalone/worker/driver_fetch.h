@@ -9,7 +9,7 @@
 struct fst_error;
 struct strmap;
 
-/* Fetches @url into the existing @directory under its last component; an existing file of that name is used as it is.
+/* Fetches @url into the existing @directory under its last component. An existing file of that name is used as it is.
  * @conf is the driver's configuration (spark.hadoop.…), borrowed. The caller owns *@path. Blocks: run it on a pool
  * thread. Negative with @error.
  */

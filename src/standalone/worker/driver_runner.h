@@ -19,7 +19,7 @@ struct driver_runner *driver_runner_new(const struct worker_context *context,
                                         const Firesteel__Standalone__LaunchDriver *launch);
 
 /* Starts the driver. @ended is called once, from the loop, never from within this call. A supervised driver that
- * exits with a status other than 0 is restarted after 1 s, 2 s, 4 s, … 60 s; after a run of 5 s the delays start
+ * exits with a status other than 0 is restarted after 1 s, 2 s, 4 s, … 60 s. After a run of 5 s the delays start
  * anew.
  */
 void driver_runner_start(struct driver_runner *d, driver_ended *ended, void *owner);
@@ -27,7 +27,7 @@ void driver_runner_start(struct driver_runner *d, driver_ended *ended, void *own
 /* Ends the driver, or prevents its start; → ended. */
 void driver_runner_kill(struct driver_runner *d);
 
-/* The state for pages; valid as long as the runner. */
+/* The state for pages. Valid as long as the runner. */
 struct worker_driver_state *driver_runner_state(struct driver_runner *d);
 struct driver_runner *driver_runner_of(struct worker_driver_state *state);
 

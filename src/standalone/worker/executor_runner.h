@@ -27,7 +27,7 @@ void executor_runner_kill(struct executor_runner *x);
 /* Signals decommissioning to an executor that handles the signal. */
 void executor_runner_decommission(struct executor_runner *x);
 
-/* The state for pages; valid as long as the runner. */
+/* The state for pages. Valid as long as the runner. */
 struct worker_executor_state *executor_runner_state(struct executor_runner *x);
 struct executor_runner *executor_runner_of(struct worker_executor_state *state);
 

@@ -23,7 +23,7 @@ struct log_rolling {
         bool compress;
 };
 
-/* Reads the keys. A value that Spark rejects gives Spark's warning and no rolling; one that is too small becomes the
+/* Reads the keys. A value that Spark rejects gives Spark's warning and no rolling. One that is too small becomes the
  * minimum. Negative with @error for an invalid number.
  */
 int log_rolling_read(const struct fst_conf *conf, struct log_rolling *out, struct fst_error *error);

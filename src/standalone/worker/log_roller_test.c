@@ -108,7 +108,7 @@ static void list_files(const char *name, struct string_list *out)
         string_list_take(out, mem_printf("%s/%s", temp_dir, name));
 }
 
-/* Reads all of them; gzread reads plain files as well. */
+/* Reads all of them. Gzread reads plain files as well. */
 static void read_files(const struct string_list *files, struct buf *out)
 {
         char piece[8192];

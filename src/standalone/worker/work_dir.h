@@ -8,7 +8,7 @@
 
 struct fst_error;
 
-/* Creates a directory and its parents; an existing one is fine. Negative with @error, which names it. */
+/* Creates a directory and its parents. An existing one is fine. Negative with @error, which names it. */
 int work_dir_make(const char *path, struct fst_error *error);
 
 /* Removes the directories in @path without a file changed since @before (ms since 1970), except those that @used

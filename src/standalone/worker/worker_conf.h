@@ -1,6 +1,6 @@
 /* Configuration of a worker process: command line, environment and spark.… keys, as for Spark's Worker.
  *
- * The command line overrides SPARK_WORKER_CORES, _MEMORY, _PORT, _WEBUI_PORT and _DIR; spark.worker.ui.port overrides
+ * The command line overrides SPARK_WORKER_CORES, _MEMORY, _PORT, _WEBUI_PORT and _DIR. Spark.worker.ui.port overrides
  * both.
  */
 #pragma once

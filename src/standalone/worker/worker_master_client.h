@@ -2,7 +2,7 @@
  * which master to connect to when; this file holds the connections and the clock.
  *
  * Commands are accepted only over the connection that the worker made to the leader. Other peers can only announce
- * that a master has changed; the worker then connects to that master and asks it.
+ * that a master has changed. The worker then connects to that master and asks it.
  */
 #pragma once
 
@@ -29,10 +29,10 @@ struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, 
 /* Connects to all masters; @introduction is a packed RegisterWorker, copied. */
 void worker_masters_start(struct worker_masters *m, const void *introduction, size_t len);
 
-/* Stops all connections and messages; frees itself once its timer is closed. The env may be closed then. */
+/* Stops all connections and messages. Frees itself once its timer is closed. The env may be closed then. */
 void worker_masters_close(struct worker_masters *m);
 
-/* Handles a message about masters; returns false for any other. */
+/* Handles a message about masters. Returns false for any other. */
 bool worker_masters_receive(struct worker_masters *m, struct rpc_message *message);
 void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer, const char *why);
 
@@ -44,10 +44,10 @@ bool worker_masters_connected(const struct worker_masters *m);
 const char *worker_masters_url(const struct worker_masters *m);
 const char *worker_masters_web_ui(const struct worker_masters *m);
 
-/* Sends to the leader; dropped if there is none. */
+/* Sends to the leader. Dropped if there is none. */
 void worker_masters_send(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body);
 
-/* Sends to the leader, now or when there is one again, until a leader has acknowledged it; it may arrive twice. Order
+/* Sends to the leader, now or when there is one again, until a leader has acknowledged it. It may arrive twice. Order
  * is kept, and these messages precede the state that `taken` sends.
  */
 void worker_masters_send_reliable(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body);

@@ -51,7 +51,7 @@ void worker_server_check_stopped(struct worker_server *s);
 
 /* ---------------------------------------------------------------------------------------------- worker_commands.c */
 
-/* Carries out a command of the leading master; ignores unknown ones. */
+/* Carries out a command of the leading master. Ignores unknown ones. */
 void worker_orders_take(struct worker_server *s, const struct rpc_message *m);
 
 /* Removes the files of all applications' executors. None may be running. */

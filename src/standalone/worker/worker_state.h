@@ -60,7 +60,7 @@ struct worker_view {
         VEC(struct worker_driver_state *) drivers, finished_drivers;
 };
 
-/* The same as messages, in the arena; strings are borrowed. */
+/* The same as messages, in the arena. Strings are borrowed. */
 struct Firesteel__Standalone__Resource **worker_resources_message(const struct resource_addresses *resources, int n,
                                                                   struct arena *arena);
 struct Firesteel__Standalone__WorkerState *worker_state_message(const struct worker_view *v, const char *id,

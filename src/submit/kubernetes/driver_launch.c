@@ -264,7 +264,7 @@ static void driver_launch_explain(struct driver_launch *l)
 
 /*
  * Makes the pod the owner of all other objects. Those created before the pod are sent again. As in Spark, the config
- * map comes after the pod: its owner reference needs the pod's uid, and an object without it would stay for ever if
+ * map comes after the pod: its owner reference needs the pod's uid, and an object without it would stay forever if
  * this client was killed between the two. The kubelet retries a mount until the config map exists.
  */
 static void driver_launch_send_rest(struct driver_launch *l)
