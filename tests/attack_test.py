@@ -1,4 +1,4 @@
-"""A running local-cluster application under attack: it keeps working whatever unregistered peers send, with few log lines and little memory."""
+"""A running local-cluster application under attack: messages of unregistered peers cannot stop it, and cost few log lines and little memory."""
 import os
 import random
 import resource

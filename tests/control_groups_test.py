@@ -1,4 +1,4 @@
-"""Applications in control groups that are smaller than their memory: they spill, or fail by name. The kernel kills nobody.
+"""Applications in control groups that are smaller than their memory: they spill, or fail by name. The kernel kills no process.
 
 Version 1 uses the machine's own group below that of the tests, as root. Version 2 is simulated by a tree of files.
 """

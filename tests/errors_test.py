@@ -1,4 +1,4 @@
-"""What a user sees when something is wrong: one clear message, an exit status that is not 0, and no output that looks complete."""
+"""Errors as a user sees them: one clear message, an exit status other than 0, and no output that looks complete."""
 import gzip
 import os
 import re

@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The errno for @path, or 0. What marks a directory as somebody's own is written before anything fails. */
+/* The errno for @path, or 0. The files that mark the owner of a directory never fail. */
 static int fault_of(const char *path)
 {
         const char *list = getenv("FAILING_DISKS");

@@ -7,7 +7,7 @@ BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__),
 def found():
     with open(os.path.join(BIN, "libfiresteel.so"), "rb") as file:
         library = file.read()
-    # What instrumented code calls. The product names __asan_init itself, to find the runtime (exec/app/sanitizers.c).
+    # The symbol that instrumented code calls. The product names __asan_init itself, to find the runtime (exec/app/sanitizers.c).
     return b"__asan_report_load" in library or b"__tsan_func_entry" in library
 
 

@@ -1,14 +1,12 @@
 /*
- * A peer of a standalone cluster that says a version of its messages that this tree does not have, for
+ * A peer of a standalone cluster that announces another version of its messages, for
  * tests/standalone_versions_test.py.
  *
  *      wire_peer worker spark://HOST:PORT MAJOR.MINOR         registers as a worker
  *      wire_peer application spark://HOST:PORT MAJOR.MINOR    as an application
  *      wire_peer client spark://HOST:PORT MAJOR.MINOR         asks for the state of a driver
  *      wire_peer master MAJOR.MINOR                           is a master that takes whoever registers, until it is
- * ended
- *
- * What it hears is printed, a line each: "registered …", "refused: …", "answered: …", "port N".
+ * Prints one line for each message that it receives: "registered …", "refused: …", "answered: …", "port N".
  */
 #include "base/error.h"
 #include "base/mem.h"

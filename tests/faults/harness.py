@@ -1,8 +1,8 @@
-"""One run of work.c on a local cluster of which something is broken at a chosen moment, and what is asked of it.
+"""Runs work.c on a local cluster, injects a fault at a chosen moment, and checks the outcome.
 
-Executors stop at fault points (src/base/fault_point.h) and tell this process where they are. A plan says at which
-passage of which place the fault strikes, what is done to whom, and whether the job has to survive. Everything is done
-from outside: signals, descriptors taken with pidfd_getfd, limits, files.
+Executors stop at fault points (src/base/fault_point.h) and send their position to this process. A plan names the fault
+point, the passage (how often executors have reached it), the fault, the victim, and whether the job must succeed. All
+faults come from outside the victim: signals, descriptors taken with pidfd_getfd, limits, files.
 """
 import collections
 import ctypes
@@ -29,7 +29,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def build(folder):
-    """work.so and its input, in @folder."""
+    """Build work.so and write its input, both in @folder."""
     module = os.path.join(folder, "work.so")
     subprocess.run([os.path.join(BIN, "firesteel"), "compile", os.path.join(HERE, "work.c"), "-o", module], check=True,
                    env=dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, "cache")))
@@ -46,7 +46,7 @@ def build(folder):
 
 
 def results(out):
-    """Part by part, the lines in order of their bytes: a hash table's order is nobody's promise. None: not complete."""
+    """Return the sorted lines of each part, because the order of a hash table is undefined. None: output incomplete."""
     found = {}
     for name in RESULTS:
         folder = os.path.join(out, name)
@@ -62,18 +62,18 @@ def results(out):
 
 
 class Violation(Exception):
-    """What was asked of a run is not so."""
+    """A run violated an invariant."""
 
 
 def stacks(pid):
-    """How it looks inside @pid."""
+    """Return the stacks of process @pid."""
     done = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt"], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, stdin=subprocess.DEVNULL)
     return f"--- {pid}\n{done.stdout}\n"
 
 
 class Run:
-    """A job under watch. @strike(run, who, pid, place) is called at passage @moment of @place, of all executors."""
+    """A job that is watched. Calls @strike(run, who, pid, place) when executors reach @place for the @moment-th time."""
 
     def __init__(self, folder, place=None, moment=0, strike=None, conf=(), master=None, timeout=30, arguments=()):
         self.shared, self.place, self.moment, self.strike = folder, place, moment, strike
@@ -84,10 +84,10 @@ class Run:
         self.out = os.path.join(self.folder, "out")
         self.local = os.path.join(self.folder, "local")
         self.passages = collections.Counter()
-        self.executors = {}  # id → pid, of all that ever came
-        self.struck = []     # ids that the fault was done to
-        self.hit_at = None   # the place
-        self.later = []      # (when, what to call)
+        self.executors = {}  # id → pid, of all executors that ever started
+        self.struck = []     # ids of the executors that the fault hit
+        self.hit_at = None   # the fault point
+        self.later = []      # (time, function to call)
         self.status, self.seconds, self.hung = None, 0.0, False
         self.stderr = ""
         self.stacks = ""
@@ -177,7 +177,7 @@ class Run:
         self.later.append((time.monotonic() + seconds, what))
 
     def hang(self):
-        """It took too long: how it looks inside, and the end of it."""
+        """The run timed out: collect the stacks of its processes, and end them."""
         self.hung = True
         for pid in [self.driver.pid] + self.left_processes():
             self.stacks += stacks(pid)
@@ -204,7 +204,7 @@ class Run:
                 pass
         raise Violation("no executor knows the driver")
 
-    # ------------------------------------------------------------------------------------------ what is left behind
+    # ---------------------------------------------------------------------------------------------------- leftovers
 
     def left_processes(self):
         mark = b"FIRESTEEL_FAULT_POINTS=" + os.path.join(self.folder, "points").encode()
@@ -221,7 +221,7 @@ class Run:
     def left_files(self):
         return [os.path.join(where, name) for where, folders, names in os.walk(self.local) for name in folders + names]
 
-    # ------------------------------------------------------------------------------------------ what was done twice
+    # -------------------------------------------------------------------------------------------------- recomputation
 
     def events(self):
         folder = os.path.join(self.folder, "events")
@@ -230,7 +230,7 @@ class Run:
                 yield from map(json.loads, lines)
 
     def attempts(self):
-        """(map output or result, partition) → [(executor, reason)] of the attempts that have ended, in their order."""
+        """Return (map output or result, partition) → [(executor, reason)] of the ended attempts, in order."""
         stages, ended = {}, collections.defaultdict(list)
         for event in self.events():
             if event["Event"] == "SparkListenerStageSubmitted":
@@ -244,7 +244,7 @@ class Run:
         return ended
 
     def check_attempts(self):
-        """A partition that was computed is computed again only if it lay on an executor that was struck."""
+        """Check that a partition was recomputed only if its executor was hit."""
         for (what, partition), ends in self.attempts().items():
             done_on = None
             for executor, reason in ends:
@@ -279,7 +279,7 @@ class Run:
             raise Violation(f"files are left: {self.left_files()}")
 
 
-# ---------------------------------------------------------------------------------------------------- what can be done
+# ------------------------------------------------------------------------------------------------------------- faults
 
 def kill(run, who, sent=signal.SIGKILL):
     run.struck.append(who)
@@ -287,12 +287,12 @@ def kill(run, who, sent=signal.SIGKILL):
 
 
 def alive(run):
-    """Executors that have not been struck and whose process is there."""
+    """Return the executors that were not hit and whose process exists."""
     return [who for who, pid in run.executors.items() if who not in run.struck and os.path.exists(f"/proc/{pid}")]
 
 
 def sockets_of(pid):
-    """Its TCP sockets, as ours: (socket, port here, port there)."""
+    """Duplicate the TCP sockets of process @pid. Returns (socket, local port, remote port)."""
     pidfd = os.pidfd_open(pid)
     try:
         for name in os.listdir(f"/proc/{pid}/fd"):
@@ -309,7 +309,7 @@ def sockets_of(pid):
                 if taken.family in (socket.AF_INET, socket.AF_INET6):
                     yield taken, taken.getsockname()[1], taken.getpeername()[1]
             except OSError:
-                pass  # it listens
+                pass  # a listening socket
             finally:
                 taken.close()
     finally:
@@ -317,7 +317,7 @@ def sockets_of(pid):
 
 
 def cut(run, who, driver):
-    """End its connections: that to the driver, or those to other executors. How many."""
+    """Shut down the connection to the driver, or those to other executors. Returns their number."""
     count = 0
     port = run.driver_port()
     for taken, _, there in sockets_of(run.executors[who]):
@@ -328,7 +328,7 @@ def cut(run, who, driver):
 
 
 def mount_small(path):
-    """A disk of 4 MiB: whether it could be had."""
+    """Mount a file system of 4 MiB. Returns false if that is not possible."""
     os.makedirs(path, exist_ok=True)
     return os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", path],
                                                 stderr=subprocess.DEVNULL, check=False).returncode == 0
@@ -347,7 +347,7 @@ def can_mount(folder):
 
 
 def spoil_files(pid):
-    """Flip bits in every file without a name that the process has open: its spills. How many."""
+    """Flip bits in each open file without a name (the spill files) of the process. Returns their number."""
     count = 0
     for name in os.listdir(f"/proc/{pid}/fd"):
         path = f"/proc/{pid}/fd/{name}"

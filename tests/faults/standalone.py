@@ -1,11 +1,10 @@
-"""One run of work.c, twice, on a standalone cluster of which something is broken at chosen moments, and what is asked of it.
+"""Runs work.c twice on a standalone cluster, injects faults at chosen moments, and checks the outcome.
 
-The cluster: two masters with one recovery directory, three workers with the shuffle service on addresses of their own, an
-application in client mode and a supervised driver in cluster mode. A setting makes one thing of it another (SETTINGS).
-Executors stop at fault points (src/base/fault_point.h)
-and say where they are; while one of them waits, a plan's strikes are done from outside: signals, descriptors taken with
-pidfd_getfd, a disk that is filled. What an operator's service manager would do is done here: a master or worker that was
-killed is started again.
+The cluster has two masters with one recovery directory, three workers with the shuffle service on separate addresses, an
+application in client mode and a supervised driver in cluster mode. A setting replaces one of these parts (SETTINGS).
+Executors stop at fault points (src/base/fault_point.h) and send their position. While one waits, the strikes of the plan
+are carried out from outside: signals, descriptors taken with pidfd_getfd, a full disk. This program also acts as the
+service manager: it restarts a killed master or worker.
 """
 import collections
 import json
@@ -29,12 +28,12 @@ import harness
 from harness import Violation
 
 sys.path.insert(0, os.path.dirname(harness.HERE))
-from standalone_cluster import BIN, Cluster, parent  # noqa: E402  (it lies beside this folder)
+from standalone_cluster import BIN, Cluster, parent  # noqa: E402  (in the parent directory)
 
 MASTERS = ("127.0.0.1", "127.0.0.4")
 WORKERS = 3
 CHECK_TIMEOUT = 90
-TIMEOUT = 1.0  # spark.worker.timeout; connections are given up a bit later
+TIMEOUT = 1.0  # spark.worker.timeout; connections end a little later
 DAEMON = {"spark.worker.timeout": "1", "spark.deploy.recoveryTimeout": "1500ms", "spark.log.level": "INFO",
           "spark.network.timeout": "2s", "spark.firesteel.standalone.reconnectTimeout": "3s"}
 APPLICATION = {"spark.cores.max": "2", "spark.executor.cores": "1", "spark.executor.memory": "256m",
@@ -62,7 +61,7 @@ DRIVER = re.compile(r"^firesteel driver ")
 
 
 class Points:
-    """Where executors say that they pass a place, on a thread of its own. @passed(pid, place) is called for each."""
+    """The server of the fault points, on its own thread. Calls @passed(pid, place) whenever an executor reaches one."""
 
     def __init__(self, path, passed):
         self.passed, self.problem = passed, None
@@ -98,7 +97,7 @@ class Points:
             _, pid, place = line.split()
             try:
                 self.passed(int(pid), place)
-            except Exception as problem:  # pylint: disable=broad-except  # the thread that waits for the run raises it
+            except Exception as problem:  # pylint: disable=broad-except  # raised again on the thread that waits for the run
                 self.problem = self.problem or problem
             peer.send(b".")
             return True
@@ -113,7 +112,7 @@ class Points:
 
 
 def unused_port(hosts, rnd=random.SystemRandom()):
-    """One that is free at all of @hosts, and that the system gives nobody by itself: those begin at 32768."""
+    """Return a port that is free on all of @hosts and below the system's ephemeral ports, which begin at 32768."""
     while True:
         port = rnd.randrange(12000, 32000)
         try:
@@ -126,11 +125,11 @@ def unused_port(hosts, rnd=random.SystemRandom()):
 
 
 class Strike:
-    """What is done (@kind) to whom (@victim) at which passage (@moment) of which @place; and then @second, soon after."""
+    """A fault @kind that hits @victim when a process reaches @place for the @moment-th time. @second follows soon."""
 
     def __init__(self, kind, victim, place, moment, rnd):
         self.kind, self.victim, self.place, self.moment, self.rnd = kind, victim, place, moment, rnd
-        self.hit = None  # what it was done to, in words
+        self.hit = None  # a description of the victim
         self.second = None
 
     def __str__(self):
@@ -138,11 +137,11 @@ class Strike:
 
 
 class Gate:
-    """Between a client that submits and the REST server: its places are passed with the first submission.
+    """A proxy between a submitting client and the REST server. The first submission passes its places:
 
         asked       the client has sent the request
-        forwarded   the master has it
-        answered    the master has answered, and the client does not know it yet
+        forwarded   the master has received it
+        answered    the master has answered, and the client has not received the answer
     """
 
     def __init__(self, port, passed):
@@ -211,16 +210,16 @@ class Gate:
 
 class StandaloneRun:
     def __init__(self, folder, strikes=(), small_disk=None, setting=None):
-        """@folder has what harness.build made; @small_disk: "work", "local" (of the first worker) or "recovery"."""
+        """@folder has the output of harness.build. @small_disk: "work", "local" (of the first worker) or "recovery"."""
         self.shared, self.strikes, self.small_disk, self.setting = folder, list(strikes), small_disk, setting
         self.service = self.zookeeper = self.gate = self.submitted = None
         self.more = dict(SECRET) if setting == "authenticated" else {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="run", dir=folder))
         self.passages = collections.Counter()
         self.masters, self.workers, self.client = [], [], None
-        self.cures = []  # (when, what to call)
+        self.cures = []  # (time, function to call)
         self.stopped = set()
-        self.client_may_fail = False  # an application whose driver is killed, or stands still for too long, is lost
+        self.client_may_fail = False  # true if its driver is killed or paused for too long
         self.mounted = None
         self.seconds = 0.0
         self.ports = set()
@@ -269,7 +268,7 @@ class StandaloneRun:
                                                 "org.apache.zookeeper.server.ZooKeeperServerMain", self.path("zoo.cfg")])
 
     def submit_driver(self, conf, module, given):
-        """In cluster mode, to its end or that of one who was struck."""
+        """Submit in cluster mode, and wait until the client ends, also if a strike ends it."""
         rest = f":{self.rest}"
         where = self.url if self.more else self.url.replace(f":{self.port}", rest)
         if self.setting == "submission":
@@ -285,7 +284,7 @@ class StandaloneRun:
         self.gate = None
 
     def driver_is_known(self):
-        """Whether who submitted may rely on the driver: it was told so, or the master's answer was on its way."""
+        """Return true if the submission was confirmed: the client has the answer, or the master had sent it."""
         told = self.submitted.end() == 0 and "Application submission failed" not in self.submitted.log()
         return told or any(s.hit and s.place == "answered" for s in self.strikes)
 
@@ -301,7 +300,7 @@ class StandaloneRun:
             if not harness.mount_small(self.mounted):
                 raise Violation("no small disk could be mounted")
         self.points = Points(self.path("points"), self.passed)
-        # A driver is told of all masters with the port of the one that took it: theirs are the same.
+        # A driver gets all masters with the port of the accepting one, so all masters use the same port.
         self.port, self.rest = unused_port(MASTERS), unused_port([*MASTERS, GATE])
         self.shuffle = unused_port(["0.0.0.0"])
         if self.setting == "zookeeper":
@@ -339,7 +338,7 @@ class StandaloneRun:
                     self.after(strike.rnd.random() * 0.3, lambda second=strike.second: self.strike(second, pid))
 
     def leader(self):
-        """The master that leads, as far as masters say so; it may be stopped."""
+        """Return the master that reports itself as the leader. It may be stopped."""
         alive = [m for m in self.masters if m.process.poll() is None]
         led = [m for m in alive if "I have been elected leader" in m.log()]
         return led[-1] if led else None
@@ -349,12 +348,12 @@ class StandaloneRun:
         return others[0] if others else None
 
     def of_kind(self, pattern):
-        """{pid: command line} of executors or drivers, without what these forked."""
+        """Return {pid: command line} of executors or drivers, without the processes that they forked."""
         found = {pid: line for pid, line in self.cluster.marked().items() if pattern.match(line)}
         return {pid: line for pid, line in found.items() if parent(pid) not in found}
 
     def choose(self, victim, pid, rnd):
-        """A pid or None."""
+        """Return a pid or None."""
         if victim == "executor":
             others = sorted(self.of_kind(EXECUTOR))
             return pid if pid and (rnd.random() < 0.5 or not others) else rnd.choice(others) if others else None
@@ -383,7 +382,7 @@ class StandaloneRun:
                 os.kill(whom, signal.SIGKILL)
                 for process in self.cluster.processes:
                     if process.pid == whom:
-                        process.process.wait()  # whoever looks from now on finds it dead
+                        process.process.wait()  # from now on others see that it ended
             elif strike.kind == "cut":
                 if not self.cut(whom, strike.rnd):
                     return
@@ -403,7 +402,7 @@ class StandaloneRun:
             pass
 
     def cut(self, pid, rnd):
-        """End all of its connections, or one."""
+        """Shut down all of its connections, or one."""
         found = sorted(there for _, _, there in harness.sockets_of(pid))
         if not found:
             return 0
@@ -430,11 +429,11 @@ class StandaloneRun:
         self.cures.append((time.monotonic() + seconds, what))
 
     def resigned(self, daemon, status):
-        """A master that hears nothing of ZooKeeper leads no longer; it may take some seconds to end."""
+        """Return true if a master ended because it lost ZooKeeper, which may take some seconds."""
         return self.zookeeper and status == 0 and "Leadership has been revoked" in daemon.log()
 
     def care(self):
-        """What time and an operator's service manager do."""
+        """Act as the service manager, and end faults that are over."""
         if self.points.problem:
             raise self.points.problem
         for cure in [c for c in self.cures if c[0] <= time.monotonic()]:
@@ -466,7 +465,7 @@ class StandaloneRun:
             time.sleep(0.02)
 
     def json(self):
-        """The leader's own account, or None."""
+        """Return the leader's /json/, or None."""
         leader = self.leader()
         try:
             with urllib.request.urlopen(leader.page + "/json/", timeout=5) as answer:
@@ -495,7 +494,7 @@ class StandaloneRun:
                 self.ports.add(int(match.group(1)))
 
     def run(self, expected=None):
-        """All of it; raises Violation. Returns the client's results."""
+        """Make the whole run. Returns the client's results, or raises Violation."""
         start = time.monotonic()
         try:
             self.start()
@@ -507,7 +506,7 @@ class StandaloneRun:
                 raise Violation(f"the application ended with status {self.client.end()}:\n{self.client.log()[-3000:]}")
             self.wait_for(lambda: self.at_rest() and not self.of_kind(EXECUTOR) and not self.of_kind(DRIVER),
                           "a master that has its three workers and nothing to do, and the executors' end")
-            self.wait_for(lambda: not self.cures, "the end of the faults")  # nobody is left who would bring another
+            self.wait_for(lambda: not self.cures, "the end of the faults")  # no process is left that could cause another
             self.wait_for(self.at_rest, "a master that still has its three workers")
             found = harness.results(self.path("out"))
             expected = expected or found
@@ -524,7 +523,7 @@ class StandaloneRun:
             self.seconds = time.monotonic() - start
 
     def check_end(self):
-        """The orderly end of the daemons, after which nothing is left."""
+        """Stop the daemons in order, and check that nothing is left."""
         if not self.wait_quietly(lambda: not self.files()):
             raise Violation(f"files are left while the workers run: {self.files()}")
         self.note_ports()
@@ -544,7 +543,7 @@ class StandaloneRun:
         self.check_ports()
 
     def check_ports(self):
-        """Ports are given to other runs soon, which begin and end meanwhile: only one that is never seen free is left."""
+        """Check that no port is left. Other runs may use a free port for a while, so only one that is never free counts."""
         left = set(self.ports)
 
         def look():
@@ -554,7 +553,7 @@ class StandaloneRun:
             raise Violation(f"ports are left: {left}")
 
     def files(self):
-        """What lies in local directories, but for those of a client that nobody follows when it is killed."""
+        """Return the files in local directories, except those of a killed client, which no process cleans up."""
         return [os.path.join(where, name) for root in (self.folder / "local").iterdir()
                 if root.name != "client" or self.client.end() >= 0
                 for where, folders, names in os.walk(root) for name in folders + names]
@@ -567,7 +566,7 @@ class StandaloneRun:
         return condition()
 
     def is_bound(self, port):
-        """Whether anybody but another run's daemons listens there: nobody takes our connection."""
+        """Return true if a process other than another run's daemons listens on the port."""
         inodes = set()
         with open("/proc/net/tcp", encoding="ascii") as table:
             for line in list(table)[1:]:
@@ -578,7 +577,7 @@ class StandaloneRun:
 
     @staticmethod
     def held_elsewhere(inodes):
-        """Ports are given to others as soon as they are free: a listener that a living process has is no remainder."""
+        """Return true if a live process has the listener: free ports are reused at once, so it is not a leftover."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -590,14 +589,14 @@ class StandaloneRun:
         return False
 
     def logs(self):
-        """What everybody said, for who looks for the reason."""
+        """Return all logs, to find the reason of a violation."""
         text = []
         for path in [*sorted(self.folder.glob("*.log")), *sorted(self.folder.glob("work-*/driver-*/stderr"))]:
             text.append(f"--- {path.name if path.suffix else path.parent.name}\n{path.read_text(errors='replace')[-1500:]}")
         return "\n".join(text)
 
     def close(self, keep=None):
-        """End what there is, by force, and remove the folder, or move it to @keep."""
+        """Kill all processes, and remove the folder or move it to @keep."""
         for pid in list(self.stopped):
             self.resume(pid)
         while left := self.cluster.marked():

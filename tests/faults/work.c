@@ -1,12 +1,11 @@
 /*
- * What tests/faults/run and run_standalone disturb: a bit of everything that can be lost.
+ * The jobs that tests/faults/run and run_standalone disturb. They use every kind of data that can be lost.
  *
  *      spark-submit work.c IN OUT [own]
  *
- * IN/text is counted by words and saved; the counts are joined with the numbers of IN/classes and saved; and PageRank
- * over IN/links, with links that are kept, is saved. All results are the same each time, bit by bit, but for the order of
- * lines within a part. With "own" each process writes in a folder of its own, OUT/<pid>: a driver that is started again
- * may find its predecessor still at work.
+ * Saves the word counts of IN/text, their join with the numbers of IN/classes, and PageRank over IN/links with cached
+ * links. Every run gives the same bytes, except for the order of lines within a part. With "own", each process writes to
+ * its own directory, OUT/<pid>, because the predecessor of a restarted driver may still run.
  */
 #include <firesteel/firesteel.h>
 

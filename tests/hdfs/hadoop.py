@@ -212,5 +212,5 @@ class Hdfs:
 
 
 def missing():
-    """What this needs and does not find; None when all is there."""
+    """Return the missing tools; None if all exist."""
     return None if shutil.which("java") else "there is no java; apt-get install openjdk-17-jre-headless"

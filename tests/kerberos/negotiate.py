@@ -1,4 +1,4 @@
-"""A namenode's WebHDFS that asks who is there by SPNEGO, answered by MIT's own GSSAPI with the key of HTTP/localhost."""
+"""A namenode's WebHDFS that authenticates clients by SPNEGO, with MIT's GSSAPI and the key of HTTP/localhost."""
 import base64
 import ctypes
 import ctypes.util
@@ -27,7 +27,7 @@ GSS = load()
 
 
 def accept(token):
-    """Who sent this token, and what it is to be answered; None for what is no proof."""
+    """Return the user that sent this token and the answer to it. The user is None for an invalid token."""
     minor, context, name = ctypes.c_uint32(), ctypes.c_void_p(), ctypes.c_void_p()
     kept = ctypes.create_string_buffer(token, len(token))
     given, answer, text = Buffer(len(token), ctypes.cast(kept, ctypes.c_void_p)), Buffer(), Buffer()
@@ -40,8 +40,8 @@ def accept(token):
 
 
 class Namenode:
-    """Serves `files` by name, each only to who has proved to be somebody; `users` are those who have. New files go to
-    its datanode, which asks nobody, but wants the ticket of the namenode's address."""
+    """Serves `files` by name to authenticated clients only. `users` are their names. New files go to its datanode,
+    which does not authenticate clients, but requires the ticket in the namenode's redirection."""
 
     def __init__(self, files):
         self.users = []

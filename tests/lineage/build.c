@@ -235,7 +235,7 @@ void build_node(fst_context *sc, struct plan *p, int i, const char *folder)
         for (int k = 0; k < n->n_parents; k++)
                 in[k] = p->nodes[n->parents[k]].rdd;
         n->rdd = built(sc, p, i, in, folder);
-        if (n->n_parents && n->rdd == in[0]) { /* it was placed so already, and may have a level */
+        if (n->n_parents && n->rdd == in[0]) { /* it already had this partitioner, and may be persisted */
                 n->level = FST_STORAGE_NONE;
                 n->checkpoint = KEEP_LINEAGE;
         }

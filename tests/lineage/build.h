@@ -1,12 +1,12 @@
-/* A lineage with the public interface. */
+/* Builds a lineage with the public interface. */
 #pragma once
 
 #include "plan.h"
 
-/* The RDD of node @i, whose parents have theirs; files that it is read from are made in @folder. */
+/* Builds the RDD of node @i, whose parents are built. Writes its input files to @folder. */
 void build_node(fst_context *sc, struct plan *p, int i, const char *folder);
 
-/* A value for operators that take one by address. */
+/* The value of an operator's argument that is passed by address. */
 struct build_value {
         int64_t i64;
         double f64;

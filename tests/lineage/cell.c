@@ -210,7 +210,7 @@ struct cell cell_zero(fst_type column, char *room)
         }
 }
 
-/* Bytes count as the number that is written in them, if they are a sum already, or one that is made of them. */
+/* The number of a cell for sums. Bytes that are a sum already have it as text; otherwise it is made from them. */
 static uint64_t number_of(fst_bytes b)
 {
         char digits[32] = {0}, *end;

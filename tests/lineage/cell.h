@@ -1,6 +1,6 @@
 /*
- * Values of rows as the property test of lineages has them: one struct for all kinds, so that what a row means is
- * written once for all types. Nothing here asks the engine.
+ * Values of rows in the property test of lineages: one struct for all kinds, so that the test's semantics are written
+ * once for all types. Nothing here calls the engine.
  *
  * Order and equality are those of include/firesteel/pair.h: numbers by value, -0.0 as 0.0, NaN as the greatest and
  * equal to itself; bytes as unsigned bytes.
@@ -13,7 +13,7 @@
 
 /* One column of a row. Bytes of BYTES and FIXED are borrowed. */
 struct cell {
-        uint8_t kind; /* enum fst_kind; NONE: there is none */
+        uint8_t kind; /* enum fst_kind; NONE: no value */
         union {
                 int64_t i64;
                 double f64;
@@ -31,7 +31,7 @@ struct rows {
         size_t n, room;
 };
 
-/* Memory for the bytes of a row that is being made, of at most this many in each column. */
+/* The maximum length of the bytes in one column of a generated row. */
 #define MAX_CELL_BYTES 72000
 struct cell_room {
         char key[MAX_CELL_BYTES], value[MAX_CELL_BYTES];
@@ -59,45 +59,45 @@ static inline struct cell cell_fixed(const void *x, size_t size)
         return (struct cell){.kind = FST_KIND_FIXED, .bytes = {x, size}};
 }
 
-/* The columns of @type as types of their own. */
+/* Return the type of one column of @type. */
 fst_type type_key(fst_type type);
 fst_type type_value(fst_type type);
 bool type_equal(fst_type a, fst_type b);
-const char *type_text(fst_type type); /* of the thread's own, until the fourth call */
+const char *type_text(fst_type type); /* in a buffer of the thread, valid until the fourth call */
 
-/* The same for cells that are equal. A row's is made of both. */
+/* Equal cells have equal hashes. The hash of a row combines those of its cells. */
 uint64_t cell_hash(struct cell c);
 uint64_t row_hash(struct row r);
 
-/* 0 if they are equal. Sorted by cell_order, equal ones are together; it has -0.0 before 0.0. */
+/* cell_compare returns 0 for equal cells. cell_order keeps equal cells together, and puts -0.0 before 0.0. */
 int cell_compare(struct cell a, struct cell b);
 int cell_order(struct cell a, struct cell b);
 int row_compare(struct row a, struct row b);
 int row_order(struct row a, struct row b);
 
-/* What is unusual among the values that a lineage makes. */
+/* Unusual values that a lineage may produce. */
 enum { ODD_VALUES = 1 /* extremes, NaN, infinities, long bytes */, ODD_ZEROS = 2 /* -0.0 */ };
 
-/* The value of type @column (one column) for @number: others for others, but for unusual ones. Bytes lie in @room. */
+/* Makes a value of type @column from @number. Usual values are distinct for distinct numbers. Bytes are in @room. */
 struct cell cell_make(fst_type column, uint64_t number, int odd, char *room);
 
 /*
- * A sum of any kind: neutral, and with a cell or a number added. It is associative and commutative. Bytes lie in @room.
- * I64 wraps; F64 is exact as long as ODD_VALUES are not about; FIXED are added byte by byte.
+ * Sums of any kind: the neutral value, and the sum with a cell or a number. Associative and commutative. Bytes are in
+ * @room. I64 wraps around, F64 is exact without ODD_VALUES, FIXED is added byte by byte.
  */
 struct cell cell_zero(fst_type column, char *room);
 struct cell cell_add(struct cell a, struct cell b, char *room);
 struct cell cell_add_number(struct cell a, uint64_t number, char *room);
 
-/* An I64 as text, bytes as they are. The text lies in @room. */
+/* Returns an I64 as text, in @room, and bytes unchanged. */
 #define MAX_CELL_TEXT 32
 struct cell cell_text(struct cell c, char *room);
 
-/* Copies in @arena, of rows with their bytes. */
+/* Copy rows with their bytes into @arena. */
 struct row row_keep(struct arena *arena, struct row r);
 void rows_add(struct arena *arena, struct rows *rows, struct row r); /* without its bytes */
 
-/* A list as firesteel/list.h has it, in an arena; @r as one more element. */
+/* A list in the form of firesteel/list.h, in an arena. list_add appends @r. */
 struct list {
         char *at;
         size_t len, room;
@@ -105,5 +105,5 @@ struct list {
 void list_add(struct arena *arena, struct list *list, struct row r);
 struct cell list_cell(const struct list *list);
 
-/* For people: into @text, cut off where it does not fit. */
+/* Writes @r to @text for messages, truncated to @size. */
 void row_print(struct row r, char *text, size_t size);

@@ -1,4 +1,4 @@
-/* See compare.h. What depends on an order is compared in order where that is defined, else as a multiset. */
+/* See compare.h. Rows are compared in order where the order is defined, else as a multiset. */
 #include "compare.h"
 
 #include "base/mem.h"
@@ -43,7 +43,7 @@ static bool differs(struct verdict *v, const char *where, size_t at, const struc
         return wrong(v, "%s, row %zu: should be %s, is %s", where, at, a, b);
 }
 
-/* Rows as they come, against what they should be. */
+/* Compares rows in their order with the expected ones. */
 static bool same_rows(struct plan *p, const struct rows *want, const struct rows *have, bool ordered, const char *where,
                       struct verdict *v)
 {
@@ -67,7 +67,7 @@ static struct rows read_all(struct plan *p, fst_iter *iter, fst_type type)
         return rows;
 }
 
-/* Partition by partition: @have is all of them, one behind the other. */
+/* Compares partition by partition. @have has the rows of all, one after another. */
 static bool same_table(struct plan *p, const struct table *t, const struct rows *have, struct verdict *v)
 {
         size_t at = 0;
@@ -96,7 +96,7 @@ bool compare_counts(fst_rdd *rdd, int64_t *counts, int n, struct verdict *v)
 
 /* --------------------------------------------------------------------------------------------------- results */
 
-/* Room for one value of any type, and how it is given to an action. */
+/* Memory for one value of any type, and the variable that an action gets for it. */
 struct answer {
         struct build_value value;
         fst_type column;
@@ -204,7 +204,7 @@ static bool compare_counted(const struct node *n, const struct action *a, struct
         return (size_t)have == n->table.rows || wrong(v, "%" PRId64 " rows, not %zu", have, n->table.rows);
 }
 
-/* Each row was seen by the task that succeeded, and what those saw that failed does not count. */
+/* Successful tasks have counted each row once. Failed attempts do not count. */
 static bool compare_seen(fst_context *sc, struct plan *p, const struct node *n, const struct action *a,
                          struct verdict *v)
 {
@@ -248,7 +248,7 @@ static bool compare_reduced(struct plan *p, const struct node *n, const struct a
         return same_cell(sum, &answer, r, v);
 }
 
-/* A zero that is not neutral, where that is a number. */
+/* Makes a zero that is not neutral if it is a number. */
 static bool compare_folded(struct plan *p, const struct node *n, const struct action *a, struct verdict *v)
 {
         struct rows all = table_all(p, &n->table);
@@ -262,7 +262,7 @@ static bool compare_folded(struct plan *p, const struct node *n, const struct ac
                 sum = cell_add(sum, all.at[i].key, i % 2 ? room.key : room2.key);
         if (n->type.key == FST_KIND_I64)
                 sum.i64 = (int64_t)((uint64_t)sum.i64 + 7 * ((uint64_t)n->table.n + 1));
-        if (n->type.key == FST_KIND_BYTES && n->table.n && !all.n) /* nothing and nothing is the number 0 */
+        if (n->type.key == FST_KIND_BYTES && n->table.n && !all.n) /* the sum of no rows is the number 0 */
                 sum = cell_add(sum, sum, room.key);
         return same_cell(sum, &answer, r, v);
 }
@@ -382,7 +382,7 @@ static bool compare_iterated(struct plan *p, const struct node *n, struct verdic
         return fst_iter_status(iter) ? failed(v, fst_iter_status(iter)) : same_table(p, &n->table, &have, v);
 }
 
-/* No row that is not there, and none more often unless they were drawn @again. */
+/* Checks that each row exists, and occurs no more often than in the input, except with replacement (@again). */
 static bool some_rows(struct plan *p, const struct rows *of, const struct rows *rows, bool again, struct verdict *v)
 {
         struct rows all = rows_sorted(p, of, true, false), have = rows_sorted(p, rows, true, false);
@@ -489,7 +489,7 @@ static bool compare_job(struct plan *p, const struct node *n, const struct actio
 
 /* ---------------------------------------------------------------------------------------------------------- by key */
 
-/* Keys with what they come to: @per_key of the rows of each, which are sorted. */
+/* Compares keys with their values: @per_key of the rows of each key, which are sorted. */
 static struct rows by_key(struct plan *p, const struct rows *rows,
                           struct cell (*per_key)(struct plan *p, const struct row *at, size_t n))
 {
@@ -497,7 +497,7 @@ static struct rows by_key(struct plan *p, const struct rows *rows,
         for (size_t i = 0; i < rows->n; i++) {
                 struct row r = rows->at[i];
                 if (r.key.kind == FST_KIND_F64 && r.key.f64 == 0)
-                        r.key.f64 = 0; /* not in the order of -0.0 and 0.0, which are one key */
+                        r.key.f64 = 0; /* -0.0 and 0.0 are one key, in any order */
                 rows_add(&p->arena, &same, r);
         }
         struct rows sorted = rows_sorted(p, &same, false, false);

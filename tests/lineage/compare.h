@@ -1,18 +1,18 @@
-/* Actions, and whether they answer what the evaluator says. */
+/* Runs actions and compares their results with the evaluator's. */
 #pragma once
 
 #include "plan.h"
 
-/* What is wrong, for people; "" while nothing is. */
+/* A description of the first difference; "" for none. */
 struct verdict {
         char text[1500];
 };
 
-/* Before actions are run: start the job of @a if it does not wait, and make what its function adds to. */
+/* Prepares @a before any action runs: starts its job if it is asynchronous, and creates its accumulator. */
 void compare_begin(fst_context *sc, struct plan *p, struct action *a);
 
-/* Run @a on the RDD of its node., or wait for it. True if the answer is right; else @v says what is not. */
+/* Runs @a on its node's RDD, or waits for it. Returns true for the right result; else @v has the difference. */
 bool compare_action(fst_context *sc, struct plan *p, const struct action *a, const char *folder, struct verdict *v);
 
-/* How many rows each of the @n partitions of @rdd has, into @counts; false with @v if they cannot be counted. */
+/* Counts the rows of each of the @n partitions of @rdd into @counts. Returns false with @v if that fails. */
 bool compare_counts(fst_rdd *rdd, int64_t *counts, int n, struct verdict *v);

@@ -66,7 +66,7 @@ void deed_chain_join(struct deed_chain *a, const struct deed_chain *b)
         a->factor *= b->factor;
 }
 
-/* x → fx + s for 32 bits each of f and s; f is odd, so that nothing is lost. */
+/* x → fx + s with 32 bits each for f and s. f is odd, so that the map is invertible. */
 int64_t deed_compose(int64_t a, int64_t b)
 {
         uint32_t fa = (uint32_t)a | 1, sa = (uint32_t)((uint64_t)a >> 32);

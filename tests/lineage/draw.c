@@ -1,4 +1,4 @@
-/* See draw.h. What a row, an operator or an action cannot be is said here, once for each. */
+/* See draw.h. This file has the restrictions of rows, operators and actions, each once. */
 #include "draw.h"
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ static void draw_deed(struct dice *d, struct plan *p, struct deed *deed, fst_typ
         }
 }
 
-/* One that several operators may share without knowing: by an own partitioner, nothing else must differ. */
+/* A placement that operators with equal functions share: nothing else may differ. */
 static void draw_place(struct dice *d, struct deed *deed, fst_type key)
 {
         deed->from = key;
@@ -113,13 +113,13 @@ static bool has_odd_columns(const struct plan *p, fst_type type)
         return p->odd & ODD_ZEROS && (type.key == FST_KIND_F64 || type.value == FST_KIND_F64);
 }
 
-/* Whether whole rows of this type can be compared, or be in lists: of -0.0 and 0.0 either may be there. */
+/* Returns true if rows of this type can be compared as a whole or be in lists: it may be either -0.0 or 0.0. */
 static bool is_whole(const struct plan *p, fst_type type)
 {
         return !type.value || !has_odd_columns(p, type);
 }
 
-/* Another parent that fits with the first: by what @fits says, or the first itself. */
+/* Draws another parent for which @fits returns true with the first one, or the first itself. */
 static bool find_parent(struct dice *d, const struct plan *p, struct node *n,
                         bool (*fits)(const struct plan *, const struct node *a, const struct node *b))
 {
@@ -163,7 +163,7 @@ static bool of_one_column(const struct plan *p, const struct node *a, const stru
 
 /* ------------------------------------------------------------------------------------------------ one family each */
 
-/* Ranges are known for the keys that they were cut for: others cannot be placed by them here. */
+/* Bounds are known only for the keys that they were sampled from: other keys cannot be placed here. */
 static bool can_be_placed(const struct plan *p, const struct node *n)
 {
         int of = n->operator== SUBTRACT_BY_KEY ? 1 : n->n_parents;
@@ -214,7 +214,7 @@ static bool draw_combining(struct dice *d, struct plan *p, struct node *n, fst_t
         if (n->operator== REDUCE_BY_KEY)
                 n->variant = dice_roll(d, number && exact ? 5 : value.key == FST_KIND_I64 ? 3 : 2);
         if (n->variant != 1 && n->variant < 3 && made.key == FST_KIND_F64 && !exact)
-                return false; /* sums that depend on the order */
+                return false; /* sums depend on the order */
         n->type = fst_type_pair(in, made);
         draw_deed(d, p, &n->deed, made, made);
         if (n->operator== AGGREGATE_BY_KEY || n->operator== COMBINE_BY_KEY)
@@ -305,7 +305,7 @@ static bool rows_are_lines(const struct table *t)
         return true;
 }
 
-/* Text is of one column: numbers, or bytes that are lines where it is read line by line. */
+/* Text has one column: numbers, or bytes that are lines if it is read line by line. */
 static bool draw_saved(struct dice *d, struct plan *p, struct node *n, const struct node *parent)
 {
         fst_type in = parent->type;
@@ -327,7 +327,7 @@ static bool draw_saved(struct dice *d, struct plan *p, struct node *n, const str
         }
 }
 
-/* That its stage has as many partitions throughout, as barrier stages have: said of all that is before. */
+/* Returns true if all RDDs of the stage have the same number of partitions, as barrier stages require. */
 static bool has_partitions(const struct plan *p, int node, int partitions)
 {
         const struct node *n = &p->nodes[node];
@@ -347,8 +347,7 @@ static bool draw_barrier(struct dice *d, struct plan *p, struct node *n, const s
         return tasks <= MIN(p->cores, MAX_GATHERED) && has_partitions(p, n->parents[0], tasks);
 }
 
-/* What an operator needs of rows that are these, besides what its family sees to; and its type, where that is theirs.
- */
+/* Checks what an operator requires of these rows beyond its family's checks, and sets its type if it is theirs. */
 static bool draw_operator(struct dice *d, struct plan *p, struct node *n, const struct node *parent)
 {
         fst_type in = parent->type;

@@ -1,20 +1,20 @@
-/* What a lineage is drawn as. */
+/* Draws a random lineage. */
 #pragma once
 
 #include "dice.h"
 #include "plan.h"
 
-/* Before the first node: how large and how odd it is, and how many nodes it is to have. */
+/* Draws the size of the lineage and its unusual values. Returns the number of nodes to draw. */
 int draw_plan(struct dice *d, struct plan *p);
 
 /*
- * The next node into p->nodes[p->n_nodes], which is not counted yet: whose parents are nodes that there are and have
- * their tables. False if what was drawn cannot be; draw again. The first one is a source.
+ * Draws the next node into p->nodes[p->n_nodes], without counting it. Its parents are existing, evaluated nodes. The
+ * first node is a source. Returns false for an invalid draw: draw again.
  */
 bool draw_node(struct dice *d, struct plan *p);
 
-/* A node whose function fails for good, and the action that has to fail. */
+/* Draws a node whose function always fails, and the action that must fail. */
 void draw_poison(struct dice *d, struct plan *p);
 
-/* The actions, when all nodes are there. */
+/* Draws the actions, after all nodes. */
 void draw_actions(struct dice *d, struct plan *p);

@@ -1,4 +1,4 @@
-/* See evaluate.h. A function for each family of operators, and one that chooses among them. */
+/* See evaluate.h. Each family of operators has a function, and evaluate_node selects one. */
 #include "evaluate.h"
 
 #include "base/mem.h"
@@ -171,7 +171,7 @@ static struct table zipped_partitions(struct plan *p, const struct node *n, cons
         return t;
 }
 
-/* What each partition makes depends on all of them. */
+/* The output of each partition depends on all of them. */
 static struct table gathered(struct plan *p, const struct node *n, const struct table *in)
 {
         struct table t = table_new(p, in->n);
@@ -286,7 +286,7 @@ static struct table sorted_within(struct plan *p, const struct node *n, const st
         return t;
 }
 
-/* Rows beside the keys that a function makes of them, as pairs of a key and the row's number in @all. */
+/* Keys that a function makes of rows, as pairs of a key and the row's number in @all. */
 static struct rows keyed_by(struct plan *p, const struct node *n, const struct rows *all)
 {
         struct rows keyed = {0};
@@ -308,7 +308,7 @@ static const char *ranges(struct plan *p, int i, const struct table *in, const i
                     n->operator== SORT_ROWS ||(n->operator!= PARTITION_BY_RANGE && rows_are_unique(p, &keys));
         if (n->operator!= SORT_BY && n->operator!= SORT_ROWS)
                 t.by = (struct placement){BY_RANGE, t.n, (uint64_t)i};
-        if (n->operator== PARTITION_BY_RANGE) /* numbers, so that the order can be made again */
+        if (n->operator== PARTITION_BY_RANGE) /* numbers, which restore the order */
                 for (size_t k = 0; k < keys.n; k++)
                         keys.at[k].value = cell_i64((int64_t)k);
         struct rows original = n->operator== PARTITION_BY_RANGE ? table_all(p, in) : all;
@@ -390,7 +390,7 @@ static struct table set_operation(struct plan *p, const struct node *n, const st
         int parts = n->n;
         if (!parts && both)
                 parts = p->parallelism ? p->parallelism : MAX(MAX(in[0]->n, in[1]->n), 1);
-        else if (!parts) /* as its left side is placed, but F64 keys only by a hash */
+        else if (!parts) /* placed as its left side, but F64 keys only by hash */
                 parts = MAX(in[0]->n, 1);
         struct table a = whole_rows(p, in[0], parts), b = whole_rows(p, in[1], parts), t = table_new(p, parts);
         t.ordered = false;
@@ -409,7 +409,7 @@ static struct table set_operation(struct plan *p, const struct node *n, const st
 
 /* -------------------------------------------------------------------------------------------------- key by key */
 
-/* The rule of include/firesteel/pair.h; ranges and functions are not taken for F64 keys. */
+/* The rule of include/firesteel/pair.h. F64 keys never use ranges and functions. */
 struct placement evaluate_placement(const struct plan *p, const int *parents, int n_parents, int n)
 {
         struct placement most_of = {0};
@@ -427,7 +427,7 @@ struct placement evaluate_placement(const struct plan *p, const int *parents, in
         return (struct placement){BY_HASH, n ? n : wanted, 0};
 }
 
-/* The values of a key as one. */
+/* Combines the values of a key. */
 static struct cell reduced(struct plan *p, const struct node *n, const struct rows *group)
 {
         const struct deed *d = &n->deed;
@@ -505,7 +505,7 @@ static void join_group(struct plan *p, const struct node *n, const struct groups
         const struct rows *left = g->group[0].n == 0 && left_missing ? &none : &g->group[0];
         const struct rows *right = g->group[1].n == 0 && right_missing ? &none : &g->group[1];
         *calls += left->n * right->n;
-        if (*calls > 4 * p->most_rows) /* of which few may make a row */
+        if (*calls > 4 * p->most_rows) /* few combinations make a row */
                 t->rows = p->most_rows + 1;
         for (size_t i = 0; i < left->n; i++)
                 for (size_t k = 0; k < right->n && !table_is_full(p, t); k++)
@@ -519,7 +519,7 @@ static struct table cogrouped(struct plan *p, const struct node *n, const struct
         const struct table *sides[NODE_PARENTS];
         struct placement by = n->operator== SUBTRACT_BY_KEY ? evaluate_placement(p, n->parents, 1, n->n)
                                                             : evaluate_placement(p, n->parents, n->n_parents, n->n);
-        if (n->operator== SUBTRACT_BY_KEY && !n->n) /* as the left side is, whatever the parallelism */
+        if (n->operator== SUBTRACT_BY_KEY && !n->n) /* as the left side, independent of the parallelism */
                 by = in[0]->by.how && (in[0]->by.how == BY_HASH || n->type.key != FST_KIND_F64)
                              ? in[0]->by
                              : (struct placement){BY_HASH, MAX(in[0]->n, 1), 0};
@@ -536,7 +536,7 @@ static struct table cogrouped(struct plan *p, const struct node *n, const struct
                 t.ordered = t.ordered && ((k == 1 && n->operator== SUBTRACT_BY_KEY) || table_is_keyed(in[k]));
         if (n->operator== COGROUP || n->operator== FLAT_MAP_GROUPS)
                 t.ordered =
-                        true; /* one call for a key, and what it makes does not depend on an order that is not known */
+                        true; /* one call for a key, whose result does not depend on an unknown order */
         size_t calls = 0;
         for (int part = 0; part < t.n; part++) {
                 struct groups g = groups_of(p, sides, n->n_parents, part);

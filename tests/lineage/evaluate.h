@@ -1,27 +1,28 @@
 /*
- * What a lineage means: loops over arrays, in one thread, that ask the engine nothing but where a hash puts a key (one
- * key at a time) and which rows a sample takes, which are tested by themselves (rdd/aggregate/hash.h, rdd/aggregate/sampler.h).
+ * The reference evaluator of lineages: loops over arrays on one thread. It uses the engine only for the partition of a
+ * hashed key (one key at a time) and the rows of a sample, which have tests of their own (rdd/aggregate/hash.h,
+ * rdd/aggregate/sampler.h).
  *
- * Where include/firesteel/ says in which order rows are, the order is computed; where it says nothing, tables are not
- * `ordered` and hold each partition's rows in some order.
+ * Where include/firesteel/ defines the order of rows, the evaluator computes it. Otherwise tables are not `ordered`, and
+ * the rows of a partition are in any order.
  */
 #pragma once
 
 #include "plan.h"
 
 /*
- * Compute the table of node @i, whose parents have theirs. @cut says how many rows each partition has, where that is
- * found out by a sample or from the sizes of files (node_is_cut); NULL elsewhere. NULL, or what is wrong: rows that
- * cannot be cut so; or "" if there would be too many rows.
+ * Computes the table of node @i, whose parents are evaluated. @cut has the number of rows of each partition if a sample
+ * or the sizes of files determine it (node_is_cut), else it is NULL. Returns NULL, or an error if the rows cannot be
+ * divided so, or "" for too many rows.
  */
 const char *evaluate_node(struct plan *p, int i, const int64_t *cut);
 
-/* Whether its partitions have to be looked at; as many as there are. */
+/* True if the rows of each partition must be counted; node_cut_partitions returns the number of partitions. */
 bool node_is_cut(const struct node *n);
 int node_cut_partitions(const struct plan *p, int i);
 
-/* What the following nodes may be told by: whether the rows of one key are in a known order. */
+/* Returns true if the rows of one key are in a known order, on which later nodes may depend. */
 bool table_is_keyed(const struct table *t);
 
-/* How @parents, by their numbers, are placed together for @n partitions or, if it is 0, by default. */
+/* Returns the common placement of @parents (numbers of nodes) in @n partitions, or 0 for the default number. */
 struct placement evaluate_placement(const struct plan *p, const int *parents, int n_parents, int n);

@@ -1,4 +1,4 @@
-/* See files.h. Whole files are known by their names alone: their folder is another one each time. */
+/* See files.h. Whole files are compared by name without the directory, which differs between runs. */
 #include "files.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* How parts of text are packed; by node.codec. */
+/* Codecs of text files, by node.codec. */
 static const struct {
         const char *name, *suffix;
 } codecs[FILE_CODECS] = {{"none", ""},     {"gzip", ".gz"}, {"bzip2", ".bz2"},
@@ -56,7 +56,7 @@ fst_rdd *files_read(fst_context *sc, struct plan *p, int i, fst_rdd *saved, cons
         _cleanup_free_ char *path = mem_printf("%s/%" PRIu64 "-%d", folder, p->seed, i);
         int r = saved ? save(saved, n, path) : 0;
         if (r)
-                fprintf(stderr, "%s was not saved: %s\n", path, strerror(-r)); /* and cannot be read */
+                fprintf(stderr, "%s was not saved: %s\n", path, strerror(-r)); /* which cannot be read */
         if (!saved)
                 write_rows(p, n, path);
         switch (n->operator) {
@@ -76,7 +76,7 @@ fst_rdd *files_read(fst_context *sc, struct plan *p, int i, fst_rdd *saved, cons
 
 /* ------------------------------------------------------------------------------------------- what they should be */
 
-/* Text is lines, records lie one behind the other: as lists have rows without BYTES. */
+/* Text has lines. Records follow each other, like the rows without BYTES in a list. */
 static struct cell content(struct plan *p, const struct node *n, const struct rows *rows)
 {
         struct list file = {0};
@@ -91,7 +91,7 @@ static struct cell content(struct plan *p, const struct node *n, const struct ro
         return list_cell(&file);
 }
 
-/* Empty files come last; a packed one is not empty. */
+/* Empty files come last. A compressed file is not empty. */
 static struct rows whole(struct plan *p, const struct node *n, const struct table *in)
 {
         struct rows files = {0};

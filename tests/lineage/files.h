@@ -1,13 +1,13 @@
 /*
- * The files of lineages, in the folder of their world: written by a loop or by an action of the engine, and read by the
- * engine.
+ * The files of lineages, in the directory of their world. A loop or an action of the engine writes them, and the engine
+ * reads them.
  */
 #pragma once
 
 #include "plan.h"
 
-/* The RDD of node @i, which reads files: of rows that were drawn or, if it has a parent, of those of @saved. */
+/* Returns the RDD of node @i, which reads files of generated rows or, if it has a parent, of the rows of @saved. */
 fst_rdd *files_read(fst_context *sc, struct plan *p, int i, fst_rdd *saved, const char *folder);
 
-/* The rows of files to which the partitions of @in were saved, as node @n reads them. */
+/* Returns the rows that node @n reads from the files of the partitions of @in. */
 struct rows files_rows(struct plan *p, const struct node *n, const struct table *in);

@@ -1,6 +1,6 @@
 /*
- * See functions.h. Macros make one function for each list of parameters: they turn parameters into cells and call what
- * is the same for all.
+ * See functions.h. Macros define one function for each parameter list. It converts parameters to cells and calls the
+ * common function.
  */
 #include "functions.h"
 
@@ -37,8 +37,8 @@
 #define CELL_OF_FIXED(x, size) ((x) ? cell_fixed(x, size) : (struct cell){0})
 
 /*
- * Memory for rows that are emitted. While one is, functions of operators behind may be called, on the same thread: so
- * each call that emits has its own. It goes with the thread.
+ * Memory for emitted rows. An emit may call functions of later operators on the same thread, so each call that emits has
+ * its own. Freed at the end of the thread.
  */
 static __thread struct rooms {
         struct cell_room *all[64];
@@ -141,7 +141,7 @@ static void emit_row(fst_out *out, fst_type type, struct row row)
         }
 }
 
-/* A drawn failure of this attempt: the status to answer. Barrier stages fail as a whole, and are attempted again. */
+/* Returns the status of a planned failure of this attempt. Barrier stages fail as a whole and are retried. */
 static int misfortune(fst_task *task, const struct deed *d, uint64_t hash)
 {
         if (!deed_fails(d, hash, fst_task_attempt(task) + task->info.stage_attempt))
@@ -172,7 +172,7 @@ static struct cell row_number(fst_task *task, struct row row)
         const struct deed *d = fst_captured(task);
         misfortune(task, d, row_hash(row));
         struct cell_room *room = room_take();
-        room_return(room); /* numbers need none */
+        room_return(room); /* not used for numbers */
         return deed_row(d, row_hash(row), 0, row.key, room).key;
 }
 
@@ -246,7 +246,7 @@ static FN_OF_ROWS(fn_i64, i64, FST_FORM_I64) static FN_OF_ROWS(fn_f64, f64, FST_
 
 /* --------------------------------------------------------------------------------------- partition by partition */
 
-/* What each row makes, and one row for all of them. */
+/* Emits the output of each row, and one row for all of them. */
 static int of_partition(fst_task *task, uint64_t begin, fst_iter *rows, fst_out *out)
 {
         const struct deed *d = fst_captured(task);
@@ -611,7 +611,7 @@ fst_fn fn_compose(const struct deed *d)
         }
 KINDS(TAKE_FUNCTIONS)
 
-/* What taking a value into nothing gives. */
+/* Makes an accumulator of the first value. */
 static int created(fst_task *task, struct cell value, fst_out *out)
 {
         const struct deed *d = DEED;

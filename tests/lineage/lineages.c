@@ -1,13 +1,12 @@
 /*
- * Random lineages against what they mean.
+ * Compares random lineages with a reference evaluator.
  *
  *      lineages FROM..TO [--verbose]
  *
- * For each seed a lineage is drawn, evaluated by loops over arrays, built with the public interface and run; the first
- * one whose rows are not what they mean is described, and ends the program with status 1. A context is used for a block
- * of seeds that belong together: how many threads it has, whether memory is so short that it spills, whether stages go
- * by way of the wire, and what spark.default.parallelism is, all comes from the seed, so that one seed alone is the
- * same lineage in the same surroundings.
+ * For each seed, draws a lineage, evaluates it by loops over arrays, builds it with the public interface and runs it. At
+ * the first difference, prints the lineage and exits with 1. A block of consecutive seeds shares a context. Its number of
+ * threads, its memory (so little that operators spill), the encoding of stages and spark.default.parallelism follow from
+ * the seed, so that a seed alone gives the same lineage in the same world.
  */
 #include "build.h"
 #include "compare.h"
@@ -20,14 +19,14 @@
 #include <inttypes.h>
 #include <time.h>
 
-/* What is left out of a lineage, to find out what it takes to fail. */
+/* The parts that are left out of a failing lineage, to find the cause. */
 enum { WITHOUT_FAILURES = 1, WITHOUT_STORAGE = 2, EACH_NODE = 4 };
 
 struct soak {
         struct world world;
         bool verbose;
         uint64_t operators[OPERATORS_N], actions[ACTIONS_N], nodes, rows;
-        uint64_t failed_jobs, futures; /* that were to fail; that were not waited for */
+        uint64_t failed_jobs, futures; /* jobs that had to fail; asynchronous actions */
         struct tally tally;
 };
 
@@ -43,7 +42,7 @@ static void leave_out(struct node *n, int without)
         }
 }
 
-/* The node that was drawn, built and evaluated, in the order that is possible; NULL, or what is wrong with its rows. */
+/* Builds and evaluates the drawn node, in the order that it requires. Returns NULL, or an error of its rows. */
 static const char *make_node(struct soak *s, struct plan *p, int without, struct verdict *v)
 {
         int i = p->n_nodes;
@@ -67,7 +66,7 @@ static const char *make_node(struct soak *s, struct plan *p, int without, struct
         return compare_counts(n->rdd, cut, parts, v) ? evaluate_node(p, i, cut) : v->text;
 }
 
-/* One more node of the plan, unless it has too many rows. False if they are wrong. */
+/* Adds a node to the plan, unless it has too many rows. Returns false if its rows are wrong. */
 static bool add_node(struct soak *s, struct plan *p, int without, struct verdict *v)
 {
         char said[sizeof(v->text)];
@@ -120,7 +119,7 @@ static bool compare_actions(struct soak *s, struct plan *p, int without, struct 
         return true;
 }
 
-/* Nothing runs any more when it returns. */
+/* No job runs when this returns. */
 static bool run_actions(struct soak *s, struct plan *p, int without, struct verdict *v)
 {
         bool good = compare_actions(s, p, without, v);
@@ -159,7 +158,7 @@ static bool run_seed(struct soak *s, uint64_t seed, int without, bool print, str
 
 /* --------------------------------------------------------------------------------------------------------- reports */
 
-/* Once more in a context of its own, with something left out. */
+/* Repeats a lineage in a separate context, without some part. */
 static void try_again(uint64_t seed, const char *how, struct surroundings around, int without)
 {
         struct soak *s = new0(struct soak);
@@ -196,7 +195,7 @@ static void report(uint64_t seed, uint64_t first, struct surroundings around, co
                         first, seed);
 }
 
-/* The context ends as its jobs did; and, if it had all of its lineages, what it is for has happened. */
+/* Checks that the context's status is that of its jobs and, if it ran all its lineages, that its events occurred. */
 static bool end_world(struct soak *s, uint64_t first, uint64_t last, bool poisoned, struct verdict *v)
 {
         bool ended_well = world_end(&s->world), whole = first % WORLD_SEEDS == 0 && (last + 1) % WORLD_SEEDS == 0;
@@ -212,7 +211,7 @@ static bool end_world(struct soak *s, uint64_t first, uint64_t last, bool poison
         return !amiss;
 }
 
-/* Every operator and action was there, with rows. */
+/* Checks that every operator and action occurred with rows. */
 static bool covered(const struct soak *s)
 {
         bool all = true;

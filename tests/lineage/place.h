@@ -1,30 +1,30 @@
-/* Where rows go: the tables of evaluate.h placed by keys and grouped by them. */
+/* Places the tables of evaluate.h by keys, and groups them. */
 #pragma once
 
 #include "plan.h"
 
 struct table table_new(struct plan *p, int partitions);
-/* @r with its bytes in the plan's arena. */
+/* Appends @r, with its bytes copied into the plan's arena. */
 void table_put(struct plan *p, struct table *t, int partition, struct row r);
-/* Whether rows are more than the plan can bear; then what is added is left out. */
+/* Returns true if the table has the plan's maximum of rows. Further rows are then dropped. */
 bool table_is_full(const struct plan *p, const struct table *t);
 
 /* The partition of @key. Not BY_RANGE. */
 int placement_of(const struct plan *p, struct placement by, struct cell key);
 
-/* The rows placed by their keys; the same table if they already are. */
+/* Returns the rows placed by their keys, or the same table if they already are. */
 struct table table_placed(struct plan *p, const struct table *t, struct placement by);
 
-/* Rows in the order of their keys, equal keys as they come; or of whole rows. */
+/* Sorts rows by key (stable), or with @whole by the whole row. */
 struct rows rows_sorted(struct plan *p, const struct rows *rows, bool whole, bool descending);
 
 /* The rows of all partitions, one after another. */
 struct rows table_all(struct plan *p, const struct table *t);
 
-/* Whether no two rows have one key. */
+/* Returns true if all keys are distinct. */
 bool rows_are_unique(struct plan *p, const struct rows *rows);
 
-/* Of several sides, sorted by key, the next key and the rows that it has in each; begins with all at = 0. */
+/* Iterates over the keys of several sorted sides: the next key, and its rows in each side. Starts with all at = 0. */
 struct groups {
         struct rows sides[NODE_PARENTS];
         size_t at[NODE_PARENTS];

@@ -1,10 +1,9 @@
 /*
- * A random lineage as data: what is drawn from a seed (draw.h), computed by a loop (evaluate.h), built with the public
- * interface (build.h), and compared (compare.h).
+ * A random lineage as data: drawn from a seed (draw.h), evaluated by loops (evaluate.h), built with the public interface
+ * (build.h), and compared (compare.h).
  *
- * Nodes are in the order in which they are made; a node's parents come before it. A plan is made node by node, each
- * evaluated before the next is drawn, because what can be said about the next one depends on the rows: whether a join
- * of them is of a bearable size, whether their order is known.
+ * Nodes are in the order of their creation, parents first. Each node is evaluated before the next is drawn, because the
+ * rows determine which nodes are possible: for example whether a join is small enough, and whether an order is known.
  */
 #pragma once
 
@@ -79,7 +78,7 @@ enum operator{
 };
 extern const char *const operator_names[OPERATORS_N];
 
-/* How equal keys are together. */
+/* The rule by which keys are placed in partitions. */
 struct placement {
         enum { BY_NOTHING, BY_HASH, BY_RANGE, BY_FUNCTION } how;
         int n;
@@ -91,7 +90,7 @@ static inline bool placement_equal(struct placement a, struct placement b)
         return a.how && a.how == b.how && a.n == b.n && a.which == b.which;
 }
 
-/* The rows of a node: what its operator means. */
+/* The rows of a node. */
 struct table {
         int n; /* partitions */
         struct rows *parts;
@@ -106,12 +105,12 @@ struct node {
         enum operator operator;
         int parents[NODE_PARENTS], n_parents;
         fst_type type;
-        int n;       /* partitions asked for; 0: by default */
-        int variant; /* of several ways to say the same, or to build it */
-        int codec;   /* of files that are saved: 0: they are not packed */
+        int n;       /* requested partitions; 0: the default */
+        int variant; /* selects one of several equivalent ways to build it */
+        int codec;   /* codec of saved files; 0: not compressed */
         bool descending;
         struct deed deed; /* of its function */
-        double fraction;  /* SAMPLE, RANDOM_SPLIT: where it begins and ends */
+        double fraction;  /* SAMPLE, RANDOM_SPLIT: its bounds */
         double upper;
         int64_t seed;
         size_t count; /* of a source: rows */
@@ -168,7 +167,7 @@ struct action {
         int n; /* how many, which, how deep */
         struct deed deed;
         bool whole;         /* FOREACH: a call for each partition */
-        bool async;         /* it does not wait, and runs beside those before it */
+        bool async;         /* asynchronous: runs beside earlier actions */
         fst_future *future; /* then, once it was begun */
 };
 
@@ -181,17 +180,17 @@ struct plan {
         int parallelism; /* spark.default.parallelism; 0: not set */
         int cores;
         int odd;       /* ODD_…: of all functions */
-        bool poisoned; /* the last node's function fails forever, where it fails */
-        bool failed;   /* an action failed, as it should */
+        bool poisoned; /* the function of the last node always fails */
+        bool failed;   /* the action failed as intended */
         size_t most_rows;
         struct arena arena; /* of all rows */
 };
 
-/* Whether rows come out of files, in partitions that depend on how large those are. */
+/* Returns true if the node reads files whose sizes determine its partitions. */
 bool node_reads_files(const struct node *n);
 
-/* Row @i of a source that is no RANGE, in the plan's arena. */
+/* Returns row @i of a source other than RANGE, in the plan's arena. */
 struct row plan_source_row(struct plan *p, const struct node *n, size_t i);
 
-/* What was drawn, a line for each node and action, into @out. */
+/* Prints the plan to @out, one line for each node and action. */
 void plan_print(const struct plan *p, FILE *out);

@@ -1,6 +1,5 @@
 /*
- * See world.h. Here only is the inside of the engine looked at: to have stages go by way of the wire and memory be
- * short, and to know that it has come to that.
+ * See world.h. Only this file uses internals of the engine: to encode stages and limit memory, and to count these events.
  */
 #include "world.h"
 
@@ -11,7 +10,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-static struct world *world; /* that there is */
+static struct world *world; /* all memory */
 
 static void launched(fst_context *sc, struct task_batch *run)
 {
@@ -72,7 +71,7 @@ void world_begin(struct world *w, struct surroundings around)
         fst_conf *conf = fst_conf_new();
         const char *log = getenv("LINEAGES_LOG"), *folder = getenv("TMPDIR");
         if (!folder && access("/dev/shm", W_OK) == 0)
-                folder = "/dev/shm"; /* small files, many of them */
+                folder = "/dev/shm"; /* makes many small files */
         w->around = around;
         snprintf(w->folder, sizeof(w->folder), "%.40s/firesteel-lineages-XXXXXX", folder ? folder : "/tmp");
         if (!mkdtemp(w->folder)) {

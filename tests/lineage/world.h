@@ -1,28 +1,28 @@
-/* What a lineage runs in: a context on a local master, and a folder for files, which goes with it. */
+/* The world of a lineage: a context on a local master, and a directory for files, which is removed with it. */
 #pragma once
 
 #include <firesteel/firesteel.h>
 
 #include <stdio.h>
 
-#define WORLD_SEEDS 200 /* that many seeds one after another have one context */
+#define WORLD_SEEDS 200 /* number of consecutive seeds that share a context */
 
 struct surroundings {
         int cores, parallelism; /* spark.default.parallelism; 0: not set */
-        bool little_memory;     /* so little that operators spill */
-        bool by_wire;           /* stages and results are encoded and decoded, as for executors */
-        bool off_heap;          /* there is memory for OFF_HEAP; else it goes to disk */
+        bool little_memory;     /* operators spill */
+        bool by_wire;           /* encodes and decodes stages and results, as for executors */
+        bool off_heap;          /* off-heap memory is configured; otherwise OFF_HEAP blocks are on disk */
 };
 
-/* What has happened; atomic. */
+/* Events that were counted. Atomic. */
 struct tally {
         int stages_by_wire;
-        int failed_tasks, spilled_tasks; /* attempts that failed; those that wrote to disk what memory did not hold */
+        int failed_tasks, spilled_tasks; /* attempts that failed; attempts that spilled */
 };
 
 struct world {
         struct surroundings around;
-        fst_context *sc; /* NULL: there is none */
+        fst_context *sc; /* may be NULL */
         char folder[80];
         struct tally tally;
 };
@@ -31,8 +31,8 @@ struct surroundings surroundings_of(uint64_t seed);
 void surroundings_print(struct surroundings around, FILE *out);
 
 void world_begin(struct world *w, struct surroundings around);
-/* False if the context ended with a status, as it does when a job has failed. */
+/* Returns false if the context ended with a status because a job failed. */
 bool world_end(struct world *w);
 
-/* What its surroundings should have made happen in WORLD_SEEDS lineages and did not; NULL: all has happened. */
+/* Returns the name of an event that the world should have caused in WORLD_SEEDS lineages and did not, or NULL. */
 const char *world_misses(const struct world *w);

@@ -114,7 +114,7 @@ static void on_input(uv_poll_t *poll, int status, int events)
 {
         char bytes[4096];
         ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
-        if (n <= 0) { /* whoever tests is gone */
+        if (n <= 0) { /* the test has ended */
                 uv_poll_stop(poll);
                 persistence_close(p, NULL, NULL);
                 return;
