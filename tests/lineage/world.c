@@ -10,7 +10,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-static struct world *world; /* all memory */
+static struct world *world; /* the current one */
 
 static void launched(fst_context *sc, struct task_batch *run)
 {
