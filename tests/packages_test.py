@@ -1,4 +1,4 @@
-"""--packages and ivy:// with local repositories: the cases of Spark's SparkSubmitUtilsSuite and MavenUtilsSuite.
+"""--packages with local repositories: the cases of Spark's SparkSubmitUtilsSuite and MavenUtilsSuite.
 tests/spark/check_packages compares with genuine Ivy."""
 import json
 import os
@@ -124,35 +124,6 @@ def test_a_broken_jar_in_the_local_repository_is_passed_over(place):
     assert done.returncode == 0 and "invalid sha1" in done.stderr
     with zipfile.ZipFile(done.stdout.strip()) as jar:
         assert jar.read("name.txt") == b"g:a:1.jar"
-
-
-# --- ivy:// ------------------------------------------------------------------------------------------------------
-
-
-def test_ivy_uris(place):
-    other = Repository(place.folder / "other")
-    place.repository.module("g:a:1", dependency("g:b:1"), dependency("g:c:1"))
-    for name in ("b", "c"):
-        place.repository.module(f"g:{name}:1")
-    other.module("g:z:1")
-    assert place.jars(uri="ivy://g:a:1") == ["a-1", "b-1", "c-1"]
-    assert place.jars(uri="ivy://g:a:1?transitive=false") == ["a-1"]
-    assert place.jars(uri="ivy://g:a:1?transitive=false&transitive=TRUE") == ["a-1", "b-1", "c-1"]
-    assert place.jars(uri="ivy://g:a:1?exclude=g:b,g:c&unknown=x") == ["a-1"]
-    assert place.jars(uri=f"ivy://g:z:1?repos={other.url}") == ["z-1"]
-    assert "Invalid parameters `unknown`" in place.run(uri="ivy://g:a:1?unknown=x").stderr
-
-
-@pytest.mark.parametrize("uri, says", [
-    ("ivy://", "Invalid Ivy URI authority in uri ivy://: Expected 'org:module:version', found null."),
-    ("ivy://g:a", "Invalid Ivy URI authority in uri ivy://g:a: Expected 'org:module:version', found g:a."),
-    ("ivy://g:a:1?foo", "Invalid query string in Ivy URI ivy://g:a:1?foo: foo"),
-    ("ivy://g:a:1?transitive=", "Invalid query string in Ivy URI ivy://g:a:1?transitive=: transitive="),
-    ("ivy://g:a:1?exclude=g", "Invalid exclude string in Ivy URI ivy://g:a:1?exclude=g: expected "
-     "'org:module,org:module,..', found g"),
-])
-def test_ivy_uris_that_are_refused(place, uri, says):
-    assert place.error(uri=uri) == "error EINVAL: " + says
 
 
 def test_spark_submit_takes_them(place):

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void set(struct packages_request *q, const char **uri, const char *word)
+static void set(struct packages_request *q, const char *word)
 {
         const char *value = strchr(word, '=') + 1;
         if (strncmp(word, "packages=", 9) == 0)
@@ -22,8 +22,6 @@ static void set(struct packages_request *q, const char **uri, const char *word)
                 q->ivy_settings = value;
         else if (strncmp(word, "compat=", 7) == 0)
                 q->compat = value;
-        else if (strncmp(word, "uri=", 4) == 0)
-                *uri = value;
 }
 
 int main(int argc, char **argv)
@@ -31,11 +29,10 @@ int main(int argc, char **argv)
         struct packages_request q = {.out = stderr};
         struct package_jars jars = {0};
         struct fst_error error = FST_ERROR_INIT;
-        const char *uri = NULL;
         for (int i = 1; i < argc; i++)
                 if (strchr(argv[i], '='))
-                        set(&q, &uri, argv[i]);
-        int r = uri ? packages_resolve_uri(uri, &q, &jars, &error) : packages_resolve(&q, &jars, &error);
+                        set(&q, argv[i]);
+        int r = packages_resolve(&q, &jars, &error);
         for (size_t i = 0; i < jars.len; i++)
                 puts(jars.data[i]);
         if (r < 0)

@@ -155,10 +155,3 @@ const char *key_type_name(enum key_type type)
         };
         return names[type];
 }
-
-const char *key_status_name(enum key_status status)
-{
-        static const char names[][16] = {
-                [KEY_USED] = "used", [KEY_JVM_ONLY] = "JVM only", [KEY_NOT_IMPLEMENTED] = "not implemented"};
-        return names[status];
-}

@@ -55,9 +55,6 @@ void key_at(size_t position, struct key *out);
 /* "string", "bool", "int", "long", "double", "size", "time", "list". */
 const char *key_type_name(enum key_type type);
 
-/* "used", "JVM only", "not implemented". */
-const char *key_status_name(enum key_status status);
-
 /*
  * Warn that setting @name, or a key with this older spelling, has no effect on a native application, with the reason:
  * once for each key in the life of the process. Does nothing for used and unknown keys. Any thread.

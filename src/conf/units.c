@@ -185,15 +185,3 @@ void units_put_bytes(struct buf *out, int64_t bytes)
                 unit /= 1024;
         buf_printf(out, "%.1f %s", (double)bytes / unit, names[i]);
 }
-
-void units_put_ms(struct buf *out, int64_t ms)
-{
-        if (ms < 1000)
-                buf_printf(out, "%lld ms", (long long)ms);
-        else if (ms < 60 * 1000)
-                buf_printf(out, "%.1f s", (double)ms / 1000);
-        else if (ms < 3600 * 1000)
-                buf_printf(out, "%.1f m", (double)ms / 60000);
-        else
-                buf_printf(out, "%.2f h", (double)ms / 3600000);
-}

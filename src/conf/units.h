@@ -46,6 +46,3 @@ const char *units_name(enum unit unit);
 
 /* Append a size in the form of Spark's log: "2.0 MiB", "1500.0 B", "12.1 EiB". */
 void units_put_bytes(struct buf *out, int64_t bytes);
-
-/* Append a duration in the form of Spark's log: "123 ms", "1.5 s", "2.0 m", "10.00 h". */
-void units_put_ms(struct buf *out, int64_t ms);

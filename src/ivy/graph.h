@@ -94,7 +94,6 @@ struct registration {
 
 struct graph {
         struct names *names;
-        bool only_named;
         struct node *root;
         struct visit *current;
         VEC(struct registration *) registered; /* in order of the first visit; several ids may share a node's visits */

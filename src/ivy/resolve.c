@@ -314,8 +314,6 @@ static bool resolve_visit_is_transitive(const struct visit *v)
         const struct node *n = v->node;
         if (n->is_root)
                 return true;
-        if (n->graph->only_named)
-                return false;
         if (v->parent->requested_conf) {
                 const struct configuration *c = node_configuration(v->parent->node, v->parent->requested_conf);
                 if (c && c->not_transitive)

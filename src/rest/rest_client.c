@@ -55,11 +55,6 @@ static const char *rest_client_after_scheme(const char *master)
         return NULL;
 }
 
-bool rest_client_supports(const char *master)
-{
-        return rest_client_after_scheme(master) != NULL;
-}
-
 /* Parses "host:port", "host:port/" or "host/prefix". Without a port, uses HTTP's, as Java does. */
 static int rest_client_add_master(struct rest_client *c, const char *scheme, const char *text, size_t n,
                                   struct fst_error *error)

@@ -38,9 +38,6 @@ struct submission;
 int rest_client_new(const char *master, struct rest_client **out, struct fst_error *error);
 void rest_client_free(struct rest_client *client); /* NULL is allowed */
 
-/* Whether the scheme is spark:// or mesos://. */
-bool rest_client_supports(const char *master);
-
 /* If *@stopped is not 0, calls end early with -ECANCELED. NULL disables this. */
 void rest_client_set_stopped(struct rest_client *client, const int *stopped);
 

@@ -335,18 +335,6 @@ int rpc_env_register(struct rpc_env *env, const char *name, const struct rpc_end
         return 0;
 }
 
-void rpc_env_unregister(struct rpc_env *env, const char *name)
-{
-        for (size_t i = 0; i < env->endpoints.len; i++)
-                if (strcmp(env->endpoints.data[i].name, name) == 0) {
-                        free(env->endpoints.data[i].name);
-                        memmove(&env->endpoints.data[i], &env->endpoints.data[i + 1],
-                                (env->endpoints.len - i - 1) * sizeof(struct endpoint));
-                        env->endpoints.len--;
-                        return;
-                }
-}
-
 /* -------------------------------------------------------------------------------------------------- listening */
 
 static void env_accepting(struct rpc_env *env, bool on);

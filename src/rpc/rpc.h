@@ -128,9 +128,6 @@ struct rpc_endpoint_class {
 int rpc_env_register(struct rpc_env *env, const char *name, const struct rpc_endpoint_class *cls, void *owner,
                      struct fst_error *error);
 
-/* Unregisters: asks to it fail with "no endpoint". Ignores unknown names. */
-void rpc_env_unregister(struct rpc_env *env, const char *name);
-
 /* ------------------------------------------------------------------------------------------------- messages */
 
 /* Raw bytes beside a body. `release` NULL: copied at once; otherwise called when they are sent or dropped. */

@@ -542,11 +542,6 @@ static void names_and_families(void **state)
                 assert_string_equal(w->body, "from the executor");
                 rpc_ref_unref(ref);
         }
-        rpc_env_unregister(w->driver, "Scheduler");
-        assert_int_equal(rpc_ask(w->to_driver, ECHO, NULL, 0, NULL, 0, answered, w), 0);
-        int before = w->answers;
-        RUN_UNTIL(w, w->answers == before + 1);
-        assert_int_equal(w->answer.status, FST_RPC_E_NO_ENDPOINT);
         error_deinit(&error);
         world_free(w);
 }

@@ -48,17 +48,6 @@ int file_key_from(const void *secret, size_t len, struct file_key **key, struct 
         return 0;
 }
 
-int file_key_new(int bits, struct file_key **key, struct fst_error *error)
-{
-        uint8_t secret[MAX_FILE_SECRET];
-        size_t len;
-        int r = file_secret_new(bits, secret, &len, error);
-        if (r == 0)
-                r = file_key_from(secret, len, key, error);
-        explicit_bzero(secret, sizeof(secret));
-        return r;
-}
-
 void file_key_free(struct file_key *key)
 {
         if (key)

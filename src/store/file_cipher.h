@@ -23,9 +23,6 @@ int file_secret_new(int bits, uint8_t secret[static MAX_FILE_SECRET], size_t *le
 /* Derives the key from a secret, stretched to 256 bits. Returns -EINVAL if @len is too small. */
 int file_key_from(const void *secret, size_t len, struct file_key **key, struct fst_error *error);
 
-/* Makes a key from a new secret that no other process has. */
-int file_key_new(int bits, struct file_key **key, struct fst_error *error);
-
 /* Wipes and frees the key. NULL is allowed. */
 void file_key_free(struct file_key *key);
 

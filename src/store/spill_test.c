@@ -220,10 +220,13 @@ static void detects_damage(void **state)
 /* Files in directories with a key are encrypted and can be read as usual: small pages, large ones, in any order. */
 static void files_are_encrypted(void **state)
 {
+        uint8_t random[MAX_FILE_SECRET];
+        size_t len;
         for (int bits = 128; bits <= 256; bits += 64) {
                 struct disk_dirs *secret = NULL;
                 struct file_key *key = NULL;
-                assert_int_equal(file_key_new(bits, &key, NULL), 0);
+                assert_int_equal(file_secret_new(bits, random, &len, NULL), 0);
+                assert_int_equal(file_key_from(random, len, &key, NULL), 0);
                 assert_int_equal(disk_dirs_new("/tmp", 1, &secret, NULL), 0);
                 disk_dirs_encrypt(secret, key);
                 for (int kind = CODEC_NONE; kind <= CODEC_ZSTD; kind++) {
@@ -265,9 +268,8 @@ static void files_are_encrypted(void **state)
                 }
                 disk_dirs_free(secret);
         }
-        struct file_key *none = NULL;
         struct fst_error error = FST_ERROR_INIT;
-        assert_int_equal(file_key_new(100, &none, &error), -EINVAL);
+        assert_int_equal(file_secret_new(100, random, &len, &error), -EINVAL);
         assert_non_null(strstr(error_message(&error), "spark.io.encryption.keySizeBits"));
         error_deinit(&error);
 }

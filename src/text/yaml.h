@@ -35,9 +35,3 @@ int yaml_parse(const char *text, size_t len, json_t **out, struct fst_error *err
 
 /* Parses all documents into an array. Skips empty ones (after a "---" at the end). */
 int yaml_parse_all(const char *text, size_t len, json_t **out, struct fst_error *error);
-
-/*
- * Writes @value as block YAML for people: two spaces a level, keys in their order. Quotes a text that some reader could
- * take for another type. Ends with a line break. The caller owns the result. Needs no module.
- */
-char *yaml_write(const json_t *value);

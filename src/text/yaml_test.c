@@ -1,4 +1,4 @@
-/* Reads YAML as JSON, rejects invalid documents, and reads back what yaml_write writes. */
+/* Reads YAML as JSON and rejects invalid documents. */
 #include "text/yaml.h"
 
 #include "base/buf.h"
@@ -22,7 +22,7 @@ static json_t *parse(const char *text)
         return tree;
 }
 
-/* Asserts that @yaml reads as @json and survives writing and reading again. */
+/* Asserts that @yaml reads as @json. */
 static void assert_means(const char *yaml, const char *json)
 {
         json_t *want = json_loads(json, JSON_DECODE_ANY, NULL), *got = parse(yaml);
@@ -31,13 +31,8 @@ static void assert_means(const char *yaml, const char *json)
                 _cleanup_free_ char *text = json_dumps(got, JSON_ENCODE_ANY);
                 fail_msg("%s\nis %s\nnot %s", yaml, text, json);
         }
-        _cleanup_free_ char *written = yaml_write(got);
-        json_t *again = parse(written);
-        if (!json_equal(want, again))
-                fail_msg("%s\nwas written as\n%s", yaml, written);
         json_decref(want);
         json_decref(got);
-        json_decref(again);
 }
 
 static void assert_refused(const char *yaml, int code, const char *message)
@@ -175,35 +170,6 @@ static void rejects_documents_beyond_limits(void **state)
         assert_refused(buf_text(&text), -EFBIG, "more than 4194304 bytes of YAML");
 }
 
-static void writes_readable_block_yaml(void **state)
-{
-        json_t *pod = json_loads("{\"apiVersion\":\"v1\",\"metadata\":{\"labels\":{},\"name\":\"a-b\"},"
-                                 "\"spec\":{\"containers\":[{\"args\":[\"a b\",\"1\",\"yes\",\"a: b\"],\"image\":"
-                                 "\"r/i:1\",\"tty\":false}],\"list\":[[1],[]]},\"t\":\"x\\ny\\n\"}",
-                                 0, NULL);
-        _cleanup_free_ char *text = yaml_write(pod);
-        assert_string_equal(text, "apiVersion: v1\n"
-                                  "metadata:\n"
-                                  "  labels: {}\n"
-                                  "  name: a-b\n"
-                                  "spec:\n"
-                                  "  containers:\n"
-                                  "    - args:\n"
-                                  "        - a b\n"
-                                  "        - \"1\"\n"
-                                  "        - \"yes\"\n"
-                                  "        - \"a: b\"\n"
-                                  "      image: r/i:1\n"
-                                  "      tty: false\n"
-                                  "  list:\n"
-                                  "    - - 1\n"
-                                  "    - []\n"
-                                  "t: |\n"
-                                  "  x\n"
-                                  "  y\n");
-        json_decref(pod);
-}
-
 static int end(void **state)
 {
         error_deinit(&error);
@@ -220,7 +186,6 @@ int main(void)
                 cmocka_unit_test(documents),
                 cmocka_unit_test(rejects_invalid_documents),
                 cmocka_unit_test(rejects_documents_beyond_limits),
-                cmocka_unit_test(writes_readable_block_yaml),
         };
         return cmocka_run_group_tests(tests, NULL, end);
 }

@@ -86,15 +86,6 @@ void worker_index_move(struct worker_index *index, struct index_node *node, int6
         worker_index_insert(index, node, number, name);
 }
 
-struct index_node *worker_index_first(const struct worker_index *index)
-{
-        struct index_node *node = index->root;
-
-        while (node && node->left)
-                node = node->left;
-        return node;
-}
-
 struct index_node *worker_index_last(const struct worker_index *index)
 {
         struct index_node *node = index->root;

@@ -27,8 +27,7 @@ void worker_index_remove(struct worker_index *index, struct index_node *node);
 /* Removes and inserts if the number has changed. */
 void worker_index_move(struct worker_index *index, struct index_node *node, int64_t number);
 
-/* The least and greatest node; the first with a number of at least @number; the neighbours. NULL: none. */
-struct index_node *worker_index_first(const struct worker_index *index);
+/* The greatest node; the first with a number of at least @number; the neighbours. NULL: none. */
 struct index_node *worker_index_last(const struct worker_index *index);
 struct index_node *worker_index_from(const struct worker_index *index, int64_t number);
 struct index_node *worker_index_next(const struct index_node *node);

@@ -89,11 +89,6 @@ static const struct submit_option *options_find(const char *word, size_t len)
         return NULL;
 }
 
-const struct submit_option *submit_option_find(const char *word)
-{
-        return options_find(word, strlen(word));
-}
-
 const struct submit_option *submit_option_of(enum submit_field field)
 {
         return &options[field];

@@ -69,9 +69,6 @@ struct submit_option {
         const char *env;     /* the equivalent environment variable, or NULL */
 };
 
-/* The row whose name or alias is @word, or NULL. */
-const struct submit_option *submit_option_find(const char *word);
-
 /* The row of @field. */
 const struct submit_option *submit_option_of(enum submit_field field);
 

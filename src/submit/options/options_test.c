@@ -51,7 +51,6 @@ static void parses_every_option_in_every_spelling(void **state)
         for (enum submit_field f = 0; f <= SUBMIT_OUTPUT; f++) {
                 const struct submit_option *o = submit_option_of(f);
                 assert_non_null(o->name);
-                assert_ptr_equal(submit_option_find(o->name), o);
                 assert_int_equal(visit(&told, NULL, o->name, o->is_switch ? NULL : "value", NULL), 0);
                 assert_int_equal(told.field, f);
                 assert_int_equal(told.n_options, 1);

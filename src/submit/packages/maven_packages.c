@@ -181,7 +181,7 @@ static int maven_packages_try(struct resolution *r, const char **failure, struct
         finder_init(&r->finder, &r->names, &r->settings, &r->silent, maven_packages_say, r->request->out);
         const struct module_source source = finder_source(&r->finder);
         long start = now_ms(), walked;
-        r->graph = (struct graph){.names = &r->names, .only_named = r->request->only_named};
+        r->graph = (struct graph){.names = &r->names};
         int e = resolve(&r->graph, r->root, &source, error);
         if (e < 0)
                 return e;
@@ -297,8 +297,7 @@ static int maven_packages_run(struct resolution *r, struct package_jars *jars, s
                 return e;
         maven_packages_make_root(r);
         maven_packages_say(r->request->out,
-                           names_printf(&r->names, ":: resolving dependencies :: %s%s", r->root->id->text,
-                                        r->request->only_named ? " [not transitive]" : ""));
+                           names_printf(&r->names, ":: resolving dependencies :: %s", r->root->id->text));
         maven_packages_say(r->request->out, "\tconfs: [" ROOT_CONF "]");
         e = maven_packages_try(r, &failure, error);
         if (e == 0 && failure && maven_packages_downloads_failed(r) && maven_packages_blank(r->request->ivy_settings)) {
@@ -331,110 +330,4 @@ int packages_resolve(const struct packages_request *request, struct package_jars
         if (request->out)
                 fflush(request->out);
         return e;
-}
-
-/* --- ivy:// ------------------------------------------------------------------------------------------------- */
-
-struct uri_query {
-        struct buf exclusions, repositories;
-        bool only_named, has_transitive;
-};
-
-static void ivy_query_deinit(struct uri_query *q)
-{
-        buf_deinit(&q->exclusions);
-        buf_deinit(&q->repositories);
-}
-
-static void ivy_query_add_to_list(struct buf *list, const char *text)
-{
-        buf_printf(list, "%s%s", list->len ? "," : "", text);
-}
-
-/* Parses "org:module,org:module". Each entry must have exactly two parts. */
-static bool ivy_query_exclusions_are_valid(const char *text)
-{
-        _cleanup_free_ char *copy = mem_strdup(text);
-        for (char *state, *one = strtok_r(copy, ",", &state); one; one = strtok_r(NULL, ",", &state)) {
-                char *colon = strchr(one, ':');
-                if (!colon || strchr(colon + 1, ':'))
-                        return false;
-                *colon = '\0';
-                if (maven_packages_blank(one) || maven_packages_blank(colon + 1))
-                        return false;
-        }
-        return true;
-}
-
-static int ivy_query_read_parameter(char *one, const char *uri, const char *query, struct uri_query *q, FILE *out,
-                                    struct fst_error *error)
-{
-        char *equals = strchr(one, '=');
-        if (!equals || strchr(equals + 1, '='))
-                return error_set(error, -EINVAL, "Invalid query string in Ivy URI %s: %s", uri, query);
-        *equals = '\0';
-        const char *value = equals + 1;
-        if (maven_packages_blank(one) || maven_packages_blank(value))
-                return error_set(error, -EINVAL, "Invalid query string in Ivy URI %s: %s", uri, query);
-        if (strcmp(one, "transitive") == 0) {
-                if (q->has_transitive)
-                        maven_packages_say(
-                                out,
-                                "It's best to specify `transitive` parameter in ivy URI query only once. If there are "
-                                "multiple `transitive` parameter, we will select the last one");
-                q->has_transitive = true;
-                q->only_named = strcasecmp(value, "true") != 0;
-        } else if (strcmp(one, "exclude") == 0) {
-                if (!ivy_query_exclusions_are_valid(value))
-                        return error_set(error, -EINVAL,
-                                         "Invalid exclude string in Ivy URI %s: expected "
-                                         "'org:module,org:module,..', found %s",
-                                         uri, value);
-                ivy_query_add_to_list(&q->exclusions, value);
-        } else if (strcmp(one, "repos") == 0) {
-                ivy_query_add_to_list(&q->repositories, value);
-        } else {
-                _cleanup_free_ char *line =
-                        mem_printf("Invalid parameters `%s` found in Ivy URI query `%s`.", one, query);
-                maven_packages_say(out, line);
-        }
-        return 0;
-}
-
-int packages_resolve_uri(const char *uri, const struct packages_request *request, struct package_jars *jars,
-                         struct fst_error *error)
-{
-        const char *authority = strncmp(uri, "ivy://", 6) == 0 ? uri + 6 : "";
-        size_t len = strcspn(authority, "/?#");
-        const char *query = strchr(authority, '?');
-        _cleanup_(ivy_query_deinit) struct uri_query q = {.only_named = false};
-        _cleanup_free_ char *packages = mem_strndup(authority, len);
-        size_t colons = 0;
-        if (len == 0)
-                return error_set(error, -EINVAL,
-                                 "Invalid Ivy URI authority in uri %s: Expected 'org:module:version', found null.",
-                                 uri);
-        for (const char *c = packages; *c; c++)
-                colons += *c == ':';
-        if (colons != 2 || packages[len - 1] == ':')
-                return error_set(error, -EINVAL,
-                                 "Invalid Ivy URI authority in uri %s: Expected 'org:module:version', found %s.", uri,
-                                 packages);
-        if (query) {
-                _cleanup_free_ char *text = mem_strndup(query + 1, strcspn(query + 1, "#"));
-                _cleanup_free_ char *copy = mem_strdup(text);
-                for (char *state, *one = strtok_r(copy, "&", &state); one; one = strtok_r(NULL, "&", &state)) {
-                        int e = ivy_query_read_parameter(one, uri, text, &q, request->out, error);
-                        if (e < 0)
-                                return e;
-                }
-        }
-        if (!maven_packages_blank(request->repositories))
-                ivy_query_add_to_list(&q.repositories, request->repositories);
-        struct packages_request own = *request;
-        own.packages = packages;
-        own.exclusions = buf_text(&q.exclusions);
-        own.repositories = buf_text(&q.repositories);
-        own.only_named = q.only_named;
-        return packages_resolve(&own, jars, error);
 }

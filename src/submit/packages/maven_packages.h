@@ -29,7 +29,6 @@ struct packages_request {
         const char
                 *ivy_settings; /* spark.jars.ivySettings: an ivysettings.xml that replaces the default repositories */
         const char *compat;    /* spark.firesteel.compat: "2.4", "3.5"; NULL is 4.3 */
-        bool only_named;       /* skip dependencies: transitive=false of an ivy:// URI */
         FILE *out;             /* receives Spark's output while resolving; NULL: no output */
 };
 
@@ -52,12 +51,3 @@ void package_jars_deinit(struct package_jars *jars);
  * - others: errors of the file system in the Ivy directory
  */
 int packages_resolve(const struct packages_request *request, struct package_jars *jars, struct fst_error *error);
-
-/*
- * Resolves an ivy:// URI of addJar or spark.jars: ivy://group:artifact:version?transitive=false&exclude=g:a,g:a
- * &repos=URL,…. The URI's exclusions replace those of @request, its repositories precede the others, and the packages
- * of @request are ignored. Returns as packages_resolve, with -EINVAL for an invalid URI. Warns about unknown parameters
- * on @out.
- */
-int packages_resolve_uri(const char *uri, const struct packages_request *request, struct package_jars *jars,
-                         struct fst_error *error);
