@@ -21,6 +21,7 @@ struct file_status {
         uint64_t block_size; /* of a file: the maximal size of a split. 32 MiB for local files, as in Spark */
         int64_t modified_ms; /* since 1970 */
         bool directory;
+        unsigned permission; /* the lowest 9 bits of a mode; 0777 or 0666 on a file system without permissions */
 };
 
 struct file_list {
@@ -84,4 +85,9 @@ struct file_system {
         int (*remove)(const struct file_system *fs, const char *path, struct fst_error *error);
         /* Appends the hosts of each block of a file to @list, in order. NULL: no host is preferred. */
         int (*hosts)(const struct file_system *fs, const char *path, struct block_list *list, struct fst_error *error);
+        /* Sets the permission of a file or directory. NULL: the file system has no permissions. */
+        int (*set_permission)(const struct file_system *fs, const char *path, unsigned permission,
+                              struct fst_error *error);
+        /* Sets the number of copies of a file. NULL: the file system decides. */
+        int (*set_replication)(const struct file_system *fs, const char *path, int copies, struct fst_error *error);
 };

@@ -48,6 +48,7 @@ static void local_fill_status(struct file_status *status, const struct stat *st)
         status->block_size = LOCAL_BLOCK;
         status->modified_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
         status->directory = S_ISDIR(st->st_mode);
+        status->permission = st->st_mode & 0777;
 }
 
 static int local_stat(const struct file_system *fs, const char *path, struct file_status *status,
@@ -270,6 +271,14 @@ static int local_remove(const struct file_system *fs, const char *path, struct f
         return 0;
 }
 
+static int local_set_permission(const struct file_system *fs, const char *path, unsigned permission,
+                                struct fst_error *error)
+{
+        if (chmod(path_local(path), permission) < 0)
+                return error_errno(error, "setting the permission of %s", path);
+        return 0;
+}
+
 const struct file_system local_fs = {
         .scheme = "file",
         .stat = local_stat,
@@ -283,4 +292,5 @@ const struct file_system local_fs = {
         .mkdirs = local_mkdirs,
         .rename = local_rename,
         .remove = local_remove,
+        .set_permission = local_set_permission,
 };

@@ -199,6 +199,19 @@ static int hdfs_mkdirs(const struct file_system *fs, const char *path, struct fs
         return webhdfs_mkdirs(call, path, error);
 }
 
+static int hdfs_set_permission(const struct file_system *fs, const char *path, unsigned permission,
+                               struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return webhdfs_set_permission(call, path, permission, error);
+}
+
+static int hdfs_set_replication(const struct file_system *fs, const char *path, int copies, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return webhdfs_set_replication(call, path, copies, error);
+}
+
 static int hdfs_rename(const struct file_system *fs, const char *from, const char *to, struct fst_error *error)
 {
         WITH_CALL(r, fs, call);
@@ -252,15 +265,20 @@ static void hdfs_discard(struct open_file *file)
                 remote_file_close_reader(file);
 }
 
+/* Objects have no permissions; Hadoop shows these. */
+#define S3_PERMISSION(status) ((status)->directory ? 0777u : 0666u)
+
 static int s3_stat(const struct file_system *fs, const char *path, struct file_status *status, struct fst_error *error)
 {
         uint64_t block;
         WITH_CALL(r, fs, call);
         r = s3a_block_size(call->conf, path, &block, error);
         r = r < 0 ? r : s3a_stat(call, path, status, error);
-        if (r == 0)
-                status->block_size = block;
-        return r;
+        if (r < 0)
+                return r;
+        status->block_size = block;
+        status->permission = S3_PERMISSION(status);
+        return 0;
 }
 
 static int s3_list(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error)
@@ -270,8 +288,10 @@ static int s3_list(const struct file_system *fs, const char *path, struct file_l
         WITH_CALL(r, fs, call);
         r = s3a_block_size(call->conf, path, &block, error);
         r = r < 0 ? r : s3a_list(call, path, list, error);
-        for (size_t i = first; i < list->len; i++)
+        for (size_t i = first; i < list->len; i++) {
                 list->data[i].block_size = block;
+                list->data[i].permission = S3_PERMISSION(&list->data[i]);
+        }
         return r;
 }
 
@@ -354,6 +374,8 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .rename = hdfs_rename,
                 .remove = hdfs_remove,
                 .hosts = hdfs_hosts,
+                .set_permission = hdfs_set_permission,
+                .set_replication = hdfs_set_replication,
         };
         fs->s3a = (struct file_system){
                 .scheme = "s3a",

@@ -81,6 +81,8 @@ int webhdfs_create(struct remote_call *c, const char *path, struct open_file *fi
 int webhdfs_write(struct open_file *file, const void *data, size_t size, struct fst_error *error);
 int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error);
 int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *error);
+int webhdfs_set_permission(struct remote_call *c, const char *path, unsigned permission, struct fst_error *error);
+int webhdfs_set_replication(struct remote_call *c, const char *path, int copies, struct fst_error *error);
 int webhdfs_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error);
 int webhdfs_remove(struct remote_call *c, const char *path, struct fst_error *error);
 

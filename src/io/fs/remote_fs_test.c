@@ -310,6 +310,26 @@ static void asks_the_active_namenode(void **state)
         assert_int_equal(fs->mkdirs(fs, path, &error), -EIO);
 }
 
+static void sets_permission_and_copies_in_hdfs_only(void **state)
+{
+        struct file_status status;
+        const char *path = hdfs(200, "{\"FileStatus\":{\"type\":\"FILE\",\"length\":7,\"permission\":\"1644\"}}");
+        const struct file_system *fs = system_of(path);
+        done(fs->set_permission(fs, path, 0700, &error));
+        done(fs->set_replication(fs, path, 3, &error));
+        assert_string_equal(buf_text(&asked),
+                            "PUT /webhdfs/v1/dir/a%20b?op=SETPERMISSION&permission=700&user.name=me\n"
+                            "PUT /webhdfs/v1/dir/a%20b?op=SETREPLICATION&replication=3&user.name=me\n");
+        done(fs->stat(fs, path, &status, &error));
+        assert_int_equal(status.permission, 0644);
+        file_status_deinit(&status);
+        hdfs(404, "");
+        assert_int_equal(fs->set_permission(fs, path, 0700, &error), -ENOENT);
+        fs = system_of("s3a://bucket/x");
+        assert_null(fs->set_permission);
+        assert_null(fs->set_replication);
+}
+
 static void reads_hosts_of_blocks(void **state)
 {
         _cleanup_(block_list_deinit) struct block_list blocks = {0};
@@ -397,13 +417,10 @@ static int stop(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(reads_and_lists_objects),
-                cmocka_unit_test(reads_ahead_in_few_requests),
-                cmocka_unit_test(reports_block_sizes),
-                cmocka_unit_test(renames_directories_of_objects),
-                cmocka_unit_test(asks_the_active_namenode),
-                cmocka_unit_test(reads_hosts_of_blocks),
-                cmocka_unit_test(maps_namenode_exceptions_to_errno),
+                cmocka_unit_test(reads_and_lists_objects),  cmocka_unit_test(reads_ahead_in_few_requests),
+                cmocka_unit_test(reports_block_sizes),      cmocka_unit_test(renames_directories_of_objects),
+                cmocka_unit_test(asks_the_active_namenode), cmocka_unit_test(sets_permission_and_copies_in_hdfs_only),
+                cmocka_unit_test(reads_hosts_of_blocks),    cmocka_unit_test(maps_namenode_exceptions_to_errno),
         };
         return cmocka_run_group_tests(tests, start, stop);
 }

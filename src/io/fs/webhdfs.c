@@ -242,6 +242,8 @@ static bool webhdfs_fill_status(json_t *from, struct file_status *status)
         status->modified_ms = json_integer_value(time);
         json_int_t block = json_int_at(from, "blockSize"); /* 0 for a directory */
         status->block_size = block > 0 ? (uint64_t)block : USUAL_BLOCK;
+        const char *permission = json_string_value(json_object_get(from, "permission")); /* "644", "1777" */
+        status->permission = permission ? (unsigned)strtoul(permission, NULL, 8) & 0777 : 0;
         return true;
 }
 

@@ -130,6 +130,18 @@ int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *er
         return r == 0 ? error_set(error, -EIO, "%s: the namenode did not create this directory", path) : MIN(r, 0);
 }
 
+int webhdfs_set_permission(struct remote_call *c, const char *path, unsigned permission, struct fst_error *error)
+{
+        _cleanup_free_ char *operation = mem_printf("SETPERMISSION&permission=%o", permission);
+        return webhdfs_send(c, path, &(struct webhdfs_request){.method = "PUT", .operation = operation}, error);
+}
+
+int webhdfs_set_replication(struct remote_call *c, const char *path, int copies, struct fst_error *error)
+{
+        _cleanup_free_ char *operation = mem_printf("SETREPLICATION&replication=%d", copies);
+        return webhdfs_send(c, path, &(struct webhdfs_request){.method = "PUT", .operation = operation}, error);
+}
+
 int webhdfs_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf operation = BUF_INIT;
