@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "io/fs/file_copy.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 #include "io/fs/remote_fs.h"
@@ -14,8 +15,6 @@
 
 #include <stdlib.h>
 #include <unistd.h>
-
-#define BLOCK ((size_t)256 << 10)
 
 static int open_remote(struct submission_files *f, struct fst_error *error)
 {
@@ -65,37 +64,6 @@ static int find_file_system(struct submission_files *f, const char *target, cons
         return r;
 }
 
-static int submission_files_copy(struct open_file *from, struct open_file *to, struct fst_error *error)
-{
-        _cleanup_free_ char *block = mem_alloc(BLOCK);
-        for (uint64_t at = 0;;) {
-                ssize_t n = from->fs->read_at(from, block, BLOCK, at, error);
-                if (n <= 0)
-                        return (int)n;
-                int r = to->fs->write(to, block, (size_t)n, error);
-                if (r < 0)
-                        return r;
-                at += (uint64_t)n;
-        }
-}
-
-static int submission_files_copy_to(struct open_file *from, const struct file_system *there, const char *target,
-                                    struct fst_error *error)
-{
-        struct open_file to = OPEN_FILE_INIT;
-        int r = there->create(there, target, &to, error);
-        if (r < 0)
-                return r;
-        r = submission_files_copy(from, &to, error);
-        if (r < 0)
-                there->discard(&to);
-        else
-                r = there->close(&to, error);
-        if (r < 0)
-                there->remove(there, target, NULL); /* remove a partial file */
-        return r;
-}
-
 static int submission_files_copy_file(struct submission_files *f, const char *source, const char *target,
                                       struct fst_error *error)
 {
@@ -113,7 +81,7 @@ static int submission_files_copy_file(struct submission_files *f, const char *so
                 r = here->open(here, from, &file, error);
         if (r != 0)
                 return r;
-        r = submission_files_copy_to(&file, there, to, error);
+        r = file_copy(&file, there, to, error);
         here->close(&file, NULL);
         return r;
 }
