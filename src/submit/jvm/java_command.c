@@ -96,7 +96,7 @@ int java_builder_start(struct java_builder *b, const char *extra, struct fst_err
         return 0;
 }
 
-void java_builder_module_options(struct java_builder *b)
+static void java_command_put_module_options(const struct spark_home *home, struct option_words *words)
 {
         /* The options of 3.3 and later, and the last ones of 3.x and 4.x. 4.x inserts one after the first. */
         static const char *const opened[] = {
@@ -123,9 +123,8 @@ void java_builder_module_options(struct java_builder *b)
                 "--sun-misc-unsafe-memory-access=allow",
                 "--enable-native-access=ALL-UNNAMED",
         };
-        struct option_words *words = &b->command->words;
-        bool is_4 = spark_home_since(&b->home, 4, 0);
-        if (!spark_home_since(&b->home, 3, 3))
+        const bool is_4 = spark_home_since(home, 4, 0);
+        if (!spark_home_since(home, 3, 3))
                 return;
         option_words_add(words, "-XX:+IgnoreUnrecognizedVMOptions");
         if (is_4)
@@ -136,6 +135,21 @@ void java_builder_module_options(struct java_builder *b)
                 option_words_add(words, "-Djdk.reflect.useDirectMethodHandle=false");
         for (size_t i = 0; is_4 && i < ARRAY_SIZE(last); i++)
                 option_words_add(words, last[i]);
+}
+
+void java_builder_module_options(struct java_builder *b)
+{
+        java_command_put_module_options(&b->home, &b->command->words);
+}
+
+int java_command_module_options(const char *(*env)(const char *name), struct option_words *out, struct fst_error *error)
+{
+        struct spark_home home = {.major = 4, .minor = INT_MAX};
+        const int r = env("SPARK_HOME") ? spark_home_find(&home, env, error) : 0;
+        if (r == 0)
+                java_command_put_module_options(&home, out);
+        spark_home_deinit(&home);
+        return r;
 }
 
 /* ---------------------------------------------------------------------------------------------------- plain classes */

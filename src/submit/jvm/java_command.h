@@ -45,6 +45,13 @@ int java_command_build(struct java_command *c, const char *class, int n, char *c
                        const char *(*env)(const char *name), struct fst_error *error);
 void java_command_deinit(struct java_command *c);
 
+/*
+ * Appends the module options that Spark gives every JVM: those of the Spark in SPARK_HOME, or of the newest if it is
+ * unset. Returns 0, or negative with @error.
+ */
+int java_command_module_options(const char *(*env)(const char *name), struct option_words *out,
+                                struct fst_error *error);
+
 /* Whether @word, the first word of spark-submit, selects a shell or an example: pyspark-shell-main, … */
 bool java_command_is_special(const char *word);
 

@@ -1,0 +1,654 @@
+/* See staging.h. */
+#include "submit/yarn/staging.h"
+
+#include "submit/yarn/am_launch.h"
+#include "submit/yarn/conf_archive.h"
+#include "submit/yarn/yarn_settings.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "io/codec/zip_file.h"
+#include "io/fs/file_copy.h"
+#include "io/fs/glob_files.h"
+#include "io/fs/hadoop_conf.h"
+#include "io/fs/local_fs.h"
+#include "io/fs/path.h"
+#include "io/fs/remote_fs.h"
+#include "io/fs/uri.h"
+#include "launch/resolve_uri.h"
+#include "launch/spark_home.h"
+
+#include <netdb.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define COMPONENT "Client"
+#define DIRECTORY_PERMISSION 0700
+#define FILE_PERMISSION 0644
+#define READ_BY_OTHERS 0004
+#define ENTER_BY_OTHERS 0001
+#define DEFAULT_REPLICATION 3 /* Hadoop's dfs.replication */
+#define BLOCK ((size_t)256 << 10)
+
+/* -------------------------------------------------------------------------------------------------- file systems */
+
+static int staging_system_of(struct staging *s, const char *path, const struct file_system **fs,
+                             struct fst_error *error)
+{
+        if (strncmp(path, "file:", 5) == 0) {
+                *fs = &local_fs;
+                return 0;
+        }
+        const int r = s->remote ? 0 : remote_fs_new(s->options.hadoop, &s->remote, error);
+        return r == 0 ? remote_fs_of(s->remote, path, fs, error) : r;
+}
+
+/* The full path of @name, which may lack scheme and host: those of fs.defaultFS then. Owned, NULL with @error. */
+static char *staging_qualify(const struct staging *s, const char *name, struct fst_error *error)
+{
+        _cleanup_free_ char *set = hadoop_conf_get(s->options.hadoop, "fs.defaultFS");
+        const char *system = set && *set ? set : "file:///";
+        const size_t scheme = path_scheme_len(system);
+        size_t n = strlen(system);
+        char *path = NULL;
+        while (n > scheme + 1 && system[n - 1] == '/')
+                n--;
+        _cleanup_free_ char *whole =
+                *name == '/' && name[1] != '/' ? mem_printf("%.*s%s", (int)n, system, name)
+                : strncmp(name, system, scheme + 1) == 0 && name[scheme + 1] == '/' && name[scheme + 2] != '/'
+                        ? mem_printf("%.*s%s", (int)n, system, name + scheme + 1)
+                        : mem_strdup(name);
+        return path_resolve(whole, &path, error) < 0 ? NULL : path;
+}
+
+/* The full path of a URI: its parts decoded, without the fragment. Owned, NULL with @error. */
+static char *staging_path_of_uri(const struct staging *s, const char *uri, struct fst_error *error)
+{
+        struct uri parts;
+        if (!uri_parse(uri, &parts) || !parts.scheme.text)
+                return staging_qualify(s, uri, error);
+        _cleanup_free_ char *path = uri_decode(parts.path);
+        _cleanup_free_ char *whole = parts.authority.text && parts.authority.len
+                                             ? mem_printf("%.*s://%.*s%s", (int)parts.scheme.len, parts.scheme.text,
+                                                          (int)parts.authority.len, parts.authority.text, path)
+                                             : mem_printf("%.*s:%s", (int)parts.scheme.len, parts.scheme.text, path);
+        return staging_qualify(s, whole, error);
+}
+
+/* The canonical name of host @name, or @name. Owned. */
+static char *staging_canonical_host(const char *name)
+{
+        const struct addrinfo hints = {.ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM};
+        struct addrinfo *found = NULL;
+        char *canonical = NULL;
+        if (getaddrinfo(name, NULL, &hints, &found) == 0 && found && found->ai_canonname)
+                canonical = mem_strdup(found->ai_canonname);
+        if (found)
+                freeaddrinfo(found);
+        return canonical ? canonical : mem_strdup(name);
+}
+
+bool staging_is_same_system(const char *a, const char *b)
+{
+        const size_t scheme = path_scheme_len(a);
+        if (scheme != path_scheme_len(b) || strncasecmp(a, b, scheme) != 0)
+                return false;
+        const char *host_a = a + scheme + 1, *host_b = b + scheme + 1;
+        const bool has_a = strncmp(host_a, "//", 2) == 0, has_b = strncmp(host_b, "//", 2) == 0;
+        if (!has_a || !has_b)
+                return has_a == has_b;
+        _cleanup_free_ char *first = mem_strndup(host_a + 2, strcspn(host_a + 2, "/"));
+        _cleanup_free_ char *second = mem_strndup(host_b + 2, strcspn(host_b + 2, "/"));
+        if (strcasecmp(first, second) == 0)
+                return true;
+        char *port_a = strrchr(first, ':'), *port_b = strrchr(second, ':');
+        if (!port_a || !port_b || strcmp(port_a, port_b) != 0)
+                return false;
+        *port_a = *port_b = '\0';
+        _cleanup_free_ char *canonical_a = staging_canonical_host(first), *canonical_b = staging_canonical_host(second);
+        return strcasecmp(canonical_a, canonical_b) == 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- construction */
+
+/* The user's home directory in the default file system. Owned. */
+static char *staging_home(const struct staging *s, struct fst_error *error)
+{
+        _cleanup_free_ char *set = hadoop_conf_get(s->options.hadoop, "fs.defaultFS");
+        _cleanup_free_ char *prefix = hadoop_conf_get(s->options.hadoop, "dfs.user.home.dir.prefix");
+        const bool local = !set || !*set || strncmp(set, "file:", 5) == 0;
+        const char *home = s->options.env("HOME");
+        _cleanup_free_ char *path = local && home && *home == '/'
+                                            ? mem_strdup(home)
+                                            : mem_printf("%s/%s", prefix ? prefix : "/user", s->options.user);
+        return staging_qualify(s, path, error);
+}
+
+int staging_init(struct staging *s, const struct staging_options *options, struct fst_error *error)
+{
+        *s = (struct staging){.options = *options};
+        const char *set = options->settings->staging_dir;
+        _cleanup_free_ char *home = set ? mem_printf("%s/%s", set, options->user) : staging_home(s, error);
+        if (!home)
+                return -EINVAL;
+        s->text = mem_printf("%s/.sparkStaging/%s", home, options->application_id);
+        s->path = staging_qualify(s, s->text, error);
+        int r = s->path ? staging_system_of(s, s->path, &s->fs, error) : -EINVAL;
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *copies = hadoop_conf_get(options->hadoop, "dfs.replication");
+        s->replication = options->settings->replication > 0 ? (int)options->settings->replication
+                         : copies && atoi(copies) > 0       ? atoi(copies)
+                                                            : DEFAULT_REPLICATION;
+        return 0;
+}
+
+void staging_deinit(struct staging *s)
+{
+        for (size_t i = 0; i < s->resources.len; i++) {
+                free(s->resources.data[i].link);
+                free(s->resources.data[i].path);
+        }
+        vec_deinit(&s->resources);
+        for (size_t i = 0; i < s->seen.len; i++)
+                file_status_deinit(&s->seen.data[i]);
+        vec_deinit(&s->seen);
+        strmap_deinit(&s->uris);
+        strmap_deinit(&s->names);
+        strmap_deinit(&s->overrides);
+        free(s->text);
+        free(s->path);
+        remote_fs_free(s->remote);
+        *s = (struct staging){0};
+}
+
+void staging_remove(struct staging *s)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (!s->created || s->options.settings->preserve_staging)
+                return;
+        if (s->fs->remove(s->fs, s->path, &error) < 0)
+                log_warn(COMPONENT, "Failed to cleanup staging dir %s: %s", s->text, error_message(&error));
+        else
+                log_info(COMPONENT, "Deleted staging directory %s", s->text);
+        s->created = false;
+}
+
+static int staging_create(struct staging *s, struct fst_error *error)
+{
+        int r = s->fs->mkdirs(s->fs, s->path, error);
+        s->created = r == 0;
+        if (r == 0 && s->fs->set_permission)
+                r = s->fs->set_permission(s->fs, s->path, DIRECTORY_PERMISSION, error);
+        return r;
+}
+
+/* ----------------------------------------------------------------------------------------------------- visibility */
+
+/* The status of @path, which is remembered. NULL with @error. */
+static const struct file_status *staging_status(struct staging *s, const struct file_system *fs, const char *path,
+                                                struct fst_error *error)
+{
+        struct file_status status;
+        for (size_t i = 0; i < s->seen.len; i++)
+                if (strcmp(s->seen.data[i].path, path) == 0)
+                        return &s->seen.data[i];
+        if (fs->stat(fs, path, &status, error) < 0)
+                return NULL;
+        vec_push(&s->seen, status);
+        return &s->seen.data[s->seen.len - 1];
+}
+
+/* Whether all users may read the file and enter its directories. Negative with @error. */
+static int staging_is_public(struct staging *s, const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        const struct file_status *status = staging_status(s, fs, path, error);
+        if (!status || !(status->permission & READ_BY_OTHERS))
+                return status ? 0 : -EIO;
+        _cleanup_free_ char *parent = path_parent(path);
+        while (parent) {
+                status = staging_status(s, fs, parent, error);
+                if (!status || !(status->permission & ENTER_BY_OTHERS))
+                        return status ? 0 : -EIO;
+                char *next = path_parent(parent);
+                free(parent);
+                parent = next;
+        }
+        return 1;
+}
+
+/* Records the file at the full path @path. */
+static int staging_add_file(struct staging *s, const char *path, const char *link, bool archive, bool driver_only,
+                            struct fst_error *error)
+{
+        const struct file_system *fs;
+        int r = staging_system_of(s, path, &fs, error);
+        const struct file_status *status = r == 0 ? staging_status(s, fs, path, error) : NULL;
+        if (!status)
+                return r < 0 ? r : -ENOENT;
+        struct staged_file file = {.size = status->size,
+                                   .modified_ms = status->modified_ms,
+                                   .archive = archive,
+                                   .driver_only = driver_only};
+        r = staging_is_public(s, fs, path, error);
+        if (r < 0)
+                return r;
+        file.is_public = r > 0;
+        file.link = mem_strdup(link);
+        file.path = mem_strdup(path);
+        vec_push(&s->resources, file);
+        return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- uploads */
+
+static int staging_finish_upload(struct staging *s, const char *path, struct fst_error *error)
+{
+        int r = s->fs->set_replication ? s->fs->set_replication(s->fs, path, s->replication, error) : 0;
+        if (r == 0 && s->fs->set_permission)
+                r = s->fs->set_permission(s->fs, path, FILE_PERMISSION, error);
+        return r;
+}
+
+/* Copies the file at the full path @from into the directory. */
+static int staging_upload(struct staging *s, const char *from, const char *to, struct fst_error *error)
+{
+        const struct file_system *here;
+        struct open_file file = OPEN_FILE_INIT;
+        int r = staging_system_of(s, from, &here, error);
+        if (r == 0)
+                r = here->open(here, from, &file, error);
+        if (r < 0)
+                return r;
+        r = file_copy(&file, s->fs, to, error);
+        here->close(&file, NULL);
+        return r == 0 ? staging_finish_upload(s, to, error) : r;
+}
+
+/* Whether @uri may be distributed: neither it nor another file of its name was. */
+static bool staging_is_new(struct staging *s, const char *uri)
+{
+        struct uri parts;
+        _cleanup_free_ char *path = uri_parse(uri, &parts) ? uri_decode(parts.path) : mem_strdup(uri);
+        if (strmap_get(&s->uris, uri)) {
+                log_warn(COMPONENT, "Same path resource %s added multiple times to distributed cache.", uri);
+                return false;
+        }
+        if (strmap_get(&s->names, path_name(path))) {
+                log_warn(COMPONENT, "Same name resource %s added multiple times to distributed cache", uri);
+                return false;
+        }
+        strmap_set(&s->uris, uri, "");
+        strmap_set(&s->names, path_name(path), "");
+        return true;
+}
+
+struct distribution {
+        const char *link;      /* NULL: the fragment or the file's name */
+        const char *directory; /* of the link, or NULL */
+        bool archive, driver_only;
+        bool is_local; /* result: a "local:" URI, which nodes have */
+        char *result;  /* its URI, or else the link; NULL: it was distributed before. Owned by the caller. */
+};
+
+/* Makes @name, a file or URI, available in containers. */
+static int staging_distribute(struct staging *s, const char *name, struct distribution *d, struct fst_error *error)
+{
+        _cleanup_free_ char *uri = submit_resolve_uri(name, COMPAT_4_3);
+        struct uri parts;
+        d->is_local = uri_parse(uri, &parts) && uri_has_scheme(&parts, "local");
+        d->result = d->is_local ? mem_strdup(name) : NULL;
+        if (d->is_local || !staging_is_new(s, uri))
+                return 0;
+        _cleanup_free_ char *from = staging_path_of_uri(s, uri, error);
+        if (!from)
+                return -EINVAL;
+        _cleanup_free_ char *alias = uri_parse(uri, &parts) && parts.fragment.text ? uri_decode(parts.fragment) : NULL;
+        _cleanup_free_ char *shown = alias ? mem_printf("%s#%s", from, alias) : mem_strdup(from);
+        _cleanup_free_ char *link = mem_printf("%s%s%s", d->directory ? d->directory : "", d->directory ? "/" : "",
+                                               d->link ? d->link
+                                               : alias ? alias
+                                                       : path_name(from));
+        _cleanup_free_ char *to = NULL;
+        int r = 0;
+        if (strncmp(from, "file:", 5) != 0 && staging_is_same_system(from, s->path)) {
+                log_info(COMPONENT, "Source and destination file systems are the same. Not copying %s", shown);
+                to = mem_strdup(from);
+        } else {
+                to = path_join(s->path, path_name(from));
+                log_info(COMPONENT, "Uploading resource %s -> %s/%s", shown, s->text, path_name(from));
+                r = staging_upload(s, from, to, error);
+        }
+        if (r == 0 && !*link)
+                r = error_set(error, -EINVAL, "requirement failed: You must specify a valid link name.");
+        if (r == 0)
+                r = staging_add_file(s, to, link, d->archive, d->driver_only, error);
+        if (r == 0)
+                d->result = steal(link);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ Spark's libraries */
+
+static int staging_send_zip(void *context, const void *data, size_t n, struct fst_error *error)
+{
+        struct open_file *to = context;
+        return to->fs->write(to, data, n, error);
+}
+
+static int staging_zip_file(struct zip_writer *zip, const char *path, struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        _cleanup_free_ char *full = mem_printf("file:%s", path), *block = mem_alloc(BLOCK);
+        int r = local_fs.open(&local_fs, full, &file, error);
+        if (r < 0)
+                return r;
+        r = zip_writer_begin(zip, path_name(full), error);
+        ssize_t n = 0;
+        for (uint64_t at = 0; r == 0 && (n = local_fs.read_at(&file, block, BLOCK, at, error)) > 0; at += (uint64_t)n)
+                r = zip_writer_put(zip, block, (size_t)n, error);
+        local_fs.close(&file, NULL);
+        if (r == 0 && n < 0)
+                r = (int)n;
+        return r == 0 ? zip_writer_end(zip, error) : r;
+}
+
+/* A file_writer: all jars of the list. */
+static int staging_zip_jars(void *context, struct open_file *to, struct fst_error *error)
+{
+        const struct option_words *jars = context;
+        _cleanup_(zip_writer_deinit) struct zip_writer zip;
+        int r = 0;
+        zip_writer_init(&zip, staging_send_zip, to);
+        for (size_t i = 0; r == 0 && i < jars->len; i++) {
+                const size_t n = strlen(jars->data[i]);
+                if (n >= 4 && strcasecmp(jars->data[i] + n - 4, ".jar") == 0 && spark_home_is_file(jars->data[i]) &&
+                    access(jars->data[i], R_OK) == 0)
+                        r = staging_zip_file(&zip, jars->data[i], error);
+        }
+        return r == 0 ? zip_writer_finish(&zip, error) : r;
+}
+
+/* Uploads the jars of SPARK_HOME as one archive. */
+static int staging_add_spark_home(struct staging *s, struct fst_error *error)
+{
+        struct spark_home home = {0};
+        _cleanup_(option_words_deinit) struct option_words jars = {0};
+        char unique[UUID_TEXT];
+        log_warn(COMPONENT,
+                 "Neither spark.yarn.jars nor spark.yarn.archive is set, falling back to uploading libraries "
+                 "under SPARK_HOME.");
+        int r = spark_home_find(&home, s->options.env, error);
+        if (r == 0 && !home.jars)
+                r = error_set(error, -ENOENT,
+                              "Library directory '%s' does not exist; make sure Spark is built, or set "
+                              "spark.yarn.archive to an archive of Spark's jars.",
+                              home.jars_wanted);
+        if (r == 0 && (r = spark_home_list(home.jars, &jars)) < 0)
+                r = error_set(error, r, "%s: %s", home.jars, strerror(-r));
+        if (r == 0) {
+                uuid_draw(unique);
+                _cleanup_free_ char *name = mem_printf(YARN_LIBS_LINK "%s.zip", unique);
+                _cleanup_free_ char *to = path_join(s->path, name);
+                log_info(COMPONENT, "Uploading resource %s/*.jar -> %s/%s", home.jars, s->text, name);
+                r = file_create(s->fs, to, staging_zip_jars, &jars, error);
+                if (r == 0)
+                        r = staging_finish_upload(s, to, error);
+                if (r == 0)
+                        r = staging_add_file(s, to, YARN_LIBS_LINK, true, false, error);
+        }
+        spark_home_deinit(&home);
+        return r;
+}
+
+/* Distributes the files that match @jar. */
+static int staging_add_jars_matching(struct staging *s, const char *jar, struct fst_error *error)
+{
+        _cleanup_free_ char *uri = submit_resolve_uri(jar, COMPAT_4_3), *path = staging_path_of_uri(s, uri, error);
+        _cleanup_(file_list_deinit) struct file_list found = {0};
+        const struct file_system *fs;
+        int r = path ? staging_system_of(s, path, &fs, error) : -EINVAL;
+        if (r == 0)
+                r = glob_files(fs, path, &found, error);
+        if (r == 0 && !found.len)
+                return error_set(error, -ENOENT, "Path %s does not exist", path);
+        for (size_t i = 0; r == 0 && i < found.len; i++) {
+                struct distribution d = {.directory = YARN_LIBS_LINK};
+                if (found.data[i].directory)
+                        continue;
+                r = staging_distribute(s, found.data[i].path, &d, error);
+                free(d.result);
+        }
+        return r;
+}
+
+static void staging_join(struct buf *out, const char *word)
+{
+        buf_printf(out, "%s%s", out->len ? "," : "", word);
+}
+
+static int staging_add_libraries(struct staging *s, struct fst_error *error)
+{
+        _cleanup_(string_list_deinit) struct string_list jars = {0};
+        _cleanup_(buf_deinit) struct buf local = BUF_INIT;
+        const char *archive = conf_get_raw(s->options.conf, "spark.yarn.archive");
+        if (archive) {
+                struct distribution d = {.link = YARN_LIBS_LINK, .archive = true};
+                if (strncmp(archive, "local:", 6) == 0)
+                        return error_set(error, -EINVAL,
+                                         "requirement failed: spark.yarn.archive cannot be a local URI.");
+                const int r = staging_distribute(s, archive, &d, error);
+                free(d.result);
+                return r;
+        }
+        if (!conf_contains(s->options.conf, "spark.yarn.jars"))
+                return staging_add_spark_home(s, error);
+        int r = yarn_settings_list(s->options.conf, "spark.yarn.jars", &jars, error);
+        for (size_t i = 0; r == 0 && i < jars.len; i++)
+                if (strncmp(jars.data[i], "local:", 6) == 0)
+                        staging_join(&local, jars.data[i]);
+                else
+                        r = staging_add_jars_matching(s, jars.data[i], error);
+        conf_set(s->options.conf, "spark.yarn.jars", buf_text(&local));
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------- the application's files
+ */
+
+static int staging_add_user_jar(struct staging *s, struct fst_error *error)
+{
+        const char *jar = s->options.arguments->jar;
+        struct distribution d = {.link = YARN_APP_JAR};
+        if (!jar || !jar[strspn(jar, " \t")])
+                return 0;
+        const int r = staging_distribute(s, jar, &d, error);
+        if (r == 0 && d.is_local)
+                conf_set(s->options.conf, "spark.yarn.user.jar", d.result);
+        free(d.result);
+        return r;
+}
+
+/* Distributes the list @key. @links receives the links of those that were not distributed before; without it they are
+ * refused. */
+static int staging_add_list(struct staging *s, const char *key, bool archives, struct buf *links,
+                            struct fst_error *error)
+{
+        _cleanup_(string_list_deinit) struct string_list files = {0};
+        int r = yarn_settings_list(s->options.conf, key, &files, error);
+        for (size_t i = 0; r == 0 && i < files.len; i++) {
+                struct distribution d = {.archive = archives};
+                r = staging_distribute(s, files.data[i], &d, error);
+                if (r == 0 && !d.result && !links)
+                        r = error_set(error, -EINVAL, "Attempt to add (%s) multiple times to the distributed cache.",
+                                      files.data[i]);
+                if (d.result && links)
+                        staging_join(links, d.result);
+                free(d.result);
+        }
+        return r;
+}
+
+static int staging_add_python(struct staging *s, struct fst_error *error)
+{
+        const struct string_list *archives = s->options.python_archives;
+        _cleanup_(string_list_deinit) struct string_list files = {0};
+        const char *primary = s->options.arguments->python;
+        struct distribution main_file = {.driver_only = true};
+        int r = primary ? staging_distribute(s, primary, &main_file, error) : 0;
+        free(main_file.result);
+        for (size_t i = 0; r == 0 && archives && i < archives->len; i++) {
+                struct distribution d = {0};
+                r = staging_distribute(s, archives->data[i], &d, error);
+                free(d.result);
+        }
+        if (r == 0)
+                r = yarn_settings_list(s->options.conf, "spark.yarn.dist.pyFiles", &files, error);
+        for (size_t i = 0; r == 0 && i < files.len; i++) {
+                const size_t n = strlen(files.data[i]);
+                const bool source = n >= 3 && strcmp(files.data[i] + n - 3, ".py") == 0;
+                struct distribution d = {.directory = source ? YARN_PYTHON_LINK : NULL};
+                r = staging_distribute(s, files.data[i], &d, error);
+                free(d.result);
+        }
+        return r;
+}
+
+/* Distributes the file that @key names under a name of its own, and tells the driver that name. */
+static int staging_add_secret_file(struct staging *s, const char *key, const char *path, bool driver_only,
+                                   const char *refusal, struct fst_error *error)
+{
+        char unique[UUID_TEXT];
+        uuid_draw(unique);
+        _cleanup_free_ char *link = mem_printf("%s-%s", path_name(path), unique);
+        struct distribution d = {.link = link, .driver_only = driver_only};
+        int r = staging_distribute(s, path, &d, error);
+        if (r == 0 && !d.result)
+                r = error_set(error, -EINVAL, "requirement failed: %s", refusal);
+        if (r == 0)
+                strmap_set(&s->overrides, key, d.result);
+        free(d.result);
+        return r;
+}
+
+static int staging_add_keytab(struct staging *s, struct fst_error *error)
+{
+        const char *keytab = conf_get_value(s->options.conf, "spark.kerberos.keytab");
+        const char *principal = conf_get_value(s->options.conf, "spark.kerberos.principal");
+        if (!keytab)
+                return 0;
+        if (!principal)
+                return error_set(error, -EINVAL,
+                                 "requirement failed: Both principal and keytab must be defined, or neither.");
+        if (strncmp(keytab, "local:", 6) == 0)
+                return error_set(error, -EINVAL, "requirement failed: Keytab should reference a local file.");
+        log_info(COMPONENT, "Kerberos credentials: principal = %s, keytab = %s", principal, keytab);
+        log_info(COMPONENT,
+                 "To enable the AM to login from keytab, credentials are being copied over to the AM via the "
+                 "YARN Secure Distributed Cache.");
+        return staging_add_secret_file(s, "spark.kerberos.keytab", keytab, true, "Keytab file already distributed.",
+                                       error);
+}
+
+static int staging_add_ivy_settings(struct staging *s, struct fst_error *error)
+{
+        const char *file = conf_get_value(s->options.conf, "spark.jars.ivySettings");
+        if (!file)
+                return 0;
+        const size_t scheme = strcspn(file, ":/");
+        if (file[scheme] == ':' && strncmp(file, "file:", 5) != 0)
+                return error_set(error, -EINVAL, "Scheme %.*s not supported in spark.jars.ivySettings", (int)scheme,
+                                 file);
+        _cleanup_free_ char *path = file[scheme] == ':' ? uri_local_path(file) : mem_strdup(file);
+        if (!path || access(path, F_OK) < 0)
+                return error_set(error, -ENOENT, "requirement failed: Ivy settings file %s not found", file);
+        if (!spark_home_is_file(path))
+                return error_set(error, -EINVAL, "requirement failed: Ivy settings file %s is not a normal file", file);
+        return staging_add_secret_file(s, "spark.jars.ivySettings", path, false,
+                                       "IvySettings file already distributed.", error);
+}
+
+/* -------------------------------------------------------------------------------------------------- configuration */
+
+/* The URI of a full path with "#link". */
+static void staging_put_uri(struct buf *out, const char *path, const char *link)
+{
+        const char *local = path_local(path);
+        buf_append(out, path, (size_t)(local - path));
+        uri_put_path(out, local);
+        buf_putc(out, '#');
+        uri_put_fragment(out, link);
+}
+
+void staging_describe(const struct staging *s, const char *conf_archive, struct strmap *out)
+{
+        _cleanup_(buf_deinit) struct buf names = BUF_INIT, sizes = BUF_INIT, times = BUF_INIT, kinds = BUF_INIT,
+                                         types = BUF_INIT;
+        for (size_t i = 0; i < s->resources.len; i++) {
+                const struct staged_file *file = &s->resources.data[i];
+                const char *comma = names.len ? "," : "";
+                if (file->driver_only)
+                        continue;
+                buf_puts(&names, comma);
+                staging_put_uri(&names, file->path, file->link);
+                buf_printf(&sizes, "%s%llu", comma, (unsigned long long)file->size);
+                buf_printf(&times, "%s%lld", comma, (long long)file->modified_ms);
+                buf_printf(&kinds, "%s%s", comma, file->is_public ? "PUBLIC" : "PRIVATE");
+                buf_printf(&types, "%s%s", comma, file->archive ? "ARCHIVE" : "FILE");
+        }
+        strmap_set(out, "spark.yarn.cache.filenames", buf_text(&names));
+        strmap_set(out, "spark.yarn.cache.sizes", buf_text(&sizes));
+        strmap_set(out, "spark.yarn.cache.timestamps", buf_text(&times));
+        strmap_set(out, "spark.yarn.cache.visibilities", buf_text(&kinds));
+        strmap_set(out, "spark.yarn.cache.types", buf_text(&types));
+        strmap_set(out, "spark.yarn.cache.confArchive", conf_archive);
+}
+
+static int staging_add_conf(struct staging *s, struct fst_error *error)
+{
+        static const char name[] = YARN_CONF_LINK ".zip";
+        _cleanup_(strmap_deinit) struct strmap cache = STRMAP_INIT;
+        _cleanup_(buf_deinit) struct buf zip = BUF_INIT;
+        _cleanup_free_ char *shown = mem_printf("%s/%s", s->text, name), *to = path_join(s->path, name);
+        const struct conf_archive archive = {
+                .spark = &s->options.conf->set, .overrides = &s->overrides, .cache = &cache, .env = s->options.env};
+        staging_describe(s, shown, &cache);
+        int r = conf_archive_write(&archive, &zip, error);
+        if (r < 0)
+                return r;
+        log_info(COMPONENT, "Uploading resource %s -> %s", name, shown);
+        r = file_put(s->fs, to, zip.data, zip.len, error);
+        if (r == 0)
+                r = staging_finish_upload(s, to, error);
+        return r == 0 ? staging_add_file(s, to, YARN_CONF_LINK, true, false, error) : r;
+}
+
+int staging_fill(struct staging *s, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf jars = BUF_INIT;
+        log_info(COMPONENT, "Preparing resources for our AM container");
+        int r = staging_create(s, error);
+        if (r == 0)
+                r = staging_add_keytab(s, error);
+        if (r == 0)
+                r = staging_add_ivy_settings(s, error);
+        if (r == 0)
+                r = staging_add_libraries(s, error);
+        if (r == 0)
+                r = staging_add_user_jar(s, error);
+        if (r == 0)
+                r = staging_add_list(s, "spark.yarn.dist.jars", false, &jars, error);
+        if (r == 0)
+                r = staging_add_list(s, "spark.yarn.dist.files", false, NULL, error);
+        if (r == 0)
+                r = staging_add_list(s, "spark.yarn.dist.archives", true, NULL, error);
+        if (r == 0 && jars.len)
+                conf_set(s->options.conf, "spark.yarn.secondary.jars", buf_text(&jars));
+        if (r == 0)
+                r = staging_add_python(s, error);
+        return r == 0 ? staging_add_conf(s, error) : r;
+}

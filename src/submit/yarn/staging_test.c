@@ -1,0 +1,323 @@
+/* The staging directory on local files: what is uploaded, under which links, what is refused, what goes at the end. */
+#include "submit/yarn/staging.h"
+
+#include "submit/yarn/am_launch.h"
+#include "submit/yarn/conf_archive.h"
+#include "submit/yarn/yarn_settings.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "conf/properties.h"
+#include "io/codec/zip_file.h"
+#include "io/fs/hadoop_conf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char top[64];
+static struct fst_conf conf;
+static struct hadoop_conf hadoop;
+static struct yarn_settings settings;
+static struct am_arguments arguments;
+static struct string_list archives;
+static struct staging staging;
+static struct fst_error error;
+static char *spark_home, *hadoop_dir;
+
+static const char *env(const char *name)
+{
+        return strcmp(name, "SPARK_HOME") == 0        ? spark_home
+               : strcmp(name, "HADOOP_CONF_DIR") == 0 ? hadoop_dir
+               : strcmp(name, "HOME") == 0            ? top
+                                                      : NULL;
+}
+
+/* A path below the test's directory. It lives until the next test. */
+static const char *at(const char *name)
+{
+        static char *made[64];
+        static size_t n;
+        char **slot = &made[n++ % ARRAY_SIZE(made)];
+        free(*slot);
+        return *slot = mem_printf("%s/%s", top, name);
+}
+
+static const char *file(const char *name, const char *content)
+{
+        const char *path = at(name);
+        _cleanup_free_ char *directory = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
+        assert_int_equal(make_dirs(directory, 0777), 0);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(content, f);
+        fclose(f);
+        return path;
+}
+
+static int setup(void **state)
+{
+        strcpy(top, "/tmp/staging_test.XXXXXX");
+        if (!mkdtemp(top))
+                return -1;
+        conf_init(&conf);
+        spark_home = mem_strdup(at("spark"));
+        hadoop_dir = mem_strdup(at("hadoop"));
+        hadoop_conf_init(&hadoop, env);
+        file("spark/jars/spark-launcher_2.13-4.3.0.jar", "jar one");
+        file("spark/jars/b.JAR", "jar two");
+        file("spark/jars/notes.txt", "no jar");
+        file("hadoop/core-site.xml", "<configuration><property><name>a&amp;b</name><value>x &lt; ${user.name}</value>"
+                                     "<final>true</final></property></configuration>");
+        file("hadoop/more.properties", "p");
+        file("spark/conf/log4j2.properties", "rootLogger.level = warn");
+        file("spark/conf/extra.xml", "<configuration/>");
+        file("spark/conf/ignored.txt", "");
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        staging_deinit(&staging);
+        conf_deinit(&conf);
+        hadoop_conf_deinit(&hadoop);
+        yarn_settings_deinit(&settings);
+        am_arguments_deinit(&arguments);
+        string_list_deinit(&archives);
+        error_deinit(&error);
+        free(spark_home);
+        free(hadoop_dir);
+        remove_tree(top);
+        return 0;
+}
+
+static int fill(void)
+{
+        assert_int_equal(yarn_settings_read(&settings, &conf, &error), 0);
+        const struct staging_options options = {.conf = &conf,
+                                                .hadoop = &hadoop,
+                                                .settings = &settings,
+                                                .arguments = &arguments,
+                                                .python_archives = &archives,
+                                                .env = env,
+                                                .user = "me",
+                                                .application_id = "application_1_0002"};
+        staging_deinit(&staging);
+        assert_int_equal(staging_init(&staging, &options, &error), 0);
+        return staging_fill(&staging, &error);
+}
+
+static const struct staged_file *link_of(const char *link)
+{
+        for (size_t i = 0; i < staging.resources.len; i++)
+                if (strcmp(staging.resources.data[i].link, link) == 0)
+                        return &staging.resources.data[i];
+        return NULL;
+}
+
+static void uploads_libraries_application_and_configuration(void **state)
+{
+        struct stat st;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        const char *jar = file("app.jar", "application");
+        arguments.jar = jar;
+        assert_int_equal(fill(), 0);
+        assert_int_equal(staging.resources.len, 3);
+        assert_int_equal(stat(at(".sparkStaging/application_1_0002"), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+
+        const struct staged_file *app = link_of("__app__.jar"), *libs = link_of("__spark_libs__");
+        assert_non_null(app);
+        assert_false(app->archive);
+        assert_false(app->is_public);
+        assert_int_equal(app->size, strlen("application"));
+        assert_int_equal(stat(app->path + strlen("file:"), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0644);
+        assert_int_equal(app->modified_ms, (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
+
+        assert_true(libs->archive);
+        const char *zip = libs->path + strlen("file:");
+        assert_int_equal(zip_file_read(zip, "spark-launcher_2.13-4.3.0.jar", 100, &text, &error), 0);
+        assert_string_equal(buf_text(&text), "jar one");
+        assert_int_equal(zip_file_read(zip, "b.JAR", 100, &text, &error), 0);
+        assert_int_equal(zip_file_read(zip, "notes.txt", 100, &text, &error), -ENOENT);
+
+        staging_remove(&staging);
+        assert_int_equal(access(at(".sparkStaging/application_1_0002"), F_OK), -1);
+}
+
+static void configuration_archive_holds_what_spark_puts_there(void **state)
+{
+        static const char *const entries[] = {"log4j2.properties", "__hadoop_conf__/core-site.xml",
+                                              "__hadoop_conf__/more.properties", "__hadoop_conf__/extra.xml",
+                                              "__spark_conf__.properties"};
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        _cleanup_(strmap_deinit) struct strmap values = STRMAP_INIT;
+        conf_set(&conf, "spark.app.name", "a:b");
+        conf_set(&conf, "spark.hadoop.x.y", "z");
+        arguments.jar = file("app.jar", "application");
+        assert_int_equal(fill(), 0);
+        const char *zip = at(".sparkStaging/application_1_0002/__spark_conf__.zip");
+        for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+                assert_int_equal(zip_file_read(zip, entries[i], 1 << 20, &text, &error), 0);
+        assert_int_equal(zip_file_read(zip, "__hadoop_conf__/ignored.txt", 100, &text, &error), -ENOENT);
+
+        buf_reset(&text);
+        assert_int_equal(zip_file_read(zip, "__spark_hadoop_conf__.xml", 1 << 20, &text, &error), 0);
+        assert_non_null(strstr(buf_text(&text), "<property><name>a&amp;b</name><value>x &lt; ${user.name}</value>"
+                                                "<final>true</final></property>"));
+        assert_non_null(strstr(buf_text(&text), "<name>x.y</name><value>z</value><final>false</final>"));
+        assert_non_null(strstr(buf_text(&text), "<name>io.file.buffer.size</name><value>65536</value>"));
+
+        buf_reset(&text);
+        assert_int_equal(zip_file_read(zip, "__spark_conf__.properties", 1 << 20, &text, &error), 0);
+        assert_int_equal(strncmp(buf_text(&text), "#Spark configuration.\n#", 23), 0);
+        assert_int_equal(properties_parse(&values, "p", buf_text(&text), text.len, &error), 0);
+        assert_string_equal(strmap_get(&values, "spark.app.name"), "a:b");
+
+        buf_reset(&text);
+        assert_int_equal(zip_file_read(zip, "__spark_dist_cache__.properties", 1 << 20, &text, &error), 0);
+        assert_int_equal(properties_parse(&values, "p", buf_text(&text), text.len, &error), 0);
+        assert_string_equal(strmap_get(&values, "spark.yarn.cache.types"), "ARCHIVE,FILE");
+        assert_string_equal(strmap_get(&values, "spark.yarn.cache.visibilities"), "PRIVATE,PRIVATE");
+        const char *names = strmap_get(&values, "spark.yarn.cache.filenames");
+        assert_non_null(strstr(names, ".zip#__spark_libs__,file:"));
+        assert_non_null(strstr(names, "/app.jar#__app__.jar"));
+        _cleanup_free_ char *archive = mem_printf("file:%s", zip);
+        assert_string_equal(strmap_get(&values, "spark.yarn.cache.confArchive"), archive);
+}
+
+static void links_follow_fragments_and_kinds(void **state)
+{
+        _cleanup_free_ char *files = mem_printf("%s#alias,%s", file("d/one.txt", "1"), file("d/two words.txt", "2"));
+        _cleanup_free_ char *python = mem_printf("%s,%s,local:/x.zip", file("m.py", ""), file("n.zip", ""));
+        _cleanup_free_ char *lib = mem_printf("file:%s/*.jar,local:/opt/x.jar", at("lib"));
+        file("lib/l.jar", "");
+        conf_set(&conf, "spark.yarn.jars", lib);
+        conf_set(&conf, "spark.yarn.dist.files", files);
+        conf_set(&conf, "spark.yarn.dist.archives", file("e.tgz", ""));
+        conf_set(&conf, "spark.yarn.dist.jars", file("s.jar", ""));
+        conf_set(&conf, "spark.yarn.dist.pyFiles", python);
+        string_list_add(&archives, file("pyspark.zip", ""));
+        arguments.python = file("main.py", "");
+        assert_int_equal(fill(), 0);
+        assert_non_null(link_of("alias"));
+        assert_non_null(link_of("two words.txt"));
+        assert_true(link_of("e.tgz")->archive);
+        assert_non_null(link_of("__pyfiles__/m.py"));
+        assert_non_null(link_of("n.zip"));
+        assert_non_null(link_of("pyspark.zip"));
+        assert_non_null(link_of("__spark_libs__/l.jar"));
+        assert_true(link_of("main.py")->driver_only);
+        assert_int_equal(staging.resources.len, 10);
+        assert_string_equal(conf_get_raw(&conf, "spark.yarn.jars"), "local:/opt/x.jar");
+        assert_string_equal(conf_get_raw(&conf, "spark.yarn.secondary.jars"), "s.jar");
+        _cleanup_(strmap_deinit) struct strmap cache = STRMAP_INIT;
+        staging_describe(&staging, "x", &cache);
+        assert_non_null(strstr(strmap_get(&cache, "spark.yarn.cache.filenames"), "/two%20words.txt#two%20words.txt"));
+        assert_null(strstr(strmap_get(&cache, "spark.yarn.cache.filenames"), "main.py"));
+}
+
+static void a_local_jar_is_not_uploaded(void **state)
+{
+        arguments.jar = "local:/opt/app.jar";
+        conf_set(&conf, "spark.yarn.archive", file("libs.zip", ""));
+        assert_int_equal(fill(), 0);
+        assert_int_equal(staging.resources.len, 2);
+        assert_true(link_of("__spark_libs__")->archive);
+        assert_string_equal(conf_get_raw(&conf, "spark.yarn.user.jar"), "local:/opt/app.jar");
+}
+
+static void refuses_duplicates_and_local_archives(void **state)
+{
+        const char *one = file("one.txt", "1");
+        _cleanup_free_ char *twice = mem_printf("%s,%s", one, one);
+        _cleanup_free_ char *same_name = mem_printf("%s,%s", one, file("d/one.txt", ""));
+        conf_set(&conf, "spark.yarn.archive", file("libs.zip", ""));
+        conf_set(&conf, "spark.yarn.dist.jars", twice);
+        assert_int_equal(fill(), 0); /* of jars, the first counts */
+        conf_set(&conf, "spark.yarn.dist.jars", "");
+        conf_set(&conf, "spark.yarn.dist.files", same_name);
+        assert_int_equal(fill(), -EINVAL);
+        _cleanup_free_ char *refusal =
+                mem_printf("Attempt to add (%s) multiple times to the distributed cache.", at("d/one.txt"));
+        assert_string_equal(error_message(&error), refusal);
+        conf_set(&conf, "spark.yarn.dist.files", "/no/such/file");
+        assert_int_equal(fill(), -ENOENT);
+        assert_non_null(strstr(error_message(&error), "/no/such/file"));
+        conf_set(&conf, "spark.yarn.archive", "local:/x.zip");
+        assert_int_equal(fill(), -EINVAL);
+        assert_string_equal(error_message(&error), "requirement failed: spark.yarn.archive cannot be a local URI.");
+        conf_set(&conf, "spark.kerberos.keytab", "/k");
+        assert_int_equal(fill(), -EINVAL);
+}
+
+static void a_set_staging_directory_is_used_and_kept(void **state)
+{
+        conf_set(&conf, "spark.yarn.stagingDir", at("stage"));
+        conf_set(&conf, "spark.yarn.preserve.staging.files", "true");
+        conf_set(&conf, "spark.yarn.archive", file("libs.zip", ""));
+        assert_int_equal(fill(), 0);
+        assert_string_equal(staging.text, at("stage/me/.sparkStaging/application_1_0002"));
+        staging_remove(&staging);
+        assert_int_equal(access(at("stage/me/.sparkStaging/application_1_0002/__spark_conf__.zip"), F_OK), 0);
+}
+
+static void keytabs_and_ivy_settings_get_names_of_their_own(void **state)
+{
+        conf_set(&conf, "spark.yarn.archive", file("libs.zip", ""));
+        conf_set(&conf, "spark.kerberos.keytab", file("k.keytab", "secret"));
+        conf_set(&conf, "spark.kerberos.principal", "me@R");
+        conf_set(&conf, "spark.jars.ivySettings", file("ivy.xml", "<x/>"));
+        assert_int_equal(fill(), 0);
+        const char *keytab = strmap_get(&staging.overrides, "spark.kerberos.keytab");
+        const char *ivy = strmap_get(&staging.overrides, "spark.jars.ivySettings");
+        assert_int_equal(strncmp(keytab, "k.keytab-", 9), 0);
+        assert_int_equal(strncmp(ivy, "ivy.xml-", 8), 0);
+        assert_true(link_of(keytab)->driver_only);
+        assert_false(link_of(ivy)->driver_only);
+        conf_set(&conf, "spark.jars.ivySettings", "http://h/ivy.xml");
+        assert_int_equal(fill(), -EINVAL);
+        assert_string_equal(error_message(&error), "Scheme http not supported in spark.jars.ivySettings");
+}
+
+static void compares_file_systems(void **state)
+{
+        static const struct {
+                const char *a, *b;
+                bool same;
+        } cases[] = {
+                {"hdfs://nn:9000/a", "hdfs://NN:9000/b", true},
+                {"hdfs://nn:9000/a", "hdfs://nn:8020/b", false},
+                {"hdfs://nn/a", "hdfs://other/a", false},
+                {"hdfs://nn/a", "s3a://nn/a", false},
+                {"s3a://bucket/a", "s3a://bucket", true},
+                {"file:/a", "file:/b", true},
+                {"hdfs://localhost:9000/a", "hdfs://no-such-host.invalid:9000/a", false},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+                assert_int_equal(staging_is_same_system(cases[i].a, cases[i].b), cases[i].same);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(uploads_libraries_application_and_configuration, setup, teardown),
+                cmocka_unit_test_setup_teardown(configuration_archive_holds_what_spark_puts_there, setup, teardown),
+                cmocka_unit_test_setup_teardown(links_follow_fragments_and_kinds, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_local_jar_is_not_uploaded, setup, teardown),
+                cmocka_unit_test_setup_teardown(refuses_duplicates_and_local_archives, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_set_staging_directory_is_used_and_kept, setup, teardown),
+                cmocka_unit_test_setup_teardown(keytabs_and_ivy_settings_get_names_of_their_own, setup, teardown),
+                cmocka_unit_test_setup_teardown(compares_file_systems, setup, teardown),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

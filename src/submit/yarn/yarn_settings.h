@@ -1,0 +1,59 @@
+/*
+ * The settings of a submission to YARN in cluster mode: what the ApplicationMaster's container needs, how the
+ * application is registered, and how the client behaves afterwards. Pure.
+ *
+ * Follows Client and ResourceRequestHelper of Spark 4.3. Memory is in MiB.
+ */
+#pragma once
+
+#include "base/string_list.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fst_conf;
+struct fst_error;
+
+/* An amount of a resource type other than memory and cores. */
+struct yarn_amount {
+        char *name, *units; /* owned; "yarn.io/gpu", "" */
+        int64_t value;
+};
+
+/* All strings are owned; NULL or a negative number: not set. */
+struct yarn_settings {
+        char *name, *queue, *type;
+        int64_t memory, overhead; /* of the ApplicationMaster, which is the driver */
+        int64_t cores;
+        int64_t executor_memory, executor_off_heap, executor_overhead, executor_python;
+        VEC(struct yarn_amount) amounts; /* of the ApplicationMaster */
+        struct string_list tags;
+        int64_t max_attempts, validity_ms, priority;
+        bool has_priority;
+        char *node_label, *rolled_include, *rolled_exclude;
+
+        char *staging_dir;
+        int64_t replication;
+        bool preserve_staging;
+        bool python;
+
+        bool wait;
+        int64_t report_interval_ms, report_frequency;
+};
+
+/*
+ * Reads @conf into @s, which the caller deinits in either case. Returns 0, or -EINVAL with @error, in Spark's words
+ * where it has some.
+ */
+int yarn_settings_read(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error);
+void yarn_settings_deinit(struct yarn_settings *s);
+
+/*
+ * Compares executor and ApplicationMaster with @maximum, the largest container of the cluster. Returns 0, or -EINVAL
+ * with Spark's message.
+ */
+int yarn_settings_verify(const struct yarn_settings *s, int64_t maximum, struct fst_error *error);
+
+/* Appends the elements of the list @key to @out: trimmed, without empty ones. Returns 0, or -EINVAL with @error. */
+int yarn_settings_list(const struct fst_conf *conf, const char *key, struct string_list *out, struct fst_error *error);
