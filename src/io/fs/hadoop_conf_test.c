@@ -42,21 +42,24 @@ static void reads_properties(void **state)
 {
         struct hadoop_conf conf;
         hadoop_conf_init(&conf, env);
-        parse(&conf, "<?xml version=\"1.0\"?><configuration>\n"
-                     "<property><name> a </name><value> 1 </value><source>me</source></property>\n"
-                     "<property name=\"b\" value=\"2\"/>\n"
-                     "<property><name>c</name><value>3</value><final>true</final></property>\n"
-                     "<property><name>d</name><value></value></property><property><name>e</name></property>\n"
-                     "<property><name>fs.default.name</name><value>hdfs://nn</value></property>"
-                     "<property><name>x</name><value>a&amp;b<!-- no -->c</value></property>"
-                     "<configuration><property><name>y</name><value>inner</value></property></configuration>"
-                     "</configuration>");
+        parse(&conf,
+              "<?xml version=\"1.0\"?><configuration>\n"
+              "<property><name> a </name><value> 1 </value><source>me</source></property>\n"
+              "<property name=\"b\" value=\"2\"/>\n"
+              "<property><name>c</name><value>3</value><final>true</final></property>\n"
+              "<property><name>d</name><value></value></property><property name=\"f\" value=\"\"/><property><name>e</name></property>\n"
+              "<property><name>fs.default.name</name><value>hdfs://nn</value></property>"
+              "<property><name>x</name><value>a&amp;b<!-- no -->c</value></property>"
+              "<configuration><property><name>y</name><value>inner</value></property></configuration>"
+              "</configuration>");
         parse(&conf, "<configuration><property><name>a</name><value>new</value></property>"
+                     "<property><name>b</name><value/></property>"
                      "<property><name>c</name><value>new</value></property></configuration>");
         assert_value(&conf, "a", "new");
         assert_value(&conf, "b", "2");
         assert_value(&conf, "c", "3"); /* final */
-        assert_value(&conf, "d", "");
+        assert_value(&conf, "d", NULL);
+        assert_value(&conf, "f", "");
         assert_value(&conf, "e", NULL);
         assert_value(&conf, "fs.defaultFS", "hdfs://nn");
         assert_value(&conf, "fs.default.name", "hdfs://nn");
