@@ -26,6 +26,7 @@ struct driver_plan;
 struct kube_config;
 struct kube_place;
 struct kube_run;
+struct yarn_run;
 
 enum { SUBMITTER_WORKERS = 4 };
 
@@ -182,6 +183,8 @@ struct fst_submission {
         struct kube_config *server; /* for --kill and --status */
         int64_t grace_s, report_ms, away_ms;
         struct kube_run *kube;
+
+        struct yarn_run *yarn; /* YARN only, constant once the class is set */
 };
 
 int64_t submitter_now_ms(void);

@@ -246,6 +246,13 @@ static int staging_add_file(struct staging *s, const char *path, const char *lin
 
 /* -------------------------------------------------------------------------------------------------------- uploads */
 
+static int staging_check_stopped(const struct staging *s, struct fst_error *error)
+{
+        return s->options.stopped && __atomic_load_n(s->options.stopped, __ATOMIC_RELAXED)
+                       ? error_set(error, -EINTR, "the submission was interrupted")
+                       : 0;
+}
+
 static int staging_finish_upload(struct staging *s, const char *path, struct fst_error *error)
 {
         int r = s->fs->set_replication ? s->fs->set_replication(s->fs, path, s->replication, error) : 0;
@@ -259,7 +266,9 @@ static int staging_upload(struct staging *s, const char *from, const char *to, s
 {
         const struct file_system *here;
         struct open_file file = OPEN_FILE_INIT;
-        int r = staging_system_of(s, from, &here, error);
+        int r = staging_check_stopped(s, error);
+        if (r == 0)
+                r = staging_system_of(s, from, &here, error);
         if (r == 0)
                 r = here->open(here, from, &file, error);
         if (r < 0)
@@ -334,10 +343,18 @@ static int staging_distribute(struct staging *s, const char *name, struct distri
 
 /* ------------------------------------------------------------------------------------------------ Spark's libraries */
 
+/* Where the archive of jars goes. */
+struct staging_zip {
+        const struct staging *staging;
+        const struct option_words *jars;
+        struct open_file *to;
+};
+
 static int staging_send_zip(void *context, const void *data, size_t n, struct fst_error *error)
 {
-        struct open_file *to = context;
-        return to->fs->write(to, data, n, error);
+        struct staging_zip *z = context;
+        const int r = staging_check_stopped(z->staging, error);
+        return r == 0 ? z->to->fs->write(z->to, data, n, error) : r;
 }
 
 static int staging_zip_file(struct zip_writer *zip, const char *path, struct fst_error *error)
@@ -360,10 +377,12 @@ static int staging_zip_file(struct zip_writer *zip, const char *path, struct fst
 /* A file_writer: all jars of the list. */
 static int staging_zip_jars(void *context, struct open_file *to, struct fst_error *error)
 {
-        const struct option_words *jars = context;
+        struct staging_zip *z = context;
+        const struct option_words *jars = z->jars;
         _cleanup_(zip_writer_deinit) struct zip_writer zip;
         int r = 0;
-        zip_writer_init(&zip, staging_send_zip, to);
+        z->to = to;
+        zip_writer_init(&zip, staging_send_zip, z);
         for (size_t i = 0; r == 0 && i < jars->len; i++) {
                 const size_t n = strlen(jars->data[i]);
                 if (n >= 4 && strcasecmp(jars->data[i] + n - 4, ".jar") == 0 && spark_home_is_file(jars->data[i]) &&
@@ -395,7 +414,8 @@ static int staging_add_spark_home(struct staging *s, struct fst_error *error)
                 _cleanup_free_ char *name = mem_printf(YARN_LIBS_LINK "%s.zip", unique);
                 _cleanup_free_ char *to = path_join(s->path, name);
                 log_info(COMPONENT, "Uploading resource %s/*.jar -> %s/%s", home.jars, s->text, name);
-                r = file_create(s->fs, to, staging_zip_jars, &jars, error);
+                struct staging_zip z = {.staging = s, .jars = &jars};
+                r = file_create(s->fs, to, staging_zip_jars, &z, error);
                 if (r == 0)
                         r = staging_finish_upload(s, to, error);
                 if (r == 0)

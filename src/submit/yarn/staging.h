@@ -47,6 +47,7 @@ struct staging_options {
         const struct string_list *python_archives;
         const char *(*env)(const char *name);
         const char *user, *application_id;
+        const int *stopped; /* atomic; once it is nonzero, filling ends with -EINTR. NULL: never */
 };
 
 struct staging {

@@ -1,8 +1,10 @@
-/* The class of YARN. It prepares submissions of cluster mode, so that --dry-run works, and does not submit them yet. */
+/* The class of YARN. In cluster mode it submits JVM and Python applications, not native ones. */
 #include "base/string_prefix.h"
 #include "submit/options/option_table.h"
 #include "submit/packages/r_packages.h"
 #include "submit/prepare/preparation.h"
+#include "submit/yarn/yarn_submission.h"
+#include "submit/yarn/yarn_submit.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -175,4 +177,6 @@ const struct cluster_manager_class yarn_manager_class = {
         .localize = yarn_localize,
         .add_language = yarn_add_language,
         .prepare = yarn_prepare,
+        .submit = yarn_submit,
+        .submission = &yarn_submission_class,
 };

@@ -1,0 +1,62 @@
+/*
+ * The client of one submission to YARN in cluster mode: checks, stages, submits, and reads the application's state.
+ *
+ *      struct yarn_client *client;
+ *      r = yarn_client_new(s, env, stopped, &client, error);
+ *      r = yarn_client_submit(client, error);
+ *      r = yarn_client_report(client, &report, error);           … until the application has ended
+ *      yarn_client_free(client);
+ *
+ * It logs what Spark's Client logs. One thread at a time; all functions but _free block.
+ */
+#pragma once
+
+#include "yarn/protocol/resource_manager.h"
+
+#include <stdbool.h>
+
+struct fst_conf;
+struct fst_error;
+struct submission;
+struct yarn_client;
+struct yarn_settings;
+
+/* Spark's sentence for an application of which the ResourceManager knows nothing. */
+#define YARN_CLIENT_E_NOT_FOUND 1
+
+/*
+ * Reads the settings of @s, prepared in cluster mode, and connects to nothing. @stopped is borrowed: once it is
+ * nonzero, submitting ends with -EINTR. Returns 0, or negative with @error.
+ */
+int yarn_client_new(const struct submission *s, const char *(*env)(const char *name), const int *stopped,
+                    struct yarn_client **out, struct fst_error *error);
+void yarn_client_free(struct yarn_client *c); /* NULL is allowed */
+
+/* Borrowed. */
+const struct yarn_settings *yarn_client_settings(const struct yarn_client *c);
+const struct fst_conf *yarn_client_conf(const struct yarn_client *c);
+
+/* "application_1700000000000_0001", or NULL before yarn_client_submit got an id. Borrowed. */
+const char *yarn_client_id(const struct yarn_client *c);
+
+/*
+ * Creates the application, stages its files and submits it; returns when the ResourceManager has accepted or refused
+ * it. Removes the staging directory if this fails. Returns 0, or negative with @error.
+ */
+int yarn_client_submit(struct yarn_client *c, struct fst_error *error);
+
+/*
+ * Reads the application's report, which the caller frees. Returns 0, YARN_CLIENT_E_NOT_FOUND with @error, or another
+ * negative status.
+ */
+int yarn_client_report(struct yarn_client *c, Firesteel__Yarn__GetApplicationReportResponse **out,
+                       struct fst_error *error);
+
+/* Kills the application, and waits until the ResourceManager has done so. Returns 0, or negative with @error. */
+int yarn_client_kill(struct yarn_client *c, struct fst_error *error);
+
+/* Removes the staging directory, unless it is to be kept. */
+void yarn_client_clean_up(struct yarn_client *c);
+
+/* The details of a report as Spark logs them: "\n\t client token: N/A\n\t …". The caller owns it. */
+char *yarn_client_report_text(const Firesteel__Yarn__ApplicationReport *report);

@@ -1,0 +1,225 @@
+/* See yarn_context.h. */
+#include "submit/yarn/yarn_context.h"
+
+#include "submit/yarn/am_launch.h"
+#include "submit/yarn/staging.h"
+#include "submit/yarn/yarn_settings.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/fs/path.h"
+
+#include <stdio.h>
+
+enum { TYPE_ARCHIVE = 1, TYPE_FILE = 2 };
+enum { VISIBILITY_PUBLIC = 1, VISIBILITY_PRIVATE = 2 };
+enum { ACCESS_VIEW = 1, ACCESS_MODIFY = 2 };
+
+#define NEW(arena, type, INIT)                                                                                         \
+        ({                                                                                                             \
+                type *new_ = arena_alloc((arena), sizeof(type));                                                       \
+                *new_ = (type)INIT;                                                                                    \
+                new_;                                                                                                  \
+        })
+
+/* An array of @n pointers, or NULL for none. */
+static void *yarn_context_array(struct arena *arena, size_t n)
+{
+        return n ? arena_alloc(arena, n * sizeof(void *)) : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- files */
+
+/* The parts of a full path, as Java's URI has them: a host of its own only if the authority is host and port. */
+static Firesteel__Yarn__Url *yarn_context_url(struct arena *arena, const char *path)
+{
+        Firesteel__Yarn__Url *url = NEW(arena, Firesteel__Yarn__Url, FIRESTEEL__YARN__URL__INIT);
+        const size_t scheme = path_scheme_len(path);
+        const char *rest = path + scheme + 1;
+        url->scheme = arena_copy(arena, path, scheme);
+        url->has_port = true;
+        url->port = -1;
+        if (strncmp(rest, "//", 2) == 0) {
+                const char *authority = rest + 2, *at = memchr(authority, '@', strcspn(authority, "/"));
+                if (at)
+                        url->user_info = arena_copy(arena, authority, (size_t)(at - authority));
+                const char *host = at ? at + 1 : authority;
+                size_t n = strcspn(host, "/");
+                const char *colon = memrchr(host, ':', n);
+                if (colon && colon[1] >= '0' && colon[1] <= '9') {
+                        url->port = atoi(colon + 1);
+                        n = (size_t)(colon - host);
+                }
+                if (n)
+                        url->host = arena_copy(arena, host, n);
+        }
+        url->file = (char *)path_local(path);
+        return url;
+}
+
+static Firesteel__Yarn__NamedResource *yarn_context_file(struct arena *arena, const struct staged_file *file)
+{
+        Firesteel__Yarn__NamedResource *named =
+                NEW(arena, Firesteel__Yarn__NamedResource, FIRESTEEL__YARN__NAMED_RESOURCE__INIT);
+        Firesteel__Yarn__LocalResource *local =
+                NEW(arena, Firesteel__Yarn__LocalResource, FIRESTEEL__YARN__LOCAL_RESOURCE__INIT);
+        local->resource = yarn_context_url(arena, file->path);
+        local->has_size = local->has_timestamp = local->has_type = local->has_visibility = true;
+        local->size = (int64_t)file->size;
+        local->timestamp = file->modified_ms;
+        local->type = file->archive ? TYPE_ARCHIVE : TYPE_FILE;
+        local->visibility = file->is_public ? VISIBILITY_PUBLIC : VISIBILITY_PRIVATE;
+        named->key = file->link;
+        named->value = local;
+        return named;
+}
+
+/* ------------------------------------------------------------------------------------------------------ container */
+
+static Firesteel__Yarn__ApplicationAcl *yarn_context_acl(struct arena *arena, int access, const char *acl)
+{
+        Firesteel__Yarn__ApplicationAcl *out =
+                NEW(arena, Firesteel__Yarn__ApplicationAcl, FIRESTEEL__YARN__APPLICATION_ACL__INIT);
+        out->has_access = true;
+        out->access = access;
+        out->acl = (char *)acl;
+        return out;
+}
+
+static Firesteel__Yarn__ContainerLaunchContext *yarn_context_container(const struct yarn_context_request *q,
+                                                                       struct arena *arena)
+{
+        Firesteel__Yarn__ContainerLaunchContext *c =
+                NEW(arena, Firesteel__Yarn__ContainerLaunchContext, FIRESTEEL__YARN__CONTAINER_LAUNCH_CONTEXT__INIT);
+        const struct strmap *env = &q->launch->environment;
+        c->local_resources = yarn_context_array(arena, q->staging->resources.len);
+        for (size_t i = 0; i < q->staging->resources.len; i++)
+                c->local_resources[c->n_local_resources++] = yarn_context_file(arena, &q->staging->resources.data[i]);
+        c->environment = yarn_context_array(arena, env->count);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(env, e));) {
+                Firesteel__Yarn__Variable *v = NEW(arena, Firesteel__Yarn__Variable, FIRESTEEL__YARN__VARIABLE__INIT);
+                v->key = e->key;
+                v->value = e->value;
+                c->environment[c->n_environment++] = v;
+        }
+        c->command = q->launch->command.data;
+        c->n_command = q->launch->command.len;
+        c->acls = yarn_context_array(arena, 2);
+        c->acls[c->n_acls++] = yarn_context_acl(arena, ACCESS_VIEW, q->view_acl);
+        c->acls[c->n_acls++] = yarn_context_acl(arena, ACCESS_MODIFY, q->modify_acl);
+        if (q->tokens && q->tokens->len) {
+                c->has_tokens = true;
+                c->tokens = (ProtobufCBinaryData){.data = (uint8_t *)q->tokens->data, .len = q->tokens->len};
+        }
+        return c;
+}
+
+/* ---------------------------------------------------------------------------------------------------- application */
+
+static bool yarn_context_knows(const Firesteel__Yarn__Resource *maximum, const char *type)
+{
+        for (size_t i = 0; i < maximum->n_values; i++)
+                if (strcmp(maximum->values[i]->key, type) == 0)
+                        return true;
+        return false;
+}
+
+static Firesteel__Yarn__Resource *yarn_context_capability(const struct yarn_context_request *q, struct arena *arena)
+{
+        const struct yarn_settings *s = q->settings;
+        Firesteel__Yarn__Resource *r = NEW(arena, Firesteel__Yarn__Resource, FIRESTEEL__YARN__RESOURCE__INIT);
+        r->has_memory = r->has_virtual_cores = true;
+        r->memory = s->memory + s->overhead;
+        r->virtual_cores = (int32_t)s->cores;
+        r->values = yarn_context_array(arena, s->amounts.len);
+        for (size_t i = 0; i < s->amounts.len; i++) {
+                const struct yarn_amount *amount = &s->amounts.data[i];
+                if (!yarn_context_knows(q->maximum, amount->name)) {
+                        log_warn("ResourceRequestHelper",
+                                 "YARN doesn't know about resource %s, your resource discovery has to handle properly "
+                                 "discovering and isolating the resource! Error: Unknown resource '%s'. The cluster "
+                                 "lists its resource types in resource-types.xml.",
+                                 amount->name, amount->name);
+                        continue;
+                }
+                Firesteel__Yarn__ResourceValue *v =
+                        NEW(arena, Firesteel__Yarn__ResourceValue, FIRESTEEL__YARN__RESOURCE_VALUE__INIT);
+                v->key = amount->name;
+                v->has_value = v->has_type = true;
+                v->value = amount->value;
+                v->units = amount->units;
+                r->values[r->n_values++] = v;
+        }
+        return r;
+}
+
+static Firesteel__Yarn__Priority *yarn_context_priority(struct arena *arena, int32_t priority)
+{
+        Firesteel__Yarn__Priority *p = NEW(arena, Firesteel__Yarn__Priority, FIRESTEEL__YARN__PRIORITY__INIT);
+        p->has_priority = true;
+        p->priority = priority;
+        return p;
+}
+
+/* With labels, the container is requested explicitly. */
+static void yarn_context_put_request(const struct yarn_context_request *q, struct arena *arena,
+                                     Firesteel__Yarn__ApplicationSubmissionContext *out)
+{
+        Firesteel__Yarn__Resource *capability = yarn_context_capability(q, arena);
+        if (!q->settings->node_label) {
+                out->resource = capability;
+                return;
+        }
+        Firesteel__Yarn__ResourceRequest *request =
+                NEW(arena, Firesteel__Yarn__ResourceRequest, FIRESTEEL__YARN__RESOURCE_REQUEST__INIT);
+        request->priority = yarn_context_priority(arena, 0);
+        request->resource_name = "*";
+        request->capability = capability;
+        request->has_num_containers = true;
+        request->num_containers = 1;
+        request->node_label_expression = q->settings->node_label;
+        out->am_resource_requests = yarn_context_array(arena, 1);
+        out->am_resource_requests[out->n_am_resource_requests++] = request;
+}
+
+void yarn_context_build(const struct yarn_context_request *q, struct arena *arena,
+                        Firesteel__Yarn__ApplicationSubmissionContext *out)
+{
+        const struct yarn_settings *s = q->settings;
+        *out = (Firesteel__Yarn__ApplicationSubmissionContext)FIRESTEEL__YARN__APPLICATION_SUBMISSION_CONTEXT__INIT;
+        out->application_id = NEW(arena, Firesteel__Yarn__ApplicationId, FIRESTEEL__YARN__APPLICATION_ID__INIT);
+        out->application_id->has_id = out->application_id->has_cluster_timestamp = true;
+        out->application_id->id = q->id.id;
+        out->application_id->cluster_timestamp = q->id.cluster_timestamp;
+        out->application_name = s->name;
+        out->queue = s->queue;
+        out->application_type = s->type;
+        out->am_container_spec = yarn_context_container(q, arena);
+        out->has_unmanaged_am = true;
+        out->application_tags = yarn_context_array(arena, s->tags.len);
+        for (size_t i = 0; i < s->tags.len; i++) {
+                size_t k = 0;
+                while (k < out->n_application_tags && strcmp(out->application_tags[k], s->tags.data[i]) != 0)
+                        k++;
+                if (k == out->n_application_tags)
+                        out->application_tags[out->n_application_tags++] = s->tags.data[i];
+        }
+        if (s->max_attempts >= 0) {
+                out->has_max_app_attempts = true;
+                out->max_app_attempts = (int32_t)s->max_attempts;
+        }
+        if (s->validity_ms >= 0) {
+                out->has_attempt_failures_validity_interval = true;
+                out->attempt_failures_validity_interval = s->validity_ms;
+        }
+        if (s->has_priority)
+                out->priority = yarn_context_priority(arena, (int32_t)s->priority);
+        yarn_context_put_request(q, arena, out);
+        if (s->rolled_include) {
+                Firesteel__Yarn__LogAggregationContext *logs = NEW(arena, Firesteel__Yarn__LogAggregationContext,
+                                                                   FIRESTEEL__YARN__LOG_AGGREGATION_CONTEXT__INIT);
+                logs->rolled_include_pattern = s->rolled_include;
+                logs->rolled_exclude_pattern = s->rolled_exclude;
+                out->log_aggregation_context = logs;
+        }
+}

@@ -1,0 +1,172 @@
+/*
+ * See yarn_submission.h. Everything runs on workers' threads and blocks. Jobs of one handle may run at the same time,
+ * so a lock guards its client.
+ *
+ * The states of an application map to those of SparkAppHandle as in Spark's client. As there, an application of which
+ * the ResourceManager knows nothing counts as killed. A ResourceManager that cannot be reached for
+ * spark.firesteel.submit.masterTimeout makes it LOST.
+ */
+#include "submit/yarn/yarn_submission.h"
+
+#include "submit/yarn/yarn_client.h"
+
+#include "base/mem.h"
+#include "conf/conf.h"
+
+struct yarn_run {
+        pthread_mutex_t lock;
+        struct yarn_client *client;
+        bool cleaned; /* the staging directory was removed, since the application has ended */
+};
+
+static void yarn_run_free(struct yarn_run *run)
+{
+        if (!run)
+                return;
+        yarn_client_free(run->client);
+        pthread_mutex_destroy(&run->lock);
+        free(run);
+}
+
+static int yarn_submission_submit(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
+{
+        int64_t every = 0, away = 0;
+        struct yarn_run *run = new0(struct yarn_run);
+        pthread_mutex_init(&run->lock, NULL);
+        int r = submission_intervals(app, &every, &away, error);
+        if (r == 0)
+                r = yarn_client_new(&app->prepared, conf_environment, worker->stopped, &run->client, error);
+        if (r == 0)
+                r = yarn_client_submit(run->client, error);
+        if (r < 0) {
+                yarn_run_free(run);
+                return r;
+        }
+        pthread_mutex_lock(&app->submitter->lock);
+        app->yarn = run;
+        app->class = &yarn_submission_class;
+        submission_set_id(app, yarn_client_id(run->client));
+        submission_set_state(app, FST_SUBMIT_SUBMITTED);
+        if (app->cancelled)
+                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+        if (every > 0)
+                submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+        pthread_mutex_unlock(&app->submitter->lock);
+        return 0;
+}
+
+/* The state of a handle for an application's report. */
+static int yarn_submission_state(const Firesteel__Yarn__ApplicationReport *report)
+{
+        switch (report->state) {
+        case YARN_RUNNING:
+                return FST_SUBMIT_RUNNING;
+        case YARN_FINISHED:
+                return report->final_status == YARN_FINAL_FAILED   ? FST_SUBMIT_FAILED
+                       : report->final_status == YARN_FINAL_KILLED ? FST_SUBMIT_KILLED
+                                                                   : FST_SUBMIT_FINISHED;
+        case YARN_FAILED:
+                return FST_SUBMIT_FAILED;
+        case YARN_KILLED:
+                return FST_SUBMIT_KILLED;
+        default:
+                return FST_SUBMIT_SUBMITTED;
+        }
+}
+
+/* Under the submitter's lock: the ResourceManager did not answer. */
+static void yarn_submission_handle_no_reply(fst_submission *app, int64_t away_most, const struct fst_error *error)
+{
+        const int64_t now = submitter_now_ms();
+        submission_set_error(app, error_message(error));
+        if (app->away_since_ms == 0)
+                app->away_since_ms = now;
+        else if (now - app->away_since_ms > away_most)
+                submission_set_state(app, FST_SUBMIT_LOST);
+}
+
+static void yarn_submission_poll(fst_submission *app, bool again)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        Firesteel__Yarn__GetApplicationReportResponse *answer = NULL;
+        int64_t every = 0, away = 0;
+        submission_intervals(app, &every, &away, NULL);
+        pthread_mutex_lock(&app->yarn->lock);
+        const int r = yarn_client_report(app->yarn->client, &answer, &error);
+        const int state = r == 0                         ? yarn_submission_state(answer->report)
+                          : r == YARN_CLIENT_E_NOT_FOUND ? FST_SUBMIT_KILLED
+                                                         : FST_SUBMIT_UNKNOWN;
+        if (fst_submit_is_final(state) && !app->yarn->cleaned) {
+                app->yarn->cleaned = true;
+                yarn_client_clean_up(app->yarn->client);
+        }
+        pthread_mutex_unlock(&app->yarn->lock);
+
+        pthread_mutex_lock(&app->submitter->lock);
+        if (r < 0) {
+                yarn_submission_handle_no_reply(app, away, &error);
+        } else {
+                app->away_since_ms = 0;
+                if (state == FST_SUBMIT_FAILED && answer)
+                        submission_set_error(app, answer->report->diagnostics && *answer->report->diagnostics
+                                                          ? answer->report->diagnostics
+                                                          : "the application has failed");
+                submission_set_state(app, state);
+        }
+        if (again && every > 0 && !app->freed && !fst_submit_is_final(app->state))
+                submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+        pthread_mutex_unlock(&app->submitter->lock);
+        if (answer)
+                protobuf_c_message_free_unpacked(&answer->base, NULL);
+        error_deinit(&error);
+}
+
+static void yarn_submission_kill(fst_submission *app)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        pthread_mutex_lock(&app->yarn->lock);
+        const int r = yarn_client_kill(app->yarn->client, &error);
+        pthread_mutex_unlock(&app->yarn->lock);
+        pthread_mutex_lock(&app->submitter->lock);
+        if (r < 0)
+                submission_set_error(app, error_message(&error));
+        else
+                submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+        pthread_mutex_unlock(&app->submitter->lock);
+        error_deinit(&error);
+}
+
+static void yarn_submission_job(fst_submission *app, enum submit_job kind, struct submit_worker *worker)
+{
+        if (kind == JOB_KILL)
+                yarn_submission_kill(app);
+        else
+                yarn_submission_poll(app, kind == JOB_POLL);
+}
+
+static void yarn_submission_end(fst_submission *app)
+{
+        if (app->yarn)
+                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+}
+
+static int yarn_submission_refresh(fst_submission *app)
+{
+        if (!app->yarn)
+                return -ESRCH;
+        submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+        return 0;
+}
+
+static void yarn_submission_release(fst_submission *app)
+{
+        yarn_run_free(app->yarn);
+}
+
+const struct submission_class yarn_submission_class = {
+        .submit = yarn_submission_submit,
+        .job = yarn_submission_job,
+        .end = yarn_submission_end,
+        .refresh = yarn_submission_refresh,
+        .release = yarn_submission_release,
+};
