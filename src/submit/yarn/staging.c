@@ -169,8 +169,13 @@ void staging_deinit(struct staging *s)
 void staging_remove(struct staging *s)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct file_status status = {0};
         if (!s->created || s->options.settings->preserve_staging)
                 return;
+        /* The ApplicationMaster removes it, too. */
+        if (s->fs->stat(s->fs, s->path, &status, NULL) == -ENOENT)
+                return;
+        file_status_deinit(&status);
         if (s->fs->remove(s->fs, s->path, &error) < 0)
                 log_warn(COMPONENT, "Failed to cleanup staging dir %s: %s", s->text, error_message(&error));
         else
