@@ -136,6 +136,15 @@ static int large(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
+/* A million bytes in ten rows. */
+static int megabyte(fst_task *task, int64_t i, fst_out *out)
+{
+        static const char row[100000];
+        for (int n = 0; n < 10; n++)
+                fst_emit(out, ((fst_bytes){row, sizeof(row)}));
+        return 0;
+}
+
 static int leak(fst_task *task, int64_t i, fst_out *out)
 {
         for (int n = 0; n < 4000; n++) {
@@ -171,7 +180,7 @@ static int64_t length(fst_task *task, fst_bytes row)
 int main(int argc, char **argv)
 {
         fst_context *sc = fst_context_new("groups");
-        int64_t size = argc > 2 ? atoll(argv[2]) << 20 : 0;
+        int64_t size = argc > 2 ? atoll(argv[2]) << 20 : 0, parts = size >> 20;
         fst_rdd *two = fst_range_n(sc, 0, 2, 2), *rows = fst_flat_map(two, FST_WITH(large, size), FST_BYTES);
         if (strcmp(argv[1], "jobs") == 0)
                 jobs(sc);
@@ -179,7 +188,17 @@ int main(int argc, char **argv)
                 printf("rows %" PRId64 "\n", total(fst_map(rows, length, FST_I64)));
         else if (strcmp(argv[1], "sorted") == 0)
                 printf("sorted %" PRId64 "\n", total(fst_map(fst_sort_by(rows, fst_fn_identity, FST_BYTES, FST_ASCENDING), length, FST_I64)));
-        else if (strcmp(argv[1], "leak") == 0)
+        else if (strcmp(argv[1], "collected") == 0) {
+                fst_rdd *megabytes = fst_flat_map(fst_range_n(sc, 0, 600, (int)parts), megabyte, FST_BYTES);
+                fst_iter *all;
+                int64_t n = -1;
+                printf("collected %d\n", fst_collect(megabytes, &all));
+                fst_count(megabytes, &n);
+                printf("counted %" PRId64 "\n", n);
+        } else if (strcmp(argv[1], "map") == 0) {
+                fst_map *map;
+                printf("map %d\n", fst_count_by_value(fst_range_n(sc, 0, 9000000, 60), &map));
+        } else if (strcmp(argv[1], "leak") == 0)
                 printf("leak %" PRId64 "\n", total(fst_flat_map(two, leak, FST_I64)));
         else if (strcmp(argv[1], "late") == 0)
                 printf("late %" PRId64 "\n", total(fst_flat_map(two, late, FST_I64)));
@@ -317,6 +336,37 @@ def test_a_line_larger_than_the_group_fails_by_name(group, app, tmp_path):
     assert run.returncode != 0
     assert "no memory for the line at byte 0, which is longer than" in run.stderr
     assert g.killed() == 0
+
+
+@pytest.fixture
+def driver_in_group(group, app, cluster):
+    """Runs a driver without tasks in a group of 300 MiB. Master, worker and executors are outside of it."""
+    master = cluster.master()
+    cluster.worker(master.url, cores=2, memory="2g")
+
+    def run(*arguments):
+        g = group(300)
+        return submit(app, *arguments, master=master.url, preexec_fn=g.join), g.killed()
+    return run
+
+
+@pytest.mark.parametrize("parts", [2, 12, 600])
+def test_a_driver_without_tasks_refuses_results_that_the_group_has_no_room_for(driver_in_group, parts):
+    run, killed = driver_in_group("collected", parts)
+    assert killed == 0
+    assert re.search(r"ERROR SparkContext: collect at groups\.c:\d+ failed: .*no memory in the driver for (a result of \d+ "
+                     r"bytes|\d+ more bytes of results): save rows instead of collecting them, or raise "
+                     r"spark\.driver\.memory and the limit of its control group", run.stderr), run.stderr
+    assert run.stdout.endswith("\ncounted 6000\n"), run.stderr
+    assert run.returncode == 1
+
+
+def test_a_map_in_a_driver_without_tasks_fails_by_name(driver_in_group):
+    run, killed = driver_in_group("map")
+    assert killed == 0
+    assert re.search(r"ERROR SparkContext: count_by_value at groups\.c:\d+ failed: .*no memory in the driver for", run.stderr), \
+        run.stderr
+    assert run.returncode == 1
 
 
 # ----------------------------------------------------------------------------------------------------- version 2

@@ -33,6 +33,12 @@ static void *mem_retry(void *(*allocate)(void *old, size_t size), void *old, siz
         return guard_has_room(size) ? allocate(old, size) : NULL;
 }
 
+/* For allocations that abort if they fail: the guard grants its reserve to all that it takes for small. */
+static void *mem_retry_vital(void *(*allocate)(void *old, size_t size), void *old, size_t size)
+{
+        return guard_has_room(MIN(size, MEM_LARGE - 1)) ? allocate(old, size) : NULL;
+}
+
 static void *allocate_any(void *old, size_t size)
 {
         return malloc(size);
@@ -55,13 +61,13 @@ static void *mem_checked(void *p, size_t size)
 void *mem_alloc(size_t size)
 {
         void *p = malloc(size ? size : 1);
-        return likely(p) ? p : mem_checked(mem_retry(allocate_any, NULL, size ? size : 1), size);
+        return likely(p) ? p : mem_checked(mem_retry_vital(allocate_any, NULL, size ? size : 1), size);
 }
 
 void *mem_zero(size_t size)
 {
         void *p = calloc(1, size ? size : 1);
-        return likely(p) ? p : mem_checked(mem_retry(allocate_zero, NULL, size ? size : 1), size);
+        return likely(p) ? p : mem_checked(mem_retry_vital(allocate_zero, NULL, size ? size : 1), size);
 }
 
 void *mem_zero_array(size_t count, size_t size)
@@ -69,14 +75,14 @@ void *mem_zero_array(size_t count, size_t size)
         size_t total;
         void *p = calloc(count ? count : 1, size ? size : 1);
         if (unlikely(!p) && !__builtin_mul_overflow(count, size, &total))
-                p = mem_retry(allocate_zero, NULL, total ? total : 1);
+                p = mem_retry_vital(allocate_zero, NULL, total ? total : 1);
         return mem_checked(p, count * size);
 }
 
 void *mem_grow(void *old, size_t size)
 {
         void *p = realloc(old, size ? size : 1);
-        return likely(p) ? p : mem_checked(mem_retry(realloc, old, size ? size : 1), size);
+        return likely(p) ? p : mem_checked(mem_retry_vital(realloc, old, size ? size : 1), size);
 }
 
 void *mem_try(size_t size)
@@ -120,7 +126,7 @@ char *mem_printf(const char *format, ...)
         va_start(args, format);
         int n = vasprintf(&text, format, args);
         va_end(args);
-        if (unlikely(n < 0) && guard_has_room(MEM_LARGE)) {
+        if (unlikely(n < 0) && guard_has_room(MEM_LARGE - 1)) {
                 va_start(args, format);
                 n = vasprintf(&text, format, args);
                 va_end(args);

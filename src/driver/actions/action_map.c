@@ -36,7 +36,7 @@ static int action_collect_map(fst_rdd *rdd, fst_map **map, fst_site site, struct
         struct rows_job job = {rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX)};
         int r = rows_job_run(&job, rdd, NULL, 0, site, error);
         if (r == 0)
-                *map = map_new(rdd->sc, rdd->type, rows_job_take(&job, NULL));
+                r = map_new(rdd->sc, rdd->type, rows_job_take(&job, NULL), map, error);
         rows_job_deinit(&job);
         return r;
 }
@@ -136,7 +136,7 @@ static int action_reduce_locally(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site
                 page_list_free(NULL, sent);
         }
         if (r == 0)
-                *map = map_new(rdd->sc, rdd->type, pages);
+                r = map_new(rdd->sc, rdd->type, pages, map, error);
         rows_job_deinit(&job);
         return r;
 }

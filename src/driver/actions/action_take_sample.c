@@ -32,7 +32,7 @@ static int take_sample_collect(fst_rdd *rdd, struct sorted_rows *table, fst_site
         struct rows_job job = {rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX)};
         int r = rows_job_run(&job, rdd, NULL, 0, site, error);
         if (r == 0)
-                sorted_rows_init(table, rdd->type, rows_job_take(&job, NULL));
+                r = sorted_rows_init(table, rdd->type, rows_job_take(&job, NULL), error);
         rows_job_deinit(&job);
         return r;
 }
@@ -41,8 +41,10 @@ static int take_sample_collect(fst_rdd *rdd, struct sorted_rows *table, fst_site
 static int take_sample_shuffle(const struct sorted_rows *table, int64_t wanted, uint64_t *random, struct page **out,
                                struct fst_error *error)
 {
-        _cleanup_free_ uint32_t *order = new_array(uint32_t, table->n);
+        _cleanup_free_ uint32_t *order = mem_try(table->n * sizeof(*order));
         struct page *first = NULL, **last = &first;
+        if (!order)
+                return error_set(error, -ENOMEM, "no memory for a sample of %lld rows", (long long)wanted);
         for (size_t i = 0; i < table->n; i++)
                 order[i] = (uint32_t)i;
         for (size_t i = table->n; i-- > 1;) {

@@ -6,6 +6,7 @@
  */
 #include "driver/actions/map.h"
 
+#include "base/error.h"
 #include "base/live_handles.h"
 #include "base/mem.h"
 #include "driver/actions/actions.h"
@@ -63,22 +64,34 @@ static void map_add_rows(fst_map *map, size_t from, uint32_t n)
         }
 }
 
-fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
+int map_new(fst_context *sc, fst_type type, struct page *pages, fst_map **out, struct fst_error *error)
 {
         fst_map *map = new0(fst_map);
         size_t slots = 2;
-        sorted_rows_init(&map->rows, type, pages);
+        int r = sorted_rows_init(&map->rows, type, pages, error);
         while (slots < 2 * map->rows.n)
                 slots *= 2;
         map->sc = sc;
         map->mask = slots - 1;
-        map->slots = new_array(uint32_t, slots);
+        map->slots = r ? NULL : mem_try(slots * sizeof(*map->slots));
+        if (r == 0 && !map->slots)
+                r = error_set(error, -ENOMEM,
+                              "no memory in the driver for a map of %zu rows: save rows instead of collecting them, "
+                              "or raise spark.driver.memory and the limit of its control group",
+                              map->rows.n);
+        if (r) {
+                sorted_rows_deinit(&map->rows);
+                free(map);
+                return r;
+        }
+        memset(map->slots, 0, slots * sizeof(*map->slots));
         map->owned.free = map_free;
         for (size_t at = 0; at < map->rows.n; at += FST_BATCH_ROWS)
                 map_add_rows(map, at, (uint32_t)MIN(map->rows.n - at, (size_t)FST_BATCH_ROWS));
         context_own(sc, &map->owned);
         live_handle_add(HANDLE_MAP, map);
-        return map;
+        *out = map;
+        return 0;
 }
 
 /* --------------------------------------------------------------------------------------------------------- queries */

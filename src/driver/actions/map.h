@@ -9,7 +9,7 @@
 struct page;
 
 /*
- * Make a map of the rows in @pages, pairs of @type. The last of equal keys counts. Owns @pages. The context owns the
- * map.
+ * Makes a map of the rows in @pages, pairs of @type. The last of equal keys counts. Owns @pages, also on failure. The
+ * context owns the map. Returns 0, or -ENOMEM with @error.
  */
-fst_map *map_new(fst_context *sc, fst_type type, struct page *pages);
+int map_new(fst_context *sc, fst_type type, struct page *pages, fst_map **map, struct fst_error *error);

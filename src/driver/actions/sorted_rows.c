@@ -1,6 +1,7 @@
 /* See sorted_rows.h. */
 #include "driver/actions/sorted_rows.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "rdd/pipeline/columns.h"
 #include "store/page.h"
@@ -24,15 +25,22 @@ static void sorted_rows_add(struct sorted_rows *table, const fst_batch *batch)
         table->n += batch->rows;
 }
 
-void sorted_rows_init(struct sorted_rows *table, fst_type type, struct page *pages)
+int sorted_rows_init(struct sorted_rows *table, fst_type type, struct page *pages, struct fst_error *error)
 {
         struct page_cursor cursor;
         size_t rows = 0;
         for (const struct page *page = pages; page; page = page->next)
                 rows += page->rows;
         *table = (struct sorted_rows){.type = type, .pages = pages};
-        table->key.fixed = mem_alloc(rows * sorted_rows_key_size(table) + 1);
-        table->value.fixed = mem_alloc(rows * sorted_rows_value_size(table) + 1);
+        table->key.fixed = mem_try(rows * sorted_rows_key_size(table) + 1);
+        table->value.fixed = mem_try(rows * sorted_rows_value_size(table) + 1);
+        if (!table->key.fixed || !table->value.fixed) {
+                sorted_rows_deinit(table);
+                return error_set(error, -ENOMEM,
+                                 "no memory in the driver for a table of %zu rows: save rows instead of collecting "
+                                 "them, or raise spark.driver.memory and the limit of its control group",
+                                 rows);
+        }
         page_cursor_init(&cursor, type);
         for (const struct page *page = pages; page; page = page->next) {
                 fst_batch batch;
@@ -43,6 +51,7 @@ void sorted_rows_init(struct sorted_rows *table, fst_type type, struct page *pag
         page_cursor_deinit(&cursor);
         if (!fst_type_has_bytes(type))
                 page_list_free(NULL, steal(table->pages));
+        return 0;
 }
 
 void sorted_rows_deinit(struct sorted_rows *table)

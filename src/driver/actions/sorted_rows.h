@@ -12,8 +12,8 @@ struct sorted_rows {
         struct page *pages;    /* NULL if no value points into them */
 };
 
-/* Fill @table with the rows of @pages, which it owns. */
-void sorted_rows_init(struct sorted_rows *table, fst_type type, struct page *pages);
+/* Fills @table with the rows of @pages, which it owns, also on failure. Returns 0, or -ENOMEM with @error. */
+int sorted_rows_init(struct sorted_rows *table, fst_type type, struct page *pages, struct fst_error *error);
 
 /* An empty table is allowed. */
 void sorted_rows_deinit(struct sorted_rows *table);

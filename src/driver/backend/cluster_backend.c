@@ -9,6 +9,7 @@
 #include "driver/backend/cluster_backend_internal.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
@@ -17,7 +18,12 @@
 #include "driver/backend/executor_table.h"
 #include "driver/backend/stage_shipping.h"
 #include "driver/backend/unpersist_wait.h"
+#include "exec/exit_hooks.h"
+#include "exec/executor.h"
+#include "exec/guard/crash.h"
+#include "exec/guard/memory_limit.h"
 #include "exec/task/task_batch_wire.h"
+#include "exec/task/slot_monitor.h"
 #include "net/security.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
@@ -314,7 +320,7 @@ static void cluster_on_result(void *owner, void *cookie, void *bytes, size_t len
                         buf_deinit(&t->encoded);
                         t->encoded = (struct buf){.data = steal(bytes), .len = len, .cap = len};
                 } else {
-                        t->state = TASK_FAILED;
+                        t->state = status == -ENOMEM ? TASK_FAILED_FATAL : TASK_FAILED; /* no memory here */
                         t->status = status;
                         t->message = mem_printf("its result could not be fetched from executor %s: %s", x->id,
                                                 message ? message : strerror(-status));
@@ -515,6 +521,42 @@ static int cluster_make_io_secret(struct cluster_backend *b, struct fst_error *e
         return file_secret_new((int)bits, b->io_secret, &b->io_secret_len, error);
 }
 
+/* The cluster manager may start the application again. */
+static void cluster_end_for_memory(void *owner, const char *reason)
+{
+        crash_say(reason);
+        exit_hooks_exit(EXECUTOR_EXIT_OUT_OF_MEMORY);
+}
+
+static void cluster_check_memory(uv_timer_t *timer)
+{
+        struct cluster_backend *b = timer->data;
+        int64_t now = now_ns(), left = slot_monitor_tick(b->watch, now) - now;
+        uv_timer_start(timer, cluster_check_memory, (uint64_t)MAX(left, INT64_C(0)) / 1000000, 0);
+}
+
+/* Keeps this process within its control group, as a local master does. */
+static int cluster_watch_memory(struct cluster_backend *b, struct fst_error *error)
+{
+        const struct executor_manager_class *class = b->manager->class;
+        int processes = class->group_processes ? class->group_processes(b->manager) : 1;
+        if (!memory_limit_in_control_group())
+                return 0;
+        int r = slot_monitor_new(&(struct slot_monitor_options){.conf = b->sc->conf,
+                                                                .env = &b->sc->env,
+                                                                .processes = processes,
+                                                                .memory_remedy =
+                                                                        "raise spark.driver.memory and the limit of "
+                                                                        "the group, or save rows instead of "
+                                                                        "collecting them",
+                                                                .end_for_memory = cluster_end_for_memory,
+                                                                .owner = b},
+                                 &b->watch, error);
+        if (r == 0)
+                cluster_check_memory(&b->memory_check);
+        return r;
+}
+
 static int cluster_start(struct scheduler_backend *backend, struct job_runner *runner, struct fst_error *error)
 {
         struct cluster_backend *b = cluster_backend_of(backend);
@@ -534,7 +576,8 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
         interval = MAX(MIN(interval, timeout / 2), 1);
         uv_timer_start(&b->expiry, cluster_look_for_expired, (uint64_t)interval, (uint64_t)interval);
         _cleanup_free_ char *url = cluster_driver_url(rpc_env_address(b->rpc));
-        return b->manager->class->start(b->manager, b, url, error);
+        r = b->manager->class->start(b->manager, b, url, error);
+        return r ? r : cluster_watch_memory(b, error);
 }
 
 static void cluster_close_handle(uv_handle_t *handle, void *arg)
@@ -645,6 +688,7 @@ static void cluster_free(struct scheduler_backend *backend)
         uv_walk(&b->loop, cluster_close_handle, NULL);
         uv_run(&b->loop, UV_RUN_DEFAULT);
         uv_loop_close(&b->loop);
+        slot_monitor_free(b->watch);
         cluster_end_services(b);
         b->manager->class->free(b->manager);
         for (int i = 0; i < b->executors.n; i++)
@@ -698,6 +742,7 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
         uv_timer_init(&b->loop, &b->deadline);
         uv_timer_init(&b->loop, &b->expiry);
         uv_timer_init(&b->loop, &b->drain);
-        b->expiry.data = b->drain.data = b;
+        uv_timer_init(&b->loop, &b->memory_check);
+        b->expiry.data = b->drain.data = b->memory_check.data = b;
         return &b->backend;
 }

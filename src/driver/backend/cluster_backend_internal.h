@@ -9,6 +9,7 @@
 struct driver_transfer;
 struct security;
 struct shuffle_service_cleanup;
+struct slot_monitor;
 struct stage_shipping;
 
 struct cluster_backend {
@@ -18,8 +19,9 @@ struct cluster_backend {
         struct executor_manager *manager;
         uv_loop_t loop;
         uv_async_t wake;
-        uv_timer_t deadline, expiry, drain;
-        bool drained; /* DRAIN_MS have passed */
+        uv_timer_t deadline, expiry, drain, memory_check;
+        struct slot_monitor *watch; /* of no slots, for the memory of this process; NULL: no control group */
+        bool drained;               /* DRAIN_MS have passed */
         struct security *security;
         struct rpc_port port; /* bound before the application has its id */
         struct rpc_env *rpc;

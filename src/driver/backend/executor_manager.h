@@ -82,6 +82,12 @@ struct executor_manager_class {
          */
         int64_t (*expected_cores)(const struct executor_manager *manager, double *ratio);
 
+        /*
+         * Maximum number of processes of the application that share the driver's control group, the driver included.
+         * NULL: 1, executors have their own.
+         */
+        int (*group_processes)(const struct executor_manager *manager);
+
         /* Executors were told to stop: start no others. Returns true once all are gone. Called again until then. */
         bool (*stopped)(struct executor_manager *manager);
 

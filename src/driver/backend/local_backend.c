@@ -129,19 +129,11 @@ static void local_backend_end_for_memory(void *owner, const char *reason)
         exit_hooks_exit(EXECUTOR_EXIT_OUT_OF_MEMORY);
 }
 
-static bool local_backend_in_control_group(void)
-{
-        struct memory_limit *limit = memory_limit_new(&(struct memory_limit_options){0});
-        bool limited = memory_limit_group(limit) != INT64_MAX;
-        memory_limit_free(limit);
-        return limited;
-}
-
 static int local_backend_start_watch(struct local_backend *b, struct fst_error *error)
 {
         bool reaper;
         int r = conf_get_bool(b->sc->conf, "spark.task.reaper.enabled", &reaper, error);
-        if (r || !(reaper || b->sc->env.isolation || local_backend_in_control_group()))
+        if (r || !(reaper || b->sc->env.isolation || memory_limit_in_control_group()))
                 return r;
         r = slot_monitor_new(&(struct slot_monitor_options){.conf = b->sc->conf,
                                                             .slots = b->slots,

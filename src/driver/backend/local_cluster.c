@@ -89,6 +89,12 @@ static void local_cluster_add_modules(struct string_list *a)
         }
 }
 
+/* The executors and the driver. */
+static int local_cluster_processes(const struct local_cluster *c)
+{
+        return MIN(c->most, c->each_worker * c->sc->master.executors) + 1;
+}
+
 static void local_cluster_command_line(const struct local_cluster *c, const struct local_executor *x,
                                        const char *resources, struct string_list *a)
 {
@@ -103,7 +109,7 @@ static void local_cluster_command_line(const struct local_cluster *c, const stru
         string_list_add(a, "--cores");
         string_list_take(a, mem_printf("%d", c->cores));
         string_list_add(a, "--group-processes");
-        string_list_take(a, mem_printf("%d", MIN(c->most, c->each_worker * c->sc->master.executors) + 1));
+        string_list_take(a, mem_printf("%d", local_cluster_processes(c)));
         string_list_add(a, "--started-by");
         string_list_add(a, "driver");
         string_list_add(a, "--app-id");
@@ -343,6 +349,11 @@ static int64_t local_cluster_expected_cores(const struct executor_manager *manag
         return (int64_t)m->executors * m->cores;
 }
 
+static int local_cluster_group_processes(const struct executor_manager *manager)
+{
+        return local_cluster_processes(container_of(manager, struct local_cluster, manager));
+}
+
 static struct local_executor *local_cluster_find(struct local_cluster *c, const char *id)
 {
         for (size_t i = c->executors.len; i-- > 0;)
@@ -435,6 +446,7 @@ static const struct executor_manager_class local_cluster_class = {
         .registered = local_cluster_registered,
         .request_executors = local_cluster_request,
         .expected_cores = local_cluster_expected_cores,
+        .group_processes = local_cluster_group_processes,
         .kill = local_cluster_kill,
         .stopped = local_cluster_stopped,
         .stop = local_cluster_stop,

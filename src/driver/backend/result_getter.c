@@ -11,6 +11,10 @@
 #include <pthread.h>
 #include <xxhash.h>
 
+#define NO_DRIVER_MEMORY                                                                                               \
+        "no memory in the driver for a result of %zu bytes: save rows instead of collecting them, or raise "           \
+        "spark.driver.memory and the limit of its control group"
+
 struct wanted_result {
         struct wanted_result *next;
         struct block_location from;
@@ -72,19 +76,22 @@ static void result_getter_get(struct result_getter *g, struct wanted_result *w)
         struct fst_error error = FST_ERROR_INIT;
         struct transfer_call call = {.stopped = &g->stopping};
         struct transfer_input *in = NULL;
-        void *data = malloc(w->size ? w->size : 1);
+        void *data = mem_try(w->size);
         block_request_fetch((struct block_name){BLOCK_TASK_RESULT, w->task_id, 0}, &request);
-        int r = data ? 0 : error_set(&error, -ENOMEM, "no memory for a result of %zu bytes", w->size);
+        int r = data ? 0 : error_set(&error, -ENOMEM, NO_DRIVER_MEMORY, w->size);
         if (r == 0)
                 r = transfer_open(g->client, w->from.host, w->from.port, request.data, request.len, &call, &in, &error);
         if (r == 0)
                 r = result_getter_receive(in, data, w->size, &error);
         transfer_close(in);
-        if (r) {
+        bool request_failed = r && data;
+        if (request_failed) {
                 error_wrap(&error, r, "fetching the result of task %lld from %s:%d", (long long)w->task_id,
                            w->from.host, w->from.port);
                 free(steal(data));
         }
+        if (r == -ENOMEM && request_failed)
+                r = -EIO; /* it was the executor that had no memory */
         g->done(g->owner, w->cookie, data, r ? 0 : w->size, r, r ? error_message(&error) : NULL);
         error_deinit(&error);
         free(w);

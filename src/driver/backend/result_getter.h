@@ -4,7 +4,7 @@
  *
  * A cluster backend calls result_getter_fetch for a status with a large result, if sched_result_is_needed. `done` posts
  * the bytes to the scheduler's thread, which decodes them as if they had come with the status. A failed fetch fails the
- * task (Spark: TaskResultLost), which is tried again.
+ * task (Spark: TaskResultLost), which is tried again, unless the status is -ENOMEM: this process has no memory for it.
  *
  * Threads: any. `done` runs on a thread of the getter.
  */

@@ -156,7 +156,10 @@ static int read_wire_page(fst_type type, const unsigned char **at, size_t *left,
         if (bytes == 0)
                 return error_set(error, -EBADMSG, "the result has a page without rows");
         if (page_from_wire(type, *at + PAGE_WIRE_HEADER, bytes, rows, &page))
-                return error_set(error, -ENOMEM, "no memory for a page of %u bytes", bytes);
+                return error_set(error, -ENOMEM,
+                                 "no memory in the driver for %u more bytes of results: save rows instead of "
+                                 "collecting them, or raise spark.driver.memory and the limit of its control group",
+                                 bytes);
         r = page_validate(page, checksum, error);
         if (r) {
                 page_free(NULL, page);

@@ -296,6 +296,14 @@ const char *memory_limit_group_name(const struct memory_limit *l)
         return l->group_name ? l->group_name : "no control group";
 }
 
+bool memory_limit_in_control_group(void)
+{
+        struct memory_limit *limit = memory_limit_new(&(struct memory_limit_options){0});
+        bool limited = memory_limit_group(limit) != NO_LIMIT;
+        memory_limit_free(limit);
+        return limited;
+}
+
 int memory_limit_processes(const struct memory_limit *l)
 {
         return l->processes;

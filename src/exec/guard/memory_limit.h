@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fst_conf;
@@ -54,6 +55,9 @@ const char *memory_limit_origin(const struct memory_limit *limit);
 /* Returns the limit of the control group in bytes (INT64_MAX: none) and its name: "control group /x". */
 int64_t memory_limit_group(const struct memory_limit *limit);
 const char *memory_limit_group_name(const struct memory_limit *limit);
+
+/* Returns true if a control group limits the memory of this process. */
+bool memory_limit_in_control_group(void);
 
 /*
  * Returns the bytes that the process may still allocate: the lower of the configured limit's rest and its share of the

@@ -169,7 +169,7 @@ int slot_monitor_new(const struct slot_monitor_options *options, struct slot_mon
                         "group, if that is lower), or run fewer tasks at a time (spark.executor.cores)";
         w->limit = memory_limit_new(
                 &(struct memory_limit_options){.configured = options->memory_limit, .processes = options->processes});
-        memory_guard_start(w->limit, (int64_t)memory_manager_pool(options->env->memory));
+        memory_guard_start(w->limit, w->o.n ? (int64_t)memory_manager_pool(options->env->memory) : 0);
         *watch = w;
         return 0;
 }

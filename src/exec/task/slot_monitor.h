@@ -15,7 +15,7 @@ struct slot_monitor;
 struct slot_monitor_options {
         const struct fst_conf *conf; /* read once, at creation */
         struct slot *const *slots;   /* borrowed, as is @env */
-        int n;
+        int n;                       /* 0: only the memory of the process, a driver without tasks */
         const struct exec_env *env;
         int64_t memory_limit; /* limit of resident bytes; 0: only that of control groups */
         int processes;        /* as memory_limit_options */
