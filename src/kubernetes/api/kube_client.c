@@ -120,6 +120,15 @@ static void replace_credential(struct kube_client *c, struct kube_credential *fr
         c->has_credential = true;
 }
 
+/* The first call that waits for credentials, or NULL. Each attempt or end of a call may change the list. */
+static struct kube_call *kube_client_next_unauthorized(const struct kube_client *c)
+{
+        struct kube_call *call = c->first;
+        while (call && (call->transfer || call->due >= 0))
+                call = call->next;
+        return call;
+}
+
 static void kube_refresh_on_done(uv_work_t *work, int status)
 {
         struct kube_refresh *f = work->data;
@@ -128,18 +137,12 @@ static void kube_refresh_on_done(uv_work_t *work, int status)
                 c->refresh = NULL;
                 if (f->result == 0)
                         replace_credential(c, &f->credential);
-                for (bool again = true; again && !c->dead;) {
-                        again = false;
-                        for (struct kube_call *call = c->first; call && !again; call = call->next) {
-                                if (call->transfer || call->due >= 0)
-                                        continue;
-                                again = true;
-                                call->due = 0;
-                                if (f->result == 0)
-                                        kube_call_attempt(call);
-                                else
-                                        kube_call_finish(call, f->result, 0, NULL, &f->error);
-                        }
+                for (struct kube_call *call; !c->dead && (call = kube_client_next_unauthorized(c));) {
+                        call->due = 0;
+                        if (f->result == 0)
+                                kube_call_attempt(call);
+                        else
+                                kube_call_finish(call, f->result, 0, NULL, &f->error);
                 }
         }
         kube_credential_deinit(&f->credential);

@@ -442,6 +442,13 @@ static void runs_credential_program_once(void **state)
         refuse(401, NULL, "{}", "r");
         assert_int_equal(get(PODS, NULL), -ECANCELED);
         assert_says("ended with status 1: no");
+        refuse(401, NULL, "{}", "rrr");
+        memset(ends, 0, sizeof(ends));
+        for (int i = 0; i < 3; i++) /* each is freed as it ends */
+                kube_get(client, PODS, note, &ends[i]);
+        run_until_done();
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(ends[i].r, -ECANCELED);
         unlink(path);
         unlink(count);
         rmdir(folder);
