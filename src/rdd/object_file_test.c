@@ -223,8 +223,9 @@ static void reports_damage_with_the_path(void **state)
         set_content(bytes, size);
         assert_int_equal(read_pairs(0, size, 0, 100, &rows, &error), -ENOTSUP);
         assert_non_null(strstr(error_message(&error), "of version 2, but this firesteel reads version 1"));
-        set_content("just some text that is not an object file, however long it is, and it is long", 80);
-        assert_int_equal(read_pairs(0, 80, 0, 100, &rows, &error), -EBADMSG);
+        static const char text[] = "just some text that is not an object file, however long it is, and it is long";
+        set_content(text, sizeof(text));
+        assert_int_equal(read_pairs(0, sizeof(text), 0, 100, &rows, &error), -EBADMSG);
         assert_non_null(strstr(error_message(&error), "is not an object file"));
         error_deinit(&error);
 }

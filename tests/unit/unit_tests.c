@@ -31,6 +31,16 @@ void case_end(int *unused)
         label[0] = '\0';
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+/* An allocation that cannot be had returns NULL, as without AddressSanitizer. Its runtime calls this. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+        return "allocator_may_return_null=1";
+}
+#endif
+
 /* Exported, because libcmocka calls it. */
 __attribute__((visibility("default"))) void _fail(const char *const file, const int line)
 {
