@@ -47,6 +47,11 @@ double cluster_backend_disk_usage(struct cluster_backend *backend, const char *e
         return x && x->disk_usage > 0 ? x->disk_usage : -1;
 }
 
+struct rpc_env *cluster_backend_rpc(struct cluster_backend *b)
+{
+        return b->rpc;
+}
+
 uv_loop_t *cluster_backend_loop(struct cluster_backend *b)
 {
         return &b->loop;

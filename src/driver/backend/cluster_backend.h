@@ -17,6 +17,7 @@
 
 struct cluster_backend;
 struct fst_context;
+struct rpc_env;
 
 /* How long the driver waits for the reason of a lost connection. Then it blames the application. */
 #define LOSS_REASON_MS 5000
@@ -28,6 +29,9 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
 
 /* The loop of the scheduler's thread. */
 uv_loop_t *cluster_backend_loop(struct cluster_backend *backend);
+
+/* The messaging of the driver, for endpoints of a manager; NULL before `start`. */
+struct rpc_env *cluster_backend_rpc(struct cluster_backend *backend);
 
 /* How full the fullest local directory of the executor was at its last heartbeat, 0 to 1; negative: not reported. */
 double cluster_backend_disk_usage(struct cluster_backend *backend, const char *executor_id);

@@ -62,6 +62,20 @@ static int program_archive_add(struct image_layer *layer, const char *folder, co
         return image_layer_has(layer, to) ? 0 : image_layer_file(layer, to, from, true, error);
 }
 
+/* The mechanisms that Cyrus SASL loads from the directory "sasl2" beside its library. */
+static int program_archive_add_mechanisms(struct image_layer *layer, const char *library, struct fst_error *error)
+{
+        static const char *const names[] = {"libdigestmd5.so", "libgssapiv2.so"};
+        const char *name = program_archive_name_of(library);
+        int r = 0;
+        for (size_t i = 0; text_starts_with(name, "libsasl2.so") && i < ARRAY_SIZE(names) && r == 0; i++) {
+                _cleanup_free_ char *from = mem_printf("%.*ssasl2/%s", (int)(name - library), library, names[i]);
+                if (access(from, R_OK) == 0)
+                        r = program_archive_add(layer, "/lib/sasl2", from, error);
+        }
+        return r;
+}
+
 static int program_archive_fill(struct image_layer *layer, struct fst_error *error)
 {
         _cleanup_(program_files_deinit) struct program_files files = PROGRAM_FILES_INIT;
@@ -71,6 +85,8 @@ static int program_archive_fill(struct image_layer *layer, struct fst_error *err
                 r = program_archive_add(layer, "/lib", files.library, error);
         for (size_t i = 0; i < files.modules.len && r == 0; i++)
                 r = program_archive_add(layer, "/lib/firesteel", files.modules.data[i], error);
+        for (size_t i = 0; i < files.libraries.len && r == 0; i++)
+                r = program_archive_add_mechanisms(layer, files.libraries.data[i], error);
         for (size_t i = 0; i < files.libraries.len && r == 0; i++)
                 if (!program_archive_leaves_out(program_archive_name_of(files.libraries.data[i])))
                         r = program_archive_add(layer, "/lib", files.libraries.data[i], error);

@@ -41,25 +41,19 @@ static void executor_launch_add_option(struct buf *command, const char *name, co
         buf_printf(command, " %s %s", name, quoted);
 }
 
-/* `exec`, so that YARN's signals reach the program. */
-static void executor_launch_add_command(struct executor_launch *out, const struct executor_launch_options *options,
-                                        const struct yarn_launch *launch)
+/* `exec`, so that YARN's signals reach the program. @own: library paths of the user, or NULL. */
+static void launch_begin_command(struct buf *command, const char *own, const char *name)
+{
+        buf_printf(command,
+                   "LD_LIBRARY_PATH='%s%s{{PWD}}/" EXECUTOR_LAUNCH_PROGRAM "/lib' exec " EXECUTOR_LAUNCH_PROGRAM
+                   "/bin/firesteel %s",
+                   own ? own : "", own ? ":" : "", name);
+}
+
+/* Adds the settings that a process needs before the driver sends it the configuration. */
+static void launch_end_command(struct executor_launch *out, const struct executor_launch_options *options)
 {
         struct buf *c = &out->command;
-        const char *own = conf_get_value(options->conf, "spark.executor.extraLibraryPath");
-        _cleanup_free_ char *number = mem_printf("%d", launch->executor);
-        _cleanup_free_ char *cores = mem_printf("%d", options->cores);
-        _cleanup_free_ char *profile = mem_printf("%d", launch->profile);
-        buf_printf(c,
-                   "LD_LIBRARY_PATH='%s%s{{PWD}}/" EXECUTOR_LAUNCH_PROGRAM "/lib' exec " EXECUTOR_LAUNCH_PROGRAM
-                   "/bin/firesteel executor",
-                   own ? own : "", own ? ":" : "");
-        executor_launch_add_option(c, "--driver-url", options->driver_url);
-        executor_launch_add_option(c, "--executor-id", number);
-        executor_launch_add_option(c, "--hostname", launch->host);
-        executor_launch_add_option(c, "--cores", cores);
-        executor_launch_add_option(c, "--app-id", options->app_id);
-        executor_launch_add_option(c, "--resourceProfileId", profile);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&options->conf->set, e));) {
                 if (!executor_startup_key(e->key) || strcmp(e->key, "spark.authenticate.secret") == 0)
                         continue;
@@ -70,6 +64,23 @@ static void executor_launch_add_command(struct executor_launch *out, const struc
         out->command_text = c->data;
         out->message.n_command = 1;
         out->message.command = &out->command_text;
+}
+
+static void executor_launch_add_command(struct executor_launch *out, const struct executor_launch_options *options,
+                                        const struct yarn_launch *launch)
+{
+        struct buf *c = &out->command;
+        _cleanup_free_ char *number = mem_printf("%d", launch->executor);
+        _cleanup_free_ char *cores = mem_printf("%d", options->cores);
+        _cleanup_free_ char *profile = mem_printf("%d", launch->profile);
+        launch_begin_command(c, conf_get_value(options->conf, "spark.executor.extraLibraryPath"), "executor");
+        executor_launch_add_option(c, "--driver-url", options->driver_url);
+        executor_launch_add_option(c, "--executor-id", number);
+        executor_launch_add_option(c, "--hostname", launch->host);
+        executor_launch_add_option(c, "--cores", cores);
+        executor_launch_add_option(c, "--app-id", options->app_id);
+        executor_launch_add_option(c, "--resourceProfileId", profile);
+        launch_end_command(out, options);
 }
 
 /* ----------------------------------------------------------------------------------------------------- the environment
@@ -92,15 +103,20 @@ static void executor_launch_set(struct executor_launch *out, const char *name, c
         vec_push(&out->variables, v);
 }
 
+static void launch_add_environment(struct executor_launch *out, const struct executor_launch_options *options)
+{
+        executor_launch_set(out, "SPARK_USER", mem_strdup(options->user));
+        if (options->staging_dir)
+                executor_launch_set(out, "SPARK_YARN_STAGING_DIR", mem_strdup(options->staging_dir));
+}
+
 static void executor_launch_add_environment(struct executor_launch *out, const struct executor_launch_options *options,
                                             const struct yarn_launch *launch)
 {
         static const char *const logs[][2] = {{"SPARK_LOG_URL_STDERR", "stderr"}, {"SPARK_LOG_URL_STDOUT", "stdout"}};
         char container[YARN_ID_TEXT];
         yarn_container_text(launch->container, container);
-        executor_launch_set(out, "SPARK_USER", mem_strdup(options->user));
-        if (options->staging_dir)
-                executor_launch_set(out, "SPARK_YARN_STAGING_DIR", mem_strdup(options->staging_dir));
+        launch_add_environment(out, options);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&options->conf->set, e));)
                 if (text_starts_with(e->key, ENVIRONMENT_PREFIX))
                         executor_launch_set(out, e->key + strlen(ENVIRONMENT_PREFIX), mem_strdup(e->value));
@@ -108,8 +124,6 @@ static void executor_launch_add_environment(struct executor_launch *out, const s
                 executor_launch_set(out, logs[i][0],
                                     mem_printf("%s%s/node/containerlogs/%s/%s/%s?start=-4096", options->http_scheme,
                                                launch->node_http_address, container, options->user, logs[i][1]));
-        out->message.n_environment = out->variables.len;
-        out->message.environment = out->variables.data;
 }
 
 /* ------------------------------------------------------------------------------------------------ files and
@@ -155,6 +169,18 @@ static void executor_launch_add_program(struct executor_launch *out, const struc
         out->message.local_resources = &out->resources;
 }
 
+/* The lists no longer move. */
+static void launch_complete(struct executor_launch *out, const struct executor_launch_options *options)
+{
+        out->message.n_environment = out->variables.len;
+        out->message.environment = out->variables.data;
+        executor_launch_add_program(out, options->program);
+        hadoop_credentials_write(options->credentials, &out->tokens);
+        out->message.has_tokens = true;
+        out->message.tokens.data = (uint8_t *)out->tokens.data;
+        out->message.tokens.len = out->tokens.len;
+}
+
 void executor_launch_fill(struct executor_launch *out, const struct executor_launch_options *options,
                           const struct yarn_launch *launch)
 {
@@ -162,11 +188,20 @@ void executor_launch_fill(struct executor_launch *out, const struct executor_lau
         firesteel__yarn__container_launch_context__init(&out->message);
         executor_launch_add_command(out, options, launch);
         executor_launch_add_environment(out, options, launch);
-        executor_launch_add_program(out, options->program);
-        hadoop_credentials_write(options->credentials, &out->tokens);
-        out->message.has_tokens = true;
-        out->message.tokens.data = (uint8_t *)out->tokens.data;
-        out->message.tokens.len = out->tokens.len;
+        launch_complete(out, options);
+}
+
+void am_launch_fill(struct executor_launch *out, const struct executor_launch_options *options, const char *driver)
+{
+        executor_launch_deinit(out);
+        firesteel__yarn__container_launch_context__init(&out->message);
+        launch_begin_command(&out->command, conf_get_value(options->conf, "spark.yarn.am.extraLibraryPath"), "yarn-am");
+        executor_launch_add_option(&out->command, "--arg", driver);
+        launch_end_command(out, options);
+        launch_add_environment(out, options);
+        /* Where Cyrus SASL looks for the mechanisms of the archive's library. */
+        executor_launch_set(out, "SASL_PATH", mem_strdup("{{PWD}}/" EXECUTOR_LAUNCH_PROGRAM "/lib/sasl2"));
+        launch_complete(out, options);
 }
 
 void executor_launch_deinit(struct executor_launch *launch)

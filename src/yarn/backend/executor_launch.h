@@ -1,6 +1,7 @@
 /*
- * What runs in an executor's container: command, environment, files and credentials, as Spark's ExecutorRunnable, with
- * `firesteel executor` instead of java. Pure: a message from its arguments.
+ * What runs in the container of an executor or of client mode's ApplicationMaster: command, environment, files and
+ * credentials, as Spark's ExecutorRunnable, with `firesteel executor` instead of java. Pure: a message from its
+ * arguments.
  */
 #pragma once
 
@@ -36,7 +37,13 @@ struct executor_launch {
         char *scheme, *host, *command_text;
 };
 
-/* Fills @out, which is zeroed or was filled before; @launch says for which container. */
+/*
+ * Fills @out with the ApplicationMaster of client mode, `firesteel yarn-am`, which connects to the driver at @driver,
+ * "host:port". @out is zeroed or was filled before.
+ */
+void am_launch_fill(struct executor_launch *out, const struct executor_launch_options *options, const char *driver);
+
+/* The same with an executor; @launch says for which container. */
 void executor_launch_fill(struct executor_launch *out, const struct executor_launch_options *options,
                           const struct yarn_launch *launch);
 void executor_launch_deinit(struct executor_launch *launch);

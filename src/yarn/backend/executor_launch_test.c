@@ -74,6 +74,31 @@ static void test_command(void **state)
         launch_fixture_end(&f);
 }
 
+static void test_application_master(void **state)
+{
+        struct launch_fixture f = {0};
+        conf_init(&f.conf);
+        conf_set(&f.conf, "spark.authenticate", "true");
+        conf_set(&f.conf, "spark.authenticate.secret", "hush");
+        conf_set(&f.conf, "spark.executorEnv.A", "1");
+        hadoop_credentials_add_secret(&f.credentials, HADOOP_SECRET_OF_SPARK, "hush", 4);
+        f.program.path = (char *)"hdfs://nn:9000/x.tar.gz";
+        am_launch_fill(&f.out,
+                       &(struct executor_launch_options){
+                               .conf = &f.conf, .user = "me", .program = &f.program, .credentials = &f.credentials},
+                       "driver:41000");
+        assert_string_equal(f.out.message.command[0],
+                            "LD_LIBRARY_PATH='{{PWD}}/__firesteel__/lib' exec __firesteel__/bin/firesteel yarn-am "
+                            "--arg 'driver:41000' --conf 'spark.authenticate=true' 1><LOG_DIR>/stdout "
+                            "2><LOG_DIR>/stderr");
+        assert_string_equal(launch_variable(&f, "SPARK_USER"), "me");
+        assert_string_equal(launch_variable(&f, "SASL_PATH"), "{{PWD}}/__firesteel__/lib/sasl2");
+        assert_null(launch_variable(&f, "A"));
+        assert_int_equal(f.out.message.n_local_resources, 1);
+        assert_true(f.out.message.tokens.len > 10);
+        launch_fixture_end(&f);
+}
+
 static void test_environment(void **state)
 {
         struct launch_fixture f = {0};
@@ -168,7 +193,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_command),    cmocka_unit_test(test_environment),
                 cmocka_unit_test(test_local_path), cmocka_unit_test(test_files_and_credentials),
-                cmocka_unit_test(test_quoting),
+                cmocka_unit_test(test_quoting),    cmocka_unit_test(test_application_master),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

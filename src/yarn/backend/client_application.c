@@ -1,5 +1,5 @@
-/* See unmanaged_application.h. */
-#include "yarn/backend/unmanaged_application.h"
+/* See client_application.h. */
+#include "yarn/backend/client_application.h"
 
 #include "base/error.h"
 #include "base/log.h"
@@ -14,14 +14,13 @@
 
 #define POLL_FIRST_MS 5
 
-void unmanaged_application_deinit(struct unmanaged_application *app)
+void client_application_deinit(struct client_application *app)
 {
         hadoop_token_deinit(&app->token);
         app->token = (struct hadoop_token){0};
 }
 
-int unmanaged_application_create(struct hadoop_rpc_client *rm, struct unmanaged_application *out,
-                                 struct fst_error *error)
+int client_application_create(struct hadoop_rpc_client *rm, struct client_application *out, struct fst_error *error)
 {
         Firesteel__Yarn__GetNewApplicationResponse *answer;
         const int r = yarn_rm_new_application(rm, &answer, error);
@@ -33,18 +32,18 @@ int unmanaged_application_create(struct hadoop_rpc_client *rm, struct unmanaged_
         return 0;
 }
 
-static void unmanaged_application_keep_token(struct unmanaged_application *app, const Firesteel__Yarn__Token *m)
+static void client_application_keep_token(struct client_application *app, const Firesteel__Yarn__Token *m)
 {
-        unmanaged_application_deinit(app);
+        client_application_deinit(app);
         app->token = (struct hadoop_token){
                 .alias = mem_strdup(""), .kind = mem_strdup(m->kind), .service = mem_strdup(m->service)};
         buf_append(&app->token.identifier, m->identifier.data, m->identifier.len);
         buf_append(&app->token.password, m->password.data, m->password.len);
 }
 
-/* 1: accepted, with its token. 0: ask again. */
-static int unmanaged_application_look(struct hadoop_rpc_client *rm, struct unmanaged_application *app,
-                                      struct fst_error *error)
+/* 1: accepted, with its token unless it gets a container. 0: ask again. */
+static int client_application_look(struct hadoop_rpc_client *rm, struct client_application *app, bool in_container,
+                                   struct fst_error *error)
 {
         Firesteel__Yarn__GetApplicationReportResponse *answer;
         char text[YARN_ID_TEXT];
@@ -57,16 +56,19 @@ static int unmanaged_application_look(struct hadoop_rpc_client *rm, struct unman
                               yarn_application_text(app->id, text),
                               report->diagnostics && *report->diagnostics ? report->diagnostics
                                                                           : "it ended before it was accepted");
+        } else if (report->state == YARN_RUNNING || (report->state == YARN_ACCEPTED && in_container)) {
+                r = 1;
         } else if (report->state == YARN_ACCEPTED && report->am_rm_token) {
-                unmanaged_application_keep_token(app, report->am_rm_token);
+                client_application_keep_token(app, report->am_rm_token);
                 r = 1;
         }
         firesteel__yarn__get_application_report_response__free_unpacked(answer, NULL);
         return r;
 }
 
-int unmanaged_application_submit(struct hadoop_rpc_client *rm, const struct fst_conf *conf,
-                                 struct unmanaged_application *app, struct fst_error *error)
+int client_application_submit(struct hadoop_rpc_client *rm, const struct fst_conf *conf,
+                              Firesteel__Yarn__ContainerLaunchContext *am, struct client_application *app,
+                              struct fst_error *error)
 {
         _cleanup_(submission_settings_deinit) struct submission_settings s = {0};
         Firesteel__Yarn__ContainerLaunchContext nothing = FIRESTEEL__YARN__CONTAINER_LAUNCH_CONTEXT__INIT;
@@ -78,13 +80,13 @@ int unmanaged_application_submit(struct hadoop_rpc_client *rm, const struct fst_
         if (r < 0)
                 return r;
         most_ms = MAX(most_ms, (int64_t)POLL_FIRST_MS);
-        s.context.am_container_spec = &nothing;
-        s.context.has_unmanaged_am = s.context.unmanaged_am = true;
+        s.context.am_container_spec = am ? am : &nothing;
+        s.context.has_unmanaged_am = s.context.unmanaged_am = !am;
         log_info("Client", "Submitting application %s to ResourceManager", yarn_application_text(app->id, text));
         r = yarn_rm_submit(rm, &s.context, error);
         if (r < 0)
                 return error_wrap(error, r, "Failed to submit %s to YARN ", text);
-        for (int64_t pause = POLL_FIRST_MS; (r = unmanaged_application_look(rm, app, error)) == 0;
+        for (int64_t pause = POLL_FIRST_MS; (r = client_application_look(rm, app, am, error)) == 0;
              pause = MIN(pause * 2, most_ms))
                 usleep((useconds_t)pause * 1000);
         return r < 0 ? r : 0;

@@ -1,0 +1,172 @@
+/* See executor_containers.h. */
+#include "yarn/backend/executor_containers.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int executor_containers_init(struct executor_containers *c, const struct fst_conf *conf, struct fst_error *error)
+{
+        c->conf = conf;
+        const int r = am_settings_read(conf, &c->settings, error);
+        return r < 0 ? r : yarn_executor_size_read(conf, &c->size, error);
+}
+
+void executor_containers_deinit(struct executor_containers *c)
+{
+        executor_launch_deinit(&c->launch);
+        hadoop_credentials_deinit(&c->credentials);
+        cluster_file_deinit(&c->program);
+        yarn_executor_size_deinit(&c->size);
+        am_settings_deinit(&c->settings);
+        yarn_conf_deinit(&c->yarn_conf);
+        free(c->driver_url);
+        free(c->app_id);
+        free(c->user);
+        free(c->staging_dir);
+        *c = (struct executor_containers){0};
+}
+
+/* The secret travels in the containers' credentials, which other users cannot read. */
+int executor_containers_add_secret(struct executor_containers *c, struct fst_error *error)
+{
+        bool wanted;
+        const int r = conf_get_bool(c->conf, "spark.authenticate", &wanted, error);
+        const char *secret = getenv("_SPARK_AUTH_SECRET");
+        secret = secret ? secret : conf_get_raw(c->conf, "spark.authenticate.secret");
+        if (r == 0 && wanted && secret)
+                hadoop_credentials_add_secret(&c->credentials, HADOOP_SECRET_OF_SPARK, secret, strlen(secret));
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- events
+ */
+
+static void containers_on_registered(void *owner, int64_t memory_mb, int cores)
+{
+        log_info("YarnRMClient", "ApplicationMaster registered: containers have at most %lld MB and %d cores",
+                 (long long)memory_mb, cores);
+}
+
+static const Firesteel__Yarn__ContainerLaunchContext *containers_on_launch(void *owner,
+                                                                           const struct yarn_launch *launch)
+{
+        struct executor_containers *c = owner;
+        c->last_executor = MAX(c->last_executor, launch->executor);
+        executor_launch_fill(&c->launch,
+                             &(struct executor_launch_options){.conf = c->conf,
+                                                               .driver_url = c->driver_url,
+                                                               .app_id = c->app_id,
+                                                               .user = c->user,
+                                                               .staging_dir = c->staging_dir,
+                                                               .http_scheme = yarn_conf_http_scheme(&c->yarn_conf),
+                                                               .program = &c->program,
+                                                               .credentials = &c->credentials,
+                                                               .cores = c->size.cores},
+                             launch);
+        return &c->launch.message;
+}
+
+static void containers_on_exited(void *owner, int32_t executor, int exit_status, bool caused_by_app, const char *reason)
+{
+        const struct executor_containers *c = owner;
+        c->ops->exited(c->owner, executor, exit_status, caused_by_app, reason);
+}
+
+static void containers_on_decommission(void *owner, int32_t executor, const char *host)
+{
+        const struct executor_containers *c = owner;
+        c->ops->decommission(c->owner, executor, host);
+}
+
+static void containers_on_failed(void *owner, int exit_code, const char *message)
+{
+        const struct executor_containers *c = owner;
+        log_info("ApplicationMaster", "Final app status: FAILED, exitCode: %d, (reason: %s)", exit_code, message);
+        c->ops->failed(c->owner, exit_code, message);
+}
+
+static void containers_on_finished(void *owner)
+{
+        const struct executor_containers *c = owner;
+        c->ops->finished(c->owner);
+}
+
+static const struct yarn_executors_ops containers_ops = {.registered = containers_on_registered,
+                                                         .launch_context = containers_on_launch,
+                                                         .exited = containers_on_exited,
+                                                         .decommission = containers_on_decommission,
+                                                         .failed = containers_on_failed,
+                                                         .finished = containers_on_finished};
+
+/* ------------------------------------------------------------------------------------------------------------ requests
+ */
+
+static void containers_add_profile(struct executor_containers *c, int profile)
+{
+        const size_t n = c->size.resources.list.len;
+        Firesteel__Yarn__ResourceValue *values = new_array(Firesteel__Yarn__ResourceValue, n + 1);
+        Firesteel__Yarn__ResourceValue **list = new_array(Firesteel__Yarn__ResourceValue *, n + 1);
+        _cleanup_(buf_deinit) struct buf custom = BUF_INIT;
+        for (size_t i = 0; i < n; i++) {
+                const struct container_resource *from = &c->size.resources.list.data[i];
+                firesteel__yarn__resource_value__init(&values[i]);
+                values[i].key = from->name;
+                values[i].has_value = true;
+                values[i].value = from->amount;
+                values[i].units = from->units;
+                list[i] = &values[i];
+                buf_printf(&custom, "%s%s: %lld%s", i ? ", " : " with custom resources: ", from->name,
+                           (long long)from->amount, from->units);
+        }
+        yarn_executors_add_profile(c->executors,
+                                   &(struct yarn_profile){.id = profile,
+                                                          .memory_mb = c->size.total_mb,
+                                                          .cores = c->size.cores,
+                                                          .tasks_per_executor = c->size.tasks,
+                                                          .custom = custom.len ? custom.data : NULL},
+                                   list, n);
+        free(list);
+        free(values);
+}
+
+void executor_containers_request(struct executor_containers *c, const struct yarn_target *target)
+{
+        containers_add_profile(c, target->profile);
+        yarn_executors_set_targets(c->executors, target, 1, NULL, 0);
+}
+
+int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
+                              const struct executor_containers_start *start, const struct executor_containers_ops *ops,
+                              void *owner, struct fst_error *error)
+{
+        const struct am_settings *s = &c->settings;
+        const struct yarn_executors_options options = {
+                .conf = &c->yarn_conf,
+                .token = start->token,
+                .host = start->host,
+                .tracking_url = start->tracking_url,
+                .heartbeat_ms = s->heartbeat_ms,
+                .initial_ms = s->initial_ms,
+                .max_failures = s->max_heartbeat_failures,
+                .node_label = s->executor_label,
+                .allocator = {.max_executor_failures = s->max_executor_failures,
+                              .last_executor = start->last_executor,
+                              .ignore_locality = s->executor_label != NULL,
+                              .health = {.exclude_on_launch_failure = s->exclude_on_launch_failure,
+                                         .max_failures = s->max_failures_per_node,
+                                         .timeout = s->exclude_timeout,
+                                         .excluded = s->excluded,
+                                         .failures_validity = s->failures_validity}}};
+        c->ops = ops;
+        c->owner = owner;
+        c->last_executor = start->last_executor;
+        const int r = yarn_executors_new(loop, &options, &containers_ops, c, &c->executors, error);
+        if (r == 0)
+                yarn_executors_register(c->executors);
+        return r;
+}

@@ -1,0 +1,64 @@
+/*
+ * The executors of an application in containers: yarn_executors with the application's settings, sizes and launch
+ * contexts. The process that is the ApplicationMaster hosts it: the driver, or `firesteel yarn-am`.
+ *
+ *      r = executor_containers_init(&c, conf, error);
+ *      … set yarn_conf, driver_url, app_id, user, staging_dir, program …
+ *      r = executor_containers_start(&c, loop, &start, &ops, owner, error);
+ *      executor_containers_request(&c, &target);
+ *      executor_containers_deinit(&c);                 after yarn_executors_free(c.executors) and a turn of the loop
+ */
+#pragma once
+
+#include "yarn/application/cluster_file.h"
+#include "yarn/backend/executor_launch.h"
+#include "yarn/backend/yarn_executors.h"
+#include "yarn/conf/am_settings.h"
+#include "yarn/conf/executor_size.h"
+
+struct fst_conf;
+struct fst_error;
+
+struct executor_containers_ops {
+        /* As in yarn_executors_ops. */
+        void (*exited)(void *owner, int32_t executor, int exit_status, bool caused_by_app, const char *reason);
+        void (*decommission)(void *owner, int32_t executor, const char *host);
+        void (*failed)(void *owner, int exit_code, const char *message);
+        void (*finished)(void *owner);
+};
+
+struct executor_containers {
+        const struct fst_conf *conf; /* borrowed */
+        struct yarn_conf yarn_conf;
+        struct am_settings settings;
+        struct yarn_executor_size size;
+        char *driver_url, *app_id, *user, *staging_dir;
+        struct cluster_file program;
+        struct hadoop_credentials credentials; /* of containers */
+        struct executor_launch launch;
+        const struct executor_containers_ops *ops;
+        void *owner;
+        struct yarn_executors *executors; /* NULL: not started */
+        int32_t last_executor;            /* the highest id that was launched */
+};
+
+struct executor_containers_start {
+        const struct hadoop_token *token; /* YARN_AM_RM_TOKEN; borrowed for the call */
+        const char *host, *tracking_url;
+        int32_t last_executor; /* ids up to this one were used before */
+};
+
+/* Reads the settings. @conf is borrowed. Returns 0, or -EINVAL with @error. @c is zeroed; deinit it in either case. */
+int executor_containers_init(struct executor_containers *c, const struct fst_conf *conf, struct fst_error *error);
+
+/* Adds the secret of spark.authenticate to the containers' credentials if it is on. */
+int executor_containers_add_secret(struct executor_containers *c, struct fst_error *error);
+
+/* Creates the executors and begins to register with the ResourceManager. Returns 0, or negative with @error. */
+int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
+                              const struct executor_containers_start *start, const struct executor_containers_ops *ops,
+                              void *owner, struct fst_error *error);
+
+/* Adds the target's profile if it is new, and sets its target. */
+void executor_containers_request(struct executor_containers *c, const struct yarn_target *target);
+void executor_containers_deinit(struct executor_containers *c);
