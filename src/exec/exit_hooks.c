@@ -36,8 +36,7 @@ static void end_at_once(int status)
         _exit(status);
 }
 
-/* Returns true if this call begins the end of the process, false if it had begun already. */
-static bool exit_hooks_claim_exit(int status)
+bool exit_hooks_exit(int status)
 {
         int none = 0;
         if (!atomic_compare_exchange_strong(&ending.status, &none, status))
@@ -48,14 +47,9 @@ static bool exit_hooks_claim_exit(int status)
         return true;
 }
 
-void exit_hooks_exit(int status)
-{
-        exit_hooks_claim_exit(status);
-}
-
 static void exit_hooks_handle(int signal)
 {
-        if (!exit_hooks_claim_exit(128 + signal))
+        if (!exit_hooks_exit(128 + signal))
                 end_at_once(128 + signal);
 }
 

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 struct fst_error;
 
 /* Installs the handlers, except for ignored signals (nohup). Call it before any thread is started. */
@@ -20,10 +22,10 @@ int exit_hooks_add(void (*hook)(void *context), void *context, struct fst_error 
 
 /*
  * Ends the process as a signal would, but with @status, which is not 0: for other requests to terminate. Has no effect
- * if the process is ending already. Only a second signal speeds that up. Any thread. The thread continues until the
- * process ends.
+ * and returns false if the process is ending already. Only a second signal speeds that up. Any thread. The thread
+ * continues until the process ends.
  */
-void exit_hooks_exit(int status);
+bool exit_hooks_exit(int status);
 
 /* Removes a hook. Does not return once the process has begun to end. An unknown hook is ignored. Any thread. */
 void exit_hooks_remove(void (*hook)(void *context), void *context);

@@ -148,15 +148,10 @@ static void release_value_unlock(struct broadcasts *b, struct broadcast_value *v
                 value_free(b, v);
 }
 
-static void release_value(struct broadcasts *b, struct broadcast_value *v)
-{
-        pthread_mutex_lock(&b->lock);
-        release_value_unlock(b, v);
-}
-
 void broadcasts_release(struct broadcasts *b, void *hold)
 {
-        release_value(b, hold);
+        pthread_mutex_lock(&b->lock);
+        release_value_unlock(b, hold);
 }
 
 void broadcasts_free(struct broadcasts *b)
@@ -303,7 +298,7 @@ static int piece_next(struct transfer_stream *stream, struct iovec *iov, int max
 static void piece_close(struct transfer_stream *stream)
 {
         struct piece_stream *s = container_of(stream, struct piece_stream, stream);
-        release_value(s->broadcasts, s->value);
+        broadcasts_release(s->broadcasts, s->value);
         free(s->packed);
         free(s);
 }
@@ -537,7 +532,7 @@ static int hold_value(struct broadcasts *b, struct broadcast_value *v, uint64_t 
 {
         if (v->size != size) {
                 uint64_t has = v->size;
-                release_value(b, v);
+                broadcasts_release(b, v);
                 return error_set(error, -EINVAL,
                                  "broadcast variable has %" PRIu64 " bytes, not %" PRIu64
                                  ": does the handle belong to another application?",

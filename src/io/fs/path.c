@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static size_t path_scheme_of(const char *text)
+size_t path_scheme_len(const char *path)
 {
-        size_t n = strcspn(text, ":/");
-        return text[n] == ':' ? n : 0;
+        size_t n = strcspn(path, ":/");
+        return path[n] == ':' ? n : 0;
 }
 
 /* Appends @text with single slashes only and without a trailing slash. */
@@ -54,7 +54,7 @@ int path_resolve(const char *text, char **path, struct fst_error *error)
         if (strlen(text) >= PATH_MAX)
                 return error_set(error, -ENAMETOOLONG, "file name of %zu bytes: the limit is %d", strlen(text),
                                  PATH_MAX - 1);
-        size_t scheme = path_scheme_of(text);
+        size_t scheme = path_scheme_len(text);
         const char *rest = text;
         if (scheme > 0) {
                 buf_append(&full, text, scheme + 1);
@@ -90,15 +90,9 @@ int path_resolve(const char *text, char **path, struct fst_error *error)
         return 0;
 }
 
-size_t path_scheme_len(const char *path)
+const char *path_local(const char *path)
 {
-        return path_scheme_of(path);
-}
-
-/* The start of the name: after the scheme and "//authority". */
-static const char *path_name_part(const char *path)
-{
-        const char *rest = path + path_scheme_of(path);
+        const char *rest = path + path_scheme_len(path);
         if (*rest == ':')
                 rest++;
         if (rest[0] == '/' && rest[1] == '/')
@@ -106,15 +100,10 @@ static const char *path_name_part(const char *path)
         return rest;
 }
 
-const char *path_local(const char *path)
-{
-        return path_name_part(path);
-}
-
 const char *path_name(const char *path)
 {
-        const char *slash = strrchr(path_name_part(path), '/');
-        return slash ? slash + 1 : path_name_part(path);
+        const char *slash = strrchr(path_local(path), '/');
+        return slash ? slash + 1 : path_local(path);
 }
 
 char *path_join(const char *path, const char *name)
@@ -125,7 +114,7 @@ char *path_join(const char *path, const char *name)
 
 char *path_parent(const char *path)
 {
-        const char *name = path_name_part(path);
+        const char *name = path_local(path);
         const char *slash = strrchr(name, '/');
         if (!slash || !slash[1])
                 return NULL;

@@ -10,7 +10,7 @@
 #define JAVA_MULTIPLIER 0x5deece66dull
 #define JAVA_MASK ((1ull << 48) - 1)
 
-static uint64_t java_start(int64_t seed)
+uint64_t java_random_start(int64_t seed)
 {
         return ((uint64_t)seed ^ JAVA_MULTIPLIER) & JAVA_MASK;
 }
@@ -23,16 +23,11 @@ static int32_t java_next(uint64_t *state, int bits)
 
 int64_t java_random_long(int64_t seed, int n)
 {
-        uint64_t state = java_start(seed);
+        uint64_t state = java_random_start(seed);
         for (int i = 0; i < 2 * n; i++)
                 java_next(&state, 32);
         uint64_t high = (uint64_t)(int64_t)java_next(&state, 32) << 32;
         return (int64_t)(high + (uint64_t)(int64_t)java_next(&state, 32));
-}
-
-uint64_t java_random_start(int64_t seed)
-{
-        return java_start(seed);
 }
 
 int32_t java_random_int(uint64_t *state)

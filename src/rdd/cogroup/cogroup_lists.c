@@ -262,15 +262,10 @@ static void lists_end(struct cogroup_op *self)
         free(steal(self->lists.data));
 }
 
-static int lists_finish(struct cogroup_op *self)
-{
-        return lists_push(self);
-}
-
 static void lists_init(struct cogroup_op *self)
 {
         op_alloc_out(&self->op, self->op.type);
 }
 
 const struct cogroup_mode_class cogroup_lists_class = {
-        .meet = lists_meet, .start = lists_start, .finish = lists_finish, .end = lists_end, .init = lists_init};
+        .meet = lists_meet, .start = lists_start, .finish = lists_push, .end = lists_end, .init = lists_init};

@@ -61,7 +61,7 @@ static bool sort_index_map_more(struct sort_index *ix, size_t wanted)
         return ix->other != NULL;
 }
 
-static void sort_index_unmap(struct sort_index *ix)
+void sort_index_free(struct sort_index *ix)
 {
         if (ix->entries)
                 munmap(ix->entries, ix->mapped * sizeof(struct sort_entry));
@@ -69,11 +69,6 @@ static void sort_index_unmap(struct sort_index *ix)
                 munmap(ix->other, ix->mapped * sizeof(struct sort_entry));
         ix->entries = ix->other = NULL;
         ix->n = ix->room = ix->mapped = 0;
-}
-
-void sort_index_free(struct sort_index *ix)
-{
-        sort_index_unmap(ix);
 }
 
 void sort_index_start(struct sort_index *ix, struct record_order order, struct memory_consumer *memory)
@@ -92,7 +87,7 @@ void sort_index_start(struct sort_index *ix, struct record_order order, struct m
         if (useful && memory_acquire(memory, kept * ENTRY_COST) == 0)
                 ix->room = kept;
         else
-                sort_index_unmap(ix);
+                sort_index_free(ix);
 }
 
 int sort_index_reserve(struct sort_index *ix, size_t rows)
@@ -128,7 +123,7 @@ void sort_index_shrink(struct sort_index *ix, size_t entries)
         if (ix->room <= entries)
                 return;
         memory_release(ix->memory, (ix->room - entries) * ENTRY_COST);
-        sort_index_unmap(ix);
+        sort_index_free(ix);
         if (entries && sort_index_map_more(ix, entries))
                 ix->room = entries;
         else

@@ -493,8 +493,9 @@ void app_client_kill(struct app_client *c, int executor)
                 app_requests_kill(c, k);
 }
 
-static void one_closed(struct app_client *c)
+static void one_closed(void *owner)
 {
+        struct app_client *c = owner;
         if (--c->open_handles == 0)
                 c->stopped(c->stopped_owner);
 }
@@ -502,11 +503,6 @@ static void one_closed(struct app_client *c)
 static void timer_closed(uv_handle_t *handle)
 {
         one_closed(handle->data);
-}
-
-static void env_closed(void *owner)
-{
-        one_closed(owner);
 }
 
 static void close_timer(struct app_client *c, uv_timer_t *timer)
@@ -532,7 +528,7 @@ void app_client_stop(struct app_client *c, void (*stopped)(void *owner), void *o
         }
         close_timer(c, &c->tick);
         close_timer(c, &c->timeout);
-        rpc_env_close(c->rpc, DRAIN_MS, env_closed, c);
+        rpc_env_close(c->rpc, DRAIN_MS, one_closed, c);
 }
 
 void app_client_free(struct app_client *c)

@@ -191,8 +191,9 @@ static void free_server(struct master_server *s)
         free(s);
 }
 
-static void part_closed(struct master_server *s)
+static void part_closed(void *owner)
 {
+        struct master_server *s = owner;
         if (--s->handles == 0)
                 free_server(s);
 }
@@ -200,11 +201,6 @@ static void part_closed(struct master_server *s)
 static void handle_closed(uv_handle_t *handle)
 {
         part_closed(handle->data);
-}
-
-static void other_closed(void *owner)
-{
-        part_closed(owner);
 }
 
 void master_server_close(struct master_server *s)
@@ -218,9 +214,9 @@ void master_server_close(struct master_server *s)
                 uv_close(handles[i], handle_closed);
         outbox_deinit(&s->outbox);
         master_web_stop(s);
-        persistence_close(steal(s->persistence), other_closed, s);
+        persistence_close(steal(s->persistence), part_closed, s);
         if (s->env)
-                rpc_env_close(s->env, DRAIN_MS, other_closed, s);
+                rpc_env_close(s->env, DRAIN_MS, part_closed, s);
 }
 
 static void add_handle(struct master_server *s, uv_handle_t *handle)
