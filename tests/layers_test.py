@@ -108,3 +108,14 @@ def test_static_functions_that_share_a_name_are_refused(tree):
     code, output = check(tree)
     assert code == 1
     assert "% of static functions have a unique name" in output and "rename thing_0" in output
+
+
+@pytest.mark.parametrize("comment, code", [("", 1), ("/* Returns the number of bytes. */\n", 1),
+                                           ("/* For tests: returns the number of bytes. */\n", 0)])
+def test_function_that_only_tests_call_gives_its_reason(tree, comment, code):
+    append(tree / "src/base/buf.h", "\n" + comment + "int buf_attic(void);")
+    append(tree / "src/base/buf.c", "\nint buf_attic(void)\n{\n        return 0;\n}")
+    append(tree / "src/base/list_test.c", "int attic = buf_attic();")
+    found, output = check(tree)
+    assert found == code
+    assert ("only tests call buf_attic: remove it" in output) == (code == 1)

@@ -49,7 +49,7 @@ void conf_warn_unused(const struct strmap *set);
  * threads. Borrowed: it must stay. NULL: none.
  */
 void conf_set_prepared(const struct fst_conf *conf);
-const struct fst_conf *conf_prepared(void);
+const struct fst_conf *conf_prepared(void); /* for tests */
 
 /*
  * Typed reads. They return 0, or -EINVAL with @error and *@out unchanged. Results are in bytes or milliseconds.

@@ -49,7 +49,7 @@ struct key {
 bool key_find(const char *name, struct key *out);
 
 /* The rows by position, sorted by name. */
-size_t key_count(void);
+size_t key_count(void); /* for tests */
 void key_at(size_t position, struct key *out);
 
 /* "string", "bool", "int", "long", "double", "size", "time", "list". */

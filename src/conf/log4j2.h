@@ -21,7 +21,7 @@ struct fst_error;
  * level, or as properties_load. On an error no level changes.
  */
 int log4j2_load(const char *path, struct fst_error *error);
-int log4j2_apply(const char *name, const char *text, size_t length, struct fst_error *error);
+int log4j2_apply(const char *name, const char *text, size_t length, struct fst_error *error); /* for tests */
 
 /*
  * Set up the log as Spark would for an application: INFO, then log4j2.properties (else log4j.properties) of @conf_dir

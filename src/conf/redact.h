@@ -35,7 +35,7 @@ void redactor_deinit(struct redactor *r);
 /* Returns @value, or REDACTED if @key or @value matches. Any thread. */
 const char *redactor_value(const struct redactor *r, const char *key, const char *value);
 
-/* Append @text with all matches replaced. Any thread. */
+/* No caller yet: append @text with all matches replaced. Any thread. */
 void redactor_put_text(const struct redactor *r, struct buf *out, const char *text);
 
 /* Compile a Java expression as described above. @name is for messages. Returns 0, or -EINVAL with @error. */

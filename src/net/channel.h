@@ -70,12 +70,13 @@ const char *channel_peer(const struct channel *ch);
  * socket's error. A channel that failed cannot be used any more.
  */
 int channel_read_all(struct channel *ch, void *buf, size_t n, int64_t timeout_ns, const int *stopped,
-                     struct fst_error *error);
+                     struct fst_error *error); /* for tests */
 ssize_t channel_read_some(struct channel *ch, void *buf, size_t n, int64_t timeout_ns, const int *stopped,
                           struct fst_error *error);
 /* Changes @iov: it holds the rest to write. */
 int channel_writev_all(struct channel *ch, struct iovec *iov, int n, int64_t timeout_ns, const int *stopped,
                        struct fst_error *error);
 
-/* Finishes the handshake, if there is one, for callers that must know before they write. As channel_read_all. */
+/* For tests: finishes the handshake, if there is one, for callers that must know before they write. As
+ * channel_read_all. */
 int channel_handshake(struct channel *ch, int64_t timeout_ns, const int *stopped, struct fst_error *error);

@@ -34,7 +34,7 @@ int security_for(const struct security *security, const char *purpose, struct se
 /* All its channels must be freed. NULL is allowed. */
 void security_free(struct security *security);
 
-/* "pre-shared key", "certificates"; "none" for NULL: for log lines. */
+/* For tests: "pre-shared key", "certificates"; "none" for NULL: for log lines. */
 const char *security_name(const struct security *security);
 
 /* Makes a secret of spark.authenticate.secretBitLength bits as hexadecimal text, for an application whose cluster

@@ -185,12 +185,13 @@ struct rpc_ref *rpc_env_own_ref(struct rpc_env *env, const char *name);
 struct rpc_ref *rpc_ref_ref(struct rpc_ref *ref);
 void rpc_ref_unref(struct rpc_ref *ref); /* NULL is allowed */
 
-/* "spark://Name@host:port", or "spark-client://Name" for an endpoint of a peer that does not listen. Borrowed. */
+/* For tests: "spark://Name@host:port", or "spark-client://Name" for an endpoint of a peer that does not listen.
+ * Borrowed. */
 const char *rpc_ref_url(const struct rpc_ref *ref);
 
-/* Reads a ref from a message. A sender writes the ref's text into a field (`string endpoint`). It is read with the
- * message that carried it, because "spark-client://Name" is an endpoint of the sender. rpc_ref_read returns 0, or
- * -EINVAL with @error.
+/* For tests: reads a ref from a message. A sender writes the ref's text into a field (`string endpoint`). It is read
+ * with the message that carried it, because "spark-client://Name" is an endpoint of the sender. rpc_ref_read returns 0,
+ * or -EINVAL with @error.
  */
 int rpc_ref_read(const struct rpc_message *m, const char *url, struct rpc_ref **out, struct fst_error *error);
 
@@ -244,7 +245,7 @@ struct rpc_peer *rpc_ref_peer(const struct rpc_ref *ref);
 /* "192.0.2.7:40112": the socket's other end. Borrowed while the peer exists. */
 const char *rpc_peer_name(const struct rpc_peer *peer);
 
-/* The address at which the peer's env listens, "host:port"; "" if it does not. Borrowed. */
+/* For tests: the address at which the peer's env listens, "host:port"; "" if it does not. Borrowed. */
 const char *rpc_peer_address(const struct rpc_peer *peer);
 
 bool rpc_peer_connected(const struct rpc_peer *peer);
@@ -262,11 +263,11 @@ bool rpc_peer_is_unauthorized(const struct rpc_peer *peer);
 /* Returns true if a line about this peer may be logged: unauthorized peers share a few lines in ten seconds. */
 bool rpc_peer_may_log(struct rpc_peer *peer);
 
-/* Bytes queued and not sent yet. */
+/* For tests: bytes queued and not sent yet. */
 size_t rpc_peer_queued(const struct rpc_peer *peer);
 
-/* Back-pressure: stops reading from this peer until it is resumed. Calls are counted. A paused peer does not time
- * out.
+/* For tests: stops reading from this peer until it is resumed. Calls are counted. A paused peer does not
+ * time out.
  */
 void rpc_peer_pause(struct rpc_peer *peer);
 void rpc_peer_resume(struct rpc_peer *peer);

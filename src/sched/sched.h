@@ -274,15 +274,15 @@ void sched_host_lost(struct sched *s, const char *host, const char *message, int
 void sched_suspect_task(struct sched *s, int64_t task_id);
 
 /* Query: true if the application may not run anything there now: refuse an executor that registers. */
-bool sched_executor_excluded(const struct sched *s, int executor);
+bool sched_executor_excluded(const struct sched *s, int executor); /* no caller yet */
 bool sched_host_excluded(const struct sched *s, const char *host);
 
-/* Query: the number of tasks that live, enabled executors can run at once. */
+/* For tests: the number of tasks that live, enabled executors can run at once. */
 int sched_slots(const struct sched *s);
 
 /* Query: id or host of an executor, "?" for an unknown index. */
 const char *sched_executor_id(const struct sched *s, int executor);
-const char *sched_executor_host(const struct sched *s, int executor);
+const char *sched_executor_host(const struct sched *s, int executor); /* for tests */
 
 /* --------------------------------------------------------------------------------------------------- tasks */
 
@@ -300,8 +300,8 @@ void sched_update_status(struct sched *s, const struct task_status *statuses, in
  */
 int sched_preferred_hosts(const struct sched *s, const struct task_set *set, int index, const char **out, int max);
 
-/* Records that a running task has read so far, from its executor's heartbeat: distinguishes slow tasks from long ones
- * (spark.speculation.efficiency.*). Ignores unknown tasks.
+/* No caller yet: records that a running task has read so far, from its executor's heartbeat: distinguishes slow tasks
+ * from long ones (spark.speculation.efficiency.*). Ignores unknown tasks.
  */
 void sched_task_progress(struct sched *s, int64_t task_id, int64_t records, int64_t run_ns);
 
@@ -336,7 +336,8 @@ void sched_tick(struct sched *s, int64_t now);
 
 /* ----------------------------------------------------------------------------------------- shuffle outputs */
 
-/* Query: the outputs of a shuffle (sched/map_outputs.h); NULL if no job has used it, or it was unregistered. */
+/* For tests: the outputs of a shuffle (sched/map_outputs.h); NULL if no job has used it, or it was unregistered.
+ */
 const struct map_outputs *sched_map_outputs(const struct sched *s, int shuffle_id);
 
 /* A decommissioned executor has sent a map output to another: the output survives its writer, and stages submitted

@@ -78,8 +78,8 @@ size_t block_store_evict(void *store, size_t want);
 /* Sets the observer, which is called on the thread that made a change, without locks. Call it before the first task. */
 void block_store_set_observer(struct block_store *store, block_observer_fn observe, void *owner);
 
-size_t block_store_memory_used(struct block_store *store);
-uint64_t block_store_disk_used(struct block_store *store);
+size_t block_store_memory_used(struct block_store *store); /* for tests */
+uint64_t block_store_disk_used(struct block_store *store); /* for tests */
 
 /* True if the block is complete and would be found. */
 bool block_store_contains(struct block_store *store, struct block_id id);

@@ -60,7 +60,7 @@ size_t memory_manager_pool(const struct memory_manager *m);
 size_t memory_manager_execution_used(const struct memory_manager *m);
 size_t memory_manager_storage_used(const struct memory_manager *m);
 
-/* Returns the number of tasks that wait for memory or rest. */
+/* For tests: returns the number of tasks that wait for memory or rest. */
 size_t memory_manager_waiting(const struct memory_manager *m);
 
 /* Adds a running task, counted in N from its first acquisition until memory_task_free. */

@@ -22,5 +22,5 @@ void page_pool_put(void *block);
 /* Returns free resident blocks to the system until at most @keep bytes of them are left. Any thread. */
 void page_pool_shed(size_t keep);
 
-/* Returns the bytes of free blocks that may be resident, without those in threads' caches. */
+/* For tests: returns the bytes of free blocks that may be resident, without those in threads' caches. */
 size_t page_pool_spare(void);

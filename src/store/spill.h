@@ -100,7 +100,7 @@ uint64_t spill_end(const struct spill *spill);
 int spill_finish(struct spill *spill, struct fst_error *error);
 
 struct spill_counters spill_counters(const struct spill *spill);
-const char *spill_path(const struct spill *spill);
+const char *spill_path(const struct spill *spill); /* for tests */
 
 /*
  * Reads and verifies the page at @offset. @codec is of the spill's kind and used by this thread only; NULL uses the

@@ -61,7 +61,7 @@ void web_site_free(struct web_site *s);
 
 /* The port of the pages: the TLS port if there is one. */
 int web_site_port(const struct web_site *s);
-int web_site_plain_port(const struct web_site *s);
+int web_site_plain_port(const struct web_site *s); /* for tests */
 bool web_site_is_secure(const struct web_site *s);
 
 static inline bool web_is(const struct web_request *q, const char *path)

@@ -15,5 +15,5 @@ struct local_backend_probe {
         void (*done)(struct fst_context *sc, struct task_batch *run);     /* slot's thread, before the driver has it */
 };
 
-/* For contexts created from now on. NULL: none. */
+/* For tests: sets the probe of contexts created from now on. NULL: none. */
 void local_backend_set_probe(const struct local_backend_probe *probe);

@@ -39,10 +39,10 @@ int event_log_open(struct event_log **log, const struct event_log_options *optio
 /* The listener for the bus. Borrowed. */
 struct listener *event_log_listener(struct event_log *log);
 
-/* The path of the file or directory, for messages. Borrowed. */
+/* For tests: the path of the file or directory, for messages. Borrowed. */
 const char *event_log_path(const struct event_log *log);
 
-/* The number of events written. Called after the bus has stopped. */
+/* For tests: the number of events written. Called after the bus has stopped. */
 int64_t event_log_events(const struct event_log *log);
 
 /* Called after the bus has stopped, which closes the log. NULL is allowed. */

@@ -69,12 +69,12 @@ void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_s
 void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n);
 
 /*
- * Wait until all events posted before this call were delivered. Returns false after @timeout_ms. Not on the bus's
- * thread.
+ * For tests: wait until all events posted before this call were delivered. Returns false after @timeout_ms. Not on the
+ * bus's thread.
  */
 bool listener_bus_wait_until_empty(struct listener_bus *bus, int64_t timeout_ms);
 
-/* The number of dropped events. */
+/* For tests: the number of dropped events. */
 uint64_t listener_bus_dropped(struct listener_bus *bus);
 
 /* Deliver pending events, call on_stop of the listeners, and end the thread. A second call does nothing. */

@@ -74,7 +74,8 @@ int memory_limit_processes(const struct memory_limit *limit);
  */
 int64_t memory_limit_reserve(const struct memory_limit *limit);
 
-/* Returns the resident bytes of the process. If the limit is a group's, those of the group. Takes about 3 µs. */
+/* For tests: returns the resident bytes of the process. If the limit is a group's, those of the group. Takes about 3
+ * µs. */
 int64_t memory_limit_used(struct memory_limit *limit);
 
 enum memory_verdict {

@@ -40,8 +40,8 @@ int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struc
 /* As hadoop_conf_load, with yarn-site.xml after the other files. */
 int hadoop_conf_load_yarn(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error);
 
-/* Parses the text of a file. @name is used for messages and to find included files beside it (NULL: includes are
- * ignored). */
+/* For tests: parses the text of a file. @name is used for messages and to find included files beside it (NULL: includes
+ * are ignored). */
 int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name,
                       struct fst_error *error);
 

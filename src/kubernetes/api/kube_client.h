@@ -108,7 +108,7 @@ void kube_client_free(struct kube_client *client);
 
 uv_loop_t *kube_client_loop(const struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
-size_t kube_client_pending(const struct kube_client *client);
+size_t kube_client_pending(const struct kube_client *client); /* for tests */
 
 /* For tests: sets the first and the longest pause between attempts, instead of 100 ms and 10 s. */
 void kube_client_set_pause(struct kube_client *client, int64_t first_ms, int64_t longest_ms);

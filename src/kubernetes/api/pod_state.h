@@ -29,7 +29,7 @@ enum pod_state_kind {
         POD_UNKNOWN,     /* the server has no contact with the node */
 };
 
-/* Returns "pending", … */
+/* For tests: returns "pending", … */
 const char *pod_state_kind_name(enum pod_state_kind kind);
 
 /* The pod does not run again: succeeded, failed or deleted. */

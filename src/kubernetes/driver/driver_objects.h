@@ -15,7 +15,7 @@ struct kube_conf;
 int driver_objects_make(const struct kube_conf *c, json_t **out, size_t *pod_at, struct fst_error *error);
 
 /*
- * As driver_objects_make, but as the objects are sent if the pod gets @uid: earlier objects are sent again after the
- * pod, with their owner.
+ * For tests: as driver_objects_make, but as the objects are sent if the pod gets @uid: earlier objects are sent again
+ * after the pod, with their owner.
  */
 int driver_objects_sent(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error);

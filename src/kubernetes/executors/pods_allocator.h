@@ -159,10 +159,10 @@ int pods_allocator_outstanding(const struct pods_allocator *a);
 /* Returns the number of creations without a response. */
 int pods_allocator_in_flight(const struct pods_allocator *a);
 
-/* Returns the highest id used. */
+/* For tests: returns the highest id used. */
 int32_t pods_allocator_last_id(const struct pods_allocator *a);
 
-/* Returns the number of new claims that creations have made or will make. */
+/* For tests: returns the number of new claims that creations have made or will make. */
 int pods_allocator_claims_made(const struct pods_allocator *a);
 
 /* Returns the number of records, for tests and metrics. */

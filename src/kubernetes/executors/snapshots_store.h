@@ -70,7 +70,7 @@ void snapshots_store_list_end(struct snapshots_store *store, const char *version
 
 /* ---------------------------------------------------------------------------------------------------------- batches */
 
-/* Makes a batch due at once for every subscription. */
+/* For tests: makes a batch due at once for every subscription. */
 void snapshots_store_notify(struct snapshots_store *store);
 
 /* Returns the time of the next batch, or INT64_MAX if none is due before the next event. */

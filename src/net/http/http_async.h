@@ -61,5 +61,5 @@ bool http_async_was_sent(const struct http_transfer *transfer);
 bool http_async_is_http2(const struct http_async *client);
 int http_async_connections(const struct http_async *client);
 
-/* Number of requests that are running or waiting. */
+/* For tests: number of requests that are running or waiting. */
 size_t http_async_pending(const struct http_async *client);

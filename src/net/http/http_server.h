@@ -86,7 +86,7 @@ int http_server_new(const struct http_server_options *options, struct http_serve
 void http_server_free(struct http_server *server);
 
 int http_server_port(const struct http_server *server);
-int http_server_connections(const struct http_server *server);
+int http_server_connections(const struct http_server *server); /* for tests */
 
 /* The value of the request's header, ignoring case, or NULL. Valid until the call is answered. */
 const char *http_call_header(const struct http_call *call, const char *name);

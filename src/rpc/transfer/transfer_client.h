@@ -73,8 +73,9 @@ bool transfer_input_refused(const struct transfer_input *input);
 /* Keeps the connection if the stream was read to its end. Otherwise closes it. NULL is allowed. */
 void transfer_close(struct transfer_input *input);
 
-/* Uploads @n pieces of any total size and waits for the reply. Returns 0 when the server has accepted them, or
- * negative as transfer_open and transfer_read. Repeated as a whole if connecting failed, not if the connection broke.
+/* For tests: uploads @n pieces of any total size and waits for the reply. Returns 0 when the server has accepted them,
+ * or negative as transfer_open and transfer_read. Repeated as a whole if connecting failed, not if the connection
+ * broke.
  */
 int transfer_put(struct transfer_client *client, const char *host, int port, const void *request, size_t len,
                  const struct iovec *pieces, int n, const struct transfer_call *call, struct fst_error *error);

@@ -101,8 +101,8 @@ void executor_allocation_requested(struct executor_allocation *a, bool reached, 
  */
 void executor_allocation_removed(struct executor_allocation *a, const int32_t *executors, int n);
 
-/* The cluster manager lost track of the application: forgets its executors and starts again with the initial numbers,
- * which the next tick requests. Stages and tasks stay known.
+/* No caller yet: forgets the executors, because the cluster manager lost track of the application, and starts again
+ * with the initial numbers, which the next tick requests. Stages and tasks stay known.
  */
 void executor_allocation_reset(struct executor_allocation *a);
 
@@ -174,15 +174,15 @@ void executor_allocation_remove(struct executor_allocation *a, const struct idle
 
 /* The target of a profile, 0 if no stage used it; and its next increment. */
 int executor_allocation_target(const struct executor_allocation *a, int profile);
-int executor_allocation_step(const struct executor_allocation *a, int profile);
+int executor_allocation_step(const struct executor_allocation *a, int profile); /* for tests */
 
-/* The number of executors that all waiting and running tasks of a profile could use. */
+/* For tests: the number of executors that all waiting and running tasks of a profile could use. */
 int executor_allocation_need(const struct executor_allocation *a, int profile);
 
-/* Waiting and running tasks of a profile. */
+/* For tests: waiting and running tasks of a profile. */
 struct sched_demand executor_allocation_demand(const struct executor_allocation *a, int profile);
 
-/* Time of the next increase; INT64_MAX: no task waits. */
+/* For tests: time of the next increase; INT64_MAX: no task waits. */
 int64_t executor_allocation_add_time(const struct executor_allocation *a);
 
 /* Sums over all profiles: Spark's gauges ExecutorAllocationManager.executors.numberExecutorsToAdd,
@@ -194,5 +194,5 @@ struct executor_allocation_sums {
 
 struct executor_allocation_sums executor_allocation_sums(const struct executor_allocation *a);
 
-/* The current request of a profile. Borrowed until the next event. Returns false if no stage used it. */
+/* For tests: the current request of a profile. Borrowed until the next event. Returns false if no stage used it. */
 bool executor_allocation_request(const struct executor_allocation *a, int profile, struct executor_request *request);

@@ -102,7 +102,7 @@ const struct idle_executor *executor_monitor_timed_out(struct executor_monitor *
  */
 int64_t executor_monitor_deadline(const struct executor_monitor *m);
 
-/* When the executor times out; INT64_MAX: never (it is busy, unknown, or kept for a job). */
+/* For tests: when the executor times out; INT64_MAX: never (it is busy, unknown, or kept for a job). */
 int64_t executor_monitor_timeout(const struct executor_monitor *m, int32_t executor);
 
 /* Returns true if no task runs there and no job needs its map outputs. */
@@ -110,13 +110,13 @@ bool executor_monitor_is_idle(const struct executor_monitor *m, int32_t executor
 
 enum executor_leaving { EXECUTOR_STAYS, EXECUTOR_KILLED, EXECUTOR_DECOMMISSIONED };
 
-/* The last of executor_monitor_killed and …_decommissioned for it; EXECUTOR_STAYS for unknown ones. */
+/* For tests: the last of executor_monitor_killed and …_decommissioned for it; EXECUTOR_STAYS for unknown ones. */
 enum executor_leaving executor_monitor_leaving(const struct executor_monitor *m, int32_t executor);
 
 /* The executor's name in the log. @number is for one without an id. Borrowed until the next call. */
 const char *executor_monitor_id(const struct executor_monitor *m, int32_t executor, char number[static 12]);
 
-/* The profile of an executor; EXECUTOR_PROFILE_UNKNOWN also for an unknown executor. */
+/* For tests: the profile of an executor; EXECUTOR_PROFILE_UNKNOWN also for an unknown executor. */
 int executor_monitor_profile(const struct executor_monitor *m, int32_t executor);
 
 /* Number of executors of a profile, and in all, including those being removed. */
@@ -126,4 +126,4 @@ struct executor_count {
 
 struct executor_count executor_monitor_count(const struct executor_monitor *m, int profile);
 struct executor_count executor_monitor_total(const struct executor_monitor *m);
-struct executor_removals executor_monitor_removals(const struct executor_monitor *m);
+struct executor_removals executor_monitor_removals(const struct executor_monitor *m); /* for tests */

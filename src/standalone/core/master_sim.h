@@ -1,5 +1,5 @@
-/* A random world for the master: hosts, clients, drivers, stored records and messages in flight. The parts share one
- * world, made from a seed: master_sim_ops.c carries out actions, master_sim_check.c checks invariants,
+/* For tests: a random world for the master with hosts, clients, drivers, stored records and messages in flight. The
+ * parts share one world, made from a seed: master_sim_ops.c carries out actions, master_sim_check.c checks invariants,
  * master_sim_test.c produces events.
  */
 #pragma once

@@ -35,7 +35,7 @@ void master_server_close(struct master_server *s);
 
 /* The core's state (master_state.h). Valid until the next loop iteration. */
 const struct master *master_server_state(const struct master_server *s);
-const char *master_server_url(const struct master_server *s); /* "spark://host:7077" */
+const char *master_server_url(const struct master_server *s); /* "spark://host:7077", for tests */
 
 /* The core's time (last_heartbeat), in ms. */
 int64_t master_server_now(void);

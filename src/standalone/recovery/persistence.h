@@ -69,7 +69,7 @@ struct persistence_ops {
 int persistence_open(uv_loop_t *loop, const struct fst_conf *conf, const char *name, const struct persistence_ops *ops,
                      void *owner, struct persistence **p, struct fst_error *error);
 
-/* Returns true if elected and not revoked. */
+/* For tests: returns true if elected and not revoked. */
 bool persistence_leads(const struct persistence *p);
 
 /* Stores @size bytes under @id (copied), replacing; or removes the record if it exists. Does nothing unless this
@@ -87,7 +87,7 @@ void persistence_remove(struct persistence *p, enum master_record kind, const ch
  */
 bool persistence_commit(struct persistence *p, void (*done)(void *context), void *context);
 
-/* Why changes are waiting, for a page or a metric; NULL if they are not. Borrowed until the next call. */
+/* For tests: why changes are waiting, for a page or a metric; NULL if they are not. Borrowed until the next call. */
 const char *persistence_trouble(const struct persistence *p);
 
 /* Steps down and closes. Pending changes are still written. Commits are no longer called. @closed (may be NULL) is

@@ -47,4 +47,4 @@ void worker_server_decommission(struct worker_server *s);
 
 /* The worker's state (worker_state.h). Valid until the next loop iteration. */
 const struct worker_view *worker_server_view(struct worker_server *s);
-const char *worker_server_url(const struct worker_server *s); /* "spark://Worker@host:40112" */
+const char *worker_server_url(const struct worker_server *s); /* "spark://Worker@host:40112", for tests */
