@@ -25,6 +25,11 @@
 #define RPC_CALL_SASL (-33)
 #define RPC_RETRY_NONE (-1)
 
+/* Names of Java's exceptions for what a client finds itself. */
+#define ACCESS_CONTROL_EXCEPTION "org.apache.hadoop.security.AccessControlException"
+#define SASL_EXCEPTION "javax.security.sasl.SaslException"
+#define RPC_EXCEPTION "org.apache.hadoop.ipc.RpcException"
+
 enum rpc_status { RPC_SUCCESS, RPC_ERROR, RPC_FATAL };
 enum sasl_state {
         SASL_STATE_SUCCESS,
@@ -230,6 +235,16 @@ void hadoop_rpc_session_ping(struct hadoop_rpc_session *s)
 /* ------------------------------------------------------------------------------------------------------ authentication
  */
 
+/* Another attempt would end alike, so it has the name of Java's exception. */
+static void session_fail_authentication(struct hadoop_rpc_session *s, const char *message)
+{
+        const bool kerberos = s->auth == HADOOP_RPC_KERBEROS;
+        _cleanup_free_ char *text =
+                mem_printf("%s%s%s", kerberos ? "GSS initiate failed: " : "DIGEST-MD5 failed: ", message,
+                           kerberos ? " (get a ticket with kinit, or set --principal and --keytab)" : "");
+        session_break(s, SASL_EXCEPTION, text);
+}
+
 /* One step with the server's @challenge (NULL: none); sends the result in a frame of @state. False: broken. */
 static bool session_step(struct hadoop_rpc_session *s, const ProtobufCBinaryData *challenge, enum sasl_state state,
                          const Firesteel__Hadoop__SaslAuth *chosen)
@@ -239,7 +254,7 @@ static bool session_step(struct hadoop_rpc_session *s, const ProtobufCBinaryData
         size_t len = 0;
         if (s->sasl->step(s->sasl_client, challenge ? challenge->data : NULL, challenge ? challenge->len : 0, &answer,
                           &len, message, sizeof(message)) < 0) {
-                session_break(s, "", message);
+                session_fail_authentication(s, message);
                 return false;
         }
         if (state != SASL_STATE_SUCCESS)
@@ -270,7 +285,7 @@ static void session_refuse_offers(struct hadoop_rpc_session *s, const Firesteel_
                         buf_printf(&text, " with %s", m->auths[i]->mechanism);
         }
         buf_puts(&text, "]");
-        session_break(s, "org.apache.hadoop.security.AccessControlException", buf_text(&text));
+        session_break(s, ACCESS_CONTROL_EXCEPTION, buf_text(&text));
 }
 
 static void session_negotiate(struct hadoop_rpc_session *s, const Firesteel__Hadoop__SaslMessage *m)
@@ -287,7 +302,7 @@ static void session_negotiate(struct hadoop_rpc_session *s, const Firesteel__Had
                                                     .user = s->token_user,
                                                     .password = s->token_password};
         if (s->sasl->open(&options, &s->sasl_client, message, sizeof(message)) < 0) {
-                session_break(s, "", message);
+                session_fail_authentication(s, message);
                 return;
         }
         session_step(s, chosen->has_challenge ? &chosen->challenge : NULL, SASL_STATE_INITIATE, chosen);
@@ -297,7 +312,7 @@ static void session_succeed(struct hadoop_rpc_session *s, const Firesteel__Hadoo
 {
         if (!s->sasl_client) { /* a server without security accepts everybody */
                 if (!s->allow_fallback) {
-                        session_break(s, "",
+                        session_break(s, ACCESS_CONTROL_EXCEPTION,
                                       "Server asks us to fall back to SIMPLE auth, but this client is configured to "
                                       "only allow secure connections (ipc.client.fallback-to-simple-auth-allowed)");
                         return;
@@ -307,7 +322,7 @@ static void session_succeed(struct hadoop_rpc_session *s, const Firesteel__Hadoo
                 if (m->has_token && m->token.len && !session_step(s, &m->token, SASL_STATE_SUCCESS, NULL))
                         return;
                 if (!s->sasl->is_complete(s->sasl_client)) {
-                        session_break(s, "", "the server ended the authentication before it proved itself");
+                        session_fail_authentication(s, "the server ended the authentication before it proved itself");
                         return;
                 }
                 s->encode_limit = s->sasl->encode_limit(s->sasl_client);
@@ -419,7 +434,8 @@ static void session_take_frame(struct hadoop_rpc_session *s, const uint8_t *p, s
 static void session_refuse_length(struct hadoop_rpc_session *s, const uint8_t *p, size_t len)
 {
         if (memcmp(p, "HTTP", 4) == 0) {
-                session_break(s, "", "the port speaks HTTP, not Hadoop's RPC (is it the port of the web interface?)");
+                session_break(s, RPC_EXCEPTION,
+                              "the port speaks HTTP, not Hadoop's RPC (is it the port of the web interface?)");
                 return;
         }
         _cleanup_free_ char *text = mem_printf("the server sent a frame of %zu bytes, and at most %zu are allowed", len,

@@ -52,7 +52,7 @@ enum hadoop_rpc_event_type {
         HADOOP_RPC_READY,  /* authenticated */
         HADOOP_RPC_ANSWER, /* `body` answers `call_id` */
         HADOOP_RPC_ERROR,  /* the call failed; the session goes on */
-        HADOOP_RPC_BROKEN, /* the session is over; `exception` is "" unless the server sent a reason */
+        HADOOP_RPC_BROKEN, /* the session is over; `exception` is "" when another attempt may succeed */
 };
 
 /* Strings and bytes are borrowed until the next call of hadoop_rpc_session_next or _input. */

@@ -316,7 +316,8 @@ static void a_protected_session_takes_protected_answers_alone(void **state)
         Firesteel__Hadoop__SaslMessage *m = client_sasl(s);
         _cleanup_free_ char *response = mem_strndup((const char *)m->token.data, m->token.len);
         firesteel__hadoop__sasl_message__free_unpacked(m, NULL);
-        _cleanup_free_ char *cnonce = digest_field(response, "cnonce");
+        _cleanup_free_ char *cnonce = digest_field(response, "cnonce"), *most = digest_field(response, "maxbuf");
+        assert_string_equal(most, "16777215"); /* Hadoop's servers do not split answers */
         _cleanup_free_ char *server = digest_response(cnonce, "auth-int", ":/default:00000000000000000000000000000000");
         _cleanup_free_ char *rspauth = mem_printf("rspauth=%s", server);
         server_send_sasl(s, 0, rspauth, NULL);
@@ -339,6 +340,7 @@ static void a_server_that_does_not_know_the_password_is_refused(void **state)
         server_send_sasl(s, 0, "rspauth=00000000000000000000000000000000", NULL);
         expect_event(s, HADOOP_RPC_BROKEN, &e);
         assert_true(e.message[0] != '\0');
+        assert_string_equal(e.exception, "javax.security.sasl.SaslException"); /* another attempt would end alike */
         hadoop_rpc_session_free(s);
 }
 
@@ -389,6 +391,7 @@ static void a_server_without_security_needs_leave_to_be_trusted(void **state)
         server_send_sasl(s, 0, NULL, NULL);
         expect_event(s, HADOOP_RPC_BROKEN, &e);
         assert_non_null(strstr(e.message, "ipc.client.fallback-to-simple-auth-allowed"));
+        assert_string_equal(e.exception, "org.apache.hadoop.security.AccessControlException");
         hadoop_rpc_session_free(s);
         s = session_open(HADOOP_RPC_KERBEROS, true);
         server_send_sasl(s, 0, NULL, NULL);

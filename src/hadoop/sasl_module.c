@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define SASL_LENGTH_PREFIX 4
+/* The most that the mechanisms can announce. Hadoop's servers protect an answer as one packet, whatever its size. */
+#define SASL_MAX_PACKET 0xffffff
 
 struct sasl_client {
         sasl_conn_t *conn;
@@ -108,7 +110,7 @@ static int sasl_module_open(const struct sasl_client_options *o, struct sasl_cli
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
         static const sasl_security_properties_t properties = {
-                .max_ssf = 256, .maxbufsize = 65536, .security_flags = SASL_SEC_NOANONYMOUS};
+                .max_ssf = 256, .maxbufsize = SASL_MAX_PACKET, .security_flags = SASL_SEC_NOANONYMOUS};
         pthread_once(&once, sasl_module_init);
         struct sasl_client *c = calloc(1, sizeof(*c));
         if (!c || sasl_client_fill(c, o) < 0) {
