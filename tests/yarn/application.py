@@ -13,7 +13,7 @@ class Client:
     def __init__(self, build, conf, environment=None):
         self.build = build
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("HADOOP_", "YARN_", "SPARK_", "KRB5"))}
-        self.environment = dict(kept, HADOOP_CONF_DIR=conf, HADOOP_USER_NAME="alice", **(environment or {}))
+        self.environment = {**kept, "HADOOP_CONF_DIR": conf, "HADOOP_USER_NAME": "alice", **(environment or {})}
 
     def call(self, *words):
         """The answer, or the error."""

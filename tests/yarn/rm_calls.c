@@ -3,6 +3,8 @@
  *
  *      rm_calls new | nodes | token RENEWER | report ID | wait ID | kill ID | submit QUEUE MEMORY NAME_LENGTH
  *
+ *      rm_calls with-token RENEWER      counts the nodes with a delegation token instead of the user's proof
+ *
  * It prints the answer as one line, or the error on stderr with exit status 1.
  */
 #include "submit_unmanaged.h"
@@ -10,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
 #include "yarn/conf/yarn_conf.h"
 
@@ -21,7 +24,12 @@
 
 #define POLL_US 20000
 
-static int calls_new(struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+struct calls {
+        uv_loop_t loop;
+        struct yarn_conf conf;
+};
+
+static int calls_new(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
 {
         Firesteel__Yarn__GetNewApplicationResponse *answer;
         char text[YARN_ID_TEXT];
@@ -36,7 +44,7 @@ static int calls_new(struct hadoop_rpc_client *rm, char **words, struct fst_erro
         return 0;
 }
 
-static int calls_nodes(struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+static int calls_nodes(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
 {
         int count;
         const int r = yarn_rm_count_nodes(rm, &count, error);
@@ -45,7 +53,7 @@ static int calls_nodes(struct hadoop_rpc_client *rm, char **words, struct fst_er
         return r;
 }
 
-static int calls_token(struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+static int calls_token(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
 {
         Firesteel__Yarn__GetDelegationTokenResponse *answer;
         const int r = yarn_rm_delegation_token(rm, words[0], &answer, error);
@@ -54,6 +62,28 @@ static int calls_token(struct hadoop_rpc_client *rm, char **words, struct fst_er
         printf("%s %s %zu\n", answer->token->kind, answer->token->service, answer->token->identifier.len);
         protobuf_c_message_free_unpacked(&answer->base, NULL);
         return 0;
+}
+
+static int calls_with_token(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+{
+        Firesteel__Yarn__GetDelegationTokenResponse *answer;
+        struct hadoop_rpc_client *other;
+        int r = yarn_rm_delegation_token(rm, words[0], &answer, error);
+        if (r < 0)
+                return r;
+        const Firesteel__Yarn__Token *m = answer->token;
+        struct hadoop_token token = {.alias = "", .kind = m->kind, .service = m->service};
+        buf_append(&token.identifier, m->identifier.data, m->identifier.len);
+        buf_append(&token.password, m->password.data, m->password.len);
+        r = yarn_conf_client(&calls->conf, YARN_RM_CLIENT, &token, NULL, &calls->loop, &other, error);
+        buf_deinit(&token.identifier);
+        buf_deinit(&token.password);
+        protobuf_c_message_free_unpacked(&answer->base, NULL);
+        if (r < 0)
+                return r;
+        r = calls_nodes(calls, other, NULL, error);
+        hadoop_rpc_client_free(other);
+        return r;
 }
 
 /* Prints the report once the application is in @state or a later one. */
@@ -78,7 +108,7 @@ static int report_print(struct hadoop_rpc_client *rm, struct yarn_application_id
         }
 }
 
-static int calls_report(struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+static int calls_report(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
 {
         struct yarn_application_id id;
         const int r = yarn_application_parse(words[0], &id, error);
@@ -86,14 +116,14 @@ static int calls_report(struct hadoop_rpc_client *rm, char **words, struct fst_e
 }
 
 /* The ResourceManager stores the end of an unmanaged application after it has said that it is unregistered. */
-static int calls_wait(struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+static int calls_wait(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
 {
         struct yarn_application_id id;
         const int r = yarn_application_parse(words[0], &id, error);
         return r < 0 ? r : report_print(rm, id, YARN_FINISHED, error);
 }
 
-static int calls_kill(struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+static int calls_kill(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
 {
         struct yarn_application_id id;
         bool killed = false;
@@ -106,7 +136,7 @@ static int calls_kill(struct hadoop_rpc_client *rm, char **words, struct fst_err
 }
 
 /* Prints the id, then the report once the application is accepted or has ended. */
-static int calls_submit(struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
+static int calls_submit(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error)
 {
         const size_t len = (size_t)atol(words[2]);
         _cleanup_free_ char *name = mem_alloc(len + 1);
@@ -126,28 +156,30 @@ static int calls_submit(struct hadoop_rpc_client *rm, char **words, struct fst_e
 static const struct verb {
         const char *name;
         int n_words;
-        int (*run)(struct hadoop_rpc_client *rm, char **words, struct fst_error *error);
+        int (*run)(struct calls *calls, struct hadoop_rpc_client *rm, char **words, struct fst_error *error);
 } verbs[] = {
         {"new", 0, calls_new},       {"nodes", 0, calls_nodes}, {"token", 1, calls_token},
-        {"report", 1, calls_report}, {"wait", 1, calls_wait}, {"kill", 1, calls_kill},   {"submit", 3, calls_submit},
+        {"report", 1, calls_report}, {"wait", 1, calls_wait}, {"kill", 1, calls_kill},   {"submit", 3, calls_submit}, {"with-token", 1, calls_with_token},
 };
 
 static int calls_run(const struct verb *verb, char **words, struct fst_error *error)
 {
-        uv_loop_t loop;
+        struct calls calls = {0};
         struct hadoop_rpc_client *rm;
-        _cleanup_(yarn_conf_deinit) struct yarn_conf conf = {0};
-        int r = yarn_conf_load(&conf, NULL, (const char *(*)(const char *))getenv, error);
+        int r = check_login(error);
+        if (r == 0)
+                r = yarn_conf_load(&calls.conf, NULL, (const char *(*)(const char *))getenv, error);
         if (r < 0)
                 return r;
-        uv_loop_init(&loop);
-        r = yarn_conf_client(&conf, YARN_RM_CLIENT, NULL, NULL, &loop, &rm, error);
+        uv_loop_init(&calls.loop);
+        r = yarn_conf_client(&calls.conf, YARN_RM_CLIENT, NULL, NULL, &calls.loop, &rm, error);
         if (r == 0) {
-                r = verb->run(rm, words, error);
+                r = verb->run(&calls, rm, words, error);
                 hadoop_rpc_client_free(rm);
         }
-        uv_run(&loop, UV_RUN_DEFAULT);
-        uv_loop_close(&loop);
+        uv_run(&calls.loop, UV_RUN_DEFAULT);
+        uv_loop_close(&calls.loop);
+        yarn_conf_deinit(&calls.conf);
         return r;
 }
 
@@ -162,6 +194,7 @@ int main(int argc, char **argv)
                 fprintf(stderr, "%s\n", error_message(&error));
                 return 1;
         }
-        fprintf(stderr, "usage: rm_calls new | nodes | token RENEWER | report ID | wait ID | kill ID | submit QUEUE MEMORY LENGTH\n");
+        fprintf(stderr, "usage: rm_calls new | nodes | token RENEWER | report ID | wait ID | kill ID | with-token RENEWER |\n"
+                        "       submit QUEUE MEMORY LENGTH\n");
         return 2;
 }

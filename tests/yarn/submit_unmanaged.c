@@ -2,6 +2,31 @@
 #include "submit_unmanaged.h"
 
 #include "base/error.h"
+#include "net/kerberos.h"
+
+#include <stdlib.h>
+
+static char *login_cache;
+
+static void login_end(void)
+{
+        kerberos_use(NULL);
+        kerberos_forget(login_cache);
+        free(login_cache);
+}
+
+int check_login(struct fst_error *error)
+{
+        const char *principal = getenv("CHECK_PRINCIPAL"), *keytab = getenv("CHECK_KEYTAB");
+        if (!principal || !keytab)
+                return 0;
+        const int r = kerberos_login(principal, keytab, &login_cache, NULL, error);
+        if (r < 0)
+                return r;
+        kerberos_use(login_cache);
+        atexit(login_end);
+        return 0;
+}
 
 int unmanaged_submit(struct hadoop_rpc_client *rm, const struct unmanaged_application *application,
                      struct yarn_application_id *out, struct fst_error *error)

@@ -4,6 +4,9 @@
  *
  *      unmanaged_am MAX_FAILURES COMMAND
  *
+ * With CHECK_PROXY_USER it acts for that user: a ResourceManager with Kerberos compares the application's user with the
+ * caller's whole principal before it hands out the token of an unmanaged ApplicationMaster.
+ *
  * It obeys lines on stdin and prints events on stdout. Each container runs COMMAND.
  *
  *      target N | kill EXECUTOR | finish | fail | leave      "leave" ends the process without unregistering
@@ -170,7 +173,7 @@ static int am_submit(struct am *am, struct fst_error *error)
         char text[YARN_ID_TEXT];
         const struct unmanaged_application application = {
                 .name = "unmanaged", .queue = "default", .memory_mb = AM_MEMORY_MB};
-        int r = yarn_conf_client(&am->conf, YARN_RM_CLIENT, NULL, NULL, &am->loop, &rm, error);
+        int r = yarn_conf_client(&am->conf, YARN_RM_CLIENT, NULL, getenv("CHECK_PROXY_USER"), &am->loop, &rm, error);
         if (r < 0)
                 return r;
         r = unmanaged_submit(rm, &application, &id, error);
@@ -184,7 +187,9 @@ static int am_submit(struct am *am, struct fst_error *error)
 
 static int am_start(struct am *am, int max_failures, struct fst_error *error)
 {
-        int r = yarn_conf_load(&am->conf, NULL, (const char *(*)(const char *))getenv, error);
+        int r = check_login(error);
+        if (r == 0)
+                r = yarn_conf_load(&am->conf, NULL, (const char *(*)(const char *))getenv, error);
         if (r == 0)
                 r = am_submit(am, error);
         if (r < 0)
