@@ -504,6 +504,22 @@ static void client_turn(struct hadoop_rpc_client *client)
                 client_wake(client, next - now);
 }
 
+static int64_t client_deadline_of_call(const struct hadoop_rpc_client *client)
+{
+        int64_t deadline_ms;
+        if (client->max_wait_ms == 0)
+                return 0;
+        if (client->max_wait_ms < 0 || __builtin_add_overflow(now_ms(), client->max_wait_ms, &deadline_ms))
+                return INT64_MAX;
+        return deadline_ms;
+}
+
+/* @value, or @otherwise for none, limited to a year: times are added to it. */
+static int64_t option_ms(int64_t value, int64_t otherwise)
+{
+        return value > 0 ? MIN(value, INT64_C(365) * 24 * 3600 * 1000) : otherwise;
+}
+
 void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                             const ProtobufCMessage *request)
 {
@@ -514,7 +530,7 @@ void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoo
         p->id = client->last_id++ & INT32_MAX;
         p->call = *call;
         p->method = mem_strdup(call->method);
-        p->deadline_ms = client->max_wait_ms ? now_ms() + client->max_wait_ms : 0;
+        p->deadline_ms = client_deadline_of_call(client);
         p->request = protobuf_c_message_unpack(request->descriptor, NULL, len, bytes);
         if (client->calls.len == 0 && !client->connection)
                 client->failed = 0;
@@ -578,6 +594,9 @@ int hadoop_rpc_client_new(uv_loop_t *loop, const struct hadoop_rpc_client_option
         int r = options->n_addresses ? 0 : error_set(error, -EINVAL, "no address of the %s", options->service);
         for (size_t i = 0; r == 0 && i < options->n_addresses; i++)
                 r = host_port_parse(options->addresses[i], &hp, error);
+        if (r == 0 && options->session.auth == HADOOP_RPC_TOKEN && !options->session.token)
+                r = error_set(error, -EINVAL, "no token for the %s (is HADOOP_TOKEN_FILE_LOCATION set?)",
+                              options->service);
         if (r < 0)
                 return r;
         struct hadoop_rpc_client *client = new0(struct hadoop_rpc_client);
@@ -593,10 +612,9 @@ int hadoop_rpc_client_new(uv_loop_t *loop, const struct hadoop_rpc_client_option
         for (size_t i = 0; i < options->n_addresses; i++)
                 string_list_add(&client->addresses, options->addresses[i]);
         client->service = mem_strdup(options->service);
-        client->connect_timeout_ms =
-                options->connect_timeout_ms ? options->connect_timeout_ms : DEFAULT_CONNECT_TIMEOUT_MS;
-        client->answer_timeout_ms = options->answer_timeout_ms ? options->answer_timeout_ms : DEFAULT_ANSWER_TIMEOUT_MS;
-        client->retry_ms = options->retry_ms ? options->retry_ms : DEFAULT_RETRY_MS;
+        client->connect_timeout_ms = option_ms(options->connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT_MS);
+        client->answer_timeout_ms = option_ms(options->answer_timeout_ms, DEFAULT_ANSWER_TIMEOUT_MS);
+        client->retry_ms = option_ms(options->retry_ms, DEFAULT_RETRY_MS);
         client->max_wait_ms = options->max_wait_ms;
         client->timer = new0(uv_timer_t);
         uv_timer_init(loop, client->timer);

@@ -24,12 +24,13 @@ struct hadoop_rpc_client_options {
         struct hadoop_rpc_options session; /* `client_id` is drawn by hadoop_rpc_client_new */
         const char *const *addresses;      /* "host:port"; several are equal services of which one is active */
         size_t n_addresses;
-        const char *service;        /* "ResourceManager": for messages and the log */
-        int64_t connect_timeout_ms; /* of one attempt (ipc.client.connect.timeout); 0: 20 s */
-        int64_t answer_timeout_ms;  /* without an answer, the connection is given up (ipc.client.rpc-timeout.ms); 0: 120
-                                       s */
-        int64_t retry_ms;           /* between rounds over all addresses; 0: 1 s */
-        int64_t max_wait_ms;        /* of a call: after it no further attempt begins; 0: one round */
+        const char *service; /* "ResourceManager": for messages and the log */
+        /* A time that is 0 or negative has its default. */
+        int64_t connect_timeout_ms; /* of one attempt (ipc.client.connect.timeout); 20 s */
+        int64_t answer_timeout_ms;  /* without an answer, the connection is given up (ipc.client.rpc-timeout.ms); 120 s
+                                     */
+        int64_t retry_ms;           /* between rounds over all addresses; 1 s */
+        int64_t max_wait_ms; /* of a call: after it no further attempt begins; 0: one round; negative: no limit */
 };
 
 /* How a call ended. Borrowed for the callback; `answer` belongs to the callback. */
@@ -50,7 +51,8 @@ struct hadoop_rpc_call {
         void *owner;
 };
 
-/* All options are copied. 0, or negative with @error: no address, a malformed one, no SASL module. */
+/* All options are copied. 0, or -EINVAL with @error: no address, a malformed one, no token for HADOOP_RPC_TOKEN.
+ */
 int hadoop_rpc_client_new(uv_loop_t *loop, const struct hadoop_rpc_client_options *options,
                           struct hadoop_rpc_client **out, struct fst_error *error);
 

@@ -247,6 +247,36 @@ static void a_call_is_sent_again_when_its_connection_breaks(void **state)
         uv_run(&loop, UV_RUN_DEFAULT);
 }
 
+static void waits_without_limit(void **state)
+{
+        static const int64_t waits[] = {-1, INT64_MAX};
+        for (size_t i = 0; i < ARRAY_SIZE(waits); i++) {
+                struct server s;
+                server_start(&s, SERVER_CLOSES);
+                s.turns = 3;
+                const char *a[] = {s.address};
+                struct hadoop_rpc_client *c = client_of(a, 1, waits[i], -1);
+                assert_int_equal(client_try(c, NULL), 0);
+                assert_int_equal(s.calls, 4);
+                hadoop_rpc_client_free(c);
+                server_stop(&s);
+                uv_run(&loop, UV_RUN_DEFAULT);
+        }
+}
+
+static void rejects_a_client_without_its_token(void **state)
+{
+        static const char *const a[] = {"127.0.0.1:1"};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct hadoop_rpc_client_options o = {.session = {.protocol = "p", .auth = HADOOP_RPC_TOKEN},
+                                              .addresses = a,
+                                              .n_addresses = 1,
+                                              .service = "NodeManager"};
+        struct hadoop_rpc_client *c = NULL;
+        assert_int_equal(hadoop_rpc_client_new(&loop, &o, &c, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "no token for the NodeManager"));
+}
+
 static void a_thrown_exception_ends_the_call(void **state)
 {
         struct server s;
@@ -563,6 +593,8 @@ int main(void)
                 cmocka_unit_test(one_connection_serves_many_calls),
                 cmocka_unit_test(a_standby_service_is_passed_over),
                 cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
+                cmocka_unit_test(waits_without_limit),
+                cmocka_unit_test(rejects_a_client_without_its_token),
                 cmocka_unit_test(a_thrown_exception_ends_the_call),
                 cmocka_unit_test(a_busy_service_is_asked_again_after_a_pause),
                 cmocka_unit_test(a_standby_service_may_refuse_the_client),
