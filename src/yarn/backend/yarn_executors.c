@@ -34,6 +34,10 @@ struct resources {
         Firesteel__Yarn__Resource message;
 };
 
+struct heartbeat_size {
+        size_t asks, releases, excluded, included;
+};
+
 struct yarn_executors {
         uv_loop_t *loop;
         const struct yarn_conf *conf;
@@ -55,6 +59,7 @@ struct yarn_executors {
         VEC(Firesteel__Yarn__ResourceRequest *) asks;
         VEC(Firesteel__Yarn__ContainerId *) releases;
         struct string_list excluded, included;
+        struct heartbeat_size sent; /* how many of them the ResourceManager has been sent without an answer */
         int32_t response_id;
         bool calling; /* a call to the scheduler is under way */
         bool failed;
@@ -176,19 +181,41 @@ static void executors_add_ask(struct yarn_executors *x, int32_t profile, const c
         vec_push(&x->asks, ask);
 }
 
-static void executors_clear_heartbeat(struct yarn_executors *x)
+static void hosts_drop(struct string_list *hosts, size_t n)
 {
-        for (size_t i = 0; i < x->asks.len; i++) {
+        for (size_t i = 0; i < n; i++)
+                free(hosts->data[i]);
+        vec_drop(hosts, n);
+}
+
+/* Removes what a heartbeat of @size has carried. */
+static void executors_drop(struct yarn_executors *x, struct heartbeat_size size)
+{
+        for (size_t i = 0; i < size.asks; i++) {
                 free(x->asks.data[i]->priority);
                 free(x->asks.data[i]->resource_name);
                 free(x->asks.data[i]);
         }
-        for (size_t i = 0; i < x->releases.len; i++)
+        for (size_t i = 0; i < size.releases; i++)
                 firesteel__yarn__container_id__free_unpacked(x->releases.data[i], NULL);
-        x->asks.len = x->releases.len = 0;
-        string_list_deinit(&x->excluded);
-        string_list_deinit(&x->included);
-        x->excluded = x->included = (struct string_list){0};
+        vec_drop(&x->asks, size.asks);
+        vec_drop(&x->releases, size.releases);
+        hosts_drop(&x->excluded, size.excluded);
+        hosts_drop(&x->included, size.included);
+        x->sent = (struct heartbeat_size){0};
+}
+
+static struct heartbeat_size executors_heartbeat_size(const struct yarn_executors *x)
+{
+        return (struct heartbeat_size){.asks = x->asks.len,
+                                       .releases = x->releases.len,
+                                       .excluded = x->excluded.len,
+                                       .included = x->included.len};
+}
+
+static void executors_clear_heartbeat(struct yarn_executors *x)
+{
+        executors_drop(x, executors_heartbeat_size(x));
 }
 
 static void executors_launch(struct yarn_executors *x, const struct yarn_action *action)
@@ -361,6 +388,7 @@ static void on_executors_allocated(void *owner, struct hadoop_rpc_result *result
                 return;
         }
         x->failures = 0;
+        executors_drop(x, x->sent); /* a heartbeat that fails is sent again with the next one */
         x->response_id = answer->response_id;
         if (answer->am_rm_token)
                 executors_take_token(x, answer->am_rm_token);
@@ -491,7 +519,7 @@ static void executors_send_heartbeat(struct yarn_executors *x)
         m.response_id = x->response_id;
         m.progress = PROGRESS;
         executors_call(x, "allocate", &firesteel__yarn__allocate_response__descriptor, on_executors_allocated, &m.base);
-        executors_clear_heartbeat(x);
+        x->sent = executors_heartbeat_size(x);
         /* Pending containers are looked for soon, then ever more rarely. */
         if (yarn_allocator_count_pending(&x->allocator) > 0) {
                 x->interval_ms = MIN(x->pending_ms, x->heartbeat_ms);
@@ -651,6 +679,8 @@ static void on_executors_closed(uv_handle_t *handle)
 {
         struct yarn_executors *x = handle->data;
         executors_clear_heartbeat(x);
+        string_list_deinit(&x->excluded);
+        string_list_deinit(&x->included);
         for (size_t i = 0; i < x->granted.len; i++)
                 firesteel__yarn__container__free_unpacked(x->granted.data[i].message, NULL);
         for (size_t i = 0; i < x->resources.len; i++) {

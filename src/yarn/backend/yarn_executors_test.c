@@ -17,6 +17,7 @@
 /* What the next call must be, and what it gets: an exception, or the bytes of an answer. */
 struct step {
         const char *method, *exception, *answer;
+        size_t asks; /* that the call must have, if it is "allocate" */
 };
 
 struct manager {
@@ -32,6 +33,7 @@ struct am {
         struct manager *manager;
         int registered, failed, finished;
         int finish_after; /* registrations; 0: never */
+        bool wants;       /* an executor */
 };
 
 static uv_loop_t loop;
@@ -98,6 +100,12 @@ static void manager_take_frame(struct manager *m, const uint8_t *p)
         const struct step *step = &m->steps[m->done++];
         assert_string_equal(call->method, step->method);
         firesteel__hadoop__call_header__free_unpacked(call, NULL);
+        if (strcmp(step->method, "allocate") == 0) {
+                at = delimited(&p, &len);
+                Firesteel__Yarn__AllocateRequest *request = firesteel__yarn__allocate_request__unpack(NULL, len, at);
+                assert_int_equal(request->n_ask, step->asks);
+                firesteel__yarn__allocate_request__free_unpacked(request, NULL);
+        }
         manager_reply(m, (uint32_t)id, step->exception, step->answer, step->answer ? strlen(step->answer) : 0);
 }
 
@@ -222,6 +230,12 @@ static void am_run(struct am *am, const struct step *steps, size_t n_steps, bool
                                                        .allocator = {.max_executor_failures = 2}};
         if (yarn_executors_new(&loop, &options, &am_ops, am, &am->x, &error) < 0)
                 fail_msg("%s", error_message(&error));
+        if (am->wants) {
+                static const struct yarn_profile profile = {.memory_mb = 1024, .cores = 1, .tasks_per_executor = 1};
+                static const struct yarn_target target = {.total = 1};
+                yarn_executors_add_profile(am->x, &profile, NULL, 0);
+                yarn_executors_set_targets(am->x, &target, 1, NULL, 0);
+        }
         yarn_executors_register(am->x);
         if (finish_at_once) {
                 uv_run(&loop, UV_RUN_NOWAIT); /* it begins to register */
@@ -288,6 +302,19 @@ static void heartbeats_that_fail_too_often_fail_the_application(void **state)
         assert_int_equal(am.failed, YARN_AM_EXIT_REPORTER_FAILURE);
 }
 
+static void a_request_whose_heartbeat_failed_is_sent_again(void **state)
+{
+        static const struct step steps[] = {
+                {"registerApplicationMaster", NULL, ""},
+                {"allocate", "java.io.IOException", NULL, .asks = 1},
+                {"allocate", NULL, "\x10\x01", .asks = 1},
+                {"allocate", NULL, "\x08\x02"}, /* the answer tells it to shut down */
+                {"finishApplicationMaster", NULL, "\x08\x01"},
+        };
+        struct am am = {.wants = true};
+        am_run(&am, steps, ARRAY_SIZE(steps), false);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -295,6 +322,7 @@ int main(void)
                 cmocka_unit_test(a_refused_registration_while_finishing_is_the_end),
                 cmocka_unit_test(a_manager_that_forgot_the_application_is_registered_with_again),
                 cmocka_unit_test(heartbeats_that_fail_too_often_fail_the_application),
+                cmocka_unit_test(a_request_whose_heartbeat_failed_is_sent_again),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
