@@ -276,6 +276,8 @@ static int staging_upload(struct staging *s, const char *from, const char *to, s
                 r = staging_system_of(s, from, &here, error);
         if (r == 0)
                 r = here->open(here, from, &file, error);
+        if (r == -ENOENT)
+                return error_set(error, r, "File %s does not exist", from);
         if (r < 0)
                 return r;
         r = file_copy(&file, s->fs, to, error);

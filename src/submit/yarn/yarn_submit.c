@@ -254,6 +254,7 @@ static int yarn_submit_run(struct yarn_following *f, int *status, struct fst_err
                 r = yarn_client_submit(f->client, error);
         const int signalled = __atomic_load_n(&yarn_submit_signalled, __ATOMIC_RELAXED);
         if (r < 0 && signalled) {
+                error_deinit(error);
                 *status = 128 + signalled;
                 return 0;
         }
