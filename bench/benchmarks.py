@@ -1,7 +1,7 @@
-"""The benchmarks. Each is a function of a Harness that gives (rows, raw): rows of the summary table, and every run.
+"""The benchmarks. Each is a function of a Harness that returns (rows, raw): rows of the summary table, and all runs.
 
-A row says what was measured, how much by us and by what we are compared with, and what is asked. `reached` is
-decided here from the medians; it is shown, and fails nothing. What does fail is a wrong result: BenchError.
+A row has the measurement, our value, the value compared with, and the target. `reached` follows from the medians; it is
+shown, and does not fail the run. A wrong result does: BenchError.
 """
 import glob
 import os
@@ -20,7 +20,7 @@ def seconds(value):
 
 
 def timed(results):
-    """A wall time with its CPU seconds, because a busy machine spoils the first and hardly the second."""
+    """Return a wall time with its CPU seconds, because a busy machine distorts the first and hardly the second."""
     return f"{seconds(figure(results))} ({seconds(figure(results, 'cpu'))} CPU)" if results else "–"
 
 
@@ -34,7 +34,7 @@ def row(what, ours, theirs, ratio, asked, reached):
 
 
 def faster_row(what, ours, spark, least):
-    """Whole process against whole process, and against Spark's action alone, which is the one that must reach `least`."""
+    """Compare whole processes, and ours with Spark's action alone, which must reach `least`."""
     if not spark:
         return row(what, timed(ours), "–", "–", f"{least}×", None)
     whole = figure(spark) / figure(ours)
@@ -48,7 +48,7 @@ def size(bytes_):
 
 
 def same_lines(h, what, expected, path, ordered=False):
-    """The lines at `path` are those of `expected`; in order if asked. Raises BenchError otherwise."""
+    """Check that the lines at `path` are those of `expected`, in order if requested. Raises BenchError otherwise."""
     seen = h.lines(path)
     for key in ("lines", "bytes", "sum"):
         if seen[key] != expected[key]:
@@ -97,7 +97,7 @@ def rates(results, rounds):
 
 
 def check_retries(h, label, tasks, rounds):
-    """Every task that failed was told about once, and no other."""
+    """Check that every failed task was reported once, and no other."""
     lost = re.findall(r"Lost task (\d+)\.(\d+) in stage (\d+)\.", h.stderr_of(label))
     expected = [(str(i), "0", str(s)) for s in range(rounds) for i in range(9999, tasks, 10000)]
     if sorted(lost) != sorted(expected):
@@ -205,7 +205,7 @@ def wordcount(h):
 
 
 def sort(h):
-    """local[2] beside Spark and beside GNU sort, all three writing what they sorted."""
+    """Compare local[2] with Spark and with GNU sort. All three write their output."""
     p, raw = h.parameters, {"ours": [], "spark": [], "gnu": []}
     records = h.data("records", p.record_bytes)
     expected = h.lines(records)

@@ -1,7 +1,7 @@
-"""What the benchmarks stand on: parameters, tools, data, genuine Spark, and measured commands.
+"""The base of the benchmarks: parameters, tools, data, genuine Spark, and measured commands.
 
-Everything temporary lies below BENCH_TMP. Nothing here decides whether a figure is good; what a command writes is
-checked, how long it takes is only recorded.
+All temporary files are below BENCH_TMP. This module checks the output of commands and records their times. It does not
+judge figures.
 """
 import datetime
 import glob
@@ -93,7 +93,7 @@ class Harness:
     # ---------------------------------------------------------------------------------------- tools and data
 
     def build_tools(self):
-        """The small C programs, for the processor at hand: the yardstick may use what the machine has."""
+        """Compile the small C programs for this processor: the reference may use all its instructions."""
         cc, apps = os.environ.get("CC") or "cc", os.path.join(BENCH, "apps")
         headers = max(os.path.getmtime(header) for header in glob.glob(os.path.join(apps, "*.h")))
         for folder in ("tools", "reference"):
@@ -124,7 +124,7 @@ class Harness:
         return path
 
     def lines(self, path):
-        """What lines are in a file, or in the part files of a folder: see tools/lines.c."""
+        """Return the summary of the lines in a file or in the part files of a directory: see tools/lines.c."""
         files = [path]
         if os.path.isdir(path):
             if not os.path.exists(os.path.join(path, "_SUCCESS")):
@@ -140,7 +140,7 @@ class Harness:
     # ----------------------------------------------------------------------------------------- genuine Spark
 
     def find_spark(self):
-        """SPARK_HOME, or PyPI's pyspark in a virtual environment in BENCH_TMP; sets spark_missing if there is none."""
+        """Find SPARK_HOME, or install pyspark in a virtual environment in BENCH_TMP. Sets spark_missing if both fail."""
         if os.environ.get("BENCH_SPARK") == "no":
             self.spark_missing = "BENCH_SPARK=no"
             return

@@ -1,8 +1,8 @@
-"""The benchmarks of little memory, in the form of benchmarks.py: what issue 8 asks, ours alone.
+"""The benchmarks with little memory, in the form of benchmarks.py, of Firesteel alone.
 
 `quarter_…`: a job of rdd_benchmarks.py with a quarter of the memory that it takes when it has enough. `large_…`: one
-operator on 2 GiB of rows with 256 MB. Both are held to three times the time with memory enough, and RssAnon + RssShmem
-to the limit and a quarter more.
+operator on 2 GiB of rows with 256 MB. The target of both is three times the time with enough memory, and RssAnon +
+RssShmem of at most 1.25 times the limit.
 """
 import functools
 import re
@@ -31,7 +31,7 @@ def compared(what, limit_mb, small, enough):
 
 
 def quarter(name, h):
-    """What the job takes with 4 GB, and then the job with a quarter of that."""
+    """Measure the memory of the job with 4 GB, and then run the job with a quarter of that."""
     job, raw = rdd_benchmarks.make_job(h, name), {"enough": [], "small": []}
     job.ours(f"quarter {name}: compiling")
     for i in range(h.parameters.runs):
@@ -43,7 +43,7 @@ def quarter(name, h):
 
 
 def large(operator, h):
-    """One operator on LARGE_BYTES of rows with 256 MB, and with 8 GB."""
+    """Run one operator on LARGE_BYTES of rows with 256 MB, and with 8 GB."""
     p, raw = h.parameters, {"enough": [], "small": []}
     rows = p.large_bytes // ROW // 16 * 16
     if rows == 0:

@@ -1,6 +1,6 @@
-"""The benchmarks of driver and executors as processes, in the form of benchmarks.py: what issue 4 asks.
+"""The benchmarks of driver and executors as processes, in the form of benchmarks.py.
 
-Ours and Spark's run on local-cluster: two executor processes on this machine, and every message over TCP.
+Firesteel and Spark run on local-cluster: two executor processes on this machine, with all messages over TCP.
 """
 import os
 import re
@@ -17,7 +17,7 @@ APP = "bench/apps/cluster_jobs.c"
 
 
 def numbers(pattern, output, count=None):
-    """All first groups of `pattern` as numbers; BenchError unless there are `count` (or at least one)."""
+    """Return the first groups of all matches as numbers. Raises BenchError unless there are `count` (or at least one)."""
     found = [float(n) for n in re.findall(pattern, output, re.M)]
     if not found or (count and len(found) != count):
         raise BenchError(f"{pattern!r} is {len(found)} times in the output: {output[-500:]!r}")
@@ -170,7 +170,7 @@ class Standalone:
             process.wait()
 
     def driver_output(self, known):
-        """What the driver that is not in `known` has printed, when it has ended; its folder's name is added."""
+        """Wait for the driver that is not in `known`, and return its output. Adds its directory to `known`."""
         work, until = os.path.join(self.folder, "work"), time.monotonic() + 120
         while time.monotonic() < until:
             for name in os.listdir(work):
@@ -272,7 +272,7 @@ def idle_one(h, side, command):
 
 
 def idle(h):
-    """What a driver and an executor without work keep in memory."""
+    """Measure the memory of an idle driver and an idle executor."""
     raw = {"ours": idle_one(h, "ours", h.ours_command(APP, "idle", master=CLUSTER, memory="1g"))}
     if h.spark_home:
         raw["spark"] = idle_one(h, "spark", h.spark_command("idle", master=CLUSTER, memory="1g"))

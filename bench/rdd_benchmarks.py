@@ -1,7 +1,7 @@
-"""The benchmarks of RDD operators, in the form of benchmarks.py: what issue 8 asks beside genuine Spark.
+"""The benchmarks of RDD operators beside genuine Spark, in the form of benchmarks.py.
 
-A job here is what both sides and a plain C program compute from the same made-up numbers (apps/generator.h), so each
-result is compared with that of the C program, every time. Its memory is what memory_benchmarks.py measures.
+Both sides and a plain C program compute each job from the same generated numbers (apps/generator.h). Every result is
+compared with that of the C program. memory_benchmarks.py measures the memory of the same jobs.
 """
 import glob
 import os
@@ -11,7 +11,7 @@ from benchmarks import faster_row, figure, row, seconds, timed, without_output
 from harness import BenchError
 
 
-# What harness.py compiles bench/reference with.
+# The programs of bench/reference and the flags with which harness.py compiles them.
 COMPILED_AS_REFERENCE = ("--conf", "spark.firesteel.cc.flags=-O3 -march=native")
 
 

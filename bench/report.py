@@ -6,8 +6,8 @@ from harness import BENCH, ROOT
 
 DOCUMENT = """# Benchmarks
 
-Made by `make bench`, from the last full run ([raw figures]({raw})); what is measured and how is told in
-[bench/README.md](../bench/README.md). Do not edit: the next full run writes this file anew.
+`make bench` writes this page from its last full run ([raw figures]({raw})). [bench/README.md](../bench/README.md) describes
+the measurements. Do not edit this page: the next full run replaces it.
 
 {table}"""
 
@@ -19,7 +19,7 @@ def table(results):
              f"{machine['processor']}, {machine['cores']} cores, {machine['memory_mb']} MB, {machine['system']}, "
              f"Linux {machine['kernel']}; load {machine['load']:.2f} before, {machine['load_at_end']:.2f} after.",
              f"Medians of {results['parameters']['RUNS']}; wall time, and CPU seconds of all threads.", "",
-             "| what | Firesteel | compared with | factor | asked | reached |", "|---|---|---|---|---|---|"]
+             "| measurement | Firesteel | compared with | factor | target | reached |", "|---|---|---|---|---|---|"]
     for benchmark in results["benchmarks"].values():
         for row in benchmark["rows"]:
             reached = {True: "yes", False: "**no**", None: "–"}[row["reached"]]
@@ -29,7 +29,7 @@ def table(results):
 
 
 def store(results, full, tmp):
-    """Write the JSON and the table; full runs into the tree, others below BENCH_TMP. Gives the folder."""
+    """Write the JSON and the table: of full runs into the tree, of others below BENCH_TMP. Returns the directory."""
     folder = os.path.join(BENCH, "results") if full else os.path.join(tmp, "results")
     os.makedirs(folder, exist_ok=True)
     name = results["date"].replace(":", "")

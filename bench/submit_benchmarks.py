@@ -1,6 +1,6 @@
-"""The benchmark of spark-submit itself, in the form of benchmarks.py: what issue 5 asks.
+"""The benchmark of spark-submit itself, in the form of benchmarks.py.
 
-Both sides are given the same words. Where they need a master it is the tests' REST server, in this process.
+Both sides get the same command lines. Their master is the tests' REST server, in this process.
 """
 import os
 import subprocess
@@ -30,7 +30,7 @@ def to_master(server, *more):
 
 
 def waiting(h, side, program):
-    """The memory of a client that waits for its driver; None if it does not wait."""
+    """Return the memory of a client that waits for its driver; None if it does not wait."""
     with RestServer() as server, open(h.path("log", f"submit_waiting_{side}.log"), "wb") as log:
         words = to_master(server, "--conf", "spark.standalone.submit.waitAppCompletion=true")
         client = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -50,7 +50,7 @@ def waiting(h, side, program):
 
 
 def measure_all(h, raw):
-    """One round: each side in turn, each thing."""
+    """Make one round: all measurements, each side in turn."""
     p = h.parameters
     n = (p.start_runs + p.runs - 1) // p.runs
     application = ["--master", "local[2]", "--class", "Nothing", "--name", "n", "--conf", "spark.x=1"]

@@ -1,8 +1,8 @@
 /*
- * Sums of an RDD that is kept in memory.   spark-submit cached_sum.c NUMBERS SLICES ROUNDS
+ * Sums a cached RDD.   spark-submit cached_sum.c NUMBERS SLICES ROUNDS
  *
- * NUMBERS 64-bit numbers in SLICES partitions, kept and filled by a first job, then summed ROUNDS times by fst_fn_sum.
- * Each line "read: SECONDS" is one job that reads all of them.
+ * The first job caches NUMBERS 64-bit numbers in SLICES partitions. Then ROUNDS jobs sum them with fst_fn_sum. A line
+ * "read: SECONDS" is the time of one such job.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,4 +1,4 @@
-/* The time, for applications that say what a part of them took: seconds since some moment. */
+/* Monotonic time in seconds, for applications that measure parts of themselves. */
 #pragma once
 
 #include <time.h>

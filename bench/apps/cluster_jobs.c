@@ -1,7 +1,7 @@
 /*
- * What drivers and executors as processes cost, told by the driver itself.
+ * Measures, in the driver, the costs of driver and executors as processes.
  *
- *      spark-submit cluster_jobs.c empty_tasks TASKS ROUNDS    a job of empty tasks a round, one in 10,000 fails once
+ *      spark-submit cluster_jobs.c empty_tasks TASKS ROUNDS    jobs of empty tasks, of which one in 10,000 fails once
  *      spark-submit cluster_jobs.c jobs JOBS                   jobs of one task, one after the other, on the same RDD
  *      spark-submit cluster_jobs.c first_result                one job; prints the clock when main runs and when the
  *                                                              result is there
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
         else
                 fprintf(stderr, "cluster_jobs: no such mode: %s\n", mode);
         int r = fst_context_stop(sc);
-        if (strcmp(mode, "empty_tasks") == 0) /* their ends were waited for */
+        if (strcmp(mode, "empty_tasks") == 0) /* it waited for the ends of all tasks */
                 printf("executors: %.4f us/task\n", cpu_seconds(RUSAGE_CHILDREN) / ((double)n * rounds) * 1e6);
         return r;
 }

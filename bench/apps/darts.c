@@ -1,8 +1,8 @@
 /*
- * Pi, by throwing DARTS at a square.   spark-submit darts.c DARTS SLICES
+ * Estimates pi with DARTS random points.   spark-submit darts.c DARTS SLICES
  *
- * examples/spark_pi.c with the number of tasks apart from the number of darts, so that this measures the darts;
- * what tasks cost is measured by empty_tasks.
+ * As examples/spark_pi.c, but with separate numbers of points and tasks, so that it measures the computation.
+ * empty_tasks measures the cost of tasks.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,13 +1,13 @@
 /*
- * What the benchmarks compute with: numbers that follow from their index alone, the same ones in our applications, in
- * the plain C of bench/reference, and (written again in Java) in bench/spark. Results are checked by them.
+ * The data of the benchmarks: numbers that depend only on their index. Our applications, the plain C programs of
+ * bench/reference and (rewritten in Java) those of bench/spark use the same ones, so that results can be compared.
  */
 #pragma once
 
 #include <stdint.h>
 #include <string.h>
 
-/* SplitMix64: another 64 bits for each 64 bits. Different indexes give different numbers. */
+/* SplitMix64, a bijection of 64 bits: different indexes give different numbers. */
 static inline uint64_t mix(uint64_t i)
 {
         uint64_t z = i + 0x9e3779b97f4a7c15u;
@@ -16,7 +16,7 @@ static inline uint64_t mix(uint64_t i)
         return z ^ (z >> 31);
 }
 
-/* One of 0 … n - 1, for n up to 2^31. */
+/* Returns a number from 0 to n - 1, for n up to 2^31. */
 static inline int64_t below(uint64_t random, int64_t n)
 {
         return (int64_t)((random >> 32) * (uint64_t)n >> 32);
@@ -27,7 +27,7 @@ static inline double unit(uint64_t random)
         return (double)(random >> 11) * 0x1p-53;
 }
 
-/* A number of rows and a sum over them that does not depend on their order: what a result is known by. */
+/* The digest of a result: the number of rows, and a sum that does not depend on their order. */
 struct total {
         int64_t rows;
         uint64_t sum;
@@ -51,7 +51,7 @@ static inline int64_t link_to(int64_t i, int64_t pages)
         return below(mix(2 * (uint64_t)i + 1), pages);
 }
 
-/* The pages that have a rank, the sum of ranks, and one in which it matters which page has which. */
+/* The number of pages with a rank, the sum of ranks, and a sum that depends on the page of each rank. */
 struct ranks {
         double pages, sum, weighted;
 };
@@ -68,10 +68,10 @@ static inline void ranks_add(struct ranks *ranks, int64_t page, double rank)
 enum { DIMENSIONS = 10, CENTRES = 10 };
 
 struct clouds {
-        double x[CENTRES][DIMENSIONS], n[CENTRES]; /* sums of n points each; centres are sums of one */
+        double x[CENTRES][DIMENSIONS], n[CENTRES]; /* the sums of n points each; a centre is the sum of one */
 };
 
-/* Point @i lies in one of CENTRES cubes, which overlap. The first CENTRES points are where the centres begin. */
+/* Point @i lies in one of CENTRES overlapping cubes. The first CENTRES points are the initial centres. */
 static inline void point_make(int64_t i, double *x)
 {
         uint64_t cube = (uint64_t)below(mix(~(uint64_t)i), CENTRES);
@@ -79,7 +79,7 @@ static inline void point_make(int64_t i, double *x)
                 x[d] = 6 * unit(mix(~(cube * DIMENSIONS + d) << 32)) + 4 * unit(mix((uint64_t)i * DIMENSIONS + d));
 }
 
-/* Several numbers that are computed with at a time: as many as the processor has registers for. */
+/* A vector of numbers that fits the processor's registers. */
 #if defined(__AVX512F__)
 #define LANES 8
 #elif defined(__AVX2__)
@@ -91,9 +91,9 @@ typedef double lanes __attribute__((vector_size(LANES * 8)));
 typedef int64_t lanes_of_i64 __attribute__((vector_size(LANES * 8)));
 
 /*
- * Add each of @n points to the sum of the centre that is nearest to it. Points are turned into columns, a block at a
- * time, so that the distances of several from a centre are one computation; which centre is the nearest is no branch,
- * because it cannot be guessed. Of a distance (squared, and halved) the part is left out that is the same for all.
+ * Adds each of @n points to the sum of its nearest centre. Transposes a block of points into columns, to compute the
+ * distances of several points at a time. Selects the nearest centre without a branch, because the choice is
+ * unpredictable. Omits the part of the (squared, halved) distance that is the same for all centres.
  */
 static inline void clouds_take(struct clouds *sums, const struct clouds *centres, const double *points, size_t n)
 {
@@ -139,7 +139,7 @@ static inline void clouds_take(struct clouds *sums, const struct clouds *centres
         }
 }
 
-/* Move centres to the middle of their points; one without points stays. */
+/* Moves each centre to the mean of its points. A centre without points stays. */
 static inline void clouds_move(struct clouds *centres, const struct clouds *sums)
 {
         for (int i = 0; i < CENTRES; i++)
@@ -149,7 +149,7 @@ static inline void clouds_move(struct clouds *centres, const struct clouds *sums
 
 /* -------------------------------------------------------------------------------- join, group_by_key, distinct */
 
-/* Of the keys on the left every other one is on the right, which has the even ones: 0, 2, …, once each. */
+/* The right side has each even key (0, 2, …) of the left side once. */
 static inline int64_t left_key(int64_t i, int64_t right)
 {
         return below(mix((uint64_t)i), 2 * right);
@@ -172,7 +172,7 @@ static inline uint64_t group_digest(int64_t key, int64_t rows, uint64_t sum)
         return mix((uint64_t)key) * (uint64_t)rows + sum;
 }
 
-/* Each number that there is comes twice, if @n is even. */
+/* Each number occurs twice if @n is even. */
 static inline int64_t twice(int64_t i, int64_t n)
 {
         return (int64_t)mix((uint64_t)(i % (n / 2)));
@@ -180,7 +180,7 @@ static inline int64_t twice(int64_t i, int64_t n)
 
 /* ----------------------------------------------------------------------------------------- rows of 2 GiB of them */
 
-/* FACTORS: 1, 2, … of them are multiplied with the rows by cartesian. */
+/* cartesian multiplies the rows with the numbers 1, 2, …, FACTORS. */
 enum { WORDS = 12, ROW = WORDS * 8, FACTORS = 4 };
 
 static inline void row_make(int64_t seed, uint64_t *words)
@@ -205,8 +205,8 @@ static inline int64_t joined_digest(int64_t key, uint64_t left, uint64_t right)
 }
 
 /*
- * Pairs for join and cogroup, of @n rows in all: three quarters are on the left, with n / 4 keys three times each; the
- * rest on the right, once each, of which the first half has keys of the left.
+ * Pairs for join and cogroup with @n rows in total. The left side has three quarters: n / 4 keys, three times each. The
+ * right side has the rest, each key once. The first half of them are keys of the left side.
  */
 static inline int64_t large_left_key(int64_t i, int64_t n)
 {

@@ -1,8 +1,8 @@
 /*
- * Centres of points that are made up.            spark-submit kmeans.c POINTS ROUNDS PARTITIONS
+ * Finds the centres of generated points.            spark-submit kmeans.c POINTS ROUNDS PARTITIONS
  *
- * examples/kmeans.c with the points and the number of rounds given. "points: SECONDS" is making and keeping them, "job:
- * SECONDS" the rounds.
+ * As examples/kmeans.c, but with generated points and a fixed number of rounds. "points: SECONDS" is the time to make and
+ * cache them, "job: SECONDS" the time of the rounds.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,9 +1,9 @@
 /*
- * One operator on rows of 96 bytes that are made up, for data that is larger than memory.
+ * Runs one operator on generated rows of 96 bytes, for data that is larger than memory.
  *                      spark-submit operators.c cogroup|join|distinct|group_by_key|cartesian|sort_by ROWS PARTITIONS
  *
- * Prints "job: SECONDS" and what came out, as "total: ROWS SUM"; sort_by also whether the rows were in order. What the
- * rows are is told in generator.h. A row of pairs is a key of 8 bytes and a value of 96.
+ * Prints "job: SECONDS" and the result as "total: ROWS SUM". sort_by also prints whether the rows were in order.
+ * generator.h defines the rows. A pair has a key of 8 bytes and a value of 96 bytes.
  */
 #include <firesteel/firesteel.h>
 
@@ -14,7 +14,7 @@
 #include "clock.h"
 #include "generator.h"
 
-/* Totals that also say whether rows came in the order of their first words. */
+/* Totals, and whether the rows came in the order of their first words. */
 struct sorted {
         struct total total;
         int64_t first, last, unordered;

@@ -1,8 +1,9 @@
 /*
- * Ranks of pages after some rounds, of links that are made up.  spark-submit pagerank.c PAGES LINKS ROUNDS PARTITIONS
+ * Computes ranks of pages with generated links.  spark-submit pagerank.c PAGES LINKS ROUNDS PARTITIONS
  *
- * examples/pagerank.c with numbers for pages: links grouped by page and kept, joined with the ranks in each round, what
- * each page gives summed by page. "links: SECONDS" is making and grouping them, "job: SECONDS" the rounds.
+ * As examples/pagerank.c, but pages are numbers. Links are grouped by page and cached. Each round joins them with the
+ * ranks and sums the shares by page. "links: SECONDS" is the time to make and group the links, "job: SECONDS" that of the
+ * rounds.
  */
 #include <firesteel/firesteel.h>
 

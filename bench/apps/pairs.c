@@ -1,10 +1,10 @@
 /*
- * One operator on numbers that are made up.
+ * Runs one operator on generated numbers.
  *                                      spark-submit pairs.c join LEFT RIGHT PARTITIONS
  *                                      spark-submit pairs.c group_by_key PAIRS KEYS PARTITIONS
  *                                      spark-submit pairs.c distinct NUMBERS - PARTITIONS
  *
- * Prints "job: SECONDS" and what came out, as "total: ROWS SUM". What the numbers are is told in generator.h.
+ * Prints "job: SECONDS" and the result as "total: ROWS SUM". generator.h defines the numbers.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,8 +1,7 @@
 /*
- * The aggregate that WordCount is measured by: words of a Zipf vocabulary in batches of 1,024 views into a text,
- * counted. Prints nanoseconds a row, the best of some rounds. The table is recycled from round to round. As behind
- * an operator that made them, the views of a batch lie in the same near memory, and the text was just read: both
- * are done outside the measured time.
+ * Measures the aggregate of WordCount: counts words of a Zipf vocabulary in batches of 1,024 views into a text. Prints
+ * nanoseconds per row, the best of several rounds. The rounds reuse the table. As after an operator in a task, the views
+ * of a batch and its text are in the cache: both are prepared outside the measured time.
  */
 #include "bench.h"
 

@@ -1,5 +1,4 @@
-/* What the micro benchmarks share: a pinned thread, the clock of that thread, random numbers, the best of several
- * rounds. */
+/* Helpers of the micro benchmarks: a pinned thread, its CPU clock, random numbers, the best of several rounds. */
 #pragma once
 
 #include <sched.h>

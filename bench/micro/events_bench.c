@@ -1,6 +1,6 @@
 /*
- * What events cost: the producer's side of the listener bus, the status, and rendering, compressing and writing the
- * event log. Prints nanoseconds of one thread's processor time a task, that is for its start and its end together.
+ * Measures the cost of events: the producer's side of the listener bus, the status, and rendering, compressing and
+ * writing the event log. Prints nanoseconds of CPU time per task, for its start and its end together.
  */
 #include "bench.h"
 
@@ -54,7 +54,7 @@ static void report(const char *what, double seconds)
         printf("%-50s %7.0f ns a task\n", what, seconds * 1e9 / ((double)BATCH * ROUNDS));
 }
 
-/* Post all tasks, measuring the posting only. Returns the processor time of all threads. */
+/* Posts the events of all tasks and measures only that. Returns the processor time of all threads. */
 static double post_all(const char *what, struct listener *listener)
 {
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){0});

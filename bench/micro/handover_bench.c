@@ -1,6 +1,6 @@
 /*
- * What it costs to give an empty task to a ready worker process and to have its outcome back, through a slot as an
- * executor uses it, beside the same on a thread.
+ * Measures the time to send an empty task to an idle task process and to get its outcome, through a slot as in an
+ * executor, and the same for a task on a thread.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -21,7 +21,7 @@
 #define ROUNDS 5000
 
 static const struct task_process_class class = {.decode = stage_decode, .encode_result = task_result_encode};
-static struct rdd_registry registry; /* lineage takes it for the context */
+static struct rdd_registry registry; /* lineage uses it as its context */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct task_batch *done;

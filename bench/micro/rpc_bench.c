@@ -1,11 +1,10 @@
 /*
- * What messages and bytes between processes cost over the loopback, both ends being threads of this process.
+ * Measures messages and bulk data over loopback. Both ends are threads of this process.
  *
  *      rpc_bench [SECONDS]
  *
- * Prints for plain connections and for those with a secret: GB/s of a channel, by the clock and for each second of CPU
- * that both ends spend together; frames/s of several sizes with the CPU that sender and receiver spend on one; and how
- * long an ask takes until it is answered.
+ * Prints, for connections with and without a secret: GB/s of a channel, by wall time and by the CPU seconds of both ends;
+ * frames/s of several sizes, with the CPU time of sender and receiver per frame; and the time from an ask to its reply.
  */
 #include "base/error.h"
 #include "base/mem.h"

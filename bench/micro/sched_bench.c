@@ -1,10 +1,10 @@
 /*
- * How fast the two scheduling cores are on their own: jobs of empty tasks against a backend that answers every
- * launch at once.
+ * Measures the DAG scheduler and the task scheduler alone: jobs of empty tasks with a backend that answers every launch
+ * at once.
  *
  *      sched_bench [TASKS] [ROUNDS] [EXECUTORS] [CORES] [NANOSECONDS OF A TASK]
  *
- * Prints tasks/s of one thread for each round: a result stage, and a map stage with a result stage behind it.
+ * Prints tasks/s of one thread for each round: a result stage, and a map stage followed by a result stage.
  */
 #include "base/vec.h"
 #include "sched/sched.h"
@@ -108,7 +108,7 @@ static double run_job(struct bench *b, struct lineage *rdd, long tasks)
         while (!b->ended) {
                 size_t n = b->done.len;
 
-                /* what was launched in this round is answered as one batch */
+                /* answers the launches of this round as one batch */
                 b->done.len = 0;
                 sched_update_status(b->s, b->done.data, (int)n, begin);
                 sched_revive(b->s, begin);

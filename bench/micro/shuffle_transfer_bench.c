@@ -1,7 +1,7 @@
 /*
- * A shuffle between two processes over loopback: one serves map outputs from memory, the other reads them as a reduce
- * task does, verified, into pages of its own. Says how much of it one second of one core moves, the processor time of
- * both processes added; and with TLS by a pre-shared key.
+ * Measures a shuffle between two processes over loopback: one serves map outputs from memory, the other reads and
+ * verifies them into its own pages, as a reduce task does. Prints the bytes per CPU second of both processes together,
+ * also with TLS by a pre-shared key.
  *
  *      shuffle_transfer_bench [seconds [disk]]
  */
@@ -94,7 +94,7 @@ static struct shuffle_output *output_new(struct setting *s, bool disk)
         return o;
 }
 
-/* Serve until a byte comes. The time that it took is written back. */
+/* Serves until a byte arrives. Then writes back its CPU time. */
 static void serve(int in, int out, bool tls, bool disk)
 {
         struct setting s = {0};
@@ -205,7 +205,7 @@ static void measure(double seconds, bool tls, bool disk, const char *name)
         close(from[1]);
         if (read(from[0], &port, sizeof(port)) != sizeof(port))
                 exit(1);
-        /* A process of its own, so that nothing of one measurement is in the next. */
+        /* Measures in a child process, so that measurements do not influence each other. */
         pid_t reader = fork();
         if (reader == 0) {
                 read_for(seconds, from[0], to[1], port, tls, name);

@@ -1,7 +1,6 @@
 /*
- * The sort that the sort example is measured by: records of 100 bytes with a random key of 10 in pages that the
- * sorter adopts, and numbers. Prints the time of each part, the best of some rounds. Filling the pages is not
- * measured, building the index is.
+ * Measures the sorter with records of 100 bytes (random keys of 10 bytes) in pages that it adopts, and with numbers.
+ * Prints the time of each part, the best of several rounds. Includes building the index, but not filling the pages.
  */
 #include "bench.h"
 

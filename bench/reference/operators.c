@@ -1,7 +1,7 @@
 /*
- * What bench/apps/operators.c must come to, from the numbers of its rows alone.          operators OPERATOR ROWS
+ * Computes the expected result of bench/apps/operators.c from the numbers of its rows.   operators OPERATOR ROWS
  *
- * No operator is carried out: the keys are known beforehand, and which rows have them.
+ * Executes no operator: keys and their rows are known in advance.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void join(int64_t n, struct total *total)
         }
 }
 
-/* Over all rows instead of over all keys: a key's part of its digest is multiplied by how many rows there are of it. */
+/* Sums over rows instead of keys: multiplies a key's part of the digest by the number of its rows. */
 static void cogroup(int64_t n, struct total *total)
 {
         for (int64_t i = 0; i < n - n / 4; i++)

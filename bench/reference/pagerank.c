@@ -1,7 +1,7 @@
 /*
  * bench/apps/pagerank.c without an engine, on one thread: a loop over arrays of links.    pagerank PAGES LINKS ROUNDS
  *
- * A page that nobody with a rank links to has none after a round, as in Spark's SparkPageRank.
+ * A page without links from ranked pages has no rank after a round, as in Spark's SparkPageRank.
  */
 #include <stdio.h>
 #include <stdlib.h>

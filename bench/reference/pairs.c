@@ -1,8 +1,8 @@
 /*
  * bench/apps/pairs.c without an engine, on one thread.         pairs join|group_by_key|distinct ROWS KEYS
  *
- * Keys are small numbers, so the join looks up an array and grouping is a counting sort; distinct is a hash table. This
- * says what the result must be; it knows more about the keys than an engine may.
+ * Computes the expected result. Unlike an engine, it knows that keys are small numbers, so the join uses an array, and
+ * grouping is a counting sort. distinct uses a hash table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void join(size_t left, size_t right, struct total *total)
 
 static void group_by_key(size_t n, size_t keys, struct total *total)
 {
-        size_t *end = room(keys + 1, sizeof(*end)); /* of group k in end[k + 1] once all are counted and placed */
+        size_t *end = room(keys + 1, sizeof(*end)); /* end[k + 1] has the end of group k when all are placed */
         int64_t *values = room(n, sizeof(*values));
         for (size_t i = 0; i < n; i++)
                 end[skewed_key((int64_t)i, (int64_t)keys) + 1]++;
@@ -60,7 +60,7 @@ static void group_by_key(size_t n, size_t keys, struct total *total)
         free(end);
 }
 
-/* Open addressing; 0 stands for no number, and is not among them. */
+/* Open addressing. 0 marks an empty slot and is not among the numbers. */
 static void distinct(size_t n, struct total *total)
 {
         size_t slots = 1;

@@ -1,16 +1,16 @@
 /*
- * WordCount without an engine: the best that one thread does.      wordcount IN OUT
+ * WordCount without an engine, as fast as one thread can.      wordcount IN OUT
  *
- * Counts what lies between single spaces in the lines of IN and writes (word,count) lines to OUT: what
- * examples/wordcount.c computes, for input without empty words. This is the yardstick for local[1].
+ * Counts the words between single spaces in the lines of IN and writes (word,count) lines to OUT, as
+ * examples/wordcount.c does for input without empty words. This is the reference for local[1].
  *
- * What makes it quick:
+ * Reasons for its speed:
  *   - a block of 128 KiB is read, cut and counted while it is in the second-level cache;
  *   - separators are found 64 bytes at a time, their positions written out without a branch for each;
  *   - a word of up to 15 bytes is one 16-byte key, zero-padded, with its length in the last byte: it is loaded,
  *     hashed and compared without a loop. Longer words live in a table of their own, in the same way but by memcmp;
- *   - slots hold the key, so a hit touches one cache line; they are asked for a group of words ahead, and
- *     the table lies in huge pages.
+ *   - slots hold the key, so a hit touches one cache line. They are prefetched for a group of words, and the table is in
+ *     huge pages.
  *
  * Invariant: a slot whose key is all zero is empty (no key is: its last byte is the length, at least 1).
  */
@@ -88,7 +88,7 @@ static __attribute__((noinline)) void grow(void)
         free(old);
 }
 
-/* A key that is not where its hash points: elsewhere in the run, or new. */
+/* Finds or adds a key that is not in the slot of its hash. */
 static __attribute__((noinline)) void count_elsewhere(__m128i key)
 {
         uint64_t at = hash_key(key) & slot_mask;
@@ -137,7 +137,7 @@ static __attribute__((noinline)) void count_long(const char *word, size_t len)
         free(old);
 }
 
-/* The first @len bytes at @word with zeros behind them, and the length in the last byte. */
+/* Returns the first @len bytes at @word, padded with zeros, with the length in the last byte. */
 static inline __m128i load_key(const char *word, uint32_t len)
 {
         __m128i last = _mm_slli_si128(_mm_cvtsi32_si128((int)len), SHORT);
@@ -170,7 +170,7 @@ static inline uint64_t separators(const char *p)
 #endif
 }
 
-/* Positions of the separators in @text[0 … len); @text is followed by 64 bytes that may be read. */
+/* Finds the positions of the separators in @text[0 … len). 64 more bytes after it must be readable. */
 static uint32_t find_separators(const char *text, uint32_t len, uint32_t *positions)
 {
         uint32_t n = 0;
@@ -241,7 +241,7 @@ static int count_file(int fd)
                 }
                 if (n == 0)
                         break;
-                /* What was kept holds no separator; the cut begins with it and ends with the last separator. */
+                /* The rest of the previous block has no separator. The next block begins with it and ends at its last separator. */
                 uint32_t found = find_separators(buffer + kept, (uint32_t)n, positions);
                 if (found == 0) {
                         kept += (size_t)n;

@@ -1,5 +1,5 @@
 /*
- * Which lines are in these files, whatever their order?
+ * Summarizes the lines of files, independent of their order.
  *
  *      lines [-k BYTES] FILE …
  *

@@ -1,20 +1,20 @@
 /*
- * Run a command, several times if wanted, and say what each run took.
+ * Runs a command one or more times, and prints time and memory of each run.
  *
  *      measure [-n RUNS] [-s MILLISECONDS] [-o FILE] [-e FILE] -- COMMAND [ARGUMENT …]
  *
  * One line of JSON for each run:
- *      start           when that was, in seconds of CLOCK_MONOTONIC
+ *      start           start time, in seconds of CLOCK_MONOTONIC
  *      wall            seconds from before the process was made until it was reaped
  *      user, system    CPU seconds of it and of the descendants that it waited for
  *      max_rss_kb      the greatest resident set of a single process among these (getrusage)
  *      peak_anon_kb    the greatest sum of RssAnon and RssShmem over it and its descendants, sampled every
  *                      MILLISECONDS (only with -s)
- *      status          what the shell would call $?
+ *      status          the exit status, as the shell's $?
  *
- * -o and -e are where the command's output goes (default: /dev/null, appended from run to run). This is a program and
- * not a function of the script that calls it because the kernel counts the resident set of whoever forks as the
- * child's own until it execs: from a large parent, a small child cannot be measured.
+ * The output of the command is appended to the files of -o and -e (default: /dev/null). This is a small program and not a
+ * function of the calling script, because until the exec the kernel counts the parent's resident set as the child's, so
+ * a large parent cannot measure a small child.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@
 
 extern char **environ;
 
-/* The file's text in @buffer, or an empty text if it is gone. */
+/* Reads the file into @buffer; "" if it does not exist. */
 static void read_proc(int pid, const char *name, char *buffer, size_t size)
 {
         char path[64];
@@ -51,7 +51,7 @@ static long field(const char *text, const char *name)
         return at ? strtol(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Children that a thread other than the first made are listed with that thread, which is not looked at. */
+/* Only children of the first thread are found: the kernel lists those of other threads separately. */
 static long anonymous_kb(int pid, int depth)
 {
         char text[8192], path[32];
@@ -67,7 +67,7 @@ static long anonymous_kb(int pid, int depth)
         return sum;
 }
 
-/* Greatest sum seen until the process ends. */
+/* Returns the greatest sum until the process ends. */
 static long watch(int pid, int interval)
 {
         long peak = 0;

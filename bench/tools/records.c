@@ -1,6 +1,6 @@
 /*
- * Records for the sort: BYTES / 100 lines of 99 random printable bytes (codes 32 to 126), to the standard output. The
- * first ten bytes are the key, as in TeraSort; nothing else distinguishes them.
+ * Writes records for the sort to standard output: BYTES / 100 lines of 99 random printable bytes (codes 32 to 126). The
+ * first ten bytes are the key, as in TeraSort.
  *
  *      records BYTES [SEED]
  */
@@ -21,7 +21,7 @@ static uint64_t draw(void)
         return z ^ (z >> 31);
 }
 
-/* 104 bytes of which the first 99 count. Four digits to the base 95 of each 32-bit half, by multiplying out. */
+/* Makes 104 bytes; the first 99 are used. Each 32-bit half gives four base-95 digits, by multiplication. */
 static void make_record(char *record)
 {
         for (int i = 0; i < 104; i += 8) {

@@ -1,5 +1,5 @@
 /*
- * What records of 100 bytes are in files, read one after the other, and whether they are in the order of their keys.
+ * Summarizes the records of 100 bytes in files, and checks that they are in the order of their keys.
  *
  *      sorted FILE…
  *

@@ -1,6 +1,6 @@
 /*
- * Text for WordCount: BYTES bytes of words from a vocabulary of 200,000, of which the k-th most frequent has a
- * probability proportional to 1/k (Zipf's law), to the standard output.
+ * Writes text for WordCount to standard output: BYTES bytes of words from a vocabulary of 200,000. The probability of the
+ * k-th most frequent word is proportional to 1/k (Zipf's law).
  *
  *      text BYTES [SEED]
  *
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
                         used += w->len;
                         buffer[used++] = n > 1 ? ' ' : '\n';
                 }
-                if (used - line >= left) { /* the last line is cut, wherever that is */
+                if (used - line >= left) { /* truncates the last line */
                         used = line + left;
                         buffer[used - 1] = '\n';
                         if (used - line > 1 && buffer[used - 2] == ' ')
