@@ -1,6 +1,6 @@
 /*
- * The pods that we make, for tests/spark/check_pods: one JSON object a line says what is asked for, one a line is
- * answered. What they hold is described in tests/spark/kubernetes/lines.md; the only argument is the world.
+ * Makes pods for tests/spark/check_pods. Reads one request per line and writes one reply per line, both JSON objects
+ * (tests/spark/kubernetes/lines.md). The only argument is the directory of the world.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -110,7 +110,7 @@ static void each_file(const json_t *files, bool write)
         }
 }
 
-/* Nothing is sent, but what cannot be sent is told. */
+/* Nothing is sent, but errors of sending are reported. */
 static int upload(void *owner, const char *uri, const char *target, struct fst_error *error)
 {
         _cleanup_free_ char *path = uri_local_path(uri);
@@ -190,7 +190,7 @@ static int read_profile(const json_t *profile, struct kube_profile *out, struct 
         return 0;
 }
 
-/* What the driver makes up where its master is local or k8s; elsewhere it must have been given. */
+/* The secret that the driver generates with a local or k8s master. Other masters must have one. */
 static int find_secret(const struct fst_conf *conf, const char **secret, struct fst_error *error)
 {
         const char *on = conf_get_raw(conf, "spark.authenticate"), *master = conf_get_raw(conf, "spark.master");

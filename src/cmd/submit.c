@@ -193,7 +193,7 @@ static int submit_command_complete(struct submit_arguments *a, struct fst_error 
         return valid ? 0 : r < 0 ? r : -EINVAL;
 }
 
-/* --dry-run: prints what would be started to standard output. */
+/* --dry-run: prints the prepared submission to standard output. */
 static int submit_command_show(struct submit_arguments *a, struct fst_error *error)
 {
         _cleanup_(submission_deinit) struct submission s = {.progress = stderr};

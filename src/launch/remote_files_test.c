@@ -283,7 +283,7 @@ static void downloads(void **state)
         assert_content(hdfs, "hdfs");
         assert_int_equal(remote_files_download(files, "s3a://bucket/lib/x.jar", &s3, &error), 0);
         assert_content(s3, "s3");
-        /* The same again is no matter, another file of that name is. */
+        /* Downloading the same file again succeeds. Another file of that name is an error. */
         assert_gives(remote_files_download, url, web);
         assert_fails(remote_files_download, other, -EEXIST, "exists and does not match contents of");
         assert_content(web, "web jar");

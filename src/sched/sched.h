@@ -187,7 +187,7 @@ struct executor_kill {
  */
 bool sched_next_kill(struct sched *s, struct executor_kill *kill);
 
-/* @config is copied, with what it points to; @ops and @owner are borrowed for the scheduler's life. Never NULL. */
+/* Copies @config deeply. Borrows @ops and @owner for the scheduler's life. Never NULL. */
 struct sched *sched_new(const struct sched_config *config, const struct sched_ops *ops, void *owner);
 
 /* Jobs that have not ended are dropped without job_ended. The …_removed operations are called for all objects. */

@@ -1,4 +1,4 @@
-/* Members by path: present, absent, of another type, and in what is not an object. */
+/* Members by path: present, absent, of another type, and in values that are not objects. */
 #include "text/json.h"
 
 #include "base/mem.h"

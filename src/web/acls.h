@@ -1,5 +1,5 @@
 /*
- * Who may view pages and who may modify what they show: spark.acls.enable, spark.ui.view.acls, spark.modify.acls,
+ * Permissions to view pages and to modify what they show: spark.acls.enable, spark.ui.view.acls, spark.modify.acls,
  * spark.admin.acls and their groups (Spark: SecurityManager). The user of this process may do everything.
  */
 #pragma once

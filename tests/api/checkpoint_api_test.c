@@ -111,7 +111,7 @@ static void reports_lost_blocks(void **state)
         assert_refused(fst_count(kept, &n), -EIO, "Checkpoint block of partition");
 }
 
-/* ---------------------------------------------------------------------------------------- levels of what is kept */
+/* ------------------------------------------------------------------------------------------------ storage levels */
 
 static int level_of(const fst_rdd *rdd)
 {

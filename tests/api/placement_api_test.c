@@ -83,7 +83,7 @@ static int64_t count_of(fst_rdd *rdd)
         return n;
 }
 
-/* -------------------------------------------------------------------------------------------------- what is kept */
+/* ---------------------------------------------------------------------------------------- preserved partitioners */
 
 static bool any(fst_task *task, int64_t key, int64_t value)
 {

@@ -74,7 +74,7 @@ fst_rdd *files_read(fst_context *sc, struct plan *p, int i, fst_rdd *saved, cons
         }
 }
 
-/* ------------------------------------------------------------------------------------------- what they should be */
+/* ------------------------------------------------------------------------------------------------- expected rows */
 
 /* Text has lines. Records follow each other, like the rows without BYTES in a list. */
 static struct cell content(struct plan *p, const struct node *n, const struct rows *rows)

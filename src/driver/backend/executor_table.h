@@ -28,7 +28,7 @@ struct remote_executor {
         struct buf removals;         /* collected Remove messages */
         bool decommissioned;         /* its end is expected, and no task is blamed */
         char *decommission_reason;
-        bool killed; /* its manager was asked to end it */
+        bool killed; /* the manager has been asked to end it */
         bool dirty;  /* in the list of executors to flush */
         struct remote_executor *next_dirty;
         int64_t heartbeat_ms, resident_bytes, memory, off_heap_memory;

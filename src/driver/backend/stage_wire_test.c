@@ -172,7 +172,7 @@ static void encodes_map_stage(void **state)
                 "465353310300000003000000000000001300000000000000ad8649c70754ba74" /* their header */
                 "040000000000000003000000"                                         /* lengths */
                 "70656172666967"                                                   /* "pearfig" */
-                "3226"                                                             /* what is written: 38 bytes */
+                "3226"                                                             /* the stage: 38 bytes */
                 "08011803300138014a02000352036669675a13736f72745f62792061742064656d6f2e633a37" /* shuffle, 3 partitions
                                                                                                   by range, descending;
                                                                                                   bounds; call site */

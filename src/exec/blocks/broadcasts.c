@@ -33,7 +33,7 @@
 
 #define PIECE_MAGIC 0x31425346u /* "FSB1" */
 #define TABLE 256
-#define ROUNDS 3 /* how often locations are asked for before a piece fails */
+#define ROUNDS 3 /* requests for locations before a piece fails */
 
 enum value_state { PARTIAL, MOVING, READY };
 

@@ -47,7 +47,7 @@ int crash_init(int descriptor, const char *hint, struct fst_error *error);
  */
 void crash_say(const char *reason);
 
-/* What reports say of SIGABRT instead of "abort() was called". Borrowed forever. Any thread. */
+/* Sets the text of reports for SIGABRT instead of "abort() was called". Borrowed forever. Any thread. */
 void crash_set_abort_reason(const char *reason);
 
 /* Returns the task id that a crash report anywhere in @text names; -1: none. @text is untrusted. */

@@ -20,7 +20,7 @@ struct task_runner {
 /* @env must have memory and shuffles, and live as long as the runner. */
 void task_runner_init(struct task_runner *runner, const struct exec_env *env);
 
-/* Frees what is kept of the last stage: task_runner_drop when it is removed, task_runner_deinit at the end. */
+/* Free the state of the last stage: task_runner_drop when it is removed, task_runner_deinit at the end. */
 void task_runner_drop(struct task_runner *runner);
 void task_runner_deinit(struct task_runner *runner);
 

@@ -43,7 +43,7 @@ struct kube_executors {
         char *decommission_label, *decommission_value; /* NULL: none */
         struct {
                 bool executors, config_map, claims, service;
-        } deleted; /* what to delete at the end */
+        } deleted; /* objects to delete at the end */
 
         bool given_up, stopped, deleted_late;
 };

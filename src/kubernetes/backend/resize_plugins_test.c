@@ -36,7 +36,7 @@ static struct {
         double disk;
 } server;
 
-/* Answers what the fixture does not know: metrics, claims and patches of both. */
+/* Answers requests that the fixture does not implement: metrics, claims and their patches. */
 static enum kube_fault on_request(struct kube_fixture *f, const struct fixture_exchange *x)
 {
         bool patch = strcmp(x->method, "PATCH") == 0;

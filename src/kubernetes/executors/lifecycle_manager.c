@@ -29,7 +29,7 @@ struct executor_record {
         bool registered, removed, failed, requested; /* requested: the driver has asked it to exit */
         int64_t registered_at;
         int64_t cleanup_at; /* when to delete (or label) its ended pod again; INT64_MAX: not requested */
-        int64_t kill_at;    /* it was asked to exit, and its pod is deleted then; INT64_MAX: no */
+        int64_t kill_at;    /* when to delete the pod of an executor that must exit; INT64_MAX: never */
         int64_t forget_at;  /* when to drop the record; INT64_MAX: registered, or not removed yet */
 };
 

@@ -13,7 +13,7 @@
 struct fst_error;
 struct security;
 
-/* ----------------------------------------------------------------------------------------- what is served */
+/* ----------------------------------------------------------------------------------------------- services */
 
 /* The source of an answer. Embedded first in the object that an open function creates. Used by one thread at a time.
  */

@@ -149,7 +149,7 @@ void executor_allocation_task_ended(struct executor_allocation *a, const struct 
 /* The monitor gets other events directly: executors, blocks, jobs. Lives as long as @a. */
 struct executor_monitor *executor_allocation_monitor(struct executor_allocation *a);
 
-/* -------------------------------------------------------------------------------------------- what is done */
+/* ------------------------------------------------------------------------------------------------- actions */
 
 /* Adjusts the targets, then removes idle executors: executor_allocation_adjust and …_remove. */
 void executor_allocation_tick(struct executor_allocation *a, int64_t now);

@@ -158,7 +158,7 @@ static void executors_go_as_second_attempts_end(void **state)
         bench_end(&b);
 }
 
-/* -------------------------------------------------------------------------------------------- what may run nowhere */
+/* ----------------------------------------------------------------------------------------- unschedulable task sets */
 
 static void a_stage_that_may_run_nowhere_gets_an_executor(void **state)
 {

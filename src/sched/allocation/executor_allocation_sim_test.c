@@ -117,7 +117,7 @@ static uint32_t roll(struct world *w, uint32_t sides)
                 function(executor_allocation_monitor((w)->lazy.a), __VA_ARGS__);                                       \
         } while (0)
 
-/* -------------------------------------------------------------------------------------------- what the world knows */
+/* ----------------------------------------------------------------------------------------------- the world's state */
 
 static uint64_t active_shuffles(const struct world *w)
 {

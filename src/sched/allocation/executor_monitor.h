@@ -58,7 +58,7 @@ struct executor_removals {
  */
 bool executor_monitor_removed(struct executor_monitor *m, int32_t executor, const char *reason);
 
-/* These executors are being removed, by the allocation or by others: they are no candidates any more. Ignores unknown
+/* These executors are being removed, by the allocation or by others, so they are not candidates. Ignores unknown
  * ones.
  */
 void executor_monitor_killed(struct executor_monitor *m, const int32_t *executors, int n);

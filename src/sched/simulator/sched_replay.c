@@ -161,7 +161,7 @@ static void free_hosts(struct replay *r)
         r->hosts.len = 0;
 }
 
-/* -------------------------------------------------------------------------------------- what it decides */
+/* -------------------------------------------------------------------------------------------- decisions */
 
 static void sched_replay_job_started(void *owner, struct job *job)
 {

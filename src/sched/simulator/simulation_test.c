@@ -212,7 +212,7 @@ static void sim_job_removed(void *owner, struct job *job)
         sim->jobs[job->id].removed = true;
 }
 
-/* ------------------------------------------------------------------------- what the owner knows of places */
+/* ---------------------------------------------------------------------------------------------- locations */
 
 static int sim_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
 {

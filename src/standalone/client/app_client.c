@@ -58,7 +58,7 @@ static void on_tick(uv_timer_t *timer);
 
 static void app_client_do(struct app_client *c, const struct registration_action *action);
 
-/* Does what the registration wants and restarts the timer for its next deadline. Call it after each change. */
+/* Carries out the actions of the registration and restarts its timer. Call it after each change. */
 static void arm(struct app_client *c)
 {
         for (const struct registration_action *action; (action = registration_next_action(c->registration));)

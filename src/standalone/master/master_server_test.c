@@ -440,7 +440,7 @@ static void nobody_speaks_for_another(void **state)
         until(f, thief->lost);
         assert_int_equal(master_app(master_server_state(f->server), id)->n_executors, 1);
 
-        /* unregistered peers may not report, and one that sends a heartbeat is asked to register */
+        /* unregistered peers may not report, and one that sends a heartbeat must register again */
         say(guest, TYPE(WORKER_HEARTBEAT), &other.base);
         until(f, heard(guest, "type 23\n"));
         change_executor(guest, id, 0, "FAILED", 1);

@@ -65,7 +65,7 @@ struct worker_masters {
 static void worker_master_client_on_timer(uv_timer_t *timer);
 static void worker_master_client_do(struct worker_masters *m, const struct registration_action *action);
 
-/* After each event: does what the registration wants and sets the timer for its next deadline. */
+/* Carries out the actions of the registration and restarts its timer. Called after each event. */
 static void worker_master_client_run(struct worker_masters *m)
 {
         for (const struct registration_action *action; (action = registration_next_action(m->registration));)

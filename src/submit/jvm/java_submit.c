@@ -248,7 +248,7 @@ static int java_submit_take_option(void *context, enum submit_field field, const
         return 0;
 }
 
-/* Stores where parsing stopped. read_words decides what it means. Spark's parser has removed "=value" by then. */
+/* Stores where parsing stopped, for read_words. Spark's parser has removed "=value" by then. */
 static int java_submit_stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
         struct submit *s = context;

@@ -182,7 +182,7 @@ static void exits_with_status_of_driver(void **state)
         }
 }
 
-/* What kube_submit logs while it waits for a driver that ends with @ending_status. */
+/* Returns the log of kube_submit, which waits for a driver that ends with @ending_status. */
 static char *wait_and_read_log(const char *ending_status)
 {
         struct buf log = BUF_INIT;

@@ -220,7 +220,7 @@ static int arguments_take_option(void *context, enum submit_field field, const c
         }
 }
 
-/* Stores where parsing stopped. read_words decides what it means. */
+/* Stores where parsing stopped, for read_words. */
 static int arguments_stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
         struct reading *r = context;

@@ -313,7 +313,7 @@ static void stronger_source_wins(void **state)
         unlink(defaults);
 }
 
-/* Of two named files the later one wins. spark-defaults.conf counts unless --properties-file names a file. */
+/* The last --properties-file wins. spark-defaults.conf counts unless --properties-file names a file. */
 static void extra_properties_files_override(void **state)
 {
         char first[] = "/tmp/properties-XXXXXX", second[] = "/tmp/properties-XXXXXX",
