@@ -72,7 +72,7 @@ static void check_pod(json_t *pod, const char *role)
 
 static int build_driver(const struct kube_conf *c, struct fst_error *error)
 {
-        _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
+        _cleanup_(driver_spec_deinit) struct driver_pod_spec spec = {0};
         json_t *pod = NULL, *map = NULL;
         int r = driver_spec_build(c, &spec, error);
         if (r == 0)

@@ -14,7 +14,7 @@ struct input {
         size_t size;
         struct pom poms[8];
         size_t depth;
-        struct module *module;
+        struct ivy_module *module;
 };
 
 static int get_pom(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error)
@@ -49,7 +49,7 @@ static void resolve_it(struct input *in)
 {
         const struct module_source source = {in, find_revision, discard_line, artifact_exists};
         struct graph g = {.names = in->names};
-        struct module *root =
+        struct ivy_module *root =
                 module_default(in->names, names_revision(in->names, names_module(in->names, "", ""), "1"));
         struct dependency *d = module_new(in->names, struct dependency);
         d->of = root;

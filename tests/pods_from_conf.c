@@ -128,7 +128,7 @@ static void put_properties(json_t *answer, const struct strmap *properties)
 
 static int answer_driver(const struct kube_conf *c, json_t *answer, struct fst_error *error)
 {
-        _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
+        _cleanup_(driver_spec_deinit) struct driver_pod_spec spec = {0};
         json_t *pod = NULL, *map = NULL;
         int r = driver_spec_build(c, &spec, error);
         if (r == 0)

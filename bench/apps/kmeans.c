@@ -1,8 +1,8 @@
 /*
  * Finds the centres of generated points.            spark-submit kmeans.c POINTS ROUNDS PARTITIONS
  *
- * As examples/kmeans.c, but with generated points and a fixed number of rounds. "points: SECONDS" is the time to make and
- * cache them, "job: SECONDS" the time of the rounds.
+ * As examples/kmeans.c, but with generated points and a fixed number of rounds. "points: SECONDS" is the time to make
+ * and cache them, "job: SECONDS" the time of the rounds.
  */
 #include <firesteel/firesteel.h>
 

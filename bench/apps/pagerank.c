@@ -2,8 +2,8 @@
  * Computes ranks of pages with generated links.  spark-submit pagerank.c PAGES LINKS ROUNDS PARTITIONS
  *
  * As examples/pagerank.c, but pages are numbers. Links are grouped by page and cached. Each round joins them with the
- * ranks and sums the shares by page. "links: SECONDS" is the time to make and group the links, "job: SECONDS" that of the
- * rounds.
+ * ranks and sums the shares by page. "links: SECONDS" is the time to make and group the links, "job: SECONDS" that of
+ * the rounds.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,7 +1,7 @@
 /*
  * Measures the aggregate of WordCount: counts words of a Zipf vocabulary in batches of 1,024 views into a text. Prints
- * nanoseconds per row, the best of several rounds. The rounds reuse the table. As after an operator in a task, the views
- * of a batch and its text are in the cache: both are prepared outside the measured time.
+ * nanoseconds per row, the best of several rounds. The rounds reuse the table. As after an operator in a task, the
+ * views of a batch and its text are in the cache: both are prepared outside the measured time.
  */
 #include "bench.h"
 

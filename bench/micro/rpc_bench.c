@@ -3,8 +3,9 @@
  *
  *      rpc_bench [SECONDS]
  *
- * Prints, for connections with and without a secret: GB/s of a channel, by wall time and by the CPU seconds of both ends;
- * frames/s of several sizes, with the CPU time of sender and receiver per frame; and the time from an ask to its reply.
+ * Prints, for connections with and without a secret: GB/s of a channel, by wall time and by the CPU seconds of both
+ * ends; frames/s of several sizes, with the CPU time of sender and receiver per frame; and the time from an ask to its
+ * reply.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -92,8 +93,8 @@ static void bench_channel(const char *name, const struct security *s)
         cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
         channel_free(b);
         free(data);
-        printf("%-6s channel          %6.2f GB/s   %6.2f GB/s per core-second of both ends\n", name, bytes / wall * 1e-9,
-               bytes / cpu * 1e-9);
+        printf("%-6s channel          %6.2f GB/s   %6.2f GB/s per core-second of both ends\n", name,
+               bytes / wall * 1e-9, bytes / cpu * 1e-9);
 }
 
 /* ------------------------------------------------------------------------------------------------------ frames */
@@ -217,8 +218,8 @@ static void bench_frames(const char *name, const struct security *security, size
         uv_async_send(&s.stop);
         pthread_join(s.thread, NULL);
         uv_loop_close(&s.loop);
-        printf("%-6s frames of %5zu  %8.0f /s   sender %5.2f us (rpc_send alone %4.2f)   receiver %5.2f us of CPU\n", name,
-               size, (double)frames / wall, own / (double)frames * 1e6, put / (double)frames * 1e6,
+        printf("%-6s frames of %5zu  %8.0f /s   sender %5.2f us (rpc_send alone %4.2f)   receiver %5.2f us of CPU\n",
+               name, size, (double)frames / wall, own / (double)frames * 1e6, put / (double)frames * 1e6,
                s.cpu / (double)frames * 1e6);
         free(a.took);
         free(body);
@@ -245,8 +246,8 @@ static void bench_ask(const char *name, const struct security *security)
         double first = clock_of(CLOCK_MONOTONIC) - begin;
         ask(&a, &loop, count);
         qsort(a.took, (size_t)count, sizeof(double), by_value);
-        printf("%-6s ask of 16 bytes  median %5.1f us   p99 %5.1f us   first, with connection and greeting %6.0f us\n", name,
-               a.took[count / 2] * 1e6, a.took[count * 99 / 100] * 1e6, first * 1e6);
+        printf("%-6s ask of 16 bytes  median %5.1f us   p99 %5.1f us   first, with connection and greeting %6.0f us\n",
+               name, a.took[count / 2] * 1e6, a.took[count * 99 / 100] * 1e6, first * 1e6);
         rpc_ref_unref(a.ref);
         rpc_env_close(env, 0, NULL, NULL);
         uv_run(&loop, UV_RUN_DEFAULT);
@@ -266,7 +267,8 @@ int main(int argc, char **argv)
                 seconds = atof(argv[1]);
         conf_init(&conf);
         conf_set(&conf, "spark.authenticate", "true");
-        conf_set(&conf, "spark.authenticate.secret", "d1c2b3a4958677685940312213041526d1c2b3a4958677685940312213041526");
+        conf_set(&conf, "spark.authenticate.secret",
+                 "d1c2b3a4958677685940312213041526d1c2b3a4958677685940312213041526");
         check(security_new(&conf, "bench", SECURITY_DRIVER, &secured, &error), &error);
         conf_deinit(&conf);
         for (int i = 0; i < 2; i++) {

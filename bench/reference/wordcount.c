@@ -9,8 +9,8 @@
  *   - separators are found 64 bytes at a time, their positions written out without a branch for each;
  *   - a word of up to 15 bytes is one 16-byte key, zero-padded, with its length in the last byte: it is loaded,
  *     hashed and compared without a loop. Longer words live in a table of their own, in the same way but by memcmp;
- *   - slots hold the key, so a hit touches one cache line. They are prefetched for a group of words, and the table is in
- *     huge pages.
+ *   - slots hold the key, so a hit touches one cache line. They are prefetched for a group of words, and the table is
+ * in huge pages.
  *
  * Invariant: a slot whose key is all zero is empty (no key is: its last byte is the length, at least 1).
  */
@@ -241,7 +241,8 @@ static int count_file(int fd)
                 }
                 if (n == 0)
                         break;
-                /* The rest of the previous block has no separator. The next block begins with it and ends at its last separator. */
+                /* The rest of the previous block has no separator. The next block begins with it and ends at its last
+                 * separator. */
                 uint32_t found = find_separators(buffer + kept, (uint32_t)n, positions);
                 if (found == 0) {
                         kept += (size_t)n;

@@ -12,9 +12,9 @@
  *                      MILLISECONDS (only with -s)
  *      status          the exit status, as the shell's $?
  *
- * The output of the command is appended to the files of -o and -e (default: /dev/null). This is a small program and not a
- * function of the calling script, because until the exec the kernel counts the parent's resident set as the child's, so
- * a large parent cannot measure a small child.
+ * The output of the command is appended to the files of -o and -e (default: /dev/null). This is a small program and not
+ * a function of the calling script, because until the exec the kernel counts the parent's resident set as the child's,
+ * so a large parent cannot measure a small child.
  */
 #include <errno.h>
 #include <fcntl.h>

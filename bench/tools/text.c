@@ -1,6 +1,6 @@
 /*
- * Writes text for WordCount to standard output: BYTES bytes of words from a vocabulary of 200,000. The probability of the
- * k-th most frequent word is proportional to 1/k (Zipf's law).
+ * Writes text for WordCount to standard output: BYTES bytes of words from a vocabulary of 200,000. The probability of
+ * the k-th most frequent word is proportional to 1/k (Zipf's law).
  *
  *      text BYTES [SEED]
  *

@@ -36,7 +36,7 @@ const char command_executor_help[] =
         "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET, or in the credentials\n"
         "that HADOOP_TOKEN_FILE_LOCATION names.\n";
 
-struct arguments {
+struct executor_arguments {
         struct executor_options options;
         struct fst_conf conf;
         VEC(const char *) class_path;
@@ -49,7 +49,7 @@ static int executor_command_usage(const char *problem, const char *word)
 }
 
 /* The place where an option's value is stored, or NULL for options that need more work. */
-static const char **executor_command_text_option(struct arguments *a, const char *name)
+static const char **executor_command_text_option(struct executor_arguments *a, const char *name)
 {
         const struct {
                 const char *name, **value;
@@ -79,7 +79,7 @@ static bool executor_command_parse_number(const char *text, long least, int *out
         return true;
 }
 
-static int executor_command_parse_other(struct arguments *a, const char *name, const char *value)
+static int executor_command_parse_other(struct executor_arguments *a, const char *name, const char *value)
 {
         if (strcmp(name, "--cores") == 0)
                 return executor_command_parse_number(value, 1, &a->options.cores)
@@ -113,7 +113,7 @@ static int executor_command_parse_other(struct arguments *a, const char *name, c
         return 0;
 }
 
-static int executor_command_parse(struct arguments *a, int argc, char **argv)
+static int executor_command_parse(struct executor_arguments *a, int argc, char **argv)
 {
         for (int i = 1; i < argc; i += 2) {
                 if (i + 1 == argc)
@@ -162,7 +162,7 @@ static int executor_command_take_secret(const struct fst_conf *conf, struct fst_
 
 int command_executor(int argc, char **argv)
 {
-        struct arguments a = {0};
+        struct executor_arguments a = {0};
         struct fst_error error = FST_ERROR_INIT;
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_executor_help, stdout) < 0 || fflush(stdout) != 0;

@@ -29,11 +29,11 @@ const char command_shuffle_service_help[] =
         "\n"
         "The environment variable SPARK_SHUFFLE_OPTS may set properties: \"-Dspark.x=y\".\n";
 
-struct arguments {
+struct service_arguments {
         const char *host, *port, *properties_file;
 };
 
-static int shuffle_service_parse(int argc, char **argv, struct arguments *a, struct fst_error *error)
+static int shuffle_service_parse(int argc, char **argv, struct service_arguments *a, struct fst_error *error)
 {
         const struct daemon_option options[] = {{"--host", "-h", &a->host},
                                                 {"--port", "-p", &a->port},
@@ -71,7 +71,8 @@ static int shuffle_service_state_directory(const struct fst_conf *conf, char **o
         return 0;
 }
 
-static int shuffle_service_run(const struct arguments *a, const sigset_t *signals, int *ended, struct fst_error *error)
+static int shuffle_service_run(const struct service_arguments *a, const sigset_t *signals, int *ended,
+                               struct fst_error *error)
 {
         struct fst_conf conf;
         struct shuffle_service *service = NULL;
@@ -99,7 +100,7 @@ static int shuffle_service_run(const struct arguments *a, const sigset_t *signal
 
 int command_shuffle_service(int argc, char **argv)
 {
-        struct arguments a = {0};
+        struct service_arguments a = {0};
         struct fst_error error = FST_ERROR_INIT;
         sigset_t signals;
         int ended = 0;

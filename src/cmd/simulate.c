@@ -74,7 +74,7 @@ const char command_simulate_help[] =
         "  --output text|json        (text) form of the results\n"
         "  --help, -h                show this\n";
 
-struct request {
+struct simulate_request {
         struct simulator_options o;
         double executors, cores, hosts, tasks, jobs, stages, racks;
         uint64_t seed, last_seed;
@@ -127,7 +127,7 @@ static int simulate_read_chance(const char *name, const char *value, double most
         return 0;
 }
 
-static int simulate_read_stragglers(struct request *r, const char *value)
+static int simulate_read_stragglers(struct simulate_request *r, const char *value)
 {
         _cleanup_free_ char *chance = mem_strdup(value);
         char *factor = strchr(chance, 'x');
@@ -151,7 +151,7 @@ static bool simulate_read_seed(const char *text, const char *end, uint64_t *seed
         return *text >= '0' && *text <= '9' && stop == end && errno == 0;
 }
 
-static int simulate_read_seeds(struct request *r, const char *value, bool range)
+static int simulate_read_seeds(struct simulate_request *r, const char *value, bool range)
 {
         const char *dots = range ? strstr(value, "..") : value + strlen(value);
 
@@ -167,7 +167,7 @@ static int simulate_read_seeds(struct request *r, const char *value, bool range)
         return 0;
 }
 
-static int simulate_read_time(struct request *r, const char *value)
+static int simulate_read_time(struct simulate_request *r, const char *value)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct fst_conf conf;
@@ -186,7 +186,7 @@ static int simulate_read_time(struct request *r, const char *value)
         return 0;
 }
 
-static int simulate_read_conf(struct request *r, const char *value)
+static int simulate_read_conf(struct simulate_request *r, const char *value)
 {
         const char *equals = strchr(value, '=');
         struct key key;
@@ -211,21 +211,21 @@ static const struct option {
         bool world;
         const char *key; /* SWITCH: set to true */
 } options[] = {
-        {"--executors", COUNT, offsetof(struct request, executors), 1e6, true},
-        {"--cores", COUNT, offsetof(struct request, cores), 1024, true},
-        {"--hosts", COUNT, offsetof(struct request, hosts), 1e6, true},
-        {"--tasks", COUNT, offsetof(struct request, tasks), 1e9, true},
-        {"--jobs", COUNT, offsetof(struct request, jobs), 1e5, true},
-        {"--stages", COUNT, offsetof(struct request, stages), 1e4, true},
-        {"--loss", CHANCE, offsetof(struct request, o.loss), 1, true},
-        {"--death", CHANCE, offsetof(struct request, o.deaths), 1e6, true},
-        {"--fetch-failures", CHANCE, offsetof(struct request, o.fetch_failures), 1, true},
-        {"--task-failures", CHANCE, offsetof(struct request, o.task_failures), 1, true},
-        {"--cancels", CHANCE, offsetof(struct request, o.cancels), 1, true},
-        {"--locality", CHANCE, offsetof(struct request, o.locality), 1, true},
-        {"--racks", COUNT, offsetof(struct request, racks), 1e6, true},
-        {"--barrier", CHANCE, offsetof(struct request, o.barrier), 1, true},
-        {"--saves", CHANCE, offsetof(struct request, o.saves), 1, true},
+        {"--executors", COUNT, offsetof(struct simulate_request, executors), 1e6, true},
+        {"--cores", COUNT, offsetof(struct simulate_request, cores), 1024, true},
+        {"--hosts", COUNT, offsetof(struct simulate_request, hosts), 1e6, true},
+        {"--tasks", COUNT, offsetof(struct simulate_request, tasks), 1e9, true},
+        {"--jobs", COUNT, offsetof(struct simulate_request, jobs), 1e5, true},
+        {"--stages", COUNT, offsetof(struct simulate_request, stages), 1e4, true},
+        {"--loss", CHANCE, offsetof(struct simulate_request, o.loss), 1, true},
+        {"--death", CHANCE, offsetof(struct simulate_request, o.deaths), 1e6, true},
+        {"--fetch-failures", CHANCE, offsetof(struct simulate_request, o.fetch_failures), 1, true},
+        {"--task-failures", CHANCE, offsetof(struct simulate_request, o.task_failures), 1, true},
+        {"--cancels", CHANCE, offsetof(struct simulate_request, o.cancels), 1, true},
+        {"--locality", CHANCE, offsetof(struct simulate_request, o.locality), 1, true},
+        {"--racks", COUNT, offsetof(struct simulate_request, racks), 1e6, true},
+        {"--barrier", CHANCE, offsetof(struct simulate_request, o.barrier), 1, true},
+        {"--saves", CHANCE, offsetof(struct simulate_request, o.saves), 1, true},
         {"--speculation", SWITCH, 0, 0, true, "spark.speculation"},
         {"--exclusion", SWITCH, 0, 0, true, "spark.excludeOnFailure.enabled"},
         {"--stragglers", STRAGGLERS, 0, 0, true},
@@ -240,7 +240,7 @@ static const struct option {
         {"--random", RANDOM},
 };
 
-static int simulate_read_option(struct request *r, const struct option *option, const char *value)
+static int simulate_read_option(struct simulate_request *r, const struct option *option, const char *value)
 {
         double *number = (double *)((char *)r + option->offset);
 
@@ -288,7 +288,7 @@ static const struct option *simulate_find_option(const char *word, size_t len)
         return NULL;
 }
 
-static int simulate_read_options(struct request *r, int argc, char **argv)
+static int simulate_read_options(struct simulate_request *r, int argc, char **argv)
 {
         for (int i = 1; i < argc; i++) {
                 const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
@@ -317,7 +317,7 @@ static int simulate_read_options(struct request *r, int argc, char **argv)
 }
 
 /* Checks the combination of options. */
-static int simulate_check_request(struct request *r)
+static int simulate_check_request(struct simulate_request *r)
 {
         if (r->o.random && r->world)
                 return simulate_usage(
@@ -340,7 +340,7 @@ static int simulate_check_request(struct request *r)
         return 0;
 }
 
-static int simulate_read_config(struct request *r)
+static int simulate_read_config(struct simulate_request *r)
 {
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *file = NULL;
@@ -374,7 +374,7 @@ static int64_t simulate_clock_ns(void)
 }
 
 /* The scheduler's memory per additional executor, in bytes. */
-static int64_t simulate_executor_bytes(const struct request *r)
+static int64_t simulate_executor_bytes(const struct simulate_request *r)
 {
         static const struct sched_ops none;
         int n = MAX(r->o.executors, 1000);
@@ -393,13 +393,13 @@ static int64_t simulate_executor_bytes(const struct request *r)
         return (int64_t)(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / n;
 }
 
-struct line {
+struct result_line {
         const char *name, *words;
         double value;
         int digits;
 };
 
-static void simulate_print_lines(const struct line *lines, size_t n, bool json)
+static void simulate_print_lines(const struct result_line *lines, size_t n, bool json)
 {
         for (size_t i = 0; i < n; i++)
                 if (json)
@@ -410,14 +410,14 @@ static void simulate_print_lines(const struct line *lines, size_t n, bool json)
                 puts("}");
 }
 
-static void simulate_print_report(const struct request *r, const struct simulator_report *s, double wall)
+static void simulate_print_report(const struct simulate_request *r, const struct simulator_report *s, double wall)
 {
         struct rusage usage_of;
 
         getrusage(RUSAGE_SELF, &usage_of);
         double cpu = (double)usage_of.ru_utime.tv_sec + (double)usage_of.ru_stime.tv_sec +
                      (double)(usage_of.ru_utime.tv_usec + usage_of.ru_stime.tv_usec) / 1e6;
-        struct line lines[] = {
+        struct result_line lines[] = {
                 {"runs", "simulations", (double)(r->last_seed - r->seed + 1), 0},
                 {"jobsSucceeded", "jobs succeeded", (double)s->jobs[JOB_SUCCEEDED], 0},
                 {"jobsFailed", "jobs failed", (double)s->jobs[JOB_FAILED], 0},
@@ -468,7 +468,8 @@ static int simulate_finish(int status)
 }
 
 /* Reports a violated invariant and the command that reproduces it. */
-static void simulate_print_violation(const struct request *r, uint64_t seed, const char *message, int argc, char **argv)
+static void simulate_print_violation(const struct simulate_request *r, uint64_t seed, const char *message, int argc,
+                                     char **argv)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
 
@@ -504,7 +505,7 @@ static void simulate_write_trace(void *owner, const char *lines, size_t len)
         fwrite(lines, 1, len, owner);
 }
 
-static int simulate_run(struct request *r, int argc, char **argv)
+static int simulate_run(struct simulate_request *r, int argc, char **argv)
 {
         struct simulator_report sum = {0};
         struct fst_error error = FST_ERROR_INIT;
@@ -568,7 +569,7 @@ static char *simulate_read_file(const char *path, size_t *len)
         return text.data;
 }
 
-static int simulate_replay(const struct request *r)
+static int simulate_replay(const struct simulate_request *r)
 {
         struct sched_replay_report report;
         struct fst_error error = FST_ERROR_INIT;
@@ -582,7 +583,7 @@ static int simulate_replay(const struct request *r)
         int64_t since = simulate_clock_ns();
         int e = sched_replay(text, len, 1 << 24, &report, &error);
         double wall = (double)(simulate_clock_ns() - since) / 1e9;
-        const struct line lines[] = {
+        const struct result_line lines[] = {
                 {"lines", "lines that came again", (double)report.lines, 0},
                 {"calls", "calls of the scheduler", (double)report.calls, 0},
                 {"jobs", "jobs", (double)report.jobs, 0},
@@ -602,15 +603,15 @@ static int simulate_replay(const struct request *r)
 
 int command_simulate(int argc, char **argv)
 {
-        struct request r = {.o = SIMULATOR_OPTIONS_DEFAULT,
-                            .executors = 10,
-                            .cores = 4,
-                            .tasks = 1000,
-                            .jobs = 1,
-                            .stages = 2,
-                            .seed = 1,
-                            .last_seed = 1,
-                            .pools = POOL_FILE_INIT};
+        struct simulate_request r = {.o = SIMULATOR_OPTIONS_DEFAULT,
+                                     .executors = 10,
+                                     .cores = 4,
+                                     .tasks = 1000,
+                                     .jobs = 1,
+                                     .stages = 2,
+                                     .seed = 1,
+                                     .last_seed = 1,
+                                     .pools = POOL_FILE_INIT};
         int e;
 
         for (int i = 1; i < argc; i++)

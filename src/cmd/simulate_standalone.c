@@ -39,7 +39,7 @@ const char simulate_standalone_help[] =
         "  --output text|json        (text) how results are printed\n"
         "  --help                    show this\n";
 
-struct request {
+struct simulate_standalone_request {
         int workers, cores, executors, applications, heartbeats;
         bool connections, json;
 };
@@ -59,7 +59,7 @@ static int simulate_standalone_usage(const char *problem, const char *word)
         return 2;
 }
 
-static int simulate_standalone_read_options(struct request *r, int argc, char **argv)
+static int simulate_standalone_read_options(struct simulate_standalone_request *r, int argc, char **argv)
 {
         const struct {
                 const char *name;
@@ -129,7 +129,8 @@ static void simulate_standalone_core_app(struct master *m, int number, int execu
         master_register_app(m, (uint64_t)number + 1, &spec, 0);
 }
 
-static int simulate_standalone_run_core(const struct request *r, struct results *out, struct fst_error *error)
+static int simulate_standalone_run_core(const struct simulate_standalone_request *r, struct results *out,
+                                        struct fst_error *error)
 {
         struct master_config config = MASTER_CONFIG_DEFAULT;
         int launched = 0, wanted = r->executors + 10 * r->applications;
@@ -284,8 +285,8 @@ static int simulate_standalone_drain(struct master_process *p, struct fst_error 
         return reader < 0 ? error_errno(error, "cannot read the master's log") : reader;
 }
 
-static int simulate_standalone_load(const struct request *r, const struct master_process *p, struct results *out,
-                                    struct fst_error *error)
+static int simulate_standalone_load(const struct simulate_standalone_request *r, const struct master_process *p,
+                                    struct results *out, struct fst_error *error)
 {
         struct cluster_load *l = NULL;
         out->idle_kib = simulate_standalone_status_kib(p->pid, "VmRSS:");
@@ -310,7 +311,8 @@ static int simulate_standalone_load(const struct request *r, const struct master
         return e;
 }
 
-static int simulate_standalone_run_connections(const struct request *r, struct results *out, struct fst_error *error)
+static int simulate_standalone_run_connections(const struct simulate_standalone_request *r, struct results *out,
+                                               struct fst_error *error)
 {
         struct master_process p = {.log = -1};
         int status, e = simulate_standalone_start_master(&p, error);
@@ -326,7 +328,7 @@ static int simulate_standalone_run_connections(const struct request *r, struct r
 
 /* ---------------------------------------------------------------------------------------------------------- results */
 
-static void simulate_standalone_print_results(const struct request *r, const struct results *s)
+static void simulate_standalone_print_results(const struct simulate_standalone_request *r, const struct results *s)
 {
         const struct {
                 const char *name, *words;
@@ -364,7 +366,7 @@ static void simulate_standalone_print_results(const struct request *r, const str
 
 int simulate_standalone(int argc, char **argv)
 {
-        struct request r = {.workers = 10000, .cores = 4, .applications = 1000};
+        struct simulate_standalone_request r = {.workers = 10000, .cores = 4, .applications = 1000};
         struct results results = {0};
         struct fst_error error = FST_ERROR_INIT;
         for (int i = 1; i < argc; i++)

@@ -129,14 +129,14 @@ static void bench_end(struct bench *b)
         buf_deinit(&b->asked);
 }
 
-static void add(struct bench *b, struct executor_ref *ref)
+static void add_executor(struct bench *b, struct executor_ref *ref)
 {
         int index = sched_add_executor(b->sched, ref->id, ref->host, 1, 0);
         vec_push(&b->sc.executors, ref);
         allocation_executor_added(b->a, index);
 }
 
-static void submit(struct bench *b)
+static void submit_stage(struct bench *b)
 {
         assert_int_equal(sched_submit_job(b->sched, &(struct job_spec){.final = &b->rdd}, 0, NULL), 0);
 }
@@ -145,8 +145,8 @@ static void requests_carry_preferred_hosts(void **state)
 {
         struct bench b;
         bench_start(&b, true);
-        add(&b, &(struct executor_ref){.id = "7", .host = "h1"});
-        submit(&b);
+        add_executor(&b, &(struct executor_ref){.id = "7", .host = "h1"});
+        submit_stage(&b);
         allocation_tick(b.a, INT64_MAX - 1);
         assert_string_equal(buf_text(&b.asked), "target 2, 3 local: h1 2 h2 1; ");
         bench_end(&b);
@@ -156,8 +156,8 @@ static void requests_have_no_hosts_without_preferences(void **state)
 {
         struct bench b;
         bench_start(&b, false);
-        add(&b, &(struct executor_ref){.id = "7", .host = "h1"});
-        submit(&b);
+        add_executor(&b, &(struct executor_ref){.id = "7", .host = "h1"});
+        submit_stage(&b);
         allocation_tick(b.a, INT64_MAX - 1);
         assert_string_equal(buf_text(&b.asked), "target 2, 0 local:; ");
         bench_end(&b);
@@ -170,8 +170,8 @@ static void log_shows_executor_ids(void **state)
         bench_start(&b, false);
         log_set_level(LOG_INFO);
         int was = api_listen();
-        add(&b, &(struct executor_ref){.id = "7", .host = "h1"});
-        add(&b, &(struct executor_ref){.id = "12", .host = "h1"});
+        add_executor(&b, &(struct executor_ref){.id = "7", .host = "h1"});
+        add_executor(&b, &(struct executor_ref){.id = "12", .host = "h1"});
         allocation_tick(b.a, INT64_MAX - 1);
         allocation_executor_removed(b.a, 1, "gone");
         char *heard = api_heard(was);

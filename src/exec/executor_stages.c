@@ -8,13 +8,13 @@
 #include "exec/app/module.h"
 #include "exec/task/stage_wire.h"
 
-enum stage_state { STAGE_LOADING, STAGE_READY, STAGE_FAILED };
+enum received_stage_state { STAGE_LOADING, STAGE_READY, STAGE_FAILED };
 
 struct stage_entry {
         struct stage_entry *next;
         struct executor_stages *stages;
         int id, attempt;
-        enum stage_state state;
+        enum received_stage_state state;
         bool removed; /* removed while it was loading */
         void *data;   /* freed when it is decoded */
         size_t len;

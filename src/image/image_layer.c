@@ -18,7 +18,7 @@
 #define GZIP_WINDOW (15 + 16) /* windowBits for the gzip format */
 #define MAX_FILE ((off_t)1 << 30)
 
-struct entry {
+struct layer_entry {
         char *path;
         mode_t mode;
         int user;
@@ -27,7 +27,7 @@ struct entry {
 };
 
 struct image_layer {
-        VEC(struct entry) entries;
+        VEC(struct layer_entry) entries;
 };
 
 struct image_layer *image_layer_new(void)
@@ -47,10 +47,10 @@ void image_layer_free(struct image_layer *layer)
         free(layer);
 }
 
-static struct entry *image_layer_find(const struct image_layer *layer, const char *path, size_t n)
+static struct layer_entry *image_layer_find(const struct image_layer *layer, const char *path, size_t n)
 {
         for (size_t i = 0; i < layer->entries.len; i++) {
-                struct entry *e = &layer->entries.data[i];
+                struct layer_entry *e = &layer->entries.data[i];
                 if (strlen(e->path) == n && memcmp(e->path, path, n) == 0)
                         return e;
         }
@@ -66,17 +66,18 @@ static struct buf *image_layer_add(struct image_layer *layer, const char *path, 
 {
         for (const char *slash = path; (slash = strchr(slash + 1, '/'));)
                 if (!image_layer_find(layer, path, (size_t)(slash - path)))
-                        vec_push(&layer->entries, (struct entry){.path = mem_strndup(path, (size_t)(slash - path)),
-                                                                 .mode = S_IFDIR | 0755,
-                                                                 .implied = true});
-        struct entry *implied = S_ISDIR(mode) ? image_layer_find(layer, path, strlen(path)) : NULL;
+                        vec_push(&layer->entries,
+                                 (struct layer_entry){.path = mem_strndup(path, (size_t)(slash - path)),
+                                                      .mode = S_IFDIR | 0755,
+                                                      .implied = true});
+        struct layer_entry *implied = S_ISDIR(mode) ? image_layer_find(layer, path, strlen(path)) : NULL;
         if (implied && implied->implied) {
                 implied->implied = false;
                 implied->mode = mode;
                 implied->user = user;
                 return &implied->data;
         }
-        vec_push(&layer->entries, (struct entry){.path = mem_strdup(path), .mode = mode, .user = user});
+        vec_push(&layer->entries, (struct layer_entry){.path = mem_strdup(path), .mode = mode, .user = user});
         return &layer->entries.data[layer->entries.len - 1].data;
 }
 
@@ -136,7 +137,7 @@ int image_layer_file(struct image_layer *layer, const char *path, const char *fr
 
 static int image_layer_compare_paths(const void *a, const void *b)
 {
-        return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+        return strcmp(((const struct layer_entry *)a)->path, ((const struct layer_entry *)b)->path);
 }
 
 static int image_layer_compress_layer(const struct buf *tar, struct buf *out, struct fst_error *error)
@@ -156,12 +157,12 @@ static int image_layer_compress_layer(const struct buf *tar, struct buf *out, st
         return r == Z_STREAM_END ? 0 : error_set(error, -EIO, "cannot compress a layer");
 }
 
-static int image_layer_duplicate_error(const struct entry *e, struct fst_error *error)
+static int image_layer_duplicate_error(const struct layer_entry *e, struct fst_error *error)
 {
         return error_set(error, -EINVAL, "two files have the path %s in the image", e->path);
 }
 
-static int image_layer_unpack_file(const struct entry *e, const char *path, struct fst_error *error)
+static int image_layer_unpack_file(const struct layer_entry *e, const char *path, struct fst_error *error)
 {
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, e->mode & 07777);
         if (fd < 0)
@@ -174,7 +175,7 @@ static int image_layer_unpack_file(const struct entry *e, const char *path, stru
         return r < 0 ? error_set(error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
-static int image_layer_unpack_entry(const struct entry *e, const char *root, struct fst_error *error)
+static int image_layer_unpack_entry(const struct layer_entry *e, const char *root, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_printf("%s%s", root, e->path);
         int r = 0;
@@ -195,7 +196,7 @@ int image_layer_unpack(struct image_layer *layer, const char *root, struct image
         int r = 0;
         qsort(layer->entries.data, layer->entries.len, sizeof(*layer->entries.data), image_layer_compare_paths);
         for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
-                const struct entry *e = &layer->entries.data[i];
+                const struct layer_entry *e = &layer->entries.data[i];
                 r = i > 0 && strcmp(e->path, e[-1].path) == 0 ? image_layer_duplicate_error(e, error)
                                                               : image_layer_unpack_entry(e, root, error);
                 sealed.files += S_ISREG(e->mode);
@@ -216,7 +217,7 @@ int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct
         if (r)
                 return r;
         for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
-                struct entry *e = &layer->entries.data[i];
+                struct layer_entry *e = &layer->entries.data[i];
                 if (i > 0 && strcmp(e->path, e[-1].path) == 0)
                         r = image_layer_duplicate_error(e, error);
                 else

@@ -14,30 +14,30 @@
 
 #define THREADS 2
 
-void downloads_deinit(struct downloads *d)
+void downloads_deinit(struct ivy_downloads *d)
 {
         for (size_t i = 0; i < d->len; i++)
                 free(d->data[i].message);
         vec_deinit(d);
 }
 
-struct place {
+struct download_place {
         const char *location, *checksums; /* as its repository has them */
 };
 
-struct job {
+struct download_job {
         struct download *download;
-        VEC(struct place) places; /* tried in this order */
+        VEC(struct download_place) places; /* tried in this order */
 };
 
-struct work {
+struct download_work {
         struct finder *finder;
         pthread_mutex_t lock; /* next, the finder's names and its messages */
-        VEC(struct job) jobs;
+        VEC(struct download_job) jobs;
         size_t next;
 };
 
-static void download_report(struct work *w, const char *form, const char *what, const char *detail, long ms)
+static void download_report(struct download_work *w, const char *form, const char *what, const char *detail, long ms)
 {
         _cleanup_free_ char *line = detail ? mem_printf("\t[%s] %s: %s (%ldms)", form, what, detail, ms)
                                            : mem_printf("\t[%s] %s (%ldms)", form, what, ms);
@@ -46,7 +46,7 @@ static void download_report(struct work *w, const char *form, const char *what, 
         pthread_mutex_unlock(&w->lock);
 }
 
-static void download_jar(struct work *w, struct job *job, struct fetcher *fetcher)
+static void download_jar(struct download_work *w, struct download_job *job, struct fetcher *fetcher)
 {
         struct download *d = job->download;
         long start = now_ms();
@@ -80,12 +80,12 @@ static void download_jar(struct work *w, struct job *job, struct fetcher *fetche
 
 static void *download_run(void *data)
 {
-        struct work *w = data;
+        struct download_work *w = data;
         _cleanup_(fetcher_deinit) struct fetcher fetcher = {NULL, w->finder->settings->credentials,
                                                             w->finder->fetcher.silent};
         for (;;) {
                 pthread_mutex_lock(&w->lock);
-                struct job *job = w->next < w->jobs.len ? &w->jobs.data[w->next++] : NULL;
+                struct download_job *job = w->next < w->jobs.len ? &w->jobs.data[w->next++] : NULL;
                 pthread_mutex_unlock(&w->lock);
                 if (!job)
                         return NULL;
@@ -93,28 +93,30 @@ static void *download_run(void *data)
         }
 }
 
-static void download_add_locations(struct finder *f, struct job *job, const struct repository *r)
+static void download_add_locations(struct finder *f, struct download_job *job, const struct repository *r)
 {
         const struct download *d = job->download;
         for (const struct repository *m = r->is_chain ? r->members : NULL; m; m = m->next_member)
                 download_add_locations(f, job, m);
         for (size_t i = 0; !r->is_chain && i < r->artifact_patterns.len; i++)
-                vec_push(&job->places, (struct place){finder_location(f, r, node_resolved_id(d->node), d->artifact, i),
-                                                      r->checksums});
+                vec_push(&job->places,
+                         (struct download_place){finder_location(f, r, node_resolved_id(d->node), d->artifact, i),
+                                                 r->checksums});
 }
 
-void finder_download(struct finder *f, struct downloads *d)
+void finder_download(struct finder *f, struct ivy_downloads *d)
 {
-        struct work w = {.finder = f, .lock = PTHREAD_MUTEX_INITIALIZER};
+        struct download_work w = {.finder = f, .lock = PTHREAD_MUTEX_INITIALIZER};
         pthread_t threads[THREADS - 1];
         int started = 0;
         for (size_t i = 0; i < d->len; i++) {
                 struct download *one = &d->data[i];
                 if (one->status < 0 || access(one->path, R_OK) == 0)
                         continue;
-                struct job job = {.download = one};
+                struct download_job job = {.download = one};
                 if (one->artifact->url)
-                        vec_push(&job.places, (struct place){one->artifact->url, one->node->repository->checksums});
+                        vec_push(&job.places,
+                                 (struct download_place){one->artifact->url, one->node->repository->checksums});
                 download_add_locations(f, &job, one->node->repository);
                 vec_push(&w.jobs, job);
         }

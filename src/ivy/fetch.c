@@ -213,13 +213,13 @@ int fetch_make_folder(const char *path, struct fst_error *error)
 }
 
 /* A file being written. It is unlinked unless it was committed. */
-struct part {
+struct fetch_part {
         char *name;
         int fd;
         size_t size;
 };
 
-static void fetch_part_deinit(struct part *p)
+static void fetch_part_deinit(struct fetch_part *p)
 {
         if (p->fd >= 0)
                 close(p->fd);
@@ -235,7 +235,7 @@ char *fetch_part_name(const char *path)
         return mem_printf("%s.%ld-%u.part", path, (long)getpid(), __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED));
 }
 
-static int fetch_part_open(struct part *p, const char *path, struct fst_error *error)
+static int fetch_part_open(struct fetch_part *p, const char *path, struct fst_error *error)
 {
         int r = fetch_make_folder(path, error);
         if (r < 0)
@@ -248,7 +248,7 @@ static int fetch_part_open(struct part *p, const char *path, struct fst_error *e
         return error_errno(error, "writing %s", p->name);
 }
 
-static int fetch_part_commit(struct part *p, const char *path, struct fst_error *error)
+static int fetch_part_commit(struct fetch_part *p, const char *path, struct fst_error *error)
 {
         int fd = p->fd;
         if (fdatasync(fd) < 0 && errno != EINVAL) /* some file systems do not support it */
@@ -263,7 +263,7 @@ static int fetch_part_commit(struct part *p, const char *path, struct fst_error 
 
 int fetch_store(const char *path, const void *data, size_t len, struct fst_error *error)
 {
-        _cleanup_(fetch_part_deinit) struct part part = {.fd = -1};
+        _cleanup_(fetch_part_deinit) struct fetch_part part = {.fd = -1};
         int r = fetch_part_open(&part, path, error);
         if (r == 0 && (r = write_all(part.fd, data, len)) < 0)
                 r = error_set(error, r, "cannot write %s: %s", path, strerror(-r));
@@ -272,12 +272,12 @@ int fetch_store(const char *path, const void *data, size_t len, struct fst_error
 
 static int fetch_take(void *context, const char *data, size_t n)
 {
-        struct part *part = context;
+        struct fetch_part *part = context;
         part->size += n;
         return write_all(part->fd, data, n);
 }
 
-static int fetch_copy_local(const char *from, struct part *part, struct fst_error *error)
+static int fetch_copy_local(const char *from, struct fetch_part *part, struct fst_error *error)
 {
         _cleanup_(fetch_close_fd) int fd = -1;
         off_t size;
@@ -312,7 +312,7 @@ static char *fetch_checksum_word(const char *text, size_t digits)
         return NULL;
 }
 
-static int fetch_digest_of(const struct part *part, const char *algorithm, char text[2 * DIGEST_MAX + 1],
+static int fetch_digest_of(const struct fetch_part *part, const char *algorithm, char text[2 * DIGEST_MAX + 1],
                            size_t *digits, struct fst_error *error)
 {
         const struct crypto_ops *crypto;
@@ -336,8 +336,8 @@ static int fetch_digest_of(const struct part *part, const char *algorithm, char 
 }
 
 /* Returns 1 if there is no such checksum. */
-static int fetch_check_one(struct fetcher *f, const struct part *part, const char *location, const char *algorithm,
-                           struct fst_error *error)
+static int fetch_check_one(struct fetcher *f, const struct fetch_part *part, const char *location,
+                           const char *algorithm, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         _cleanup_free_ char *beside = mem_printf("%s.%s", location, algorithm);
@@ -359,7 +359,7 @@ static int fetch_check_one(struct fetcher *f, const struct part *part, const cha
         return 0;
 }
 
-static int fetch_check(struct fetcher *f, const struct part *part, const char *location, const char *checksums,
+static int fetch_check(struct fetcher *f, const struct fetch_part *part, const char *location, const char *checksums,
                        struct fst_error *error)
 {
         _cleanup_free_ char *list = mem_printf("%s,sha256", checksums);
@@ -376,7 +376,7 @@ static int fetch_check(struct fetcher *f, const struct part *part, const char *l
 int fetch_file(struct fetcher *f, const char *location, const char *path, const char *checksums, size_t *size,
                struct fst_error *error)
 {
-        _cleanup_(fetch_part_deinit) struct part part = {.fd = -1};
+        _cleanup_(fetch_part_deinit) struct fetch_part part = {.fd = -1};
         _cleanup_free_ char *local = fetch_local_path(location);
         int r = fetch_part_open(&part, path, error);
         if (r < 0)

@@ -22,7 +22,7 @@ struct known_pom {
         struct pom pom;
         bool reading, ready;
         int failed;
-        struct module *module; /* of an ivy.xml, or of a lone jar; else the POM's */
+        struct ivy_module *module; /* of an ivy.xml, or of a lone jar; else the POM's */
         struct repository *repository;
         bool searched, downloaded;
         char *message;
@@ -419,7 +419,7 @@ static int finder_find_here(struct finder *f, struct repository *r, struct known
         }
         if (r->needs_descriptor)
                 return -ENOENT;
-        struct module *m = module_default(f->names, id);
+        struct ivy_module *m = module_default(f->names, id);
         for (size_t i = 0; i < r->artifact_patterns.len; i++) {
                 const char *location = finder_location(f, r, id, m->artifacts, i);
                 if (!finder_is_there(f, location))

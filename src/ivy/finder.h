@@ -43,16 +43,16 @@ struct download {
         long ms;
 };
 
-struct downloads {
+struct ivy_downloads {
         struct download *data;
         size_t len, cap;
 };
-void downloads_deinit(struct downloads *d);
+void downloads_deinit(struct ivy_downloads *d);
 
 /*
  * Downloads all jars that are not cached, two at a time. Each logs its own result, which is returned only in the list.
  */
-void finder_download(struct finder *f, struct downloads *d);
+void finder_download(struct finder *f, struct ivy_downloads *d);
 
 /* The cache path of an artifact, or NULL if its name is not a valid file name. In the arena. */
 const char *finder_jar_path(struct finder *f, const struct revision_name *id, const struct artifact *a);

@@ -565,7 +565,7 @@ enum verdict { TAKEN, EXCLUDED, UNKNOWN };
 static enum verdict graph_callers_exclude(struct node *n, const struct module_name *module, const char *artifact,
                                           const struct below *below);
 
-static bool graph_directly_excludes(const struct module *m, const char *const *confs, size_t n_confs,
+static bool graph_directly_excludes(const struct ivy_module *m, const char *const *confs, size_t n_confs,
                                     const struct dependency *d, const struct module_name *module, const char *artifact)
 {
         return (d && exclusions_match(d->exclusions, confs, n_confs, module, artifact)) ||

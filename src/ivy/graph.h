@@ -40,7 +40,7 @@ struct usage {
 
 struct caller {
         struct revision_name *id;
-        const struct module *module;
+        const struct ivy_module *module;
         const struct dependency *dependency;
         bool can_exclude;
         struct texts confs;
@@ -57,7 +57,7 @@ struct choice {
 struct node {
         struct graph *graph;
         struct revision_name *id;
-        struct module *module;         /* NULL until loaded */
+        struct ivy_module *module;     /* NULL until loaded */
         struct repository *repository; /* where it was found */
         const char *problem;           /* why it is unusable */
         bool is_root, downloaded, searched, root_loaded;

@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "text/xml_tree.h"
 
-struct reader {
+struct ivy_file_reader {
         struct names *names;
-        struct module *module;
+        struct ivy_module *module;
         const char *default_mapping; /* <dependencies defaultconfmapping> */
         const char *default_conf;    /* <dependencies defaultconf> */
         struct fst_error *error;
@@ -39,7 +39,7 @@ static bool ivy_file_is_false(const char *text)
         return text && strcasecmp(text, "false") == 0;
 }
 
-static int ivy_file_read_info(struct reader *r, const struct xml_node *info)
+static int ivy_file_read_info(struct ivy_file_reader *r, const struct xml_node *info)
 {
         const char *organisation = info ? xml_attribute(info, "organisation") : NULL;
         const char *name = info ? xml_attribute(info, "module") : NULL;
@@ -60,7 +60,7 @@ static int ivy_file_read_info(struct reader *r, const struct xml_node *info)
  * Resolves `extends`: a configuration is done if it extends only done ones. If no progress is possible, the rest is
  * cyclic. Returns the number of unresolved configurations.
  */
-static size_t ivy_file_unfinished(const struct module *m, const char **name)
+static size_t ivy_file_unfinished(const struct ivy_module *m, const char **name)
 {
         struct texts done = {0};
         size_t left = 0, before;
@@ -83,7 +83,7 @@ static size_t ivy_file_unfinished(const struct module *m, const char **name)
         return left;
 }
 
-static int ivy_file_check_configurations(struct reader *r)
+static int ivy_file_check_configurations(struct ivy_file_reader *r)
 {
         const char *name;
         for (const struct configuration *c = r->module->configurations; c; c = c->next)
@@ -96,7 +96,7 @@ static int ivy_file_check_configurations(struct reader *r)
         return 0;
 }
 
-static int ivy_file_read_configurations(struct reader *r, const struct xml_node *of)
+static int ivy_file_read_configurations(struct ivy_file_reader *r, const struct xml_node *of)
 {
         if (of) {
                 const char *mapping = xml_attribute(of, "defaultconfmapping");
@@ -130,8 +130,8 @@ static int ivy_file_read_configurations(struct reader *r, const struct xml_node 
 }
 
 /* Adds an <artifact> to each configuration in @confs, or to every existing one for "*" of a publication. */
-static void ivy_file_add_artifact(struct reader *r, const struct xml_node *node, const char *name, const char *confs,
-                                  bool published, struct artifact **list)
+static void ivy_file_add_artifact(struct ivy_file_reader *r, const struct xml_node *node, const char *name,
+                                  const char *confs, bool published, struct artifact **list)
 {
         const char *type = xml_attribute(node, "type"), *ext = xml_attribute(node, "ext");
         struct artifact a = {.name = xml_attribute(node, "name"),
@@ -158,7 +158,7 @@ static void ivy_file_add_artifact(struct reader *r, const struct xml_node *node,
         }
 }
 
-static void ivy_file_read_publications(struct reader *r, const struct xml_node *of)
+static void ivy_file_read_publications(struct ivy_file_reader *r, const struct xml_node *of)
 {
         const char *name = r->module->id->module->name, *otherwise = of ? xml_attribute(of, "defaultconf") : NULL;
         if (!of) {
@@ -182,7 +182,8 @@ static void ivy_file_read_publications(struct reader *r, const struct xml_node *
 }
 
 /* Parses "a,b->c,d;e". A lone e means e->e, or its entry in defaultconfmapping. */
-static void ivy_file_add_mappings(struct reader *r, struct dependency *d, const char *text, const char *otherwise)
+static void ivy_file_add_mappings(struct ivy_file_reader *r, struct dependency *d, const char *text,
+                                  const char *otherwise)
 {
         for (const char *one; (one = ivy_file_next_word(r->names, &text, ';'));) {
                 const char *arrow = strstr(one, "->");
@@ -210,21 +211,21 @@ static const char *ivy_file_or_any(const char *text)
         return text ? text : "*";
 }
 
-static struct exclusion *ivy_file_read_exclusion(struct reader *r, const struct xml_node *node)
+static struct ivy_exclusion *ivy_file_read_exclusion(struct ivy_file_reader *r, const struct xml_node *node)
 {
         const char *matcher = xml_attribute(node, "matcher"), *name = xml_attribute(node, "name");
-        struct exclusion *e = module_new(r->names, struct exclusion);
+        struct ivy_exclusion *e = module_new(r->names, struct ivy_exclusion);
         if (!name)
                 name = xml_attribute(node, "artifact");
-        *e = (struct exclusion){.organisation = ivy_file_or_any(xml_attribute(node, "org")),
-                                .name = ivy_file_or_any(xml_attribute(node, "module")),
-                                .glob = matcher && strcmp(matcher, "glob") == 0,
-                                .artifact = name && strcmp(name, "*") != 0 ? name : NULL,
-                                .conf = ivy_file_or_any(xml_attribute(node, "conf"))};
+        *e = (struct ivy_exclusion){.organisation = ivy_file_or_any(xml_attribute(node, "org")),
+                                    .name = ivy_file_or_any(xml_attribute(node, "module")),
+                                    .glob = matcher && strcmp(matcher, "glob") == 0,
+                                    .artifact = name && strcmp(name, "*") != 0 ? name : NULL,
+                                    .conf = ivy_file_or_any(xml_attribute(node, "conf"))};
         return e;
 }
 
-static int ivy_file_read_dependency(struct reader *r, const struct xml_node *node)
+static int ivy_file_read_dependency(struct ivy_file_reader *r, const struct xml_node *node)
 {
         const char *organisation = xml_attribute(node, "org"), *name = xml_attribute(node, "name");
         const char *revision = xml_attribute(node, "rev"), *confs = xml_attribute(node, "conf");
@@ -255,7 +256,7 @@ static int ivy_file_read_dependency(struct reader *r, const struct xml_node *nod
         return 0;
 }
 
-static int ivy_file_read_dependencies(struct reader *r, const struct xml_node *of)
+static int ivy_file_read_dependencies(struct ivy_file_reader *r, const struct xml_node *of)
 {
         if (of && xml_attribute(of, "defaultconfmapping"))
                 r->default_mapping = xml_attribute(of, "defaultconfmapping");
@@ -283,10 +284,10 @@ static int ivy_file_read_dependencies(struct reader *r, const struct xml_node *o
         return 0;
 }
 
-int ivy_file_read(struct names *n, const char *data, size_t len, struct module **module, struct fst_error *error)
+int ivy_file_read(struct names *n, const char *data, size_t len, struct ivy_module **module, struct fst_error *error)
 {
         struct xml_node *root;
-        struct reader r = {.names = n, .module = module_new(n, struct module), .error = error};
+        struct ivy_file_reader r = {.names = n, .module = module_new(n, struct ivy_module), .error = error};
         int e = xml_parse(&n->arena, data, len, &root, error);
         if (e < 0)
                 return e;

@@ -11,4 +11,4 @@
 struct fst_error;
 
 /* Returns -EINVAL or -ENOTSUP with @error. */
-int ivy_file_read(struct names *n, const char *data, size_t len, struct module **module, struct fst_error *error);
+int ivy_file_read(struct names *n, const char *data, size_t len, struct ivy_module **module, struct fst_error *error);

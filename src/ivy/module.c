@@ -29,7 +29,7 @@ void *module_alloc(struct names *n, size_t size)
         return p;
 }
 
-static struct configuration *module_add_configuration(struct names *n, struct module *m, const char *name)
+static struct configuration *module_add_configuration(struct names *n, struct ivy_module *m, const char *name)
 {
         struct configuration *c = module_new(n, struct configuration);
         c->name = name;
@@ -46,7 +46,7 @@ static struct texts module_arena_texts(struct names *n, const char *a, const cha
         return (struct texts){data, b ? 2 : 1, 2};
 }
 
-void module_add_maven_configurations(struct names *n, struct module *m)
+void module_add_maven_configurations(struct names *n, struct ivy_module *m)
 {
         static const char *const plain[] = {"master",  "compile", "provided", "system",
                                             "sources", "javadoc", "optional"};
@@ -57,9 +57,9 @@ void module_add_maven_configurations(struct names *n, struct module *m)
         module_add_configuration(n, m, "test")->extends = module_arena_texts(n, "runtime", NULL);
 }
 
-struct module *module_default(struct names *n, struct revision_name *id)
+struct ivy_module *module_default(struct names *n, struct revision_name *id)
 {
-        struct module *m = module_new(n, struct module);
+        struct ivy_module *m = module_new(n, struct ivy_module);
         m->id = id;
         m->status = "release";
         m->is_default = true;
@@ -70,7 +70,7 @@ struct module *module_default(struct names *n, struct revision_name *id)
         return m;
 }
 
-const struct configuration *module_configuration(const struct module *m, const char *name)
+const struct configuration *module_configuration(const struct ivy_module *m, const char *name)
 {
         for (const struct configuration *c = m->configurations; c; c = c->next)
                 if (strcmp(c->name, name) == 0)
@@ -109,15 +109,15 @@ void dependency_configurations(struct names *n, const struct dependency *d, cons
                         texts_add(out, module_replace_self(n, m->to, conf, requested));
 }
 
-static bool module_name_matches(const struct exclusion *rule, const char *pattern, const char *text)
+static bool module_name_matches(const struct ivy_exclusion *rule, const char *pattern, const char *text)
 {
         return strcmp(pattern, "*") == 0 || (rule->glob ? names_glob(pattern, text) : strcmp(pattern, text) == 0);
 }
 
-bool exclusions_match(const struct exclusion *rules, const char *const *confs, size_t n_confs,
+bool exclusions_match(const struct ivy_exclusion *rules, const char *const *confs, size_t n_confs,
                       const struct module_name *module, const char *artifact)
 {
-        for (const struct exclusion *e = rules; e; e = e->next) {
+        for (const struct ivy_exclusion *e = rules; e; e = e->next) {
                 bool applies = strcmp(e->conf, "*") == 0;
                 for (size_t i = 0; i < n_confs && !applies; i++)
                         applies = strcmp(e->conf, confs[i]) == 0;

@@ -33,12 +33,12 @@ struct artifact {
 };
 
 /* A rule matches names by Ivy's glob or exactly. */
-struct exclusion {
+struct ivy_exclusion {
         const char *organisation, *name;
         bool glob;
         const char *artifact; /* NULL: the whole module */
         const char *conf;     /* "*": all */
-        struct exclusion *next;
+        struct ivy_exclusion *next;
 };
 
 /* "compile->runtime": the caller's configuration @from needs @to of the dependency. */
@@ -48,13 +48,13 @@ struct mapping {
 };
 
 struct dependency {
-        struct module *of; /* the caller */
+        struct ivy_module *of; /* the caller */
         struct revision_name *id;
         bool force; /* the module's own choice wins over those of its dependencies */
         bool not_transitive;
         struct mapping *mappings;
         struct artifact *artifacts;
-        struct exclusion *exclusions;
+        struct ivy_exclusion *exclusions;
         const void *source;        /* as written in the POM, for POMs that inherit it */
         struct dependency *clones; /* with other revisions, made while resolving; linked by `next` */
         struct dependency *next;
@@ -67,14 +67,14 @@ struct override {
         struct override *next;
 };
 
-struct module {
+struct ivy_module {
         struct revision_name *id;
         const char *status; /* "release", "integration" */
         bool is_default;    /* without a description; only a jar exists */
         struct configuration *configurations;
         struct artifact *artifacts; /* one entry per configuration */
         struct dependency *dependencies;
-        struct exclusion *exclusions;
+        struct ivy_exclusion *exclusions;
         struct override *overrides;
 };
 
@@ -92,12 +92,12 @@ void *module_alloc(struct names *n, size_t size);
 #define module_new(names, type) ((type *)module_alloc((names), sizeof(type)))
 
 /* A module of which only the name is known: one jar in the configuration "default". */
-struct module *module_default(struct names *n, struct revision_name *id);
+struct ivy_module *module_default(struct names *n, struct revision_name *id);
 
-const struct configuration *module_configuration(const struct module *m, const char *name);
+const struct configuration *module_configuration(const struct ivy_module *m, const char *name);
 
 /* The configurations of Ivy's view of a POM: "default", "compile", "runtime", "master", …, all public. */
-void module_add_maven_configurations(struct names *n, struct module *m);
+void module_add_maven_configurations(struct names *n, struct ivy_module *m);
 void module_add_mapping(struct names *n, struct dependency *d, const char *from, const char *to);
 
 /* Appends the dependency's configurations that @conf of its caller needs. Expands Ivy's "*", "@", "#" and "%". */
@@ -105,5 +105,5 @@ void dependency_configurations(struct names *n, const struct dependency *d, cons
                                struct texts *out);
 
 /* Whether a rule for @confs matches the module (and the artifact, if one is given and the rule has one). */
-bool exclusions_match(const struct exclusion *rules, const char *const *confs, size_t n_confs,
+bool exclusions_match(const struct ivy_exclusion *rules, const char *const *confs, size_t n_confs,
                       const struct module_name *module, const char *artifact);

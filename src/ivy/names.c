@@ -36,7 +36,7 @@ const char *names_printf(struct names *n, const char *format, ...)
 }
 
 /* Both kinds of entry: the text is found through `text_of`. A module's text has no ';', a revision's has one. */
-struct entry {
+struct name_entry {
         const char *text;
         void *name;
 };
@@ -52,7 +52,7 @@ static size_t names_hash(const char *text)
 static void **names_find_slot(struct names *n, const char *text)
 {
         size_t at = names_hash(text) & (n->n_slots - 1);
-        while (n->slots[at] && strcmp(((struct entry *)n->slots[at])->text, text) != 0)
+        while (n->slots[at] && strcmp(((struct name_entry *)n->slots[at])->text, text) != 0)
                 at = (at + 1) & (n->n_slots - 1);
         return &n->slots[at];
 }
@@ -66,7 +66,7 @@ static void **names_slot_for(struct names *n, const char *text)
                 n->slots = new_array(void *, n->n_slots);
                 for (size_t i = 0; i < n_old; i++)
                         if (old[i])
-                                *names_find_slot(n, ((struct entry *)old[i])->text) = old[i];
+                                *names_find_slot(n, ((struct name_entry *)old[i])->text) = old[i];
                 free(old);
         }
         return names_find_slot(n, text);
@@ -74,8 +74,8 @@ static void **names_slot_for(struct names *n, const char *text)
 
 static void *names_keep(struct names *n, void **slot, const char *text, void *name)
 {
-        struct entry *e = arena_alloc(&n->arena, sizeof(*e));
-        *e = (struct entry){text, name};
+        struct name_entry *e = arena_alloc(&n->arena, sizeof(*e));
+        *e = (struct name_entry){text, name};
         *slot = e;
         n->count++;
         return name;
@@ -86,7 +86,7 @@ struct module_name *names_module(struct names *n, const char *organisation, cons
         _cleanup_free_ char *text = mem_printf("%s#%s", organisation, name);
         void **slot = names_slot_for(n, text);
         if (*slot)
-                return ((struct entry *)*slot)->name;
+                return ((struct name_entry *)*slot)->name;
         struct module_name *m = arena_alloc(&n->arena, sizeof(*m));
         *m = (struct module_name){names_copy(n, organisation), names_copy(n, name), names_copy(n, text)};
         return names_keep(n, slot, m->text, m);
@@ -103,7 +103,7 @@ struct revision_name *names_revision(struct names *n, struct module_name *module
         _cleanup_free_ char *key = mem_printf(";%s", text);
         void **slot = names_slot_for(n, key);
         if (*slot)
-                return ((struct entry *)*slot)->name;
+                return ((struct name_entry *)*slot)->name;
         struct revision_name *r = arena_alloc(&n->arena, sizeof(*r));
         *r = (struct revision_name){module, names_copy(n, revision), names_copy(n, text)};
         return names_keep(n, slot, names_copy(n, key), r);

@@ -27,7 +27,7 @@ struct managed {
         struct managed *next;
 };
 
-struct reader {
+struct pom_reader {
         struct names *names;
         const struct pom_source *source;
         struct pom *pom;
@@ -48,7 +48,7 @@ static bool pom_may_see_variable(const char *variable)
                strcmp(variable, "HOME") == 0 || strcmp(variable, "USER") == 0;
 }
 
-static const char *pom_system_property(struct reader *r, const char *name)
+static const char *pom_system_property(struct pom_reader *r, const char *name)
 {
         static struct utsname system;
         if (strncmp(name, "env.", 4) == 0)
@@ -74,7 +74,7 @@ static const char *pom_system_property(struct reader *r, const char *name)
         return NULL;
 }
 
-static const char *pom_own_name(const struct reader *r, const char *name)
+static const char *pom_own_name(const struct pom_reader *r, const char *name)
 {
         if (!r->named)
                 return NULL;
@@ -89,7 +89,7 @@ static const char *pom_own_name(const struct reader *r, const char *name)
         return strcmp(name, "version") == 0 ? r->version : NULL;
 }
 
-static const char *pom_property(struct reader *r, const char *name)
+static const char *pom_property(struct pom_reader *r, const char *name)
 {
         const char *value = pom_system_property(r, name);
         const char *parent = strncmp(name, "project.", 8) == 0 ? name + 8 : name;
@@ -102,7 +102,7 @@ static const char *pom_property(struct reader *r, const char *name)
         return value ? value : pom_own_name(r, name);
 }
 
-static int pom_expand(struct reader *r, const char *text, struct buf *out, const char **within, int depth)
+static int pom_expand(struct pom_reader *r, const char *text, struct buf *out, const char **within, int depth)
 {
         for (const char *at = text; *at;) {
                 const char *start = strstr(at, "${"), *end = start ? strchr(start, '}') : NULL;
@@ -144,7 +144,7 @@ static const char *pom_trimmed(struct names *n, const char *text)
 }
 
 /* The text with its properties expanded, trimmed. NULL stays NULL. */
-static int pom_value_of(struct reader *r, const char *text, const char **out)
+static int pom_value_of(struct pom_reader *r, const char *text, const char **out)
 {
         const char *within[MAX_DEPTH + 1];
         *out = NULL;
@@ -162,13 +162,13 @@ static int pom_value_of(struct reader *r, const char *text, const char **out)
         return e;
 }
 
-static int pom_child_value(struct reader *r, const struct xml_node *node, const char *name, const char **out)
+static int pom_child_value(struct pom_reader *r, const struct xml_node *node, const char *name, const char **out)
 {
         return pom_value_of(r, xml_child_text(node, name), out);
 }
 
 /* The project's own element, else the parent element's. For the parent, the reverse. */
-static int pom_either_value(struct reader *r, const struct xml_node *first, const struct xml_node *second,
+static int pom_either_value(struct pom_reader *r, const struct xml_node *first, const struct xml_node *second,
                             const char *name, const char **out)
 {
         const char *text = xml_child_text(first, name);
@@ -230,7 +230,7 @@ static bool pom_jdk_matches(const char *range)
         return found != negate;
 }
 
-static bool pom_os_matches(struct reader *r, const struct xml_node *os)
+static bool pom_os_matches(struct pom_reader *r, const struct xml_node *os)
 {
         static const char *const parts[][2] = {{"name", "os.name"}, {"arch", "os.arch"}, {"version", "os.version"}};
         bool any = false;
@@ -248,7 +248,7 @@ static bool pom_os_matches(struct reader *r, const struct xml_node *os)
         return any || family;
 }
 
-static bool pom_file_matches(struct reader *r, const struct xml_node *file)
+static bool pom_file_matches(struct pom_reader *r, const struct xml_node *file)
 {
         const char *missing = xml_child_text(file, "missing"), *exists = xml_child_text(file, "exists");
         if (missing && access(pom_trimmed(r->names, missing), F_OK) == 0)
@@ -258,7 +258,7 @@ static bool pom_file_matches(struct reader *r, const struct xml_node *file)
         return missing || exists;
 }
 
-static bool pom_property_matches(struct reader *r, const struct xml_node *rule)
+static bool pom_property_matches(struct pom_reader *r, const struct xml_node *rule)
 {
         const char *name = xml_child_text(rule, "name"), *wanted = xml_child_text(rule, "value");
         bool negate = name && *name == '!';
@@ -271,7 +271,7 @@ static bool pom_property_matches(struct reader *r, const struct xml_node *rule)
         return matched != negate;
 }
 
-static bool pom_profile_is_active(struct reader *r, const struct xml_node *profile)
+static bool pom_profile_is_active(struct pom_reader *r, const struct xml_node *profile)
 {
         const struct xml_node *activation = xml_child(profile, "activation");
         if (!activation)
@@ -294,7 +294,7 @@ struct profiles {
         size_t len;
 };
 
-static void pom_read_profiles(struct reader *r, struct profiles *active)
+static void pom_read_profiles(struct pom_reader *r, struct profiles *active)
 {
         xml_each(profile, xml_child(r->pom->project, "profiles")) if (strcmp(profile->name, "profile") == 0 &&
                                                                       active->len < ARRAY_SIZE(active->data) &&
@@ -313,13 +313,13 @@ static struct managed *pom_find_managed(const struct pom *pom, const struct modu
         return NULL;
 }
 
-static int pom_managed_version(struct reader *r, const struct managed *m, const char **version)
+static int pom_managed_version(struct pom_reader *r, const struct managed *m, const char **version)
 {
         *version = m->version;
         return m->element ? pom_child_value(r, m->element, "version", version) : 0;
 }
 
-static void pom_set_override(struct reader *r, struct module_name *module, const char *version)
+static void pom_set_override(struct pom_reader *r, struct module_name *module, const char *version)
 {
         for (struct override *o = r->pom->module->overrides; o; o = o->next)
                 if (o->module == module) {
@@ -332,7 +332,7 @@ static void pom_set_override(struct reader *r, struct module_name *module, const
         r->pom->module->overrides = o;
 }
 
-static int pom_add_managed(struct reader *r, struct managed what)
+static int pom_add_managed(struct pom_reader *r, struct managed what)
 {
         const char *version;
         int e = pom_managed_version(r, &what, &version);
@@ -354,7 +354,7 @@ static int pom_add_managed(struct reader *r, struct managed what)
         return 0;
 }
 
-static int pom_module_of(struct reader *r, const struct xml_node *element, struct module_name **module)
+static int pom_module_of(struct pom_reader *r, const struct xml_node *element, struct module_name **module)
 {
         const char *group, *artifact;
         int e = pom_child_value(r, element, "groupId", &group);
@@ -368,21 +368,21 @@ static int pom_module_of(struct reader *r, const struct xml_node *element, struc
         return 0;
 }
 
-static const char *pom_host_revision(struct reader *r)
+static const char *pom_host_revision(struct pom_reader *r)
 {
         char host[256] = "localhost";
         gethostname(host, sizeof(host) - 1);
         return names_printf(r->names, "working@%s", host);
 }
 
-static int pom_import_managed(struct reader *r, struct module_name *module, const char *version)
+static int pom_import_managed(struct pom_reader *r, struct module_name *module, const char *version)
 {
         const struct pom *other;
         struct revision_name *id = names_revision(r->names, module, version ? version : pom_host_revision(r));
         int e = r->source->other(r->source->context, id, &other, r->error);
         if (e < 0)
                 return error_wrap(r->error, e, "Impossible to import module. Import=%s", id->text);
-        struct reader theirs = {.names = r->names, .pom = (struct pom *)other, .error = r->error, .named = true};
+        struct pom_reader theirs = {.names = r->names, .pom = (struct pom *)other, .error = r->error, .named = true};
         theirs.group = other->module->id->module->organisation;
         theirs.artifact = other->module->id->module->name;
         theirs.version = other->module->id->revision;
@@ -403,7 +403,7 @@ static int pom_import_managed(struct reader *r, struct module_name *module, cons
         return e;
 }
 
-static int pom_read_managed(struct reader *r, const struct xml_node *of)
+static int pom_read_managed(struct pom_reader *r, const struct xml_node *of)
 {
         xml_each(d, xml_child(xml_child(of, "dependencyManagement"), "dependencies"))
         {
@@ -477,7 +477,7 @@ static bool pom_packed_as_jar(const char *packaging)
         return false;
 }
 
-static void pom_add_artifact(struct reader *r, struct dependency *d, const char *conf, const char *type,
+static void pom_add_artifact(struct pom_reader *r, struct dependency *d, const char *conf, const char *type,
                              const char *classifier)
 {
         struct artifact *a = module_new(r->names, struct artifact);
@@ -510,7 +510,7 @@ static bool pom_has_exclusions(const struct xml_node *exclusions, bool *all)
         return any;
 }
 
-static void pom_add_exclusions(struct reader *r, struct dependency *d, const struct xml_node *exclusions)
+static void pom_add_exclusions(struct pom_reader *r, struct dependency *d, const struct xml_node *exclusions)
 {
         xml_each(e, exclusions)
         {
@@ -522,15 +522,15 @@ static void pom_add_exclusions(struct reader *r, struct dependency *d, const str
                 for (const struct mapping *m = d->mappings; m; m = m->next)
                         texts_add(&confs, m->from);
                 for (size_t i = 0; i < confs.len; i++) {
-                        struct exclusion *rule = module_new(r->names, struct exclusion);
-                        *rule = (struct exclusion){.organisation = group, .name = artifact, .conf = confs.data[i]};
+                        struct ivy_exclusion *rule = module_new(r->names, struct ivy_exclusion);
+                        *rule = (struct ivy_exclusion){.organisation = group, .name = artifact, .conf = confs.data[i]};
                         list_append(&d->exclusions, rule);
                 }
                 free(confs.data);
         }
 }
 
-static struct dependency *pom_find_dependency(const struct module *m, const struct revision_name *id)
+static struct dependency *pom_find_dependency(const struct ivy_module *m, const struct revision_name *id)
 {
         for (struct dependency *d = m->dependencies; d; d = d->next)
                 if (d->id == id)
@@ -548,7 +548,7 @@ struct need {
         bool without_all;
 };
 
-static int pom_read_dependency(struct reader *r, const struct xml_node *d, struct need *need)
+static int pom_read_dependency(struct pom_reader *r, const struct xml_node *d, struct need *need)
 {
         struct module_name *module;
         const char *version, *scope;
@@ -588,13 +588,13 @@ static int pom_read_dependency(struct reader *r, const struct xml_node *d, struc
         return 0;
 }
 
-static int pom_add_dependency(struct reader *r, const struct xml_node *element)
+static int pom_add_dependency(struct pom_reader *r, const struct xml_node *element)
 {
         struct need need = {0};
         int e = pom_read_dependency(r, element, &need);
         if (e < 0)
                 return e;
-        struct module *m = r->pom->module;
+        struct ivy_module *m = r->pom->module;
         if (need.id->module == m->id->module)
                 return 0; /* some POMs depend on themselves */
         struct dependency *d = pom_find_dependency(m, need.id);
@@ -620,7 +620,7 @@ static int pom_add_dependency(struct reader *r, const struct xml_node *element)
         return 0;
 }
 
-static int pom_add_dependencies(struct reader *r, const struct xml_node *of)
+static int pom_add_dependencies(struct pom_reader *r, const struct xml_node *of)
 {
         xml_each(d, xml_child(of, "dependencies"))
         {
@@ -632,7 +632,7 @@ static int pom_add_dependencies(struct reader *r, const struct xml_node *of)
 }
 
 /* Adds a dependency that has no element of its own (a relocation). */
-static void pom_copy_dependency(struct reader *r, const struct dependency *of)
+static void pom_copy_dependency(struct pom_reader *r, const struct dependency *of)
 {
         if (of->id->module == r->pom->module->id->module)
                 return;
@@ -642,7 +642,7 @@ static void pom_copy_dependency(struct reader *r, const struct dependency *of)
         list_append(&r->pom->module->dependencies, d);
 }
 
-static int pom_inherit_dependencies(struct reader *r)
+static int pom_inherit_dependencies(struct pom_reader *r)
 {
         const struct dependency *d = r->pom->parent ? r->pom->parent->module->dependencies : NULL;
         for (; d; d = d->next) {
@@ -657,7 +657,7 @@ static int pom_inherit_dependencies(struct reader *r)
         return 0;
 }
 
-static int pom_inherit_managed(struct reader *r)
+static int pom_inherit_managed(struct pom_reader *r)
 {
         for (const struct managed *m = r->pom->parent ? r->pom->parent->managed : NULL; m; m = m->next) {
                 struct managed copy = *m;
@@ -670,7 +670,7 @@ static int pom_inherit_managed(struct reader *r)
         return 0;
 }
 
-static int pom_read_parent(struct reader *r, const struct xml_node *parent)
+static int pom_read_parent(struct pom_reader *r, const struct xml_node *parent)
 {
         const char *artifact;
         int e = pom_either_value(r, parent, r->pom->project, "groupId", &r->parent_group);
@@ -693,7 +693,7 @@ static int pom_read_parent(struct reader *r, const struct xml_node *parent)
         return 0;
 }
 
-static int pom_read_name(struct reader *r, const struct xml_node *parent)
+static int pom_read_name(struct pom_reader *r, const struct xml_node *parent)
 {
         int e = pom_either_value(r, r->pom->project, parent, "groupId", &r->group);
         if (e == 0)
@@ -704,7 +704,7 @@ static int pom_read_name(struct reader *r, const struct xml_node *parent)
                 return e;
         if (!r->group || !r->artifact)
                 return error_set(r->error, -EINVAL, "the POM has no %s", r->group ? "artifactId" : "groupId");
-        struct module *m = module_new(r->names, struct module);
+        struct ivy_module *m = module_new(r->names, struct ivy_module);
         m->id = names_revision(r->names, names_module(r->names, r->group, r->artifact),
                                r->version ? r->version : pom_host_revision(r));
         size_t len = strlen(m->id->revision);
@@ -716,7 +716,7 @@ static int pom_read_name(struct reader *r, const struct xml_node *parent)
 }
 
 /* A relocated module has one dependency: its new name. With only a new version, it has that version's dependencies. */
-static int pom_read_relocation(struct reader *r, const struct xml_node *relocation)
+static int pom_read_relocation(struct pom_reader *r, const struct xml_node *relocation)
 {
         const char *group = xml_child_text(relocation, "groupId"), *artifact = xml_child_text(relocation, "artifactId");
         const char *version = xml_child_text(relocation, "version");
@@ -741,7 +741,7 @@ static int pom_read_relocation(struct reader *r, const struct xml_node *relocati
         return 0;
 }
 
-static int pom_read_packaging(struct reader *r)
+static int pom_read_packaging(struct pom_reader *r)
 {
         const char *packaging;
         int e = pom_child_value(r, r->pom->project, "packaging", &packaging);
@@ -763,7 +763,7 @@ static int pom_read_packaging(struct reader *r)
         return 0;
 }
 
-static int pom_read_project(struct reader *r)
+static int pom_read_project(struct pom_reader *r)
 {
         const struct xml_node *project = r->pom->project, *parent = xml_child(project, "parent");
         struct profiles active = {.len = 0};
@@ -803,7 +803,7 @@ int pom_read(struct names *n, const char *data, size_t len, const struct pom_sou
         if (strcmp(project->name, "project") != 0 && strcmp(project->name, "model") != 0)
                 return error_set(error, -EINVAL, "project must be the root tag");
         *pom = (struct pom){.project = project};
-        struct reader reader = {.names = n, .source = source, .pom = pom, .error = error};
+        struct pom_reader reader = {.names = n, .source = source, .pom = pom, .error = error};
         r = pom_read_project(&reader);
         if (r < 0)
                 pom_deinit(pom);

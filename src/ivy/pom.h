@@ -15,7 +15,7 @@ struct xml_node;
 
 /* A POM with its inherited values. In the arena except for the properties; see pom_deinit. */
 struct pom {
-        struct module *module;
+        struct ivy_module *module;
         const struct xml_node *project;
         const struct pom *parent;
         struct strmap properties; /* its own, those of active profiles, then the parent's */

@@ -6,7 +6,7 @@
 struct report {
         struct names *names;
         const struct graph *graph;
-        const struct downloads *downloads;
+        const struct ivy_downloads *downloads;
         long resolve_ms, download_ms;
         void (*say)(void *context, const char *line);
         void *context;

@@ -679,7 +679,7 @@ static void resolve_evict_transitively(struct graph *g)
         }
 }
 
-int resolve(struct graph *g, struct module *root, const struct module_source *source, struct fst_error *error)
+int resolve(struct graph *g, struct ivy_module *root, const struct module_source *source, struct fst_error *error)
 {
         struct engine e = {.graph = g, .source = source, .error = error};
         g->root = graph_new_node(g, root->id);

@@ -16,7 +16,7 @@ struct fst_error;
 
 /* The result of a search. */
 struct found {
-        struct module *module; /* of the found revision, which differs from a dynamic request */
+        struct ivy_module *module; /* of the found revision, which differs from a dynamic request */
         struct repository *repository;
         bool searched, downloaded; /* its description was searched in repositories and downloaded */
 };
@@ -34,7 +34,7 @@ struct module_source {
  * Resolves @root, whose dependencies are in the configuration "default". The caller must deinit the graph in any case.
  * Returns -ELOOP and others only for a graph that cannot be walked. A missing module is a node with a problem.
  */
-int resolve(struct graph *g, struct module *root, const struct module_source *source, struct fst_error *error);
+int resolve(struct graph *g, struct ivy_module *root, const struct module_source *source, struct fst_error *error);
 
 /* The nodes in the order of their first visit, once each, without the root. The caller must deinit the list. */
 struct nodes resolve_nodes(const struct graph *g);

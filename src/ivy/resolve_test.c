@@ -19,7 +19,7 @@
 struct world {
         struct names names;
         const char *const *lines;
-        struct module *modules[64];
+        struct ivy_module *modules[64];
         size_t n;
 };
 
@@ -31,7 +31,7 @@ static struct revision_name *id_of(struct world *w, const char *name, size_t nam
         return names_revision(&w->names, names_module(&w->names, "g", a), b);
 }
 
-static void add_needs(struct world *w, struct module *m, const char *text, bool force, const char *to)
+static void add_needs(struct world *w, struct ivy_module *m, const char *text, bool force, const char *to)
 {
         for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
                 size_t len = strcspn(at, " "), name = strcspn(at, ":");
@@ -74,13 +74,14 @@ static char *outcome(const char *const *lines, const char *asked)
         const struct module_source source = {&w, find, say, exists};
         for (size_t i = 0; lines[i]; i++) {
                 size_t name = strcspn(lines[i], " "), revision = strcspn(lines[i] + name + 1, ":");
-                struct module *m = module_default(&w.names, id_of(&w, lines[i], name, lines[i] + name + 1, revision));
+                struct ivy_module *m =
+                        module_default(&w.names, id_of(&w, lines[i], name, lines[i] + name + 1, revision));
                 m->is_default = false;
                 add_needs(&w, m, lines[i] + name + revision + 2, true, "default");
                 w.modules[w.n++] = m;
         }
         struct graph g = {.names = &w.names};
-        struct module *root = module_default(&w.names, id_of(&w, "root", 4, "1", 1));
+        struct ivy_module *root = module_default(&w.names, id_of(&w, "root", 4, "1", 1));
         add_needs(&w, root, asked, false, "default");
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         assert_int_equal(resolve(&g, root, &source, NULL), 0);

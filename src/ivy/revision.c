@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct part {
+struct revision_part {
         const char *text;
         size_t len;
 };
@@ -21,7 +21,7 @@ static bool revision_divides(char c)
 /*
  * Reads the next part from *@at. Returns false at the end. As with Java's split, empty parts at the end do not count.
  */
-static bool revision_next_part(const char **at, struct part *part)
+static bool revision_next_part(const char **at, struct revision_part *part)
 {
         const char *p = *at;
         if (!p)
@@ -33,7 +33,7 @@ static bool revision_next_part(const char **at, struct part *part)
                     (isdigit((unsigned char)p[n - 1]) && isalpha((unsigned char)p[n])))
                         break;
         }
-        *part = (struct part){p, n};
+        *part = (struct revision_part){p, n};
         const char *rest = p + n;
         if (revision_divides(*rest))
                 rest++;
@@ -45,7 +45,7 @@ static bool revision_next_part(const char **at, struct part *part)
         return !(rest == NULL && n == 0);
 }
 
-static bool revision_is_number(struct part p)
+static bool revision_is_number(struct revision_part p)
 {
         for (size_t i = 0; i < p.len; i++)
                 if (!isdigit((unsigned char)p.text[i]))
@@ -53,7 +53,7 @@ static bool revision_is_number(struct part p)
         return p.len > 0;
 }
 
-static int revision_compare_numbers(struct part a, struct part b)
+static int revision_compare_numbers(struct revision_part a, struct revision_part b)
 {
         while (a.len > 1 && *a.text == '0')
                 a.text++, a.len--;
@@ -65,7 +65,7 @@ static int revision_compare_numbers(struct part a, struct part b)
 }
 
 /* The rank of a special word, or 0. @known says whether the word is special. */
-static int revision_meaning(struct part p, bool *known)
+static int revision_meaning(struct revision_part p, bool *known)
 {
         static const struct {
                 const char *word;
@@ -80,7 +80,7 @@ static int revision_meaning(struct part p, bool *known)
         return 0;
 }
 
-static int revision_compare_words(struct part a, struct part b)
+static int revision_compare_words(struct revision_part a, struct revision_part b)
 {
         bool a_known, b_known;
         int a_value = revision_meaning(a, &a_known), b_value = revision_meaning(b, &b_known);
@@ -93,7 +93,7 @@ static int revision_compare_words(struct part a, struct part b)
 int revision_compare(const char *a, const char *b)
 {
         const char *at = a, *bt = b;
-        struct part p, q;
+        struct revision_part p, q;
         for (;;) {
                 bool more_a = revision_next_part(&at, &p), more_b = revision_next_part(&bt, &q);
                 if (!more_a && !more_b)
@@ -113,20 +113,20 @@ int revision_compare(const char *a, const char *b)
 
 /* The bounds of a range. An open one is empty. */
 struct range {
-        struct part lower, upper;
+        struct revision_part lower, upper;
         bool with_lower, with_upper;
 };
 
-static struct part revision_limit(const char *from, const char *to)
+static struct revision_part revision_limit(const char *from, const char *to)
 {
         while (from < to && isspace((unsigned char)*from))
                 from++;
         while (to > from && isspace((unsigned char)to[-1]))
                 to--;
-        return (struct part){from, (size_t)(to - from)};
+        return (struct revision_part){from, (size_t)(to - from)};
 }
 
-static bool revision_limit_ok(struct part p)
+static bool revision_limit_ok(struct revision_part p)
 {
         for (size_t i = 0; i < p.len; i++)
                 if (isspace((unsigned char)p.text[i]) || strchr(",[]()", p.text[i]))
@@ -161,7 +161,7 @@ bool revision_is_dynamic(const char *revision)
 }
 
 /* Compares @bound, which is not NUL-terminated, with @found. */
-static int revision_compare_bound(struct part bound, const char *found)
+static int revision_compare_bound(struct revision_part bound, const char *found)
 {
         char small[64];
         char *text = bound.len < sizeof(small) ? small : mem_alloc(bound.len + 1);

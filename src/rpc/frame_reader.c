@@ -22,7 +22,7 @@ void frame_reader_deinit(struct frame_reader *r)
 }
 
 /* Returns the unconsumed bytes. */
-static const uint8_t *rest(const struct frame_reader *r, size_t *len)
+static const uint8_t *frame_reader_rest(const struct frame_reader *r, size_t *len)
 {
         if (r->scratch) {
                 *len = r->scratch_len - r->at;
@@ -35,7 +35,7 @@ static const uint8_t *rest(const struct frame_reader *r, size_t *len)
 void frame_reader_keep(struct frame_reader *r)
 {
         size_t len;
-        const uint8_t *data = rest(r, &len);
+        const uint8_t *data = frame_reader_rest(r, &len);
         if (r->scratch) {
                 if (len > 0)
                         buf_append(&r->kept, data, len);
@@ -107,7 +107,7 @@ static int begin_attachment(struct frame_reader *r, const uint8_t *data, size_t 
 }
 
 /* Delivers the complete frame at @data with its attachment. */
-static int give(struct frame_reader *r, const uint8_t *data, size_t used, struct frame *out)
+static int frame_reader_output(struct frame_reader *r, const uint8_t *data, size_t used, struct frame *out)
 {
         *out = (struct frame){.header = r->header, .body = data + FRAME_HEADER_SIZE, .attachment = r->attachment};
         r->given = steal(r->attachment);
@@ -117,10 +117,10 @@ static int give(struct frame_reader *r, const uint8_t *data, size_t used, struct
         return 1;
 }
 
-static int next(struct frame_reader *r, struct frame *out, struct fst_error *error)
+static int frame_reader_parse(struct frame_reader *r, struct frame *out, struct fst_error *error)
 {
         size_t len;
-        const uint8_t *data = rest(r, &len);
+        const uint8_t *data = frame_reader_rest(r, &len);
         if (len < FRAME_HEADER_SIZE)
                 return 0;
         if (!r->have_header) {
@@ -133,7 +133,7 @@ static int next(struct frame_reader *r, struct frame *out, struct fst_error *err
         if (len < until_body)
                 return 0;
         if (r->header.attachment_len == 0)
-                return give(r, data, until_body, out);
+                return frame_reader_output(r, data, until_body, out);
         size_t used = until_body;
         if (!r->attachment) {
                 int code = begin_attachment(r, data + until_body, len - until_body, error);
@@ -150,7 +150,7 @@ static int next(struct frame_reader *r, struct frame *out, struct fst_error *err
                 }
         }
         if (r->attachment_len == r->header.attachment_len)
-                return give(r, data, used, out);
+                return frame_reader_output(r, data, used, out);
         return r->attachment_len == r->attachment_cap ? grow_attachment(r, error) : 0;
 }
 
@@ -159,7 +159,7 @@ int frame_reader_next(struct frame_reader *r, struct frame *out, struct fst_erro
         if (r->failed)
                 return error_set(error, r->failed, "the stream has failed before");
         free(steal(r->given));
-        int code = next(r, out, error);
+        int code = frame_reader_parse(r, out, error);
         if (code < 0)
                 r->failed = code;
         else if (code == 0)

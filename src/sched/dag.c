@@ -621,7 +621,7 @@ void dag_lose_host(struct sched *s, const char *host, const char *message)
 static void unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
 {
         struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);
-        struct executor *e = NULL;
+        struct sched_executor *e = NULL;
 
         /* a late failure of a set from before the last loss does not concern newer outputs */
         if (fetch->executor >= 0 && (size_t)fetch->executor < s->tasks.executors.at.len)

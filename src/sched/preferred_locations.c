@@ -7,14 +7,14 @@
  */
 #include "sched/dag.h"
 
-struct node {
+struct location_node {
         const struct lineage *rdd;
         int partition;
 };
 
 struct walk {
         struct sched *s;
-        VEC(struct node) stack;
+        VEC(struct location_node) stack;
 };
 
 /* Returns whether some RDD of the stage may have locations. */
@@ -26,7 +26,7 @@ static bool stage_may_prefer(struct walk *w, const struct lineage *final)
         if (!s->ops->may_prefer)
                 return true;
         s->walk++;
-        vec_push(&w->stack, (struct node){final, 0});
+        vec_push(&w->stack, (struct location_node){final, 0});
         while (w->stack.len > 0 && !found) {
                 const struct lineage *rdd = w->stack.data[--w->stack.len].rdd;
 
@@ -35,7 +35,7 @@ static bool stage_may_prefer(struct walk *w, const struct lineage *final)
                 found = s->ops->may_prefer(s->owner, rdd);
                 for (int i = 0; i < rdd->n_deps; i++)
                         if (rdd->deps[i].kind == LINEAGE_NARROW)
-                                vec_push(&w->stack, (struct node){rdd->deps[i].parent, 0});
+                                vec_push(&w->stack, (struct location_node){rdd->deps[i].parent, 0});
         }
         w->stack.len = 0;
         return found;
@@ -58,7 +58,7 @@ static void preferred_locations_needs(const struct lineage *child, const struct 
         }
 }
 
-static void push_needed(struct walk *w, struct node at)
+static void push_needed(struct walk *w, struct location_node at)
 {
         for (int i = at.rdd->n_deps; i-- > 0;) {
                 const struct lineage_dep *dep = &at.rdd->deps[i];
@@ -68,7 +68,7 @@ static void push_needed(struct walk *w, struct node at)
                         continue;
                 preferred_locations_needs(at.rdd, dep, at.partition, &first, &count);
                 for (int k = count; k-- > 0;)
-                        vec_push(&w->stack, (struct node){dep->parent, first + k});
+                        vec_push(&w->stack, (struct location_node){dep->parent, first + k});
         }
 }
 
@@ -81,9 +81,9 @@ static int preferred_locations_locate(void *owner, struct task_set *set, int ind
         int n = 0;
 
         w->stack.len = 0;
-        vec_push(&w->stack, (struct node){set->stage->lineage, task_set_partition(set, index)});
+        vec_push(&w->stack, (struct location_node){set->stage->lineage, task_set_partition(set, index)});
         for (int step = 0; w->stack.len > 0 && step < MAX_STEPS && n == 0; step++) {
-                struct node at = w->stack.data[--w->stack.len];
+                struct location_node at = w->stack.data[--w->stack.len];
 
                 if (!w->s->ops->may_prefer || w->s->ops->may_prefer(w->s->owner, at.rdd))
                         n = w->s->ops->preferred(w->s->owner, at.rdd, at.partition, out, max);

@@ -95,7 +95,7 @@ char *web_proxy_location(const char *origin, const char *context, const char *lo
         return mem_strdup(location);
 }
 
-static void answer(struct passage *x)
+static void proxy_answer(struct passage *x)
 {
         struct web_request *q = x->q;
         if (x->result < 0) {
@@ -118,12 +118,12 @@ static void answer(struct passage *x)
         x->answer.body = BUF_INIT;
 }
 
-static void passed(uv_work_t *work, int status)
+static void on_passed(uv_work_t *work, int status)
 {
         struct passage *x = work->data;
         (void)status;
         if (x->proxy)
-                answer(x);
+                proxy_answer(x);
         web_proxy_free_passage(x);
 }
 
@@ -201,7 +201,7 @@ void web_proxy_serve(struct web_proxy *p, struct web_request *q)
         }
         web_proxy_add_headers(x);
         x->work.data = x;
-        if (uv_queue_work(p->options.loop, &x->work, web_proxy_forward, passed) < 0) {
+        if (uv_queue_work(p->options.loop, &x->work, web_proxy_forward, on_passed) < 0) {
                 web_refuse(q, 503, "The proxy cannot send this request now.");
                 web_proxy_free_passage(x);
         }

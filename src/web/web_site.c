@@ -29,14 +29,14 @@ struct web_site {
 };
 
 /* A request and the data that it owns. */
-struct request {
+struct site_request {
         struct web_request request;
         char *base, *path, *user;
 };
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
-static void web_site_request_free(struct request *r)
+static void web_site_request_free(struct site_request *r)
 {
         form_deinit(&r->request.form);
         free(r->base);
@@ -47,7 +47,7 @@ static void web_site_request_free(struct request *r)
 
 void web_answer(struct web_request *q, int status, const char *type, struct buf *body)
 {
-        struct request *r = container_of(q, struct request, request);
+        struct site_request *r = container_of(q, struct site_request, request);
         http_call_answer(q->call, status, type, body);
         web_site_request_free(r);
 }
@@ -178,7 +178,7 @@ bool web_require_form(struct web_request *q)
  */
 static bool web_site_may_view(struct web_request *q)
 {
-        struct request *r = container_of(q, struct request, request);
+        struct site_request *r = container_of(q, struct site_request, request);
         const char *as = form_get(&q->form, "doAs");
         _cleanup_free_ char *sentence = NULL;
         if (as && q->user && strcmp(as, q->user) != 0) {
@@ -220,7 +220,7 @@ static void web_site_set_headers(const struct web_site *s, struct http_call *cal
 }
 
 /* Decodes path, query and form. Returns false after it answered the request. */
-static bool web_site_read_request(struct request *r)
+static bool web_site_read_request(struct site_request *r)
 {
         struct web_request *q = &r->request;
         struct buf path = BUF_INIT;
@@ -300,7 +300,7 @@ static void web_site_on_call(void *owner, struct http_call *call)
 {
         struct web_site *s = owner;
         const char *refusal = NULL;
-        struct request *r = new0(struct request);
+        struct site_request *r = new0(struct site_request);
         struct web_request *q = &r->request;
         *q = (struct web_request){.site = s, .call = call, .method = call->method, .path = ""};
         q->base = r->base = web_site_base_of(s, call);

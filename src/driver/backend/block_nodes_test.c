@@ -51,8 +51,8 @@ static const int never;
 
 /* ------------------------------------------------------------------------------------------------- a node's parts */
 
-static int ask(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
-               struct fst_error *error)
+static int find_locations(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
+                          struct fst_error *error)
 {
         struct node *n = owner;
         if (n->cluster->driver_deaf)
@@ -60,14 +60,14 @@ static int ask(void *owner, struct block_name name, const int *stopped, struct b
         return block_master_locations(n->cluster->master, name, n->index, out, max, NULL);
 }
 
-static int peers(void *owner, const struct block_name *name, const int *stopped, struct block_location *out, int max,
-                 struct fst_error *error)
+static int find_peers(void *owner, const struct block_name *name, const int *stopped, struct block_location *out,
+                      int max, struct fst_error *error)
 {
         struct node *n = owner;
         return block_master_peers(n->cluster->master, n->index, name, out, max);
 }
 
-static void changed(void *owner, struct block_name name, const struct block_info *info)
+static void on_block_changed(void *owner, struct block_name name, const struct block_info *info)
 {
         struct node *n = owner;
         block_master_update(n->cluster->master, n->index, name, info);
@@ -118,8 +118,8 @@ static bool take_one(int *count)
         return false;
 }
 
-static int fetch(void *owner, const struct Firesteel__FetchBlock *request, struct transfer_stream **stream,
-                 struct fst_error *error)
+static int serve_fetch(void *owner, const struct Firesteel__FetchBlock *request, struct transfer_stream **stream,
+                       struct fst_error *error)
 {
         struct node *n = owner;
         int r = block_manager_fetch_block(n->manager, request, stream, error);
@@ -134,8 +134,8 @@ static int fetch(void *owner, const struct Firesteel__FetchBlock *request, struc
         return r;
 }
 
-static int put(void *owner, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
-               struct fst_error *error)
+static int serve_put(void *owner, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
+                     struct fst_error *error)
 {
         struct node *n = owner;
         return block_manager_put_block(n->manager, request, sink, error);
@@ -143,12 +143,12 @@ static int put(void *owner, const struct Firesteel__PutBlock *request, struct tr
 
 static void start_server(struct node *n)
 {
-        n->services = (struct transfer_services){.owner = n, .fetch_block = fetch, .put_block = put};
+        n->services = (struct transfer_services){.owner = n, .fetch_block = serve_fetch, .put_block = serve_put};
         struct transfer_server_options o = {.host = "127.0.0.1", .threads = 1};
         assert_int_equal(transfer_server_new(&o, &transfer_services_handler, &n->services, &n->server, NULL), 0);
 }
 
-static void start(struct cluster *c, int i, const char *memory)
+static void start_node(struct cluster *c, int i, const char *memory)
 {
         struct node *n = &c->nodes[i];
         struct fst_conf *conf = new0(struct fst_conf);
@@ -167,9 +167,9 @@ static void start(struct cluster *c, int i, const char *memory)
         snprintf(id, sizeof(id), "%d", n->index);
         block_master_add_executor(c->master, n->index, id, "127.0.0.1", transfer_server_port(n->server));
         struct block_network net = {.client = n->client,
-                                    .locations = ask,
-                                    .peers = peers,
-                                    .changed = changed,
+                                    .locations = find_locations,
+                                    .peers = find_peers,
+                                    .changed = on_block_changed,
                                     .owner = n,
                                     .replication_failures = 1};
         net.driver.executor = -1;
@@ -182,9 +182,9 @@ static int set_up(void **state)
 {
         struct cluster *c = new0(struct cluster);
         c->master = block_master_new();
-        start(c, DRIVER, "64m");
+        start_node(c, DRIVER, "64m");
         for (int i = 0; i < DRIVER; i++)
-                start(c, i, "64m");
+                start_node(c, i, "64m");
         *state = c;
         return 0;
 }
@@ -215,7 +215,7 @@ static void stop_serving(struct cluster *c, int i)
 static const fst_type pair = {.key = FST_KIND_I64, .value = FST_KIND_BYTES, .key_size = 8};
 
 /* Cache @rows rows as block rdd_1_@partition of a node. */
-static void keep(struct node *n, int partition, int rows, enum fst_storage_level level)
+static void store_partition(struct node *n, int partition, int rows, enum fst_storage_level level)
 {
         struct block_asker asker = {.task = n};
         struct block *block;
@@ -279,10 +279,10 @@ static void reads_partition_from_peer(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
-        keep(&c->nodes[0], 1, 5000, FST_STORAGE_DISK_ONLY);
-        keep(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY);
-        keep(&c->nodes[0], 3, 5000, FST_STORAGE_MEMORY_ONLY_SER); /* serialized, and so on the wire */
+        store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
+        store_partition(&c->nodes[0], 1, 5000, FST_STORAGE_DISK_ONLY);
+        store_partition(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY);
+        store_partition(&c->nodes[0], 3, 5000, FST_STORAGE_MEMORY_ONLY_SER); /* serialized, and so on the wire */
         for (int p = 0; p < 4; p++) {
                 assert_int_equal(read_remote(&c->nodes[1], p, &got), 0);
                 assert_int_equal(got.rows, p != 2 ? 5000 : 0);
@@ -302,8 +302,8 @@ static void tries_next_peer_after_failure(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
-        keep(&c->nodes[1], 0, 5000, FST_STORAGE_MEMORY_ONLY);
+        store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
+        store_partition(&c->nodes[1], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         for (int i = 0; i < 2; i++) {
                 c->nodes[i].cut = 1; /* each fails once, so one read fails or none */
                 c->nodes[i].damage = 0;
@@ -328,8 +328,8 @@ static void reads_partition_larger_than_task_memory(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 100000,
-             FST_STORAGE_MEMORY_AND_DISK); /* 50 MB, of which some 38 are for all tasks together */
+        store_partition(&c->nodes[0], 0, 100000,
+                        FST_STORAGE_MEMORY_AND_DISK); /* 50 MB, of which some 38 are for all tasks together */
         assert_int_equal(read_remote(&c->nodes[1], 0, &got), 0);
         assert_int_equal(got.rows, 100000);
         assert_int_equal(memory_manager_execution_used(c->nodes[1].env.memory), 0);
@@ -341,20 +341,20 @@ static void stopped_task_stops_reading(void **state)
         const struct remote_blocks *remote = block_manager_remote(c->nodes[1].manager);
         struct remote_block *block;
         struct task_run run;
-        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
+        store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         task_run_init(&run, c->nodes[1].env.memory, NULL);
         run.stop = 1;
         assert_int_equal(remote->open(remote->owner, &run, (struct block_id){1, 0}, pair, &block), -ECANCELED);
         task_run_deinit(&run);
 }
 
-static int copies(struct cluster *c, int partition)
+static int count_copies(struct cluster *c, int partition)
 {
         int at[NODES];
         return block_master_executors(c->master, 1, partition, at, NODES);
 }
 
-static void replicate(struct cluster *c, int from, int partition, enum fst_storage_level level)
+static void replicate_partition(struct cluster *c, int from, int partition, enum fst_storage_level level)
 {
         const struct remote_blocks *remote = block_manager_remote(c->nodes[from].manager);
         struct task_run run;
@@ -367,13 +367,13 @@ static void stores_replicas_on_peers(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY_2);
-        keep(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_3);
-        keep(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY_2);
-        keep(&c->nodes[0], 3, 4000, FST_STORAGE_MEMORY_AND_DISK_SER_2);
-        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2);
-        replicate(c, 0, 3, FST_STORAGE_MEMORY_AND_DISK_SER_2);
-        assert_int_equal(copies(c, 3), 2);
+        store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY_2);
+        store_partition(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_3);
+        store_partition(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY_2);
+        store_partition(&c->nodes[0], 3, 4000, FST_STORAGE_MEMORY_AND_DISK_SER_2);
+        replicate_partition(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2);
+        replicate_partition(c, 0, 3, FST_STORAGE_MEMORY_AND_DISK_SER_2);
+        assert_int_equal(count_copies(c, 3), 2);
         for (int i = 1; i < NODES; i++) {
                 struct block_status here, there;
                 if (block_store_status(c->nodes[i].env.blocks, (struct block_id){1, 3}, &there)) {
@@ -382,25 +382,25 @@ static void stores_replicas_on_peers(void **state)
                         assert_int_equal(there.rows, 4000);
                 }
         }
-        replicate(c, 0, 1, FST_STORAGE_DISK_ONLY_3);
-        replicate(c, 0, 2, FST_STORAGE_MEMORY_ONLY_2);
-        assert_int_equal(copies(c, 0), 2);
-        assert_int_equal(copies(c, 1), 3);
-        assert_int_equal(copies(c, 2), 2);
-        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2); /* again: a peer that already has it counts too */
+        replicate_partition(c, 0, 1, FST_STORAGE_DISK_ONLY_3);
+        replicate_partition(c, 0, 2, FST_STORAGE_MEMORY_ONLY_2);
+        assert_int_equal(count_copies(c, 0), 2);
+        assert_int_equal(count_copies(c, 1), 3);
+        assert_int_equal(count_copies(c, 2), 2);
+        replicate_partition(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2); /* again: a peer that already has it counts too */
         stop_serving(c, 0);
         assert_int_equal(block_master_remove_executor(c->master, 0, NULL, NULL), 0); /* nothing is lost */
         struct block_status status;
         int holder = block_store_contains(c->nodes[1].env.blocks, (struct block_id){1, 0}) ? 1 : 2;
-        assert_int_equal(read_remote(&c->nodes[3 - holder], 0, &got), copies(c, 0) == 2 ? 0 : 0);
+        assert_int_equal(read_remote(&c->nodes[3 - holder], 0, &got), count_copies(c, 0) == 2 ? 0 : 0);
         assert_int_equal(got.rows, 5000);
         assert_true(block_store_status(c->nodes[1].env.blocks, (struct block_id){1, 1}, &status));
         assert_int_equal(status.rows, 3000);
         assert_int_equal(status.level, FST_STORAGE_DISK_ONLY_3);
-        keep(&c->nodes[1], 5, 100, FST_STORAGE_MEMORY_ONLY_2);
+        store_partition(&c->nodes[1], 5, 100, FST_STORAGE_MEMORY_ONLY_2);
         stop_serving(c, 2);
-        replicate(c, 1, 5, FST_STORAGE_MEMORY_ONLY_2); /* no peer accepts it, which logs a warning only */
-        assert_int_equal(copies(c, 5), 1);
+        replicate_partition(c, 1, 5, FST_STORAGE_MEMORY_ONLY_2); /* no peer accepts it, which logs a warning only */
+        assert_int_equal(count_copies(c, 5), 1);
 }
 
 static void replicates_after_loss(void **state)
@@ -409,16 +409,16 @@ static void replicates_after_loss(void **state)
         struct fst_error error = FST_ERROR_INIT;
         int stopped = 0;
         struct block_id id = {1, 0};
-        keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY_SER_2);
-        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_SER_2);
-        assert_int_equal(copies(c, 0), 2);
+        store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY_SER_2);
+        replicate_partition(c, 0, 0, FST_STORAGE_MEMORY_ONLY_SER_2);
+        assert_int_equal(count_copies(c, 0), 2);
         assert_int_equal(block_manager_copy(c->nodes[0].manager, id, &stopped, &error), 0);
-        assert_int_equal(copies(c, 0), 3); /* on the node that had none */
+        assert_int_equal(count_copies(c, 0), 3); /* on the node that had none */
         assert_int_equal(block_manager_copy(c->nodes[0].manager, id, &stopped, &error), -EHOSTUNREACH);
         error_deinit(&error);
         assert_int_equal(block_manager_copy(c->nodes[0].manager, (struct block_id){9, 9}, &stopped, &error), -ENOENT);
         /* A failing peer uses up one of the allowed failures, then the other peer accepts the copy. */
-        keep(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_2);
+        store_partition(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_2);
         stop_serving(c, 1);
         for (int i = 0; i < 4; i++) {
                 struct block_copy *lost;
@@ -510,7 +510,7 @@ struct getter {
         pthread_t thread;
 };
 
-static void *get(void *arg)
+static void *get_block_on_thread(void *arg)
 {
         struct getter *g = arg;
         check_value(g->node, 1, g->value, g->size);
@@ -526,7 +526,7 @@ static void concurrent_reads_fetch_broadcast_once(void **state)
         assert_int_equal(broadcasts_put(c->nodes[DRIVER].env.broadcasts, 1, value, size, NULL), 0);
         for (int i = 0; i < 9; i++) {
                 getters[i] = (struct getter){&c->nodes[i % 3], value, size, 0};
-                pthread_create(&getters[i].thread, NULL, get, &getters[i]);
+                pthread_create(&getters[i].thread, NULL, get_block_on_thread, &getters[i]);
         }
         for (int i = 0; i < 9; i++)
                 pthread_join(getters[i].thread, NULL);

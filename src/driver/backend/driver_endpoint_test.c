@@ -79,7 +79,7 @@ static void on_answer(void *owner, struct rpc_answer *a)
 }
 
 /* Send a request and wait. Returns the reply's body, valid until the next request, or NULL with c->message. */
-static const uint8_t *ask(struct client *c, uint16_t type, const ProtobufCMessage *question)
+static const uint8_t *ask_driver(struct client *c, uint16_t type, const ProtobufCMessage *question)
 {
         free(c->body);
         free(c->message);
@@ -97,7 +97,7 @@ static void send_and_wait(struct client *c, uint16_t type, const ProtobufCMessag
 {
         Firesteel__ExecutorId id = FIRESTEEL__EXECUTOR_ID__INIT;
         assert_int_equal(rpc_send_packed(c->driver, type, message, NULL), 0);
-        assert_non_null(ask(c, FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE, &id.base));
+        assert_non_null(ask_driver(c, FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE, &id.base));
 }
 
 static void client_closed(void *owner)
@@ -121,7 +121,7 @@ static bool is_alive(struct client *c, const char *executor)
 {
         Firesteel__ExecutorId id = FIRESTEEL__EXECUTOR_ID__INIT;
         id.id = (char *)executor;
-        const uint8_t *body = ask(c, FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE, &id.base);
+        const uint8_t *body = ask_driver(c, FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE, &id.base);
         assert_non_null(body);
         Firesteel__Bool *reply = firesteel__bool__unpack(NULL, c->len, body);
         assert_non_null(reply);
@@ -137,7 +137,7 @@ static void wait_until(struct client *c, const char *executor, bool alive)
         assert_int_equal(is_alive(c, executor), alive);
 }
 
-static fst_context *cluster(void)
+static fst_context *new_cluster_context(void)
 {
         return api_context("local-cluster[2,1,512]", "spark.executor.memory", "256m", NULL);
 }
@@ -156,7 +156,7 @@ static void sends_configuration(void **state)
         struct client c;
         client_init(&c, sc);
         Firesteel__RetrieveAppConfig question = FIRESTEEL__RETRIEVE_APP_CONFIG__INIT;
-        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base);
+        const uint8_t *body = ask_driver(&c, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base);
         assert_non_null(body);
         Firesteel__AppConfig *config = firesteel__app_config__unpack(NULL, c.len, body);
         assert_non_null(config);
@@ -175,7 +175,7 @@ static void sends_configuration(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static Firesteel__RegisterExecutor registration(const char *id)
+static Firesteel__RegisterExecutor make_registration(const char *id)
 {
         static char libc[64];
         Firesteel__RegisterExecutor r = FIRESTEEL__REGISTER_EXECUTOR__INIT;
@@ -195,35 +195,35 @@ static Firesteel__RegisterExecutor registration(const char *id)
         return r;
 }
 
-static void refused(struct client *c, const Firesteel__RegisterExecutor *r, const char *why)
+static void assert_registration_refused(struct client *c, const Firesteel__RegisterExecutor *r, const char *why)
 {
-        assert_null(ask(c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r->base));
+        assert_null(ask_driver(c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r->base));
         if (!strstr(c->message, why))
                 fail_msg("\"%s\" is not in: %s", why, c->message);
 }
 
 static void rejects_invalid_registrations(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
-        Firesteel__RegisterExecutor r = registration("0");
-        refused(&c, &r, "Duplicate executor ID: 0");
-        r = registration("x");
+        Firesteel__RegisterExecutor r = make_registration("0");
+        assert_registration_refused(&c, &r, "Duplicate executor ID: 0");
+        r = make_registration("x");
         r.cores = 0;
-        refused(&c, &r, "0 cores");
-        r = registration("x");
+        assert_registration_refused(&c, &r, "0 cores");
+        r = make_registration("x");
         r.abi = FST_ABI + 1;
-        refused(&c, &r, "the same version");
-        r = registration("x");
+        assert_registration_refused(&c, &r, "the same version");
+        r = make_registration("x");
         r.machine = EM_68K;
-        refused(&c, &r, "another kind of machine");
-        r = registration("x");
+        assert_registration_refused(&c, &r, "another kind of machine");
+        r = make_registration("x");
         r.libc = (char *)"glibc 2.1";
-        refused(&c, &r, "older than the driver's");
-        r = registration("");
-        refused(&c, &r, "has no id or no host name");
+        assert_registration_refused(&c, &r, "older than the driver's");
+        r = make_registration("");
+        assert_registration_refused(&c, &r, "has no id or no host name");
         assert_false(is_alive(&c, "x"));
         count_works(sc);
         client_deinit(&c);
@@ -232,7 +232,7 @@ static void rejects_invalid_registrations(void **state)
 
 static void kill_executors_replaces_them(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
@@ -241,7 +241,7 @@ static void kill_executors_replaces_them(void **state)
         kill.n_ids = 2;
         kill.ids = ids;
         kill.replace = true;
-        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS, &kill.base);
+        const uint8_t *body = ask_driver(&c, FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS, &kill.base);
         assert_non_null(body);
         Firesteel__KilledExecutors *killed = firesteel__killed_executors__unpack(NULL, c.len, body);
         assert_int_equal(killed->n_ids, 1);
@@ -256,7 +256,7 @@ static void kill_executors_replaces_them(void **state)
 
 static void kills_executors_on_host(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
@@ -273,7 +273,7 @@ static void kills_executors_on_host(void **state)
 
 static void loses_removed_executors(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
@@ -296,7 +296,7 @@ static void loses_removed_executors(void **state)
 
 static void decommissioned_executors_stop(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         wait_until(&c, "1", true);
@@ -312,14 +312,14 @@ static void decommissioned_executors_stop(void **state)
 
 static void sends_tokens_to_later_executors(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         Firesteel__DelegationTokens tokens = FIRESTEEL__DELEGATION_TOKENS__INIT;
         tokens.tokens = (ProtobufCBinaryData){5, (uint8_t *)"HDTS\0"};
         send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS, &tokens.base);
         Firesteel__RetrieveAppConfig question = FIRESTEEL__RETRIEVE_APP_CONFIG__INIT;
-        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base);
+        const uint8_t *body = ask_driver(&c, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base);
         Firesteel__AppConfig *config = firesteel__app_config__unpack(NULL, c.len, body);
         assert_int_equal(config->delegation_tokens.len, 5);
         assert_memory_equal(config->delegation_tokens.data, "HDTS\0", 5);
@@ -351,19 +351,19 @@ static void heartbeats_report_disk_usage(void **state)
 
 static void ignores_unregistered_peers(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
         Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
         beat.executor_id = (char *)"stranger";
-        const uint8_t *body = ask(&c, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base);
+        const uint8_t *body = ask_driver(&c, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base);
         Firesteel__HeartbeatReply *reply = firesteel__heartbeat_reply__unpack(NULL, c.len, body);
         assert_true(reply->reregister);
         firesteel__heartbeat_reply__free_unpacked(reply, NULL);
         Firesteel__MayCommit commit = FIRESTEEL__MAY_COMMIT__INIT;
         commit.task_id = 12345;
-        assert_null(ask(&c, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &commit.base)); /* only executors may ask */
+        assert_null(ask_driver(&c, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &commit.base)); /* only executors may ask */
         /* A status of another peer's task, blocks of an unregistered executor, and an unknown message type. */
         Firesteel__RunStatus status = FIRESTEEL__RUN_STATUS__INIT;
         Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
@@ -371,8 +371,8 @@ static void ignores_unregistered_peers(void **state)
         update.runs = &(Firesteel__RunStatus *){&status};
         send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, &update.base);
         Firesteel__BlockNames names = FIRESTEEL__BLOCK_NAMES__INIT;
-        assert_null(ask(&c, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, &names.base));
-        assert_null(ask(&c, 999, &names.base));
+        assert_null(ask_driver(&c, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, &names.base));
+        assert_null(ask_driver(&c, 999, &names.base));
         send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__REVIVE_OFFERS, &names.base);
         count_works(sc);
         client_deinit(&c);
@@ -388,14 +388,14 @@ static void *count_in_thread(void *sc)
 /* Its tasks would otherwise never end. */
 static void loses_executor_with_invalid_status(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         pthread_t thread;
         void *counted = NULL;
         client_init(&c, sc);
         wait_until(&c, "0", true);
-        Firesteel__RegisterExecutor r = registration("nonsense");
-        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r.base));
+        Firesteel__RegisterExecutor r = make_registration("nonsense");
+        assert_non_null(ask_driver(&c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r.base));
         assert_int_equal(pthread_create(&thread, NULL, count_in_thread, sc), 0);
         while (!c.launched)
                 uv_run(&c.loop, UV_RUN_ONCE);
@@ -411,13 +411,13 @@ static void loses_executor_with_invalid_status(void **state)
 
 static void refuses_jobs_after_stop(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         count_works(sc);
         Firesteel__BlockNames nothing = FIRESTEEL__BLOCK_NAMES__INIT;
-        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS, &nothing.base));
-        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__STOP_DRIVER, &nothing.base));
+        assert_non_null(ask_driver(&c, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS, &nothing.base));
+        assert_non_null(ask_driver(&c, FIRESTEEL__CONTROL_TYPE__STOP_DRIVER, &nothing.base));
         int64_t n;
         assert_true(fst_count(fst_range_n(sc, 0, 10, 2), &n) < 0);
         client_deinit(&c);
@@ -513,7 +513,7 @@ static int wait_for_exit(pid_t pid)
 
 static void executor_exits_with_its_worker(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c, worker = {0};
         struct rpc_options options;
         client_init(&c, sc);
@@ -546,7 +546,7 @@ static void executor_exits_with_its_worker(void **state)
 
 static void executor_exits_without_driver(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         client_init(&c, sc);
         pid_t pid = start_executor(sc, "by-hand", "--conf", "spark.executor.memory=1g");
@@ -566,7 +566,7 @@ static void *count_for_ever(void *arg)
 /* Stopping the executors of a busy application fails its jobs instead of blocking them. */
 static void jobs_fail_after_executors_stop(void **state)
 {
-        fst_context *sc = cluster();
+        fst_context *sc = new_cluster_context();
         struct client c;
         pthread_t thread;
         void *failed = NULL;
@@ -576,7 +576,7 @@ static void jobs_fail_after_executors_stop(void **state)
         assert_int_equal(pthread_create(&thread, NULL, count_for_ever, sc), 0);
         usleep(20000); /* tasks usually run by then */
         Firesteel__BlockNames nothing = FIRESTEEL__BLOCK_NAMES__INIT;
-        assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS, &nothing.base));
+        assert_non_null(ask_driver(&c, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS, &nothing.base));
         pthread_join(thread, &failed);
         assert_ptr_equal(failed, sc);
         client_deinit(&c);

@@ -69,8 +69,8 @@ static int fetch_block(void *owner, const struct Firesteel__FetchBlock *request,
         return block_manager_fetch_block(f->manager, request, stream, error);
 }
 
-static int nobody(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
-                  struct fst_error *error)
+static int no_locations(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
+                        struct fst_error *error)
 {
         return 0;
 }
@@ -89,7 +89,8 @@ static int set_up(void **state)
         f->client = transfer_client_new(&(struct transfer_client_options){.connections_per_peer = 1});
         strcpy(f->at.host, "127.0.0.1");
         f->at.port = transfer_server_port(f->server);
-        f->manager = block_manager_new(&f->env, &(struct block_network){.client = f->client, .locations = nobody});
+        f->manager =
+                block_manager_new(&f->env, &(struct block_network){.client = f->client, .locations = no_locations});
         *state = f;
         return 0;
 }
@@ -123,7 +124,7 @@ struct getter {
         pthread_t thread;
 };
 
-static void *get(void *arg)
+static void *get_on_thread(void *arg)
 {
         struct getter *g = arg;
         char *path = NULL;
@@ -145,7 +146,7 @@ static void fetches_file_once_for_a_host(void **state)
         assert_int_equal(size, 3 << 20);
         for (int i = 0; i < 6; i++) {
                 getters[i] = (struct getter){i % 2 ? one : two, hash, size, 0};
-                pthread_create(&getters[i].thread, NULL, get, &getters[i]);
+                pthread_create(&getters[i].thread, NULL, get_on_thread, &getters[i]);
         }
         for (int i = 0; i < 6; i++)
                 pthread_join(getters[i].thread, NULL);
@@ -229,7 +230,7 @@ struct got {
         size_t bytes;
 };
 
-static void came(void *owner, void *cookie, void *data, size_t len, int status, const char *message)
+static void on_file(void *owner, void *cookie, void *data, size_t len, int status, const char *message)
 {
         struct got *g = owner;
         bool right = data && len == (size_t)(intptr_t)cookie * 100000;
@@ -244,7 +245,7 @@ static void came(void *owner, void *cookie, void *data, size_t len, int status, 
         free(data);
 }
 
-static void await(struct got *g, int n)
+static void await_files(struct got *g, int n)
 {
         pthread_mutex_lock(&g->lock);
         while (g->n < n)
@@ -256,7 +257,7 @@ static void fetches_large_results(void **state)
 {
         struct fixture *f = *state;
         struct got got = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0};
-        struct result_getter *getter = result_getter_new(f->client, 3, came, &got);
+        struct result_getter *getter = result_getter_new(f->client, 3, on_file, &got);
         char *data = mem_alloc(2000000);
         for (int i = 1; i <= 20; i++) {
                 memset(data, i, (size_t)i * 100000);
@@ -264,7 +265,7 @@ static void fetches_large_results(void **state)
         }
         for (intptr_t i = 1; i <= 20; i++)
                 result_getter_fetch(getter, &f->at, i, (size_t)i * 100000, (void *)i);
-        await(&got, 20);
+        await_files(&got, 20);
         assert_int_equal(got.bytes, 210 * 100000);
         assert_int_equal(got.failed, 0);
         result_getter_fetch(getter, &f->at, 99, 10, NULL);         /* does not exist */
@@ -273,7 +274,7 @@ static void fetches_large_results(void **state)
         assert_true(block_manager_remove(f->manager, (struct block_name){BLOCK_TASK_RESULT, 4, 0}));
         assert_false(block_manager_remove(f->manager, (struct block_name){BLOCK_TASK_RESULT, 4, 0}));
         result_getter_fetch(getter, &f->at, 4, 400000, (void *)4);
-        await(&got, 24);
+        await_files(&got, 24);
         assert_int_equal(got.failed, 4);
         for (intptr_t i = 11; i <= 20; i++)
                 result_getter_fetch(getter, &f->at, i, (size_t)i * 100000, (void *)i);
@@ -282,13 +283,13 @@ static void fetches_large_results(void **state)
         free(data);
 }
 
-static int begin(void **state)
+static int start_server(void **state)
 {
         log_set_level(LOG_OFF);
         return mkdtemp(folder) && crypto_load(&crypto, NULL) == 0 ? 0 : -1;
 }
 
-static int end(void **state)
+static int stop_server(void **state)
 {
         _cleanup_free_ char *command = mem_printf("rm -rf %s", folder);
         return system(command);
@@ -299,5 +300,5 @@ int main(void)
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
         const struct CMUnitTest tests[] = {test(fetches_file_once_for_a_host), test(rejects_wrong_hashes),
                                            test(fetches_files_by_name), test(fetches_large_results)};
-        return cmocka_run_group_tests(tests, begin, end);
+        return cmocka_run_group_tests(tests, start_server, stop_server);
 }

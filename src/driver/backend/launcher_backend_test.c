@@ -50,7 +50,7 @@ static void release(struct launcher *l)
 }
 
 /* Reads the next message. Returns false once the connection has ended. */
-static bool hear(struct launcher *l, struct launcher_message *m)
+static bool read_message(struct launcher *l, struct launcher_message *m)
 {
         char data[64];
         int r;
@@ -65,10 +65,11 @@ static bool hear(struct launcher *l, struct launcher_message *m)
         return true;
 }
 
-static void hears(struct launcher *l, enum launcher_message_kind kind, const char *text, enum launcher_state state)
+static void assert_next_message(struct launcher *l, enum launcher_message_kind kind, const char *text,
+                                enum launcher_state state)
 {
         struct launcher_message m;
-        assert_true(hear(l, &m));
+        assert_true(read_message(l, &m));
         assert_int_equal(m.kind, kind);
         if (text)
                 assert_string_equal(m.text, text);
@@ -79,17 +80,17 @@ static void hears(struct launcher *l, enum launcher_message_kind kind, const cha
 static void hears_the_end(struct launcher *l)
 {
         struct launcher_message m;
-        assert_false(hear(l, &m));
+        assert_false(read_message(l, &m));
         close(l->fd);
         l->fd = -1;
 }
 
-static void never(struct launcher_backend *b, void *context)
+static void on_unexpected_stop(struct launcher_backend *b, void *context)
 {
         fail();
 }
 
-static void killed(struct launcher_backend *b, void *context)
+static void on_stop(struct launcher_backend *b, void *context)
 {
         launcher_backend_set_state(b, LAUNCHER_KILLED);
         sem_post(context);
@@ -100,7 +101,7 @@ static void reports_id_and_states(void **state)
         struct launcher l = {0};
         struct launcher_backend *b;
         listen_at(&l);
-        assert_int_equal(launcher_backend_connect(&l.conf, never, NULL, &b, NULL), 0);
+        assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
         assert_non_null(b);
         accept_it(&l);
         launcher_backend_set_state(b, LAUNCHER_SUBMITTED);
@@ -110,11 +111,11 @@ static void reports_id_and_states(void **state)
         launcher_backend_set_state(b, LAUNCHER_FINISHED);
         launcher_backend_set_state(b, LAUNCHER_KILLED);
         assert_true(launcher_backend_is_connected(b));
-        hears(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
-        hears(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_SUBMITTED);
-        hears(&l, LAUNCHER_SET_APP_ID, "app-1", LAUNCHER_UNKNOWN);
-        hears(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_RUNNING);
-        hears(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_FINISHED);
+        assert_next_message(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
+        assert_next_message(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_SUBMITTED);
+        assert_next_message(&l, LAUNCHER_SET_APP_ID, "app-1", LAUNCHER_UNKNOWN);
+        assert_next_message(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_RUNNING);
+        assert_next_message(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_FINISHED);
         shutdown(l.fd, SHUT_WR); /* so that closing need not wait for the other end */
         launcher_backend_close(b);
         hears_the_end(&l);
@@ -127,12 +128,12 @@ static void close_delivers_last_messages(void **state)
         struct launcher l = {0};
         struct launcher_backend *b;
         listen_at(&l);
-        assert_int_equal(launcher_backend_connect(&l.conf, never, NULL, &b, NULL), 0);
+        assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
         accept_it(&l);
         launcher_backend_set_state(b, LAUNCHER_FINISHED);
         launcher_backend_close(b);
-        hears(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
-        hears(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_FINISHED);
+        assert_next_message(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
+        assert_next_message(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_FINISHED);
         hears_the_end(&l);
         release(&l);
 }
@@ -147,13 +148,13 @@ static void stop_is_called_once(void **state)
         int times = -1;
         sem_init(&stopped, 0, 0);
         listen_at(&l);
-        assert_int_equal(launcher_backend_connect(&l.conf, killed, &stopped, &b, NULL), 0);
+        assert_int_equal(launcher_backend_connect(&l.conf, on_stop, &stopped, &b, NULL), 0);
         accept_it(&l);
-        hears(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
+        assert_next_message(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
         for (int i = 0; i < 2; i++)
                 launcher_writer_put(&w, &(struct launcher_message){.kind = LAUNCHER_STOP}, &out, NULL);
         assert_int_equal(send(l.fd, out.data, out.len, 0), out.len);
-        hears(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_KILLED);
+        assert_next_message(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_KILLED);
         shutdown(l.fd, SHUT_WR);
         launcher_backend_close(b);
         hears_the_end(&l);
@@ -167,9 +168,9 @@ static void continues_without_launcher(void **state)
         struct launcher l = {0};
         struct launcher_backend *b;
         listen_at(&l);
-        assert_int_equal(launcher_backend_connect(&l.conf, never, NULL, &b, NULL), 0);
+        assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
         accept_it(&l);
-        hears(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
+        assert_next_message(&l, LAUNCHER_HELLO, "s3cret", LAUNCHER_UNKNOWN);
         shutdown(l.fd, SHUT_RDWR);
         close(l.fd);
         l.fd = -1;
@@ -189,7 +190,7 @@ static void ignores_invalid_messages(void **state)
                 struct launcher l = {0};
                 struct launcher_backend *b;
                 listen_at(&l);
-                assert_int_equal(launcher_backend_connect(&l.conf, never, NULL, &b, NULL), 0);
+                assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
                 accept_it(&l);
                 assert_int_equal(send(l.fd, words[i], 25, 0), 25);
                 while (launcher_backend_is_connected(b))
@@ -205,10 +206,10 @@ static void connects_only_with_port_and_secret(void **state)
         struct launcher_backend *b = (struct launcher_backend *)1;
         unsetenv("_SPARK_LAUNCHER_PORT");
         unsetenv("_SPARK_LAUNCHER_SECRET");
-        assert_int_equal(launcher_backend_connect(NULL, never, NULL, &b, NULL), 0);
+        assert_int_equal(launcher_backend_connect(NULL, on_unexpected_stop, NULL, &b, NULL), 0);
         assert_null(b);
         strmap_set(&conf, "spark.launcher.port", "1234"); /* without a secret */
-        assert_int_equal(launcher_backend_connect(&conf, never, NULL, &b, NULL), 0);
+        assert_int_equal(launcher_backend_connect(&conf, on_unexpected_stop, NULL, &b, NULL), 0);
         assert_null(b);
         launcher_backend_set_state(b, LAUNCHER_RUNNING);
         launcher_backend_set_app_id(b, "app-1");
@@ -226,7 +227,7 @@ static void rejects_unreachable_launcher(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(ports); i++) {
                 setenv("_SPARK_LAUNCHER_PORT", ports[i], 1);
                 setenv("_SPARK_LAUNCHER_SECRET", "s3cret", 1);
-                assert_int_equal(launcher_backend_connect(NULL, never, NULL, &b, &error), -EINVAL);
+                assert_int_equal(launcher_backend_connect(NULL, on_unexpected_stop, NULL, &b, &error), -EINVAL);
                 assert_non_null(strstr(error_message(&error), "must be a number from 1 to 65535"));
         }
         unsetenv("_SPARK_LAUNCHER_PORT");
@@ -234,7 +235,7 @@ static void rejects_unreachable_launcher(void **state)
         listen_at(&l);
         close(l.listener);
         l.listener = -1;
-        assert_true(launcher_backend_connect(&l.conf, never, NULL, &b, &error) < 0);
+        assert_true(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, &error) < 0);
         assert_non_null(strstr(error_message(&error), "connecting to this application's launcher"));
         assert_null(b);
         error_deinit(&error);

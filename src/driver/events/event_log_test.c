@@ -66,7 +66,7 @@ static const char *path_of(const char *name)
         return path;
 }
 
-static bool exists(const char *name)
+static bool log_exists(const char *name)
 {
         return access(path_of(name), F_OK) == 0;
 }
@@ -82,7 +82,7 @@ static void read_file(const char *name, struct buf *out)
         fclose(file);
 }
 
-static void play(const struct event_log_options *options, int rounds, bool rest)
+static void play_events(const struct event_log_options *options, int rounds, bool rest)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct event_log *log = NULL;
@@ -156,7 +156,7 @@ static void collect(paths *list, const char *prefix, json_t *value)
         }
 }
 
-static bool has(const paths *list, const char *path)
+static bool list_has(const paths *list, const char *path)
 {
         for (size_t i = 0; i < list->len; i++)
                 if (strcmp(list->data[i], path) == 0)
@@ -186,7 +186,7 @@ static void compare(const char *name, const paths *ours, size_t at)
                 const char *path = fields[i].text;
                 if (next < ours->len && strcmp(ours->data[next], path) == 0)
                         next++;
-                else if (has(ours, path))
+                else if (list_has(ours, path))
                         fail_msg("%s: %s is not where Spark has it; %s is", name, path, ours->data[next]);
                 else if (fields[i].kind == REQUIRED && applies(ours, path))
                         fail_msg("%s: %s is missing", name, path);
@@ -219,7 +219,7 @@ static bool check_line(json_t *event, bool *seen)
 static void writes_the_fields_of_spark(void **state)
 {
         struct event_log_options o = plain_options();
-        play(&o, 1, true);
+        play_events(&o, 1, true);
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         read_file(SCRIPTED_APPLICATION_ID, &text);
         bool seen[ARRAY_SIZE(fields)] = {0};
@@ -240,7 +240,7 @@ static void writes_the_fields_of_spark(void **state)
 }
 
 /* The member at a path of keys and indices ("Task Info", "0", …). Fails the test if there is none. */
-static json_t *at(json_t *value, const char *path)
+static json_t *member_at(json_t *value, const char *path)
 {
         _cleanup_free_ char *copy = mem_strdup(path);
         for (char *rest = copy, *part; (part = strsep(&rest, "/"));) {
@@ -263,12 +263,12 @@ static json_t *nth_event(const struct buf *text, const char *name, int n)
 
 static void assert_value(json_t *event, const char *path, int64_t expected)
 {
-        assert_int_equal(json_integer_value(at(event, path)), expected);
+        assert_int_equal(json_integer_value(member_at(event, path)), expected);
 }
 
 static void assert_text(json_t *event, const char *path, const char *expected)
 {
-        assert_string_equal(json_string_value(at(event, path)), expected);
+        assert_string_equal(json_string_value(member_at(event, path)), expected);
 }
 
 static const char *hide_passwords(void *context, const char *key, const char *value)
@@ -280,7 +280,7 @@ static void writes_values_into_their_fields(void **state)
 {
         struct event_log_options o = plain_options();
         o.redact = (struct event_json_redact){hide_passwords, "password"};
-        play(&o, 1, true);
+        play_events(&o, 1, true);
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         read_file(SCRIPTED_APPLICATION_ID, &text);
         assert_null(strstr(text.data, "hunter2"));
@@ -301,8 +301,8 @@ static void writes_values_into_their_fields(void **state)
         e = nth_event(&text, "TaskEnd", 2);
         assert_text(e, "Task End Reason/Description", "line 7 is not \"text\"");
         assert_text(e, "Task End Reason/Stack Trace/0/File Name", "words.c");
-        assert_true(json_is_null(at(e, "Task End Reason/Stack Trace/1/File Name")));
-        assert_true(json_is_true(at(e, "Task Info/Failed")));
+        assert_true(json_is_null(member_at(e, "Task End Reason/Stack Trace/1/File Name")));
+        assert_true(json_is_true(member_at(e, "Task Info/Failed")));
         json_decref(e);
 
         e = nth_event(&text, "StageCompleted", 0);
@@ -327,7 +327,7 @@ static void writes_values_into_their_fields(void **state)
         assert_text(e, "Task End Reason/Description",
                     "bytes \xef\xbf\xbd\xef\xbf\xbd\x01\n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xe2\x82\xac");
         assert_text(e, "Task Info/Locality", "ANY");
-        assert_true(json_is_true(at(e, "Task Info/Speculative")));
+        assert_true(json_is_true(member_at(e, "Task Info/Speculative")));
         json_decref(e);
 }
 
@@ -379,11 +379,11 @@ static void renames_single_file_at_the_end(void **state)
         mode_t mask = umask(077);
         assert_int_equal(event_log_open(&log, &o, &error), 0);
         umask(mask);
-        assert_true(exists("a-fine-mind_dollar_bills__1_2.inprogress"));
+        assert_true(log_exists("a-fine-mind_dollar_bills__1_2.inprogress"));
         assert_int_equal(mode_of("a-fine-mind_dollar_bills__1_2.inprogress"), 0660);
         event_log_free(log);
-        assert_false(exists("a-fine-mind_dollar_bills__1_2.inprogress"));
-        assert_true(exists("a-fine-mind_dollar_bills__1_2"));
+        assert_false(log_exists("a-fine-mind_dollar_bills__1_2.inprogress"));
+        assert_true(log_exists("a-fine-mind_dollar_bills__1_2"));
 
         assert_int_equal(event_log_open(&log, &o, &error), -EEXIST);
         assert_non_null(strstr(error_message(&error), "spark.eventLog.overwrite"));
@@ -461,16 +461,16 @@ static void rolls_between_lines(void **state)
         struct event_log_options o = plain_options();
         o.file.rolling = true;
         o.file.max_file_size = 10 << 20;
-        play(&o, 600, false);
+        play_events(&o, 600, false);
         assert_int_equal(mode_of("eventlog_v2_" SCRIPTED_APPLICATION_ID), 0770);
-        assert_true(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID));
+        assert_true(log_exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID));
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         int64_t lines = 0;
         int files = 0;
         for (char name[128];; files++) {
                 snprintf(name, sizeof(name), "eventlog_v2_%s/events_%d_%s", SCRIPTED_APPLICATION_ID, files + 1,
                          SCRIPTED_APPLICATION_ID);
-                if (!exists(name))
+                if (!log_exists(name))
                         break;
                 read_file(name, &text);
                 assert_in_range(text.len, 1, 10 << 20);
@@ -480,7 +480,7 @@ static void rolls_between_lines(void **state)
         }
         assert_in_range(files, 3, 10);
         o.file.rolling = false;
-        play(&o, 1, false);
+        play_events(&o, 1, false);
         read_file(SCRIPTED_APPLICATION_ID, &text);
         assert_int_equal(lines, (count_lines(&text) - 1) * 600 + 1);
 
@@ -489,8 +489,9 @@ static void rolls_between_lines(void **state)
         assert_int_equal(event_log_open(&log, &o, NULL), -EEXIST);
         o.file.overwrite = true;
         assert_int_equal(event_log_open(&log, &o, NULL), 0);
-        assert_true(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID ".inprogress"));
-        assert_false(exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/events_2_" SCRIPTED_APPLICATION_ID));
+        assert_true(
+                log_exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/appstatus_" SCRIPTED_APPLICATION_ID ".inprogress"));
+        assert_false(log_exists("eventlog_v2_" SCRIPTED_APPLICATION_ID "/events_2_" SCRIPTED_APPLICATION_ID));
         event_log_free(log);
 }
 
@@ -531,11 +532,11 @@ static void compressed_logs_decompress_to_the_same_text(void **state)
 {
         struct event_log_options o = plain_options();
         _cleanup_(buf_deinit) struct buf plain = BUF_INIT, packed = BUF_INIT, unpacked = BUF_INIT;
-        play(&o, 20, false);
+        play_events(&o, 20, false);
         read_file(SCRIPTED_APPLICATION_ID, &plain);
 
         o.file.codec = EVENT_CODEC_ZSTD;
-        play(&o, 20, false);
+        play_events(&o, 20, false);
         read_file(SCRIPTED_APPLICATION_ID ".zstd", &packed);
         assert_in_range(packed.len, 1, plain.len / 10);
         buf_reserve(&unpacked, plain.len + 1);
@@ -548,7 +549,7 @@ static void compressed_logs_decompress_to_the_same_text(void **state)
         assert_memory_equal(unpacked.data, plain.data, plain.len);
 
         o.file.codec = EVENT_CODEC_LZ4;
-        play(&o, 20, false);
+        play_events(&o, 20, false);
         read_file(SCRIPTED_APPLICATION_ID ".lz4", &packed);
         assert_in_range(packed.len, 1, plain.len / 4);
         buf_reset(&unpacked);
@@ -596,10 +597,10 @@ static void full_disk_ends_only_the_log(void **state)
         small.rlim_cur = 64 << 10; /* write(2) fails with EFBIG beyond this */
         setrlimit(RLIMIT_FSIZE, &small);
         struct event_log_options o = plain_options();
-        play(&o, 50, true);
+        play_events(&o, 50, true);
         setrlimit(RLIMIT_FSIZE, &old);
-        assert_true(exists(SCRIPTED_APPLICATION_ID ".inprogress"));
-        assert_false(exists(SCRIPTED_APPLICATION_ID));
+        assert_true(log_exists(SCRIPTED_APPLICATION_ID ".inprogress"));
+        assert_false(log_exists(SCRIPTED_APPLICATION_ID));
 }
 
 int main(void)

@@ -23,7 +23,7 @@ struct recorder {
         pthread_mutex_t *gate; /* held by the test to stall the bus */
 };
 
-static void hear(struct recorder *r, int64_t id)
+static void record_event(struct recorder *r, int64_t id)
 {
         assert_true(r->n < r->room);
         r->heard[r->n++] = id;
@@ -34,7 +34,7 @@ static void on_task_starts(struct listener *l, const struct task_start *batch, s
         struct recorder *r = container_of(l, struct recorder, listener);
         r->batches++;
         for (size_t i = 0; i < n; i++)
-                hear(r, batch[i].info.id * 2);
+                record_event(r, batch[i].info.id * 2);
 }
 
 static void on_task_ends(struct listener *l, const struct task_end *batch, size_t n)
@@ -42,7 +42,7 @@ static void on_task_ends(struct listener *l, const struct task_end *batch, size_
         struct recorder *r = container_of(l, struct recorder, listener);
         r->batches++;
         for (size_t i = 0; i < n; i++) {
-                hear(r, batch[i].info.id * 2 + 1);
+                record_event(r, batch[i].info.id * 2 + 1);
                 if (batch[i].detail)
                         snprintf(r->description, sizeof(r->description), "%s/%s", batch[i].detail->description,
                                  batch[i].detail->stack[0].function);
@@ -56,7 +56,7 @@ static void on_job_start(struct listener *l, const struct job_start *e)
                 pthread_mutex_lock(r->gate);
                 pthread_mutex_unlock(r->gate);
         }
-        hear(r, -e->id);
+        record_event(r, -e->id);
         if (e->properties)
                 snprintf(r->property, sizeof(r->property), "%s/%s/%d", strmap_get(e->properties, "a"),
                          e->stages[0].rdds[0].name, e->stages[0].rdds[0].parent_ids[1]);
@@ -183,7 +183,7 @@ struct producer {
         size_t n;
 };
 
-static void *produce(void *arg)
+static void *post_on_thread(void *arg)
 {
         struct producer *p = arg;
         for (size_t i = 0; i < p->n; i++) {
@@ -204,7 +204,7 @@ static void accepts_events_of_several_threads(void **state)
         pthread_t threads[THREADS];
         for (int i = 0; i < THREADS; i++) {
                 producers[i] = (struct producer){bus, (int64_t)i * EACH, EACH};
-                pthread_create(&threads[i], NULL, produce, &producers[i]);
+                pthread_create(&threads[i], NULL, post_on_thread, &producers[i]);
         }
         for (int i = 0; i < THREADS; i++)
                 pthread_join(threads[i], NULL);

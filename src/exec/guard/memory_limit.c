@@ -251,7 +251,7 @@ const char *memory_limit_origin(const struct memory_limit *l)
         return l->group_name;
 }
 
-static int64_t resident(const struct memory_limit *l)
+static int64_t memory_limit_resident(const struct memory_limit *l)
 {
         char text[128];
         long long pages = 0;
@@ -283,7 +283,7 @@ static int64_t group_used(const struct memory_limit *l)
 
 int64_t memory_limit_used(struct memory_limit *l)
 {
-        return l->group < l->configured ? group_used(l) : resident(l);
+        return l->group < l->configured ? group_used(l) : memory_limit_resident(l);
 }
 
 int64_t memory_limit_group(const struct memory_limit *l)
@@ -320,7 +320,7 @@ int64_t memory_limit_reserve(const struct memory_limit *l)
 
 int64_t memory_limit_room(const struct memory_limit *l, int64_t extra)
 {
-        int64_t room = l->configured == NO_LIMIT ? NO_LIMIT : l->configured - resident(l);
+        int64_t room = l->configured == NO_LIMIT ? NO_LIMIT : l->configured - memory_limit_resident(l);
         if (l->group != NO_LIMIT)
                 room = MIN(room, (l->group - memory_limit_reserve(l) + extra - group_used(l)) / l->processes);
         return MAX(room, INT64_C(0));
@@ -328,7 +328,7 @@ int64_t memory_limit_room(const struct memory_limit *l, int64_t extra)
 
 enum memory_verdict memory_limit_check(struct memory_limit *l, int timeout, int64_t *used, int64_t *excess)
 {
-        int64_t own = resident(l), most = l->configured, over = own - most;
+        int64_t own = memory_limit_resident(l), most = l->configured, over = own - most;
         *used = own;
         if (l->group != NO_LIMIT) {
                 int64_t reserve = memory_limit_reserve(l), bound = l->group - reserve, group = group_used(l);

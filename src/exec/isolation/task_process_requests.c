@@ -268,7 +268,8 @@ static int task_process_requests_keep_page(struct handed_block *kept, const unsi
         return r;
 }
 
-/* The reply's status says whether to send more. A block that cannot be stored is not an error: a later task recomputes it. */
+/* The reply's status says whether to send more. A block that cannot be stored is not an error: a later task recomputes
+ * it. */
 static bool reply_keep(struct task_process_requests *a, int socket, struct task_batch *run,
                        const struct task_process_request *ask, const struct task_process_received *in)
 {

@@ -147,7 +147,7 @@ int kube_config_read(const struct kube_places *places, const char *context, stru
                      struct fst_error *error)
 {
         struct kube_config c = KUBE_CONFIG_INIT;
-        struct kube_files *files;
+        struct kubeconfig_files *files;
         _cleanup_free_ char *home = places->home ? mem_printf("%s/.kube/config", places->home) : NULL;
         const char *paths = places->kubeconfig && *places->kubeconfig ? places->kubeconfig : home;
         int r = kube_files_read(paths ? paths : "", &files, error);
@@ -172,7 +172,7 @@ int kube_config_parse(const char *text, size_t len, const char *folder, const ch
                       struct fst_error *error)
 {
         struct kube_config c = KUBE_CONFIG_INIT;
-        struct kube_files *files;
+        struct kubeconfig_files *files;
         int r = kube_files_parse(text, len, folder, &files, error);
         if (r < 0)
                 return r;

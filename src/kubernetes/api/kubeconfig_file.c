@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-struct kube_files {
+struct kubeconfig_files {
         VEC(struct kube_file) list;
 };
 
@@ -20,7 +20,7 @@ struct kube_file {
         char *path, *folder;
 };
 
-void kube_files_free(struct kube_files *files)
+void kube_files_free(struct kubeconfig_files *files)
 {
         if (!files)
                 return;
@@ -33,17 +33,17 @@ void kube_files_free(struct kube_files *files)
         free(files);
 }
 
-static void files_freep(struct kube_files **files)
+static void files_freep(struct kubeconfig_files **files)
 {
         kube_files_free(*files);
 }
 
-size_t kube_files_count(const struct kube_files *files)
+size_t kube_files_count(const struct kubeconfig_files *files)
 {
         return files->list.len;
 }
 
-static int add_text(struct kube_files *files, const char *path, const char *folder, const char *text, size_t len,
+static int add_text(struct kubeconfig_files *files, const char *path, const char *folder, const char *text, size_t len,
                     struct fst_error *error)
 {
         json_t *tree;
@@ -67,7 +67,7 @@ static char *folder_of(const char *path)
         return here ? here : mem_strdup(".");
 }
 
-static int kubeconfig_file_add_file(struct kube_files *files, const char *path, struct fst_error *error)
+static int kubeconfig_file_add_file(struct kubeconfig_files *files, const char *path, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         struct fst_error why = FST_ERROR_INIT;
@@ -85,9 +85,9 @@ static int kubeconfig_file_add_file(struct kube_files *files, const char *path, 
         return add_text(files, path, folder, buf_text(&text), text.len, error);
 }
 
-int kube_files_read(const char *paths, struct kube_files **out, struct fst_error *error)
+int kube_files_read(const char *paths, struct kubeconfig_files **out, struct fst_error *error)
 {
-        _cleanup_(files_freep) struct kube_files *files = new0(struct kube_files);
+        _cleanup_(files_freep) struct kubeconfig_files *files = new0(struct kubeconfig_files);
         for (const char *p = paths; *p; p += *p == ':') {
                 size_t n = strcspn(p, ":");
                 _cleanup_free_ char *path = mem_strndup(p, n);
@@ -100,9 +100,10 @@ int kube_files_read(const char *paths, struct kube_files **out, struct fst_error
         return 0;
 }
 
-int kube_files_parse(const char *text, size_t len, const char *folder, struct kube_files **out, struct fst_error *error)
+int kube_files_parse(const char *text, size_t len, const char *folder, struct kubeconfig_files **out,
+                     struct fst_error *error)
 {
-        _cleanup_(files_freep) struct kube_files *files = new0(struct kube_files);
+        _cleanup_(files_freep) struct kubeconfig_files *files = new0(struct kubeconfig_files);
         int r = add_text(files, "(text)", folder, text, len, error);
         if (r == 0)
                 *out = steal(files);
@@ -118,7 +119,7 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* Returns @what (an object) of the entry @name in the first file whose @list has it, or NULL. */
-static const json_t *kubeconfig_entry_find(const struct kube_files *files, const char *list, const char *name,
+static const json_t *kubeconfig_entry_find(const struct kubeconfig_files *files, const char *list, const char *name,
                                            const char *what, const struct kube_file **where)
 {
         for (size_t i = 0; i < files->list.len; i++) {
@@ -136,7 +137,7 @@ static const json_t *kubeconfig_entry_find(const struct kube_files *files, const
         return NULL;
 }
 
-static int kubeconfig_entry_unknown(const struct kube_files *files, const char *list, const char *what,
+static int kubeconfig_entry_unknown(const struct kubeconfig_files *files, const char *list, const char *what,
                                     const char *name, const char *context, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
@@ -287,7 +288,7 @@ static int kubeconfig_file_read_user(const json_t *user, const struct kube_file 
         return 0;
 }
 
-int kube_files_context(const struct kube_files *files, const char *context, struct kube_config *out,
+int kube_files_context(const struct kubeconfig_files *files, const char *context, struct kube_config *out,
                        struct fst_error *error)
 {
         const struct kube_file *where = NULL;

@@ -91,7 +91,7 @@ static int64_t json_bytes(const json_t *quantity)
         return text && quantity_read(text, 0, &bytes, NULL) == 0 ? bytes : -1;
 }
 
-static int64_t resized(int64_t size, double factor)
+static int64_t resized_bytes(int64_t size, double factor)
 {
         double larger = (double)size * (1 + factor);
         return larger < (double)INT64_MAX ? (int64_t)larger : INT64_MAX;
@@ -146,7 +146,7 @@ static void memory_on_metrics(void *owner, struct kube_call *call, int r, const 
         if (r)
                 log_debug(MEMORY_LOG, "Failed to handle %s: %s", c->executor_id, error_message(response->error));
         if (usage >= 0 && limit >= 0 && name && (double)usage > (double)limit * c->plugin->threshold) {
-                const int64_t size = resized(limit, c->plugin->factor);
+                const int64_t size = resized_bytes(limit, c->plugin->factor);
                 log_info(MEMORY_LOG,
                          "Increase executor %s container memory from %lld to %lld as usage %lld exceeded threshold.",
                          c->executor_id, (long long)limit, (long long)size, (long long)usage);
@@ -208,7 +208,7 @@ static void claim_resize(struct resize_call *c, const json_t *claim)
                          (long long)current, (long long)capacity);
                 return;
         }
-        const int64_t size = resized(current, c->plugin->factor);
+        const int64_t size = resized_bytes(current, c->plugin->factor);
         const char *requested = strmap_get(&c->plugins->requested, c->claim);
         _cleanup_free_ char *text = mem_printf("%lld", (long long)size);
         if (requested && strcmp(requested, text) == 0)

@@ -32,7 +32,7 @@ static int put_namespace(const struct kube_conf *c, json_t *pod, struct fst_erro
 static int driver_objects_make_list(const struct kube_conf *c, const char *uid, json_t **out, size_t *pod_at,
                                     struct fst_error *error)
 {
-        _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
+        _cleanup_(driver_spec_deinit) struct driver_pod_spec spec = {0};
         json_t *pod = NULL, *map = NULL;
         int r = driver_spec_build(c, &spec, error);
         if (r == 0)

@@ -28,10 +28,10 @@ static const struct feature_step *const classic_steps[] = {
         &classic_driver_step, &driver_credentials_step, &driver_service_step, &mount_secrets_step, &init_container_step,
 };
 
-int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct fst_error *error)
+int driver_spec_build(const struct kube_conf *c, struct driver_pod_spec *out, struct fst_error *error)
 {
         _cleanup_(step_list_deinit) struct step_list list = {0};
-        *out = (struct driver_spec){.pre_resources = json_array(), .resources = json_array()};
+        *out = (struct driver_pod_spec){.pre_resources = json_array(), .resources = json_array()};
         int r = pod_template_load(c, &out->pod, error);
         if (r == 0)
                 r = pods_are_classic(c) ? step_list_make(c, classic_steps, ARRAY_SIZE(classic_steps), &list, error)
@@ -43,17 +43,17 @@ int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct
         return r ? r : gang_put(c, &out->pod, out->pre_resources, error);
 }
 
-void driver_spec_deinit(struct driver_spec *spec)
+void driver_spec_deinit(struct driver_pod_spec *spec)
 {
         spark_pod_deinit(&spec->pod);
         json_decref(spec->pre_resources);
         json_decref(spec->resources);
         strmap_deinit(&spec->properties);
-        *spec = (struct driver_spec){0};
+        *spec = (struct driver_pod_spec){0};
 }
 
 /* As Spark 2.3: passes the driver's properties as JVM options. */
-static json_t *finish_classic(const struct driver_spec *spec)
+static json_t *finish_classic(const struct driver_pod_spec *spec)
 {
         struct spark_pod whole = {json_deep_copy(spec->pod.pod), json_deep_copy(spec->pod.container)};
         _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&spec->properties);
@@ -69,7 +69,7 @@ static json_t *finish_classic(const struct driver_spec *spec)
         return pod;
 }
 
-int driver_spec_finish(const struct kube_conf *c, const struct driver_spec *spec, json_t **pod, json_t **map,
+int driver_spec_finish(const struct kube_conf *c, const struct driver_pod_spec *spec, json_t **pod, json_t **map,
                        struct fst_error *error)
 {
         json_t *files = NULL;

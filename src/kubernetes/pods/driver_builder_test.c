@@ -41,7 +41,7 @@ static void objects_come_in_order(void **state)
 static void final_pod_has_container_and_files(void **state)
 {
         struct step_fixture f;
-        struct driver_spec spec;
+        struct driver_pod_spec spec;
         json_t *pod = NULL, *map = NULL;
         free(temp_dir_write("log4j2.properties", "x"));
         step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.namespace=jobs"));
@@ -71,7 +71,7 @@ static void final_pod_has_container_and_files(void **state)
 static void excludes_steps_and_rejects_unknown_ones(void **state)
 {
         struct step_fixture f;
-        struct driver_spec spec;
+        struct driver_pod_spec spec;
         step_begin(&f, KUBE_DRIVER,
                    settings("spark.kubernetes.driver.pod.excludedFeatureSteps="
                             "org.apache.spark.deploy.k8s.features.DriverServiceFeatureStep,"

@@ -20,7 +20,7 @@ static const json_t *annotation(struct spark_pod *pod, const char *name)
 static void annotates_task_groups_for_yunikorn(void **state)
 {
         struct step_fixture f;
-        struct driver_spec driver;
+        struct driver_pod_spec driver;
         struct executor_pod_spec executor;
         step_begin(&f, KUBE_DRIVER,
                    settings(SIZES, ON, K "scheduler.name=yunikorn", "spark.firesteel.kubernetes.gang.timeout=90s",
@@ -51,7 +51,7 @@ static void annotates_task_groups_for_yunikorn(void **state)
 static void sets_min_resources_for_volcano(void **state)
 {
         struct step_fixture f;
-        struct driver_spec driver;
+        struct driver_pod_spec driver;
         step_begin(&f, KUBE_DRIVER,
                    settings(SIZES, ON, K "scheduler.name=volcano", K "driver.pod.featureSteps=" STEP,
                             K "scheduler.volcano.podGroupTemplateJson={\"spec\":{\"queue\":\"q\"}}"));
@@ -82,7 +82,7 @@ static void sets_min_resources_for_volcano(void **state)
 static void keeps_values_of_user(void **state)
 {
         struct step_fixture f;
-        struct driver_spec driver;
+        struct driver_pod_spec driver;
         step_begin(&f, KUBE_DRIVER,
                    settings(SIZES, ON, K "scheduler.name=volcano", K "driver.pod.featureSteps=" STEP,
                             K

@@ -537,7 +537,7 @@ static void sched_replay_on_end(struct replay *r, struct trace_words *w)
 /* ------------------------------------------------------------------------------------------------ simple records */
 
 /* The words of a record that has only numbers and texts. */
-struct arguments {
+struct replay_arguments {
         int64_t now;
         int64_t n[5];
         char *text[2];
@@ -548,7 +548,7 @@ struct arguments {
  * text, S text that is not NULL.
  */
 static void sched_replay_take_arguments(struct replay *r, struct trace_words *w, const char *format,
-                                        struct arguments *a)
+                                        struct replay_arguments *a)
 {
         static const struct range {
                 int64_t low, high;
@@ -569,7 +569,7 @@ static void sched_replay_take_arguments(struct replay *r, struct trace_words *w,
 }
 
 #define CALL(name, call)                                                                                               \
-        static void name(struct sched *s, const struct arguments *a)                                                   \
+        static void name(struct sched *s, const struct replay_arguments *a)                                            \
         {                                                                                                              \
                 call;                                                                                                  \
         }
@@ -598,7 +598,7 @@ static const struct record {
         void (*take)(struct replay *r, struct trace_words *w);
         bool prepares; /* not a call of the scheduler */
         const char *format;
-        void (*call)(struct sched *s, const struct arguments *a);
+        void (*call)(struct sched *s, const struct replay_arguments *a);
 } records[] = {
         {"status", on_status},
         {"revive", .format = "T", .call = call_revive},
@@ -629,7 +629,7 @@ static const struct record {
 
 static void record_take(struct replay *r, const struct record *record, struct trace_words *w)
 {
-        struct arguments a = {0};
+        struct replay_arguments a = {0};
 
         if (record->take) {
                 record->take(r, w);

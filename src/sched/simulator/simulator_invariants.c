@@ -453,7 +453,7 @@ void sim_check_end(struct sim *sim)
         }
         sim_check(sim, sim->s->waiting.len == 0 && sim->s->failed.len == 0, "some stages wait forever");
         for (size_t i = 0; i < sim->executors.len; i++) {
-                const struct executor *e = &sim->s->tasks.executors.at.data[i];
+                const struct sched_executor *e = &sim->s->tasks.executors.at.data[i];
 
                 sim_check(sim, sim->executors.data[i].first < 0, "a batch on executor %zu never ends", i);
                 sim_check(sim, !e->alive || e->free == sim->executors.data[i].cores,

@@ -70,7 +70,7 @@ void name_index_deinit(struct name_index *x)
 
 void executors_unqueue(struct executors *x, int index)
 {
-        struct executor *e = executors_at(x, index);
+        struct sched_executor *e = executors_at(x, index);
 
         if (!e->queued)
                 return;
@@ -89,7 +89,7 @@ void executors_unqueue(struct executors *x, int index)
         *(e->next >= 0 ? &executors_at(x, e->next)->prev : &x->last) = e->prev;
 }
 
-static bool executors_is_usable(const struct executors *x, const struct executor *e)
+static bool executors_is_usable(const struct executors *x, const struct sched_executor *e)
 {
         return e->alive && e->enabled && !e->decommissioned && !e->excluded && !x->hosts.data[e->host].excluded;
 }
@@ -101,7 +101,7 @@ bool executors_usable(const struct executors *x, int index)
 
 void executors_queue(struct executors *x, int index)
 {
-        struct executor *e = executors_at(x, index);
+        struct sched_executor *e = executors_at(x, index);
 
         executors_unqueue(x, index);
         if (!executors_is_usable(x, e) || e->free < x->task_cpus)
@@ -125,7 +125,7 @@ void executors_init(struct executors *x, int task_cpus, const struct resource_re
 void executors_deinit(struct executors *x)
 {
         for (size_t i = 0; i < x->at.len; i++) {
-                struct executor *e = &x->at.data[i];
+                struct sched_executor *e = &x->at.data[i];
 
                 for (int k = 0; e->resources && k < x->n_requests; k++)
                         resource_pool_deinit(&e->resources[k]);
@@ -144,7 +144,7 @@ void executors_deinit(struct executors *x)
         name_index_deinit(&x->racks);
 }
 
-static int slots_of(const struct executors *x, const struct executor *e)
+static int slots_of(const struct executors *x, const struct sched_executor *e)
 {
         int slots = e->cores / x->task_cpus;
 
@@ -178,7 +178,7 @@ int executors_host_index(struct executors *x, const char *name, const char *(*ra
 
 static void join_host(struct executors *x, int index, bool join)
 {
-        struct executor *e = executors_at(x, index);
+        struct sched_executor *e = executors_at(x, index);
         struct host *host = &x->hosts.data[e->host];
 
         host->n_alive += join ? 1 : -1;
@@ -224,15 +224,15 @@ int executors_add(struct executors *x, const struct executor_spec *spec, const c
                 vec_push(&x->by_id, -1);
         int host = host_index(x, spec->host, rack, owner);
 
-        vec_push(&x->at, (struct executor){.id = mem_strdup(spec->id),
-                                           .host = host,
-                                           .cores = spec->cores,
-                                           .free = spec->cores,
-                                           .alive = true,
-                                           .enabled = true,
-                                           .prev = -1,
-                                           .next = -1,
-                                           .resources = make_pools(x, spec)});
+        vec_push(&x->at, (struct sched_executor){.id = mem_strdup(spec->id),
+                                                 .host = host,
+                                                 .cores = spec->cores,
+                                                 .free = spec->cores,
+                                                 .alive = true,
+                                                 .enabled = true,
+                                                 .prev = -1,
+                                                 .next = -1,
+                                                 .resources = make_pools(x, spec)});
         int index = (int)x->at.len - 1, slots = slots_of(x, executors_at(x, index));
 
         x->by_id.data[id] = index;
@@ -248,7 +248,7 @@ int executors_add(struct executors *x, const struct executor_spec *spec, const c
 /* Updates slots and the queue after a change of usability from @before. */
 static void usability_changed(struct executors *x, int index, bool before)
 {
-        struct executor *e = executors_at(x, index);
+        struct sched_executor *e = executors_at(x, index);
 
         if (before == executors_is_usable(x, e))
                 return;
@@ -261,7 +261,7 @@ static void usability_changed(struct executors *x, int index, bool before)
 
 void executors_set_dead(struct executors *x, int index)
 {
-        struct executor *e = executors_at(x, index);
+        struct sched_executor *e = executors_at(x, index);
         bool before = executors_is_usable(x, e);
 
         if (!e->alive)

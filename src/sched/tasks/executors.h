@@ -9,9 +9,9 @@
 #include "sched/tasks/resources.h"
 #include "sched/sched.h"
 
-struct task_run;
+struct launched_batch;
 
-struct executor {
+struct sched_executor {
         char *id;
         int host; /* index in hosts */
         int cores, free;
@@ -27,7 +27,7 @@ struct executor {
         int cursors;                     /* task sets whose cursor is on it */
         int prev_on, next_on;            /* live executors of the host */
         struct resource_pool *resources; /* one for each resource that tasks request; NULL: none */
-        struct task_run *runs;
+        struct launched_batch *runs;
         uint64_t loss_epoch; /* for dag.c: of the newest task set whose fetch failure was counted */
 };
 
@@ -52,7 +52,7 @@ int name_index_find(const struct name_index *x, const char *name); /* -1: unknow
 void name_index_deinit(struct name_index *x);
 
 struct executors {
-        VEC(struct executor) at; /* by index */
+        VEC(struct sched_executor) at; /* by index */
         VEC(struct host) hosts;
         struct name_index ids, host_names, racks;
         VEC(int) by_id;         /* by number of the id → index of the newest executor with that id */
@@ -95,7 +95,7 @@ bool executors_usable(const struct executors *x, int executor);
 void executors_queue(struct executors *x, int executor);
 void executors_unqueue(struct executors *x, int executor);
 
-static inline struct executor *executors_at(struct executors *x, int executor)
+static inline struct sched_executor *executors_at(struct executors *x, int executor)
 {
         return &x->at.data[executor];
 }

@@ -302,7 +302,7 @@ int64_t locality_deadline(const struct locality *l, const struct locality_config
 
 index_list *locality_list(struct locality *l, const struct executors *x, enum task_locality level, int executor)
 {
-        const struct executor *e = &x->at.data[executor];
+        const struct sched_executor *e = &x->at.data[executor];
         struct place_list *list = NULL;
 
         if (level == LOCALITY_NO_PREF)
@@ -318,7 +318,7 @@ index_list *locality_list(struct locality *l, const struct executors *x, enum ta
 
 enum task_locality locality_of(const struct locality *l, const struct executors *x, int32_t index, int executor)
 {
-        const struct executor *e = &x->at.data[executor];
+        const struct sched_executor *e = &x->at.data[executor];
         enum task_locality best = LOCALITY_ANY;
         int rack = x->hosts.data[e->host].rack;
 

@@ -20,10 +20,10 @@
 
 /* ---------------------------------------------------------------------------------------------------- launch */
 
-static struct task_run *run_new(struct task_scheduler *ts, struct task_set *set, int executor, int n)
+static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set *set, int executor, int n)
 {
-        struct task_run *run = ts->spare_runs;
-        struct executor *e = executors_at(&ts->executors, executor);
+        struct launched_batch *run = ts->spare_runs;
+        struct sched_executor *e = executors_at(&ts->executors, executor);
         struct resource_share *shares;
 
         if (run)
@@ -33,16 +33,16 @@ static struct task_run *run_new(struct task_scheduler *ts, struct task_set *set,
         shares = run->shares;
         if (!shares && ts->config.n_resources > 0)
                 shares = new_array(struct resource_share, (size_t)ts->config.n_resources);
-        *run = (struct task_run){.set = set,
-                                 .executor = executor,
-                                 .n = n,
-                                 .left = n,
-                                 .first_id = ts->tasks.next_id,
-                                 .launched = ts->now,
-                                 .progress = ts->now,
-                                 .shares = shares,
-                                 .next_on = e->runs,
-                                 .next_in_set = set->runs};
+        *run = (struct launched_batch){.set = set,
+                                       .executor = executor,
+                                       .n = n,
+                                       .left = n,
+                                       .first_id = ts->tasks.next_id,
+                                       .launched = ts->now,
+                                       .progress = ts->now,
+                                       .shares = shares,
+                                       .next_on = e->runs,
+                                       .next_in_set = set->runs};
         for (int i = 0; i < ts->config.n_resources; i++)
                 resource_pool_take(&e->resources[i], ts->requests[i].amount, &shares[i]);
         if (e->runs)
@@ -56,9 +56,9 @@ static struct task_run *run_new(struct task_scheduler *ts, struct task_set *set,
         return run;
 }
 
-void task_scheduler_end_run(struct task_scheduler *ts, struct task_run *run)
+void task_scheduler_end_run(struct task_scheduler *ts, struct launched_batch *run)
 {
-        struct executor *e = executors_at(&ts->executors, run->executor);
+        struct sched_executor *e = executors_at(&ts->executors, run->executor);
         struct task_set *set = run->set;
 
         *(run->prev_on ? &run->prev_on->next_on : &e->runs) = run->next_on;
@@ -95,7 +95,7 @@ static void log_launch(const struct task_scheduler *ts, const struct task_set *s
 }
 
 /* Stores the resources of the batch for the launch message in ts->launch_resources. */
-static const struct task_resource *describe_resources(struct task_scheduler *ts, const struct task_run *run)
+static const struct task_resource *describe_resources(struct task_scheduler *ts, const struct launched_batch *run)
 {
         if (ts->config.n_resources == 0)
                 return NULL;
@@ -113,7 +113,7 @@ static void offers_launch(struct task_scheduler *ts, struct task_set *set, int e
         struct task_launch launches[SCHED_MAX_RUN];
 
         executors_unqueue(&ts->executors, executor);
-        struct task_run *run = run_new(ts, set, executor, n);
+        struct launched_batch *run = run_new(ts, set, executor, n);
         const struct task_resource *resources = describe_resources(ts, run);
 
         for (int i = 0; i < n; i++) {
@@ -145,7 +145,7 @@ static void offers_launch(struct task_scheduler *ts, struct task_set *set, int e
 
 /* ------------------------------------------------------------------------------- tasks for an executor */
 
-static bool resources_fit(const struct task_scheduler *ts, const struct executor *e)
+static bool resources_fit(const struct task_scheduler *ts, const struct sched_executor *e)
 {
         for (int i = 0; i < ts->config.n_resources; i++)
                 if (!resource_pool_fits(&e->resources[i], ts->requests[i].amount))
@@ -350,7 +350,7 @@ static bool offers_search(struct task_scheduler *ts, struct task_set *set)
 /* Returns how many tasks of @set fit on the executor now. */
 static int room_for(const struct task_scheduler *ts, const struct task_set *set, int executor)
 {
-        const struct executor *e = &ts->executors.at.data[executor];
+        const struct sched_executor *e = &ts->executors.at.data[executor];
         int room = e->free / set->cpus;
 
         if (ts->config.exclusion.stage && !set_exclusion_allows(set->exclusion, &ts->executors, executor))

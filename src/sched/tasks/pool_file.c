@@ -34,7 +34,7 @@ struct open_pool {
         struct buf text[N_PROPERTIES];
 };
 
-struct reader {
+struct pool_file_reader {
         XML_Parser parser;
         const char *file;
         int depth;
@@ -47,7 +47,7 @@ struct reader {
 
 static void pool_file_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
-        struct reader *r = data;
+        struct pool_file_reader *r = data;
 
         r->depth++;
         if (strcmp(name, "pool") == 0) {
@@ -71,7 +71,7 @@ static void pool_file_start_element(void *data, const XML_Char *name, const XML_
 
 static void pool_file_characters(void *data, const XML_Char *text, int length)
 {
-        struct reader *r = data;
+        struct pool_file_reader *r = data;
 
         if (r->property >= 0 && r->open.len > 0)
                 buf_append(&r->open.data[r->open.len - 1].text[r->property], text, (size_t)length);
@@ -92,7 +92,7 @@ static char *pool_file_trimmed(struct buf *b)
         return mem_strndup(text, length);
 }
 
-static void pool_file_read_mode(const struct reader *r, struct pool_spec *pool, struct buf *text)
+static void pool_file_read_mode(const struct pool_file_reader *r, struct pool_spec *pool, struct buf *text)
 {
         _cleanup_free_ char *mode = pool_file_trimmed(text);
 
@@ -109,7 +109,7 @@ static void pool_file_read_mode(const struct reader *r, struct pool_spec *pool, 
                          mode, r->file, pool->name);
 }
 
-static void pool_file_read_int(const struct reader *r, const struct pool_spec *pool, enum property property,
+static void pool_file_read_int(const struct pool_file_reader *r, const struct pool_spec *pool, enum property property,
                                struct buf *text, int *value)
 {
         _cleanup_free_ char *data = pool_file_trimmed(text);
@@ -128,7 +128,7 @@ static void pool_file_read_int(const struct reader *r, const struct pool_spec *p
                  r->file, property_names[property], data, property_names[property], *value, pool->name);
 }
 
-static void close_pool(struct reader *r)
+static void close_pool(struct pool_file_reader *r)
 {
         struct open_pool *open = &r->open.data[r->open.len - 1];
         struct pool_spec *pool = &r->pools.data[open->index];
@@ -143,7 +143,7 @@ static void close_pool(struct reader *r)
 
 static void pool_file_end_element(void *data, const XML_Char *name)
 {
-        struct reader *r = data;
+        struct pool_file_reader *r = data;
 
         if (r->open.len > 0 && r->open.data[r->open.len - 1].depth == r->depth)
                 close_pool(r);
@@ -156,13 +156,13 @@ static void pool_file_entity_declared(void *data, const XML_Char *name, int is_p
                                       int length, const XML_Char *base, const XML_Char *system,
                                       const XML_Char *public_id, const XML_Char *notation)
 {
-        struct reader *r = data;
+        struct pool_file_reader *r = data;
 
         r->entity = true;
         XML_StopParser(r->parser, XML_FALSE);
 }
 
-static int pool_file_parse_text(struct reader *r, const char *text, size_t length, struct fst_error *error)
+static int pool_file_parse_text(struct pool_file_reader *r, const char *text, size_t length, struct fst_error *error)
 {
         if (length > POOL_FILE_MAX)
                 return error_set(error, -EINVAL,
@@ -183,7 +183,7 @@ static int pool_file_parse_text(struct reader *r, const char *text, size_t lengt
 
 int pool_file_parse(struct pool_file *file, const char *text, size_t length, const char *name, struct fst_error *error)
 {
-        struct reader r = {.file = name, .property = -1, .parser = XML_ParserCreate(NULL)};
+        struct pool_file_reader r = {.file = name, .property = -1, .parser = XML_ParserCreate(NULL)};
         int result;
 
         if (!r.parser)

@@ -129,8 +129,8 @@ static bool speculation_listed(const struct speculation *s, int32_t index)
         return false;
 }
 
-static void check_run(struct task_scheduler *ts, struct task_set *set, const struct task_run *run, double threshold,
-                      bool by_efficiency)
+static void check_run(struct task_scheduler *ts, struct task_set *set, const struct launched_batch *run,
+                      double threshold, bool by_efficiency)
 {
         struct speculation *s = set->speculation;
         bool first = true;
@@ -176,7 +176,7 @@ static void speculation_check_set(struct task_scheduler *ts, struct task_set *se
                 threshold = MAX((double)config->threshold, least);
         else
                 return;
-        for (struct task_run *run = set->runs; run; run = run->next_in_set)
+        for (struct launched_batch *run = set->runs; run; run = run->next_in_set)
                 check_run(ts, set, run, threshold, (double)finished >= enough);
         if (s->slow.len > before)
                 task_scheduler_has_work(ts, set);

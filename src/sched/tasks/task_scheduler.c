@@ -47,7 +47,7 @@ void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *c
         ts->config.n_pools = 0;
 }
 
-static struct executor *executor_at(struct task_scheduler *ts, int executor)
+static struct sched_executor *executor_at(struct task_scheduler *ts, int executor)
 {
         return executors_at(&ts->executors, executor);
 }
@@ -114,7 +114,7 @@ void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int6
         task_scheduler_has_work(ts, set);
 }
 
-static void kill_run(struct task_scheduler *ts, struct task_run *run, int only_index, bool interrupt,
+static void kill_run(struct task_scheduler *ts, struct launched_batch *run, int only_index, bool interrupt,
                      const char *reason)
 {
         if (!executor_at(ts, run->executor)->alive)
@@ -136,7 +136,7 @@ void task_scheduler_cancel(struct task_scheduler *ts, const struct stage *stage,
                 if (set->stage != stage)
                         continue;
                 set->zombie = true;
-                for (struct task_run *run = set->runs; run; run = run->next_in_set)
+                for (struct launched_batch *run = set->runs; run; run = run->next_in_set)
                         kill_run(ts, run, -1, interrupt, reason);
                 maybe_finish(ts, set);
         }
@@ -202,7 +202,7 @@ static void task_scheduler_succeeded(struct task_scheduler *ts, const struct tas
                 speculation_succeeded(set->speculation, &ts->config.speculation, status->run_ns, status->records);
         mark_done(ts, set, info->index);
         if (unlikely(set->slots[info->index].copies > 0))
-                for (struct task_run *run = set->runs; run; run = run->next_in_set)
+                for (struct launched_batch *run = set->runs; run; run = run->next_in_set)
                         kill_run(ts, run, info->index, true, "another attempt succeeded");
         if (unlikely((alone ? LOG_INFO : LOG_DEBUG) <= log_threshold))
                 log_about(alone ? LOG_INFO : LOG_DEBUG, set->stage_id, status->task_id, LOG_SET,
@@ -294,7 +294,7 @@ static void task_scheduler_failed(struct task_scheduler *ts, const struct task_a
 {
         struct task_set *set = info->set;
         struct task_slot *slot = &set->slots[info->index];
-        const struct executor *e = executor_at(ts, info->executor);
+        const struct sched_executor *e = executor_at(ts, info->executor);
         const char *message = status->message ? status->message : "no reason given";
         bool counts = status->state == TASK_FAILED || status->state == TASK_EXECUTOR_LOST;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -332,7 +332,7 @@ static void task_scheduler_failed(struct task_scheduler *ts, const struct task_a
 
 static void end_attempt(struct task_scheduler *ts, struct task_attempt *a, const struct task_status *status)
 {
-        struct task_run *run = a->run;
+        struct launched_batch *run = a->run;
         struct task_set *set = run->set;
         struct task_attempt_info info;
 
@@ -405,7 +405,7 @@ void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id)
 }
 
 /* Returns the task that the core of @run was running: the reported one, else the first that has not ended. */
-static int64_t task_scheduler_task_at(const struct task_scheduler *ts, const struct task_run *run)
+static int64_t task_scheduler_task_at(const struct task_scheduler *ts, const struct launched_batch *run)
 {
         int64_t first = -1;
 
@@ -423,7 +423,7 @@ static int64_t task_scheduler_task_at(const struct task_scheduler *ts, const str
 }
 
 /* Ends the remaining tasks of a batch on a lost executor. */
-static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charge, const char *message)
+static void lose_run(struct task_scheduler *ts, struct launched_batch *run, bool charge, const char *message)
 {
         int64_t first = run->first_id, end = first + run->n, at = charge ? task_scheduler_task_at(ts, run) : -1;
         bool reported = executor_at(ts, run->executor)->reported;
@@ -474,7 +474,7 @@ void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool 
         if (!executors_alive(&ts->executors, executor))
                 return;
         ts->now = now;
-        struct executor *e = executor_at(ts, executor);
+        struct sched_executor *e = executor_at(ts, executor);
         _cleanup_free_ char *text =
                 mem_printf("ExecutorLostFailure (executor %s exited %s) Reason: %s", e->id,
                            caused_by_app ? "caused by one of the running tasks" : "unrelated to the running tasks",
@@ -518,7 +518,7 @@ void task_scheduler_deinit(struct task_scheduler *ts)
 {
         for (struct task_set *set; (set = ts->first);) {
                 while (set->runs) {
-                        struct task_run *run = set->runs;
+                        struct launched_batch *run = set->runs;
 
                         executor_at(ts, run->executor)->enabled = false;
                         task_scheduler_end_run(ts, run);
@@ -527,7 +527,7 @@ void task_scheduler_deinit(struct task_scheduler *ts)
                 set->zombie = true;
                 maybe_finish(ts, set);
         }
-        for (struct task_run *run; (run = ts->spare_runs);) {
+        for (struct launched_batch *run; (run = ts->spare_runs);) {
                 ts->spare_runs = run->next_on;
                 free(run->shares);
                 free(run);

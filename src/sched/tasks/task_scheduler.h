@@ -15,16 +15,16 @@
 #include "sched/tasks/task_table.h"
 
 /* Tasks with consecutive ids that one core of an executor runs one after another. */
-struct task_run {
+struct launched_batch {
         struct task_set *set;
         int executor;
         int n, left; /* tasks; those that have not ended */
         int64_t first_id;
         int64_t launched;
-        int64_t progress;                           /* when its last task ended, or its launch */
-        struct resource_share *shares;              /* of each custom resource; NULL: none */
-        struct task_run *prev_on, *next_on;         /* on the executor */
-        struct task_run *prev_in_set, *next_in_set; /* of the set */
+        int64_t progress;                                 /* when its last task ended, or its launch */
+        struct resource_share *shares;                    /* of each custom resource; NULL: none */
+        struct launched_batch *prev_on, *next_on;         /* on the executor */
+        struct launched_batch *prev_in_set, *next_in_set; /* of the set */
 };
 
 /* Events for the DAG scheduler. @owner is that of task_scheduler_init. */
@@ -63,7 +63,7 @@ struct task_scheduler {
         int64_t speculation_at;    /* time of the next check for slow tasks */
         struct task_set *first, *last;
         struct task_table tasks;
-        struct task_run *spare_runs; /* free list linked by next_on */
+        struct launched_batch *spare_runs; /* free list linked by next_on */
         int64_t now;
 };
 
@@ -98,7 +98,7 @@ void task_scheduler_progress(struct task_scheduler *ts, int64_t task_id, int64_t
 /* ------------------------------------------------------------------------ between the files of this scheduler */
 
 /* The last task of the run has ended: releases the core. */
-void task_scheduler_end_run(struct task_scheduler *ts, struct task_run *run);
+void task_scheduler_end_run(struct task_scheduler *ts, struct launched_batch *run);
 
 /* @set may have something new to launch. */
 void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set);

@@ -12,7 +12,7 @@
 #include "sched/tasks/speculation.h"
 #include "sched/stage.h"
 
-struct task_run;
+struct launched_batch;
 
 /* The state of one task of the set. */
 struct task_slot {
@@ -47,10 +47,10 @@ struct task_set {
         struct pool *pool;
         struct pending_tasks pending;
         struct task_slot *slots;
-        struct task_run *runs; /* on executors */
-        int64_t mean_ns;       /* moving average of a task's duration */
-        int64_t measured;      /* number of measured tasks */
-        uint64_t epoch;        /* of map outputs at creation */
+        struct launched_batch *runs; /* on executors */
+        int64_t mean_ns;             /* moving average of a task's duration */
+        int64_t measured;            /* number of measured tasks */
+        uint64_t epoch;              /* of map outputs at creation */
         int max_failures;
         char *last_failure;              /* message of the last failed task, to shorten the log */
         int same_failures;               /* consecutive failures with that message */

@@ -9,14 +9,14 @@
 
 #include "base/vec.h"
 
-struct task_run;
+struct launched_batch;
 
 enum { TASK_CHUNK_BITS = 10, TASK_CHUNK = 1 << TASK_CHUNK_BITS };
 
 struct task_attempt {
-        struct task_run *run; /* NULL after its end */
-        int32_t index;        /* in the task set */
-        uint16_t number;      /* attempt number */
+        struct launched_batch *run; /* NULL after its end */
+        int32_t index;              /* in the task set */
+        uint16_t number;            /* attempt number */
         bool kill_sent;
         bool crash_suspect; /* named as the task that crashed its executor */
 };

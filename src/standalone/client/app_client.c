@@ -31,9 +31,9 @@
 
 /* -------------------------------------------------------------------------------------------------- the end */
 
-static void die(struct app_client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void app_client_fail(struct app_client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void die(struct app_client *c, const char *format, ...)
+static void app_client_fail(struct app_client *c, const char *format, ...)
 {
         struct buf reason = BUF_INIT;
         va_list args;
@@ -59,7 +59,7 @@ static void on_tick(uv_timer_t *timer);
 static void app_client_do(struct app_client *c, const struct registration_action *action);
 
 /* Carries out the actions of the registration and restarts its timer. Call it after each change. */
-static void arm(struct app_client *c)
+static void app_client_step(struct app_client *c)
 {
         for (const struct registration_action *action; (action = registration_next_action(c->registration));)
                 app_client_do(c, action);
@@ -77,22 +77,24 @@ static void on_tick(uv_timer_t *timer)
 {
         struct app_client *c = timer->data;
         registration_tick(c->registration, now_ns());
-        arm(c);
+        app_client_step(c);
 }
 
 static void no_master(const struct master_link *l)
 {
         if (l->http)
-                die(l->client,
-                    "%s is an HTTP server, not a Firesteel master: use the master's port (7077 by default), "
-                    "not that of its pages (8080) or of its REST server (6066)",
-                    l->url);
+                app_client_fail(
+                        l->client,
+                        "%s is an HTTP server, not a Firesteel master: use the master's port (7077 by default), "
+                        "not that of its pages (8080) or of its REST server (6066)",
+                        l->url);
         else
-                die(l->client,
-                    "%s is not a Firesteel master, or has another spark.authenticate.secret: it ends every connection "
-                    "before the handshake, as a master of Spark's JVM does (a native application needs one that was started "
-                    "by firesteel master)",
-                    l->url);
+                app_client_fail(
+                        l->client,
+                        "%s is not a Firesteel master, or has another spark.authenticate.secret: it ends every connection "
+                        "before the handshake, as a master of Spark's JVM does (a native application needs one that was started "
+                        "by firesteel master)",
+                        l->url);
 }
 
 static void timed_out(uv_timer_t *timer)
@@ -105,12 +107,12 @@ static void timed_out(uv_timer_t *timer)
         if (!*c->app_id && other)
                 no_master(other);
         else if (!*c->app_id)
-                die(c, "All masters are unresponsive! Giving up.");
+                app_client_fail(c, "All masters are unresponsive! Giving up.");
 }
 
 /* ------------------------------------------------------------------------------------- messages from masters */
 
-static bool leads(const struct master_link *l)
+static bool master_link_leads(const struct master_link *l)
 {
         const struct app_client *c = l->client;
         return registration_leader(c->registration) == (int)(l - c->links);
@@ -130,14 +132,15 @@ static void refuse_id(struct master_link *l, char *id)
         Firesteel__Standalone__ApplicationId not_ours = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
         not_ours.id = id;
         rpc_send_packed(l->ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__UNREGISTER_APPLICATION, &not_ours.base, NULL);
-        if (has_leader(c) && !leads(l))
+        if (has_leader(c) && !master_link_leads(l))
                 log_warn(LOG, "Ignored master %s, which leads another cluster", l->url);
         else
-                die(c,
-                    "Master %s does not know application %s any more: they were without a connection for longer than "
-                    "spark.firesteel.standalone.reconnectTimeout, or it was started without what it had stored "
-                    "(spark.deploy.recoveryMode)",
-                    l->url, c->app_id);
+                app_client_fail(
+                        c,
+                        "Master %s does not know application %s any more: they were without a connection for longer than "
+                        "spark.firesteel.standalone.reconnectTimeout, or it was started without what it had stored "
+                        "(spark.deploy.recoveryMode)",
+                        l->url, c->app_id);
 }
 
 static void app_client_handle_registered(struct master_link *l, const Firesteel__Standalone__RegisteredApplication *m)
@@ -145,7 +148,7 @@ static void app_client_handle_registered(struct master_link *l, const Firesteel_
         struct app_client *c = l->client;
         bool first = !*c->app_id;
         if (!*m->app_id) {
-                die(c, "Master %s registered the application without giving it an id", l->url);
+                app_client_fail(c, "Master %s registered the application without giving it an id", l->url);
                 return;
         }
         if (!first && strcmp(c->app_id, m->app_id) != 0) {
@@ -217,17 +220,17 @@ static const struct master_message {
         FROM_MASTER(APPLICATION_REMOVED, application_removed, false, true),
 };
 
-static void act(struct master_link *l, int type, const void *message)
+static void on_master_message(struct master_link *l, int type, const void *message)
 {
         struct app_client *c = l->client;
         switch (type) {
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTRATION_REFUSED:
-                die(c, "Master %s refused the application: %s", l->url,
-                    ((const Firesteel__Standalone__Sentence *)message)->text);
+                app_client_fail(c, "Master %s refused the application: %s", l->url,
+                                ((const Firesteel__Standalone__Sentence *)message)->text);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__MASTER_IN_STANDBY:
                 log_debug(LOG, "Master %s is in standby", l->url);
-                if (leads(l))
+                if (master_link_leads(l))
                         registration_again(c->registration, now_ns());
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__MASTER_CHANGED:
@@ -253,7 +256,8 @@ static void act(struct master_link *l, int type, const void *message)
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__APPLICATION_REMOVED: {
                 const Firesteel__Standalone__ApplicationRemoved *m = message;
-                die(c, "Master removed our application: %s%s%s", m->state, *m->message ? ": " : "", m->message);
+                app_client_fail(c, "Master removed our application: %s%s%s", m->state, *m->message ? ": " : "",
+                                m->message);
                 break;
         }
         default:
@@ -269,12 +273,12 @@ static struct master_link *link_of(struct app_client *c, const struct rpc_peer *
         return NULL;
 }
 
-static void receive(void *owner, struct rpc_message *m)
+static void app_client_receive(void *owner, struct rpc_message *m)
 {
         struct app_client *c = owner;
         struct master_link *l = link_of(c, m->peer);
         const struct master_message *known = m->type < ARRAY_SIZE(messages) ? &messages[m->type] : NULL;
-        if (!l || c->dead || !known || !known->form || (known->leads && !leads(l)))
+        if (!l || c->dead || !known || !known->form || (known->leads && !master_link_leads(l)))
                 return; /* of a later minor version, or of a former leader */
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(m->len);
@@ -286,17 +290,17 @@ static void receive(void *owner, struct rpc_message *m)
                    /* in all of these messages the version is the first member */
                    standalone_version_check(((const Firesteel__Standalone__MasterInStandby *)message)->version,
                                             "the master", "this application", &error)) {
-                die(c, "Master %s: %s", l->url, error_message(&error));
+                app_client_fail(c, "Master %s: %s", l->url, error_message(&error));
         } else {
-                act(l, m->type, message);
+                on_master_message(l, m->type, message);
         }
         error_deinit(&error);
-        arm(c);
+        app_client_step(c);
 }
 
 /* -------------------------------------------------------------------------------------------- connections */
 
-static void connected(void *owner, struct rpc_peer *peer)
+static void on_connected(void *owner, struct rpc_peer *peer)
 {
         struct app_client *c = owner;
         for (size_t i = 0; i < c->n_links; i++) {
@@ -308,28 +312,28 @@ static void connected(void *owner, struct rpc_peer *peer)
                 l->said = false;
                 registration_reached(c->registration, (int)i, now_ns());
         }
-        arm(c);
+        app_client_step(c);
 }
 
-static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
+static void on_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
         struct app_client *c = owner;
         struct master_link *l = link_of(c, peer);
         if (!l)
                 return;
         l->peer = NULL;
-        if (leads(l)) {
+        if (master_link_leads(l)) {
                 log_warn(LOG, "Connection to %s failed; waiting for master to reconnect...", l->url + 8);
                 if (!c->disconnected && !c->dead && !c->stopping)
                         c->ops->disconnected(c->owner);
                 c->disconnected = true;
         }
         registration_unreachable(c->registration, (int)(l - c->links), now_ns());
-        arm(c);
+        app_client_step(c);
 }
 
 static const struct rpc_endpoint_class endpoint_class = {
-        .receive = receive, .connected = connected, .disconnected = disconnected};
+        .receive = app_client_receive, .connected = on_connected, .disconnected = on_disconnected};
 
 /* All ports belong to other services, so waiting is useless. */
 static bool app_client_has_no_master(const struct app_client *c)
@@ -341,7 +345,7 @@ static bool app_client_has_no_master(const struct app_client *c)
 }
 
 /* The ask only detects failed connections, so any reply means success. */
-static void reached(void *owner, struct rpc_answer *answer)
+static void on_master_reached(void *owner, struct rpc_answer *answer)
 {
         struct master_link *l = owner;
         struct app_client *c = l->client;
@@ -355,22 +359,23 @@ static void reached(void *owner, struct rpc_answer *answer)
         if (!*c->app_id && app_client_has_no_master(c))
                 no_master(l);
         registration_unreachable(c->registration, (int)(l - c->links), now_ns());
-        arm(c);
+        app_client_step(c);
 }
 
-static void reach(struct app_client *c, int master)
+static void connect_to_master(struct app_client *c, int master)
 {
         struct master_link *l = &c->links[master];
         if (!l->said)
                 log_info(LOG, "Connecting to master %s...", l->url);
-        rpc_ask(l->ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__STANDALONE_NONE, NULL, 0, NULL, 0, reached, l);
+        rpc_ask(l->ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__STANDALONE_NONE, NULL, 0, NULL, 0, on_master_reached,
+                l);
 }
 
 static void app_client_do(struct app_client *c, const struct registration_action *action)
 {
         switch (action->kind) {
         case REGISTRATION_REACH:
-                reach(c, action->number);
+                connect_to_master(c, action->number);
                 break;
         case REGISTRATION_INTRODUCE:
                 app_requests_introduce(c, action->number);
@@ -399,7 +404,7 @@ static int read_masters(struct app_client *c, const char *masters, struct fst_er
         return 0;
 }
 
-static void start(struct app_client *c, int64_t timeout_ms)
+static void app_client_start_all(struct app_client *c, int64_t timeout_ms)
 {
         for (size_t i = 0; i < c->n_links; i++) {
                 struct master_link *l = &c->links[i];
@@ -421,7 +426,7 @@ static void start(struct app_client *c, int64_t timeout_ms)
         uv_update_time(c->loop);
         uv_timer_start(&c->timeout, timed_out, (uint64_t)timeout_ms, 0);
         registration_start(c->registration, now_ns());
-        arm(c);
+        app_client_step(c);
 }
 
 static int make_env(struct app_client *c, const struct fst_conf *conf, struct fst_error *error)
@@ -462,7 +467,7 @@ int app_client_new(const struct app_client_options *o, struct app_client **out, 
                 return r;
         }
         *out = c;
-        start(c, o->timeout_ms ? o->timeout_ms : APP_CLIENT_TIMEOUT_MS);
+        app_client_start_all(c, o->timeout_ms ? o->timeout_ms : APP_CLIENT_TIMEOUT_MS);
         return 0;
 }
 

@@ -214,7 +214,7 @@ struct master_executor *app_add_executor(struct master *m, struct master_app *ap
 }
 
 /* Moves the executor to app->removed when neither application nor worker list it. */
-static void remember(struct master *m, struct master_executor *e)
+static void app_remember_executor(struct master *m, struct master_executor *e)
 {
         struct master_app *app = e->app;
 
@@ -245,7 +245,7 @@ void executor_leave_app(struct master *m, struct master_executor *e)
         e->profile->executors--;
         e->app->n_running -= e->runs;
         m->dirty = true;
-        remember(m, e);
+        app_remember_executor(m, e);
 }
 
 void executor_leave_worker(struct master *m, struct master_executor *e)
@@ -262,7 +262,7 @@ void executor_leave_worker(struct master *m, struct master_executor *e)
         w->n_executors--;
         worker_give(m, w, e->cores, e->memory, steal(e->holds), e->n_holds);
         e->n_holds = 0;
-        remember(m, e);
+        app_remember_executor(m, e);
 }
 
 void executor_tell_app(struct master *m, struct master_executor *e, const char *message, const int *exit_status,
@@ -465,7 +465,7 @@ bool master_kill_executors(struct master *m, const char *app_id, const int *exec
 
 /* ------------------------------------------------------------------------------------------------ ending */
 
-static void retain(struct master *m, struct master_app *app)
+static void app_retain(struct master *m, struct master_app *app)
 {
         int retained = m->config.retained_apps;
 
@@ -499,7 +499,7 @@ void master_remove_app(struct master *m, struct master_app *app, enum app_state 
         master_remove_record(m, MASTER_RECORD_APP, app->id);
         master_emit(m, (struct master_action){MASTER_APP_FINISHED, .app = app});
         app->peer = 0;
-        retain(m, app);
+        app_retain(m, app);
 }
 
 void master_unregister_app(struct master *m, const char *app_id, int64_t now)

@@ -18,7 +18,7 @@ void master_driver_wait(struct master *m, struct master_driver *d)
         m->dirty = true;
 }
 
-static void add(struct master *m, struct master_driver *d)
+static void driver_add(struct master *m, struct master_driver *d)
 {
         list_append(&m->drivers, d);
         m->n_drivers++;
@@ -40,7 +40,7 @@ struct master_driver *master_add_driver(struct master *m, const char *id, const 
         d->body_size = spec->body.size;
         d->submitted = submitted;
         d->state = DRIVER_SUBMITTED;
-        add(m, d);
+        driver_add(m, d);
         if (waiting)
                 master_driver_wait(m, d);
         return d;
@@ -100,7 +100,7 @@ static void leave_worker(struct master *m, struct master_driver *d)
         d->n_holds = 0;
 }
 
-static void retain(struct master *m, struct master_driver *d)
+static void driver_retain(struct master *m, struct master_driver *d)
 {
         int retained = m->config.retained_drivers;
 
@@ -140,7 +140,7 @@ void master_remove_driver(struct master *m, struct master_driver *d, enum driver
         d->exception = exception ? mem_strdup(exception) : NULL;
         leave_worker(m, d);
         m->dirty = true; /* spark.deploy.maxDrivers may allow another */
-        retain(m, d);
+        driver_retain(m, d);
 }
 
 /* The driver gets a new id: the first one may still run behind a broken connection, and later reports about it must

@@ -17,7 +17,7 @@ static int amount_of(const struct master_worker *w, const char *name)
 }
 
 /* Returns the number of resources that this worker lacks even when it is empty. */
-static int misses(const struct master_worker *w, const struct app_profile *p)
+static int count_missing_resources(const struct master_worker *w, const struct app_profile *p)
 {
         int n = (w->cores < MAX(p->cores, 1)) + (w->memory < p->memory);
 
@@ -41,14 +41,14 @@ static bool is_larger(const struct master_worker *a, const struct master_worker 
 }
 
 /* Returns the worker that comes nearest, or NULL if a worker could hold an executor, or if there are no workers. */
-static const struct master_worker *nearest(const struct master *m, const struct app_profile *p)
+static const struct master_worker *find_nearest_worker(const struct master *m, const struct app_profile *p)
 {
         const struct master_worker *best = NULL;
         int fewest = 0;
 
         for (size_t i = 0; i < m->alive.len; i++) {
                 const struct master_worker *w = m->alive.data[i];
-                int n = misses(w, p);
+                int n = count_missing_resources(w, p);
 
                 if (n == 0)
                         return NULL;
@@ -121,7 +121,7 @@ void master_check_fit(struct master *m, struct master_app *app, struct app_profi
                 return;
         if (app->cores_limit < p->cores) {
                 put_limit(&text, app, p);
-        } else if ((w = nearest(m, p))) {
+        } else if ((w = find_nearest_worker(m, p))) {
                 buf_puts(&text, "No worker can ever hold an executor of ");
                 put_size(&text, p, NULL);
                 if (m->alive.len == 1)

@@ -72,7 +72,7 @@ static bool hand_out(struct placement *pl, struct worker_choice *c)
 }
 
 /* Handles the first turn of a worker. Returns false if no other worker can get an executor. */
-static bool consider(struct placement *pl, struct master_worker *w)
+static bool placement_add_worker(struct placement *pl, struct master_worker *w)
 {
         struct worker_choice c = {.worker = w};
 
@@ -96,12 +96,12 @@ static void consider_all(struct placement *pl)
 
         if (by == CORES_FREE_ASC || by == MEMORY_FREE_ASC || by_id) {
                 for (struct index_node *n = worker_index_from(index, least); n; n = worker_index_next(n))
-                        if (!consider(pl, worker_of(n)))
+                        if (!placement_add_worker(pl, worker_of(n)))
                                 return;
         } else {
                 for (struct index_node *n = worker_index_last(index); n && n->number >= least;
                      n = worker_index_previous(n))
-                        if (!consider(pl, worker_of(n)))
+                        if (!placement_add_worker(pl, worker_of(n)))
                                 return;
         }
 }
@@ -135,12 +135,13 @@ static bool consider_some(struct placement *pl, uint64_t since)
         if (n > 1)
                 qsort(pl->some.data, n, sizeof(*pl->some.data), compare_nodes);
         for (size_t i = 0; i < n; i++)
-                if (!consider(pl, pl->some.data[by == CORES_FREE_DESC || by == MEMORY_FREE_DESC ? n - 1 - i : i]))
+                if (!placement_add_worker(
+                            pl, pl->some.data[by == CORES_FREE_DESC || by == MEMORY_FREE_DESC ? n - 1 - i : i]))
                         break;
         return true;
 }
 
-static void launch(struct placement *pl, struct worker_choice *c)
+static void placement_launch(struct placement *pl, struct worker_choice *c)
 {
         struct master *m = pl->m;
         struct app_profile *p = pl->profile;
@@ -182,7 +183,7 @@ static void place_executors(struct placement *pl)
         if (all && pl->choices.len == 0 && m->n_apps == 1 && pl->app->n_executors == 0)
                 master_log(m, LOG_WARN, "App %s requires more resource than any of Workers could have.", pl->app->id);
         for (size_t i = 0; i < pl->choices.len; i++)
-                launch(pl, &pl->choices.data[i]);
+                placement_launch(pl, &pl->choices.data[i]);
         if (pl->choices.len > 0)
                 p->told_misfit = false;
         else

@@ -23,7 +23,7 @@ struct letter {
         struct process what;
 };
 
-struct host {
+struct master_sim_host {
         char id[32];
         int generation, cores, gpus;
         int64_t memory;
@@ -55,7 +55,7 @@ struct world {
         uint64_t random, seed, next_peer;
         int64_t now;
         struct master *m;
-        struct host hosts[WORKERS];
+        struct master_sim_host hosts[WORKERS];
         struct client clients[APPS];
         int n_clients_ever;
         bool supervised[TOKENS], over[TOKENS];
@@ -69,7 +69,7 @@ extern struct world world;
 
 static const char *const gpu_names[] = {"0", "1", "2", "3"};
 
-static inline unsigned roll(unsigned n)
+static inline unsigned sim_roll(unsigned n)
 {
         return (unsigned)(object_hash_number(world.random += 0x9e3779b97f4a7c15u) % n);
 }

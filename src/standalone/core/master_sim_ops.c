@@ -6,14 +6,14 @@
 struct world world;
 
 /* Returns the receiver of the action, or NULL if its connection is lost, and the action with it. */
-static struct host *host_of(const struct master_action *a)
+static struct master_sim_host *host_of(const struct master_action *a)
 {
-        struct host *h = &world.hosts[a->worker->port];
+        struct master_sim_host *h = &world.hosts[a->worker->port];
 
         return h->up && a->peer != 0 && h->peer == a->peer && strcmp(h->id, a->worker->id) == 0 ? h : NULL;
 }
 
-static void post(struct host *h, struct letter letter)
+static void sim_host_post(struct master_sim_host *h, struct letter letter)
 {
         if (!h)
                 return;
@@ -21,7 +21,7 @@ static void post(struct host *h, struct letter letter)
         h->inbox[h->n_inbox++] = letter;
 }
 
-static void store(const struct master_action *a)
+static void sim_store(const struct master_action *a)
 {
         struct record *r = NULL;
 
@@ -77,7 +77,7 @@ static void launch_executor(const struct master_action *a)
                         HOLDS(e->id >= world.clients[i].next_executor); /* an id is never used twice */
                         world.clients[i].next_executor = e->id + 1;
                 }
-        post(host_of(a), l);
+        sim_host_post(host_of(a), l);
 }
 
 static void launch_driver(const struct master_action *a)
@@ -87,7 +87,7 @@ static void launch_driver(const struct master_action *a)
 
         snprintf(l.what.owner, sizeof(l.what.owner), "%s", a->driver->id);
         world.launches++;
-        post(host_of(a), l);
+        sim_host_post(host_of(a), l);
 }
 
 static void kill_process(const struct master_action *a, enum letter_kind kind, int id)
@@ -95,17 +95,17 @@ static void kill_process(const struct master_action *a, enum letter_kind kind, i
         struct letter l = {.kind = kind, .what = {.id = id}};
 
         snprintf(l.what.owner, sizeof(l.what.owner), "%s", a->text);
-        post(host_of(a), l);
+        sim_host_post(host_of(a), l);
 }
 
 static void master_changed(const struct master_worker *mw)
 {
-        struct host *h = &world.hosts[mw->port];
+        struct master_sim_host *h = &world.hosts[mw->port];
 
         if (!h->up || strcmp(h->id, mw->id) != 0)
                 return;
         h->peer = ++world.next_peer;
-        post(h, (struct letter){.kind = LETTER_CHANGED});
+        sim_host_post(h, (struct letter){.kind = LETTER_CHANGED});
 }
 
 static struct client *client_of(const struct master_app *app)
@@ -117,13 +117,13 @@ static void do_action(const struct master_action *a)
 {
         switch (a->kind) {
         case MASTER_STORE:
-                store(a);
+                sim_store(a);
                 break;
         case MASTER_REMOVE:
                 remove_record(a);
                 break;
         case MASTER_WORKER_REGISTERED:
-                post(host_of(a), (struct letter){.kind = LETTER_REGISTERED});
+                sim_host_post(host_of(a), (struct letter){.kind = LETTER_REGISTERED});
                 break;
         case MASTER_WORKER_REFUSED:
         case MASTER_IN_STANDBY:

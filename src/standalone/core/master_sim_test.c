@@ -16,7 +16,7 @@
 
 static const struct resource_need one_gpu = {"gpu", 1};
 
-static struct worker_spec spec_of(const struct host *h)
+static struct worker_spec spec_of(const struct master_sim_host *h)
 {
         static struct resource_addresses gpus[WORKERS];
         int at = (int)(h - world.hosts);
@@ -31,7 +31,7 @@ static struct worker_spec spec_of(const struct host *h)
                                     .n_resources = h->gpus > 0};
 }
 
-static void connect_and_register(struct host *h)
+static void connect_and_register(struct master_sim_host *h)
 {
         struct worker_spec spec = spec_of(h);
 
@@ -41,19 +41,19 @@ static void connect_and_register(struct host *h)
         master_register_worker(world.m, h->peer, &spec, world.now);
 }
 
-static void start(struct host *h)
+static void start(struct master_sim_host *h)
 {
         h->up = true;
         h->n_processes = h->n_inbox = 0;
-        h->cores = 1 + (int)roll(12);
-        h->memory = 1024 * (1 + roll(8));
-        h->gpus = roll(3) ? 0 : 1 + (int)roll(4);
+        h->cores = 1 + (int)sim_roll(12);
+        h->memory = 1024 * (1 + sim_roll(8));
+        h->gpus = sim_roll(3) ? 0 : 1 + (int)sim_roll(4);
         snprintf(h->id, sizeof(h->id), "w-%d-%d", (int)(h - world.hosts), h->generation++);
         connect_and_register(h);
 }
 
 /* Closes a connection. The master may notice later. */
-static void cut(struct host *h)
+static void cut(struct master_sim_host *h)
 {
         if (h->peer && !h->old_peer)
                 h->old_peer = h->peer;
@@ -62,14 +62,14 @@ static void cut(struct host *h)
         h->n_inbox = 0;
 }
 
-static void notice(struct host *h)
+static void notice(struct master_sim_host *h)
 {
         if (h->old_peer)
                 master_worker_disconnected(world.m, h->old_peer, h->id, world.now);
         h->old_peer = 0;
 }
 
-static void report(struct host *h)
+static void report(struct master_sim_host *h)
 {
         struct executor_report executors[PROCESSES];
         struct driver_report drivers[PROCESSES];
@@ -99,17 +99,17 @@ static void report(struct host *h)
         master_worker_state(world.m, h->peer, h->id, executors, n, drivers, d, world.now);
 }
 
-static void end_process(struct host *h, int at, bool tell)
+static void end_process(struct master_sim_host *h, int at, bool tell)
 {
         struct process p = h->processes[at];
-        int status = (int)roll(2);
+        int status = (int)sim_roll(2);
 
         h->processes[at] = h->processes[--h->n_processes];
         if (!tell || !h->peer)
                 return;
         if (p.id >= 0) {
-                master_executor_changed(world.m, p.owner, p.id, roll(3) ? EXECUTOR_EXITED : EXECUTOR_FAILED, NULL,
-                                        roll(2) ? &status : NULL, world.now);
+                master_executor_changed(world.m, p.owner, p.id, sim_roll(3) ? EXECUTOR_EXITED : EXECUTOR_FAILED, NULL,
+                                        sim_roll(2) ? &status : NULL, world.now);
                 return;
         }
         struct master_driver *d = master_driver(world.m, p.owner);
@@ -119,7 +119,7 @@ static void end_process(struct host *h, int at, bool tell)
         master_driver_changed(world.m, p.owner, DRIVER_FINISHED, NULL, world.now);
 }
 
-static void read_letter(struct host *h)
+static void read_letter(struct master_sim_host *h)
 {
         if (h->n_inbox == 0)
                 return;
@@ -147,16 +147,16 @@ static void read_letter(struct host *h)
         }
 }
 
-static void host_event(struct host *h)
+static void host_event(struct master_sim_host *h)
 {
         if (!h->up) {
-                if (h->old_peer && roll(2))
+                if (h->old_peer && sim_roll(2))
                         notice(h);
-                else if (roll(3) == 0 && !h->old_peer)
+                else if (sim_roll(3) == 0 && !h->old_peer)
                         start(h);
                 return;
         }
-        switch (roll(24)) {
+        switch (sim_roll(24)) {
         case 0: /* the host dies */
                 cut(h);
                 h->up = false;
@@ -169,7 +169,7 @@ static void host_event(struct host *h)
                 notice(h);
                 break;
         case 3:
-                if (roll(6) == 0)
+                if (sim_roll(6) == 0)
                         master_decommission_worker(world.m, h->id, world.now);
                 break;
         case 4:
@@ -184,12 +184,12 @@ static void host_event(struct host *h)
         case 10:
                 if (!h->n_processes)
                         break;
-                struct process *p = &h->processes[roll((unsigned)h->n_processes)];
+                struct process *p = &h->processes[sim_roll((unsigned)h->n_processes)];
 
                 if (p->id >= 0 && !p->running && h->peer) {
                         p->running = true;
                         master_executor_changed(world.m, p->owner, p->id, EXECUTOR_RUNNING, NULL, NULL, world.now);
-                } else if (roll(2)) {
+                } else if (sim_roll(2)) {
                         end_process(h, (int)(p - h->processes), true);
                 }
                 break;
@@ -203,8 +203,8 @@ static void host_event(struct host *h)
 
 static void draw_targets(struct client *c)
 {
-        c->targets[0].executors = (int)roll(6);
-        c->targets[1].executors = (int)roll(3);
+        c->targets[0].executors = (int)sim_roll(6);
+        c->targets[1].executors = (int)sim_roll(3);
 }
 
 static void answer(struct client *c)
@@ -222,20 +222,21 @@ static void client_event(struct client *c)
                 return;
         }
         if (!c->lives) {
-                if (roll(3))
+                if (sim_roll(3))
                         return;
                 int at = (int)(c - world.clients) + APPS * world.n_clients_ever++;
 
                 *c = (struct client){.lives = true, .peer = ++world.next_peer};
                 snprintf(c->address, sizeof(c->address), "%d", at);
-                c->targets[0].profile = (struct executor_profile){.cores = (int)roll(5), .memory = 256 * roll(5)};
+                c->targets[0].profile =
+                        (struct executor_profile){.cores = (int)sim_roll(5), .memory = 256 * sim_roll(5)};
                 c->targets[1].profile = (struct executor_profile){
-                        .id = 1, .cores = 1 + (int)roll(2), .memory = 128, .needs = &one_gpu, .n_needs = 1};
+                        .id = 1, .cores = 1 + (int)sim_roll(2), .memory = 128, .needs = &one_gpu, .n_needs = 1};
                 draw_targets(c);
                 c->spec = (struct app_spec){.name = c->address,
                                             .address = c->address,
-                                            .max_cores = roll(2) ? 0 : 1 + (int)roll(20),
-                                            .initial_executors = roll(2) ? c->targets[0].executors : -1,
+                                            .max_cores = sim_roll(2) ? 0 : 1 + (int)sim_roll(20),
+                                            .initial_executors = sim_roll(2) ? c->targets[0].executors : -1,
                                             .profile = c->targets[0].profile};
                 if (c->spec.initial_executors < 0)
                         c->targets[0].executors = INT32_MAX;
@@ -243,10 +244,10 @@ static void client_event(struct client *c)
                 master_register_app(world.m, c->peer, &c->spec, world.now);
                 return;
         }
-        switch (roll(12)) {
+        switch (sim_roll(12)) {
         case 0:
                 c->lives = false;
-                if (roll(2))
+                if (sim_roll(2))
                         master_unregister_app(world.m, c->id, world.now);
                 else
                         master_app_disconnected(world.m, c->peer, c->id, world.now);
@@ -259,7 +260,8 @@ static void client_event(struct client *c)
                 break;
         case 4:
         case 5: {
-                int ids[2] = {(int)roll((unsigned)c->next_executor + 1), (int)roll((unsigned)c->next_executor + 1)};
+                int ids[2] = {(int)sim_roll((unsigned)c->next_executor + 1),
+                              (int)sim_roll((unsigned)c->next_executor + 1)};
 
                 HOLDS(master_kill_executors(world.m, c->id, ids, 2, world.now));
         }
@@ -268,12 +270,12 @@ static void client_event(struct client *c)
 
 static void driver_event(void)
 {
-        if (world.n_tokens < TOKENS && world.m->n_drivers < 12 && roll(3) == 0) {
+        if (world.n_tokens < TOKENS && world.m->n_drivers < 12 && sim_roll(3) == 0) {
                 char name[16];
                 struct driver_spec spec = {.main_class = name,
-                                           .cores = 1 + (int)roll(3),
-                                           .memory = 256 * (1 + roll(4)),
-                                           .supervise = roll(2)};
+                                           .cores = 1 + (int)sim_roll(3),
+                                           .memory = 256 * (1 + sim_roll(4)),
+                                           .supervise = sim_roll(2)};
 
                 snprintf(name, sizeof(name), "%d", world.n_tokens);
                 struct master_reply reply = master_submit_driver(world.m, &spec, world.now);
@@ -281,7 +283,7 @@ static void driver_event(void)
                 if (reply.success)
                         world.supervised[world.n_tokens++] = spec.supervise;
                 master_reply_deinit(&reply);
-        } else if (world.m->drivers.last && roll(8) == 0) {
+        } else if (world.m->drivers.last && sim_roll(8) == 0) {
                 const struct master_driver *d = world.m->drivers.last;
                 int token = atoi(d->main_class);
                 bool waited = d->waiting;
@@ -350,7 +352,7 @@ static void tick(void)
         for (int i = 0; i < APPS; i++) /* live clients answer in time */
                 if (world.clients[i].lives && world.clients[i].must_answer)
                         answer(&world.clients[i]);
-        world.now += roll(30000) * NS_PER_MS;
+        world.now += sim_roll(30000) * NS_PER_MS;
         master_tick(world.m, world.now);
         for (int i = 0; i < APPS; i++)
                 if (!master_app(world.m, world.clients[i].id))
@@ -361,7 +363,7 @@ static void settle(void)
 {
         for (int round = 0; round < 100; round++) {
                 for (int i = 0; i < WORKERS; i++) {
-                        struct host *h = &world.hosts[i];
+                        struct master_sim_host *h = &world.hosts[i];
 
                         notice(h);
                         if (!h->up)
@@ -382,7 +384,7 @@ static void settle(void)
         }
         HOLDS(world.m->status == MASTER_ALIVE);
         for (int i = 0; i < WORKERS; i++) {
-                const struct host *h = &world.hosts[i];
+                const struct master_sim_host *h = &world.hosts[i];
                 const struct master_worker *mw = h->up ? master_worker(world.m, h->id) : NULL;
 
                 if (!h->up)
@@ -403,23 +405,23 @@ static void live(uint64_t seed)
                                .lost = world.lost,
                                .masters = world.masters};
         config.seed = seed;
-        config.selection = roll(5);
-        config.spread_out_apps = roll(3) > 0;
-        config.spread_out_drivers = roll(2);
-        config.max_drivers = roll(3) ? INT32_MAX : 1 + (int)roll(4);
-        config.max_executor_retries = (int)roll(12) - 1;
+        config.selection = sim_roll(5);
+        config.spread_out_apps = sim_roll(3) > 0;
+        config.spread_out_drivers = sim_roll(2);
+        config.max_drivers = sim_roll(3) ? INT32_MAX : 1 + (int)sim_roll(4);
+        config.max_executor_retries = (int)sim_roll(12) - 1;
         config.reaper_iterations = 1;
-        config.retained_apps = config.retained_drivers = 1 + (int)roll(20);
+        config.retained_apps = config.retained_drivers = 1 + (int)sim_roll(20);
         world.m = master_new(&config);
         master_elected(world.m, NULL, 0, NULL, 0, NULL, 0, world.now);
         world_run();
         for (int step = 0; step < STEPS; step++) {
-                unsigned kind = roll(100);
+                unsigned kind = sim_roll(100);
 
                 if (kind < 66)
-                        host_event(&world.hosts[roll(WORKERS)]);
+                        host_event(&world.hosts[sim_roll(WORKERS)]);
                 else if (kind < 84)
-                        client_event(&world.clients[roll(APPS)]);
+                        client_event(&world.clients[sim_roll(APPS)]);
                 else if (kind < 95)
                         driver_event();
                 else if (kind < 98)
@@ -428,7 +430,7 @@ static void live(uint64_t seed)
                         another_master(&config);
                 world_run();
                 world_check();
-                if (roll(3)) {
+                if (sim_roll(3)) {
                         master_schedule(world.m, world.now);
                         world_run();
                         world_check();

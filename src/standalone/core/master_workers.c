@@ -99,7 +99,7 @@ static void has_gained(struct master *m, struct master_worker *w)
         m->dirty = true;
 }
 
-static void account(struct master *m, struct master_worker *w, int cores, int64_t memory)
+static void worker_account_use(struct master *m, struct master_worker *w, int cores, int64_t memory)
 {
         w->cores_used += cores;
         w->memory_used += memory;
@@ -129,7 +129,7 @@ void worker_take(struct master *m, struct master_worker *w, int cores, int64_t m
                         hold->addresses[hold->n++] = a;
                 }
         }
-        account(m, w, cores, memory);
+        worker_account_use(m, w, cores, memory);
 }
 
 void worker_take_back(struct master *m, struct master_worker *w, int cores, int64_t memory,
@@ -156,7 +156,7 @@ void worker_take_back(struct master *m, struct master_worker *w, int cores, int6
                                         break;
                                 }
         }
-        account(m, w, cores, memory);
+        worker_account_use(m, w, cores, memory);
 }
 
 void worker_give(struct master *m, struct master_worker *w, int cores, int64_t memory, struct resource_hold *holds,
@@ -171,7 +171,7 @@ void worker_give(struct master *m, struct master_worker *w, int cores, int64_t m
                 free(holds[i].addresses);
         }
         free(holds);
-        account(m, w, -cores, -memory);
+        worker_account_use(m, w, -cores, -memory);
         has_gained(m, w);
 }
 
@@ -404,7 +404,7 @@ void master_worker_disconnected(struct master *m, uint64_t peer, const char *wor
 
 /* -------------------------------------------------------------------------------------- decommissioning */
 
-static void decommission(struct master *m, struct master_worker *w)
+static void worker_decommission(struct master *m, struct master_worker *w)
 {
         if (w->state == WORKER_DECOMMISSIONED) {
                 master_log(m, LOG_WARN, "Skipping decommissioning worker %s on %s as worker is already decommissioned",
@@ -428,7 +428,7 @@ void master_decommission_worker(struct master *m, const char *worker_id, int64_t
         struct master_worker *w = master_worker(m, worker_id);
 
         if (w)
-                decommission(m, w);
+                worker_decommission(m, w);
         else
                 master_log(m, LOG_WARN, "Unknown worker to decommission: %s", worker_id);
 }
@@ -446,7 +446,7 @@ int master_decommission_hosts(struct master *m, const char *const *hosts, int n,
                         if (strcasecmp(w->host, hosts[i]) != 0)
                                 continue;
                         found++;
-                        decommission(m, w);
+                        worker_decommission(m, w);
                         break;
                 }
         }

@@ -110,7 +110,7 @@ void master_server_bind_session(struct master_server *s, struct session *session
 
 /* -------------------------------------------------------------------------------------------------- registration */
 
-static void refuse(struct master_request *w, const char *endpoint, const char *why)
+static void endpoint_refuse(struct master_request *w, const char *endpoint, const char *why)
 {
         Firesteel__Standalone__Sentence message = FIRESTEEL__STANDALONE__SENTENCE__INIT;
         struct rpc_ref *ref = rpc_peer_ref(w->from->peer, endpoint);
@@ -160,7 +160,7 @@ static void register_worker(struct master_request *w)
         if (e == 0 && !may_be(w, SESSION_WORKER, spec.id))
                 e = error_set(&error, -EEXIST, "worker %s is connected from another host", spec.id);
         if (e < 0) {
-                refuse(w, STANDALONE_WORKER_ENDPOINT, error_message(&error));
+                endpoint_refuse(w, STANDALONE_WORKER_ENDPOINT, error_message(&error));
         } else if (has_wrong_nonce(w, spec.id, r->nonce)) {
                 if (rpc_peer_may_log(w->from->peer))
                         log_warn(MASTER_LOG, "%s claims worker id %s, which is registered at another address",
@@ -197,7 +197,7 @@ static void register_app(struct master_request *w)
                 e = error_set(&error, -EEXIST, "an application whose driver is at %s is connected already",
                               spec.address);
         if (e < 0) {
-                refuse(w, STANDALONE_APP_ENDPOINT, error_message(&error));
+                endpoint_refuse(w, STANDALONE_APP_ENDPOINT, error_message(&error));
         } else {
                 master_register_app(s->core, w->from->number, &spec, master_server_now());
                 master_server_run(s);
@@ -218,7 +218,7 @@ static bool speaks_for_itself(struct master_request *w, const char *id)
         return false;
 }
 
-static void heartbeat(struct master_request *w)
+static void on_worker_heartbeat(struct master_request *w)
 {
         const Firesteel__Standalone__WorkerId *b = w->body;
         if (w->from->role == SESSION_UNAUTHORIZED) { /* it believes it is registered */
@@ -488,7 +488,7 @@ static const struct kind {
         bool ask;
 } kinds[] = {
         [TYPE(REGISTER_WORKER)] = {register_worker, &firesteel__standalone__register_worker__descriptor, ANYBODY},
-        [TYPE(WORKER_HEARTBEAT)] = {heartbeat, &firesteel__standalone__worker_id__descriptor, ANYBODY},
+        [TYPE(WORKER_HEARTBEAT)] = {on_worker_heartbeat, &firesteel__standalone__worker_id__descriptor, ANYBODY},
         [TYPE(WORKER_STATE)] = {worker_state, &firesteel__standalone__worker_state__descriptor, WORKERS},
         [TYPE(EXECUTOR_STATE_CHANGED)] = {executor_state_changed,
                                           &firesteel__standalone__executor_state_changed__descriptor, WORKERS},

@@ -74,7 +74,7 @@ void outbox_init(struct outbox *o, struct sessions *sessions, struct rpc_env *en
         message_queue_init(&o->next);
 }
 
-static void drop(struct message_queue *l)
+static void message_queue_drop(struct message_queue *l)
 {
         for (struct queued_message *queued = l->first, *next; queued; queued = next) {
                 next = queued->next;
@@ -87,8 +87,8 @@ static void drop(struct message_queue *l)
 
 void outbox_deinit(struct outbox *o)
 {
-        drop(&o->under_way);
-        drop(&o->next);
+        message_queue_drop(&o->under_way);
+        message_queue_drop(&o->next);
 }
 
 void outbox_stored(struct outbox *o)
@@ -162,7 +162,7 @@ void outbox_reply(struct outbox *o, struct master_reply *reply, outbox_replied *
         message_queue_put(&o->next, queued);
 }
 
-static void deliver(struct outbox *o, struct queued_message *queued)
+static void outbox_deliver(struct outbox *o, struct queued_message *queued)
 {
         struct session *m;
         switch (queued->kind) {
@@ -186,7 +186,7 @@ static void deliver(struct outbox *o, struct queued_message *queued)
 static void deliver_all(struct outbox *o)
 {
         for (struct queued_message *queued; (queued = message_queue_take(&o->under_way));)
-                deliver(o, queued);
+                outbox_deliver(o, queued);
 }
 
 void outbox_seal(struct outbox *o)

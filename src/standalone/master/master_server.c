@@ -93,7 +93,7 @@ static void on_durable(void *context)
         master_server_schedule_turn(s);
 }
 
-static bool commit(void *owner)
+static bool master_server_commit(void *owner)
 {
         struct master_server *s = owner;
         return s->no_recovery || persistence_commit(s->persistence, on_durable, s);
@@ -241,7 +241,7 @@ int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*en
         s->core = master_new(&config);
         raise_limits();
         int r = listen_rpc(s, error);
-        outbox_init(&s->outbox, &s->sessions, s->env, commit, s);
+        outbox_init(&s->outbox, &s->sessions, s->env, master_server_commit, s);
         if (r < 0) {
                 master_server_close(s);
                 return r;
@@ -274,7 +274,8 @@ const char *master_server_url(const struct master_server *s)
 
 /* ---------------------------------------------------------------------------------------------------- requests */
 
-static void reply(struct master_server *s, struct master_reply *reply, master_replied *replied, void *owner)
+static void master_server_reply(struct master_server *s, struct master_reply *reply, master_replied *replied,
+                                void *owner)
 {
         master_server_run(s);
         outbox_reply(&s->outbox, reply, replied, owner);
@@ -285,26 +286,26 @@ void master_server_submit(struct master_server *s, const struct driver_spec *dri
                           void *owner)
 {
         struct master_reply answer = master_submit_driver(s->core, driver, master_server_now());
-        reply(s, &answer, replied, owner);
+        master_server_reply(s, &answer, replied, owner);
 }
 
 void master_server_kill(struct master_server *s, const char *driver_id, master_replied *replied, void *owner)
 {
         struct master_reply answer = master_kill_driver(s->core, driver_id, master_server_now());
-        reply(s, &answer, replied, owner);
+        master_server_reply(s, &answer, replied, owner);
 }
 
 void master_server_kill_all(struct master_server *s, master_replied *replied, void *owner)
 {
         struct master_reply answer = master_kill_all_drivers(s->core, master_server_now());
-        reply(s, &answer, replied, owner);
+        master_server_reply(s, &answer, replied, owner);
 }
 
 void master_server_clear(struct master_server *s, master_replied *replied, void *owner)
 {
         struct master_reply answer = {.success = true};
         master_clear_completed(s->core);
-        reply(s, &answer, replied, owner);
+        master_server_reply(s, &answer, replied, owner);
 }
 
 bool master_server_kill_app(struct master_server *s, const char *app_id)

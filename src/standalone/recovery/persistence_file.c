@@ -54,7 +54,7 @@ struct current_record {
         struct current_record *prev, *next; /* in the order of first storing */
 };
 
-enum work { WORK_LEAD, WORK_APPEND, WORK_REWRITE };
+enum journal_work { WORK_LEAD, WORK_APPEND, WORK_REWRITE };
 
 struct file_mode {
         struct persistence *p;
@@ -69,7 +69,7 @@ struct file_mode {
         size_t live_bytes;
         struct buf batch, pending;
         uint64_t writing; /* the last change in `batch` */
-        enum work what;
+        enum journal_work what;
         bool working;
         int result;
         bool gone; /* set by the work: another master has the directory */
@@ -353,7 +353,7 @@ static void persistence_file_work(uv_work_t *request)
 
 static void persistence_file_worked(uv_work_t *request, int status);
 
-static void persistence_file_start(struct file_mode *f, enum work what)
+static void persistence_file_start(struct file_mode *f, enum journal_work what)
 {
         f->what = what;
         f->working = true;

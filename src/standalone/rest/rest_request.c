@@ -54,7 +54,7 @@ void rest_request_deinit(struct rest_request *q)
 
 /* ---------------------------------------------------------------------------------------------------- reading */
 
-static int mismatch(const char *field, const char *wanted, struct fst_error *error)
+static int field_mismatch(const char *field, const char *wanted, struct fst_error *error)
 {
         return error_set(error, -EBADMSG,
                          "com.fasterxml.jackson.databind.exc.MismatchedInputException: the field %s holds no %s", field,
@@ -63,7 +63,7 @@ static int mismatch(const char *field, const char *wanted, struct fst_error *err
 
 static int read_field(const json_t *root, const char *name, char **out, struct fst_error *error)
 {
-        return rest_read_text(json_object_get(root, name), out) ? 0 : mismatch(name, "text", error);
+        return rest_read_text(json_object_get(root, name), out) ? 0 : field_mismatch(name, "text", error);
 }
 
 /* Stores in *@found whether the map exists. */
@@ -75,11 +75,11 @@ static int read_map(json_t *root, const char *name, struct strmap *out, bool *fo
         if (!*found)
                 return 0;
         if (!json_is_object(map))
-                return mismatch(name, "object", error);
+                return field_mismatch(name, "object", error);
         json_object_foreach(map, key, value) {
                 _cleanup_free_ char *text = NULL;
                 if (!rest_read_text(value, &text))
-                        return mismatch(name, "object of texts", error);
+                        return field_mismatch(name, "object of texts", error);
                 if (text)
                         strmap_set(out, key, text);
         }
@@ -90,11 +90,11 @@ static int read_args(struct rest_request *q, const json_t *root, struct fst_erro
 {
         const json_t *list = json_object_get(root, "appArgs");
         if (list && !json_is_null(list) && !json_is_array(list))
-                return mismatch("appArgs", "list", error);
+                return field_mismatch("appArgs", "list", error);
         for (size_t i = 0; i < json_array_size(list); i++) {
                 char *text = NULL;
                 if (!rest_read_text(json_array_get(list, i), &text))
-                        return mismatch("appArgs", "list of texts", error);
+                        return field_mismatch("appArgs", "list of texts", error);
                 vec_push(&q->app_args, text ? text : mem_strdup("null"));
         }
         return 0;
@@ -196,7 +196,7 @@ int rest_request_parse(struct rest_request *q, const char *json, size_t len, str
 
 /* ---------------------------------------------------------------------------------------------------- the driver */
 
-static char *keep(struct arena *memory, const char *text)
+static char *arena_keep_text(struct arena *memory, const char *text)
 {
         return arena_copy(memory, text, strlen(text));
 }
@@ -208,7 +208,7 @@ static void *allocate_list(struct arena *memory, size_t n)
 
 /* "{{NAME}}" is replaced by this process's variable of that name, if it exists. Variables that hold secrets are not.
  */
-static const char *resolve(const char *value)
+static const char *resolve_variables(const char *value)
 {
         size_t n = strlen(value);
         if (n < 4 || !text_starts_with(value, "{{") || !text_ends_with(value, "}}"))
@@ -228,8 +228,8 @@ static Firesteel__Standalone__Property **put_map(struct arena *memory, const str
                         continue;
                 Firesteel__Standalone__Property *p = arena_alloc(memory, sizeof(*p));
                 firesteel__standalone__property__init(p);
-                p->key = keep(memory, e->key);
-                p->value = keep(memory, resolve(e->value));
+                p->key = arena_keep_text(memory, e->key);
+                p->value = arena_keep_text(memory, resolve_variables(e->value));
                 list[(*n)++] = p;
         }
         return list;
@@ -246,10 +246,10 @@ static bool is_rest_token(const char *key)
         return strcmp(key, REST_TOKEN_KEY) == 0;
 }
 
-static const char *property(const struct rest_request *q, const char *key)
+static const char *rest_request_property(const struct rest_request *q, const char *key)
 {
         const char *value = strmap_get(&q->properties, key);
-        return value ? resolve(value) : NULL;
+        return value ? resolve_variables(value) : NULL;
 }
 
 /* Splits at colons and drops trailing empty parts, as Java's split does. */
@@ -277,7 +277,7 @@ static int put_java_options(const struct rest_request *q, Firesteel__Standalone_
         static const char *const keys[] = {"spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions"};
         struct option_words words = {0};
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-                int r = option_string_split(property(q, keys[i]), &words, error);
+                int r = option_string_split(rest_request_property(q, keys[i]), &words, error);
                 if (r < 0) {
                         option_words_deinit(&words);
                         return error_wrap(error, -EBADMSG, "%s", keys[i]);
@@ -286,25 +286,25 @@ static int put_java_options(const struct rest_request *q, Firesteel__Standalone_
         c->java_options = allocate_list(memory, words.len);
         c->n_java_options = words.len;
         for (size_t i = 0; i < words.len; i++)
-                c->java_options[i] = keep(memory, words.data[i]);
+                c->java_options[i] = arena_keep_text(memory, words.data[i]);
         option_words_deinit(&words);
         return 0;
 }
 
 static void put_arguments(const struct rest_request *q, Firesteel__Standalone__Command *c, struct arena *memory)
 {
-        const char *name = property(q, "spark.app.name");
+        const char *name = rest_request_property(q, "spark.app.name");
         c->arguments = allocate_list(memory, q->app_args.len + 5);
-        c->arguments[c->n_arguments++] = keep(memory, "{{WORKER_URL}}");
-        c->arguments[c->n_arguments++] = keep(memory, "{{USER_JAR}}");
-        c->arguments[c->n_arguments++] = keep(memory, q->main_class);
+        c->arguments[c->n_arguments++] = arena_keep_text(memory, "{{WORKER_URL}}");
+        c->arguments[c->n_arguments++] = arena_keep_text(memory, "{{USER_JAR}}");
+        c->arguments[c->n_arguments++] = arena_keep_text(memory, q->main_class);
         if (strcmp(q->main_class, SPARK_SUBMIT_CLASS) == 0 && name) {
                 _cleanup_free_ char *setting = mem_printf("spark.app.name=%s", name);
-                c->arguments[c->n_arguments++] = keep(memory, "-c");
-                c->arguments[c->n_arguments++] = keep(memory, setting);
+                c->arguments[c->n_arguments++] = arena_keep_text(memory, "-c");
+                c->arguments[c->n_arguments++] = arena_keep_text(memory, setting);
         }
         for (size_t i = 0; i < q->app_args.len; i++)
-                c->arguments[c->n_arguments++] = keep(memory, q->app_args.data[i]);
+                c->arguments[c->n_arguments++] = arena_keep_text(memory, q->app_args.data[i]);
 }
 
 static int port_of(const char *url)
@@ -316,7 +316,7 @@ static int port_of(const char *url)
 /* The masters for the driver: the client's list with the masters' own port in place of their REST servers'. */
 static char *master_of(const struct rest_request *q, const char *master_url, int rest_port)
 {
-        const char *given = property(q, "spark.master");
+        const char *given = rest_request_property(q, "spark.master");
         struct buf out = BUF_INIT;
         char from[16];
         int n = snprintf(from, sizeof(from), ":%d", rest_port);
@@ -335,7 +335,7 @@ static void set_property(Firesteel__Standalone__Command *c, struct arena *memory
 {
         for (size_t i = 0; i < c->n_properties; i++)
                 if (strcmp(c->properties[i]->key, key) == 0) {
-                        c->properties[i]->value = keep(memory, value);
+                        c->properties[i]->value = arena_keep_text(memory, value);
                         return;
                 }
         Firesteel__Standalone__Property **list = allocate_list(memory, c->n_properties + 1);
@@ -343,8 +343,8 @@ static void set_property(Firesteel__Standalone__Command *c, struct arena *memory
         c->properties = list;
         Firesteel__Standalone__Property *p = arena_alloc(memory, sizeof(*p));
         firesteel__standalone__property__init(p);
-        p->key = keep(memory, key);
-        p->value = keep(memory, value);
+        p->key = arena_keep_text(memory, key);
+        p->value = arena_keep_text(memory, value);
         list[c->n_properties++] = p;
 }
 
@@ -353,13 +353,14 @@ static int put_command(const struct rest_request *q, const char *master_url, int
 {
         _cleanup_free_ char *master = master_of(q, master_url, rest_port);
         firesteel__standalone__command__init(c);
-        c->main_class = keep(memory, STANDALONE_DRIVER_CLASS);
+        c->main_class = arena_keep_text(memory, STANDALONE_DRIVER_CLASS);
         put_arguments(q, c, memory);
         c->environment = put_map(memory, &q->environment, &c->n_environment, is_of_a_host);
         c->properties = put_map(memory, &q->properties, &c->n_properties, is_rest_token);
         set_property(c, memory, "spark.master", master);
-        c->class_path = put_paths(memory, property(q, "spark.driver.extraClassPath"), &c->n_class_path);
-        c->library_path = put_paths(memory, property(q, "spark.driver.extraLibraryPath"), &c->n_library_path);
+        c->class_path = put_paths(memory, rest_request_property(q, "spark.driver.extraClassPath"), &c->n_class_path);
+        c->library_path =
+                put_paths(memory, rest_request_property(q, "spark.driver.extraLibraryPath"), &c->n_library_path);
         return put_java_options(q, c, memory, error);
 }
 
@@ -392,8 +393,8 @@ static int put_needs(const struct rest_request *q, Firesteel__Standalone__Driver
                 int32_t amount;
                 if (n <= around || !text_starts_with(e->key, prefix) || !text_ends_with(e->key, suffix))
                         continue;
-                if (!read_int(resolve(e->value), &amount) || amount < 0)
-                        return not_a_number(e->key, resolve(e->value), error);
+                if (!read_int(resolve_variables(e->value), &amount) || amount < 0)
+                        return not_a_number(e->key, resolve_variables(e->value), error);
                 if (amount == 0)
                         continue;
                 Firesteel__Standalone__ResourceNeed *need = arena_alloc(memory, sizeof(*need));
@@ -407,8 +408,9 @@ static int put_needs(const struct rest_request *q, Firesteel__Standalone__Driver
 
 static int put_size(const struct rest_request *q, Firesteel__Standalone__DriverDescription *d, struct fst_error *error)
 {
-        const char *cores = property(q, "spark.driver.cores"), *memory = property(q, "spark.driver.memory");
-        const char *supervise = property(q, "spark.driver.supervise");
+        const char *cores = rest_request_property(q, "spark.driver.cores"),
+                   *memory = rest_request_property(q, "spark.driver.memory");
+        const char *supervise = rest_request_property(q, "spark.driver.supervise");
         d->cores = 1;
         d->memory = DEFAULT_MEMORY;
         if (cores && (!read_int(cores, &d->cores) || d->cores < 0))
@@ -426,7 +428,7 @@ int rest_request_driver(const struct rest_request *q, const char *master_url, in
 {
         Firesteel__Standalone__DriverDescription *d = arena_alloc(memory, sizeof(*d));
         firesteel__standalone__driver_description__init(d);
-        d->jar_url = keep(memory, q->app_resource);
+        d->jar_url = arena_keep_text(memory, q->app_resource);
         d->command = arena_alloc(memory, sizeof(*d->command));
         int r = put_size(q, d, error);
         if (r == 0)

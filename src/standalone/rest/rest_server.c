@@ -56,7 +56,7 @@ struct rest_server {
 
 /* --------------------------------------------------------------------------------------------------- answers */
 
-static void answer(rest_answered *answered, void *context, int status, struct rest_answer *a)
+static void rest_server_answer(rest_answered *answered, void *context, int status, struct rest_answer *a)
 {
         a->server_spark_version = mem_strdup(REST_SPARK_VERSION);
         answered(context, status, rest_answer_json(a), NULL);
@@ -74,7 +74,7 @@ static char *error_json(const char *message, const char *highest)
         return json;
 }
 
-static void refuse(rest_answered *answered, void *context, int status, const char *message)
+static void rest_server_refuse(rest_answered *answered, void *context, int status, const char *message)
 {
         answered(context, status, error_json(message, NULL), NULL);
 }
@@ -116,7 +116,7 @@ static void on_replied(void *context, const struct master_reply *reply)
                 a.has_unknown_fields = true;
                 vec_push(&a.unknown_fields, mem_strdup(p->request.unknown.data[i]));
         }
-        answer(p->answered, p->context, 200, &a);
+        rest_server_answer(p->answered, p->context, 200, &a);
         pending_free(p);
 }
 
@@ -141,7 +141,7 @@ static void refuse_create(rest_answered *answered, void *context, int r, const s
         _cleanup_free_ char *text = mem_printf("Malformed request: %s", error_message(error));
         if (r == -ENOTSUP)
                 log_warn(LOG_NAME, "A submission was refused: %s", error_message(error));
-        refuse(answered, context, 400, r == -ENOMSG || r == -ENOTSUP ? error_message(error) : text);
+        rest_server_refuse(answered, context, 400, r == -ENOMSG || r == -ENOTSUP ? error_message(error) : text);
 }
 
 static void handle_create(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
@@ -176,7 +176,7 @@ static void handle_kill(struct rest_server *s, const struct rest_call *call, con
                         void *context)
 {
         if (!*id)
-                return refuse(answered, context, 400, "Submission ID is missing in kill request.");
+                return rest_server_refuse(answered, context, 400, "Submission ID is missing in kill request.");
         struct pending *p = pending_new(s, REST_KILL, id, answered, context);
         s->ops->kill(s->master, p->id, on_replied, p);
 }
@@ -198,7 +198,7 @@ static void handle_status(struct rest_server *s, const struct rest_call *call, c
 {
         _cleanup_free_ char *message = NULL;
         if (!*id)
-                return refuse(answered, context, 400, "Submission ID is missing in status request.");
+                return rest_server_refuse(answered, context, 400, "Submission ID is missing in status request.");
         const struct master_driver *d = master_driver_status(s->ops->state(s->master), id, &message);
         struct rest_answer a = {
                 .kind = REST_STATUS, .success = d ? REST_TRUE : REST_FALSE, .submission_id = mem_strdup(id)};
@@ -211,16 +211,16 @@ static void handle_status(struct rest_server *s, const struct rest_call *call, c
                 a.message = mem_printf("Exception from the cluster:\n%s", d->exception);
         else if (!d && message)
                 a.message = mem_printf("Exception from the cluster:\njava.lang.Exception: %s", message);
-        answer(answered, context, 200, &a);
+        rest_server_answer(answered, context, 200, &a);
 }
 
 static void handle_readyz(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
                           void *context)
 {
         if (s->ops->state(s->master)->status == MASTER_STANDBY)
-                return refuse(answered, context, 503, "Master is not ready.");
+                return rest_server_refuse(answered, context, 503, "Master is not ready.");
         struct rest_answer a = {.kind = REST_READYZ, .success = REST_TRUE, .message = mem_strdup("")};
-        answer(answered, context, 200, &a);
+        rest_server_answer(answered, context, 200, &a);
 }
 
 /* Answers a request outside the protocol. */
@@ -316,11 +316,12 @@ void rest_server_handle(struct rest_server *s, const struct rest_call *call, res
         const char *refusal = NULL;
         int status = check_call(s, call, &refusal);
         if (status)
-                return refuse(answered, context, status, refusal);
+                return rest_server_refuse(answered, context, status, refusal);
         _cleanup_(buf_deinit) struct buf path = BUF_INIT;
         if (!form_put_decoded(&path, call->path, strlen(call->path)) || strcasestr(call->path, "%2f") ||
             form_has_controls(buf_text(&path)))
-                return refuse(answered, context, 400, "The path contains control characters or an encoded slash.");
+                return rest_server_refuse(answered, context, 400,
+                                          "The path contains control characters or an encoded slash.");
         for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
                 size_t n = strlen(actions[i].path);
                 const char *rest = buf_text(&path) + n;

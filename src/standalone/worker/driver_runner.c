@@ -126,7 +126,7 @@ static void timer_closed(uv_handle_t *handle)
         d->ended(d->owner, d);
 }
 
-static void end(struct driver_runner *d, enum driver_state state, const char *exception)
+static void driver_runner_end(struct driver_runner *d, enum driver_state state, const char *exception)
 {
         d->state.state = state;
         if (exception && exception != d->state.exception) {
@@ -146,11 +146,11 @@ static void process_ended(void *owner, struct worker_process *process, int statu
         (void)process;
         d->process = NULL;
         if (status == 0 || d->killed || !d->state.supervise) {
-                end(d,
-                    status == 0 ? DRIVER_FINISHED
-                    : d->killed ? DRIVER_KILLED
-                                : DRIVER_FAILED,
-                    status && !d->killed ? message : NULL);
+                driver_runner_end(d,
+                                  status == 0 ? DRIVER_FINISHED
+                                  : d->killed ? DRIVER_KILLED
+                                              : DRIVER_FAILED,
+                                  status && !d->killed ? message : NULL);
                 return;
         }
         if (now_ms() - d->started_ms > STABLE_RUN_MS)
@@ -195,7 +195,7 @@ static void start_process(struct driver_runner *d)
         log_info("DriverRunner", "Launch Command: %s", shown);
         struct cgroup *group = NULL;
         if (worker_context_group(d->context, d->state.id, d->state.memory, d->state.cores, &group, &error)) {
-                end(d, DRIVER_ERROR, error_message(&error));
+                driver_runner_end(d, DRIVER_ERROR, error_message(&error));
                 error_deinit(&error);
                 return;
         }
@@ -212,7 +212,7 @@ static void start_process(struct driver_runner *d)
         d->phase = RUNNING;
         d->started_ms = now_ms();
         if (worker_process_start(&options, &d->process, &error))
-                end(d, DRIVER_ERROR, error_message(&error));
+                driver_runner_end(d, DRIVER_ERROR, error_message(&error));
         error_deinit(&error);
 }
 
@@ -249,7 +249,7 @@ static int write_resources(struct driver_preparation *p, struct fst_error *error
 }
 
 /* Runs on a thread of the pool. */
-static void prepare(uv_work_t *work)
+static void driver_runner_prepare(uv_work_t *work)
 {
         struct driver_preparation *p = work->data;
         int r = work_dir_make(p->directory, &p->error);
@@ -262,15 +262,15 @@ static void prepare(uv_work_t *work)
         p->result = r;
 }
 
-static void prepared(uv_work_t *work, int status)
+static void on_driver_prepared(uv_work_t *work, int status)
 {
         struct driver_preparation *p = work->data;
         struct driver_runner *d = container_of(p, struct driver_runner, preparation);
         (void)status;
         if (d->killed)
-                end(d, DRIVER_KILLED, NULL);
+                driver_runner_end(d, DRIVER_KILLED, NULL);
         else if (p->result)
-                end(d, DRIVER_ERROR, error_message(&p->error));
+                driver_runner_end(d, DRIVER_ERROR, error_message(&p->error));
         else
                 start_process(d);
 }
@@ -310,7 +310,7 @@ static void take_properties(struct driver_runner *d)
 }
 
 /* Returns the reason why the driver cannot run here, or NULL. The caller owns it. */
-static char *check(const struct driver_runner *d)
+static char *driver_runner_check(const struct driver_runner *d)
 {
         const Firesteel__Standalone__Command *c = d->description->command;
         if (strcmp(c->main_class, STANDALONE_DRIVER_CLASS) != 0)
@@ -324,12 +324,12 @@ static char *check(const struct driver_runner *d)
 }
 
 /* Runs from the loop, so that `ended` is never called from driver_runner_start. */
-static void start(uv_timer_t *timer)
+static void on_start_timer(uv_timer_t *timer)
 {
         struct driver_runner *d = timer->data;
-        _cleanup_free_ char *reason = d->description ? check(d) : mem_strdup(d->state.exception);
+        _cleanup_free_ char *reason = d->description ? driver_runner_check(d) : mem_strdup(d->state.exception);
         if (d->killed || reason) {
-                end(d, d->killed ? DRIVER_KILLED : DRIVER_ERROR, d->killed ? NULL : reason);
+                driver_runner_end(d, d->killed ? DRIVER_KILLED : DRIVER_ERROR, d->killed ? NULL : reason);
                 return;
         }
         struct driver_preparation *p = &d->preparation;
@@ -340,7 +340,7 @@ static void start(uv_timer_t *timer)
         p->resources = d->state.resources;
         p->n_resources = d->state.n_resources;
         d->phase = PREPARING;
-        uv_queue_work(d->context->loop, &p->work, prepare, prepared);
+        uv_queue_work(d->context->loop, &p->work, driver_runner_prepare, on_driver_prepared);
 }
 
 void driver_runner_start(struct driver_runner *d, driver_ended *ended, void *owner)
@@ -349,7 +349,7 @@ void driver_runner_start(struct driver_runner *d, driver_ended *ended, void *own
         d->owner = owner;
         uv_timer_init(d->context->loop, &d->timer);
         d->timer.data = d;
-        uv_timer_start(&d->timer, start, 0, 0);
+        uv_timer_start(&d->timer, on_start_timer, 0, 0);
 }
 
 void driver_runner_kill(struct driver_runner *d)
@@ -361,5 +361,5 @@ void driver_runner_kill(struct driver_runner *d)
         if (d->phase == RUNNING && d->process)
                 worker_process_end(d->process, d->context->conf->driver_timeout);
         else if (d->phase == PAUSING)
-                end(d, DRIVER_KILLED, NULL);
+                driver_runner_end(d, DRIVER_KILLED, NULL);
 }

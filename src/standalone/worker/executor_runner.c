@@ -166,8 +166,8 @@ static void take_command(struct executor_runner *x, const Firesteel__Standalone_
                                                  &x->decommission_signal, NULL);
 }
 
-static int start(struct executor_runner *x, const Firesteel__Standalone__LaunchExecutor *launch, const char *local_dirs,
-                 struct fst_error *error)
+static int executor_runner_start_process(struct executor_runner *x, const Firesteel__Standalone__LaunchExecutor *launch,
+                                         const char *local_dirs, struct fst_error *error)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(launch->command.len);
         const Firesteel__Standalone__Command *command = standalone_decode(
@@ -189,7 +189,7 @@ int executor_runner_start(struct executor_runner *x, const Firesteel__Standalone
 {
         x->ended = ended;
         x->owner = owner;
-        int r = start(x, launch, local_dirs, error);
+        int r = executor_runner_start_process(x, launch, local_dirs, error);
         x->state.state = r ? EXECUTOR_FAILED : EXECUTOR_RUNNING;
         return r;
 }

@@ -56,7 +56,7 @@ static void remove_dirs(uv_work_t *work)
         disk_dirs_free(((struct removal *)work->data)->dirs);
 }
 
-static void removed(uv_work_t *work, int status)
+static void on_files_removed(uv_work_t *work, int status)
 {
         (void)status;
         free(work->data);
@@ -73,7 +73,7 @@ static void forget_app(struct worker_server *s, struct worker_app *app)
                 shuffle_service_end_application(s->shuffle, gone.id, false);
         removal->work.data = removal;
         removal->dirs = gone.dirs;
-        uv_queue_work(s->context.loop, &removal->work, remove_dirs, removed);
+        uv_queue_work(s->context.loop, &removal->work, remove_dirs, on_files_removed);
         free(gone.id);
         free(gone.list);
 }

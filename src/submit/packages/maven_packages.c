@@ -51,10 +51,10 @@ struct resolution {
         struct settings settings;
         struct coordinates packages, exclusions;
         const char *folder; /* the directory of jars */
-        struct module *root;
+        struct ivy_module *root;
         struct finder finder;
         struct graph graph;
-        struct downloads downloads;
+        struct ivy_downloads downloads;
         struct silent_hosts silent; /* of both attempts */
         long resolve_ms, download_ms;
 };
@@ -72,8 +72,8 @@ static void maven_packages_deinit(struct resolution *r)
 
 static void maven_packages_exclude(struct resolution *r, const char *organisation, const char *name)
 {
-        struct exclusion *e = module_new(&r->names, struct exclusion);
-        *e = (struct exclusion){.organisation = organisation, .name = name, .glob = true, .conf = ROOT_CONF};
+        struct ivy_exclusion *e = module_new(&r->names, struct ivy_exclusion);
+        *e = (struct ivy_exclusion){.organisation = organisation, .name = name, .glob = true, .conf = ROOT_CONF};
         list_append(&r->root->exclusions, e);
 }
 

@@ -25,12 +25,12 @@
 #define PROPERTIES_VOLUME "spark-init-properties"
 
 /* Remote files and the directories for them. */
-struct downloads {
+struct init_downloads {
         struct string_list jars, files;
         char *jars_folder, *files_folder;
 };
 
-static void downloads_deinit(struct downloads *d)
+static void downloads_deinit(struct init_downloads *d)
 {
         string_list_deinit(&d->jars);
         string_list_deinit(&d->files);
@@ -57,7 +57,7 @@ static bool is_in_image(const char *uri)
         return strcmp(uri, "spark-internal") == 0 || (uri_parse(uri, &parts) && uri_has_scheme(&parts, "local"));
 }
 
-static int read_downloads(const struct kube_conf *c, struct downloads *d, struct fst_error *error)
+static int read_downloads(const struct kube_conf *c, struct init_downloads *d, struct fst_error *error)
 {
         int r = classic_files(c, "spark.jars", &d->jars, error);
         if (r == 0)
@@ -76,7 +76,7 @@ static void put_remote(const struct string_list *uris, struct buf *list)
 }
 
 /* Builds the config map of the init container, or NULL without downloads. The caller owns it. */
-static char *init_container_map_name(const struct kube_conf *c, const struct downloads *d)
+static char *init_container_map_name(const struct kube_conf *c, const struct init_downloads *d)
 {
         _cleanup_(buf_deinit) struct buf remote = BUF_INIT;
         const char *given = conf_get_raw(c->conf, INIT_MAP);
@@ -89,7 +89,7 @@ static char *init_container_map_name(const struct kube_conf *c, const struct dow
 
 static int init_container_check(const struct kube_conf *c, struct fst_error *error)
 {
-        _cleanup_(downloads_deinit) struct downloads d = {0};
+        _cleanup_(downloads_deinit) struct init_downloads d = {0};
         int r = read_downloads(c, &d, error);
         const struct string_list *lists[] = {&d.jars, &d.files};
         for (size_t k = 0; r == 0 && c->role == KUBE_DRIVER && k < ARRAY_SIZE(lists); k++)
@@ -106,7 +106,7 @@ static json_t *init_container_mount(const char *volume, const char *path)
         return json_pack("{s:s,s:o}", "name", volume, "mountPath", kube_text(path));
 }
 
-static int add_container(const struct kube_conf *c, const struct downloads *d, struct spark_pod *pod,
+static int add_container(const struct kube_conf *c, const struct init_downloads *d, struct spark_pod *pod,
                          struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
@@ -130,7 +130,8 @@ static int add_container(const struct kube_conf *c, const struct downloads *d, s
         return 0;
 }
 
-static void add_volumes(const struct kube_conf *c, const struct downloads *d, const char *map, struct spark_pod *pod)
+static void add_volumes(const struct kube_conf *c, const struct init_downloads *d, const char *map,
+                        struct spark_pod *pod)
 {
         const char *key = conf_get_raw(c->conf, INIT_MAP_KEY);
         json_t *volume = config_map_volume(PROPERTIES_VOLUME, map);
@@ -144,7 +145,7 @@ static void add_volumes(const struct kube_conf *c, const struct downloads *d, co
 }
 
 /* Adds the paths of the jars: in the image, or in the download directory. */
-static void add_class_path(const struct kube_conf *c, const struct downloads *d, struct spark_pod *pod)
+static void add_class_path(const struct kube_conf *c, const struct init_downloads *d, struct spark_pod *pod)
 {
         _cleanup_(buf_deinit) struct buf path = BUF_INIT;
         if (c->role == KUBE_EXECUTOR) {
@@ -170,7 +171,7 @@ static void add_class_path(const struct kube_conf *c, const struct downloads *d,
 
 static int init_container_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
-        _cleanup_(downloads_deinit) struct downloads d = {0};
+        _cleanup_(downloads_deinit) struct init_downloads d = {0};
         int r = read_downloads(c, &d, error);
         if (r < 0)
                 return r;
@@ -201,7 +202,7 @@ static void put_resolved(const struct string_list *uris, const char *key, struct
 
 static int init_container_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
-        _cleanup_(downloads_deinit) struct downloads d = {0};
+        _cleanup_(downloads_deinit) struct init_downloads d = {0};
         int r = read_downloads(c, &d, error);
         if (r < 0)
                 return r;
@@ -217,7 +218,7 @@ static int init_container_properties(const struct kube_conf *c, struct strmap *o
 
 static int init_container_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
-        _cleanup_(downloads_deinit) struct downloads d = {0};
+        _cleanup_(downloads_deinit) struct init_downloads d = {0};
         _cleanup_(buf_deinit) struct buf jars = BUF_INIT, files = BUF_INIT, text = BUF_INIT;
         int r = read_downloads(c, &d, error);
         if (r < 0 || c->role == KUBE_EXECUTOR)

@@ -8,7 +8,7 @@
 static void annotations_are(enum kube_language language, const char *const *conf, const char *expected)
 {
         struct step_fixture f;
-        struct driver_spec spec;
+        struct driver_pod_spec spec;
         step_begin(&f, KUBE_DRIVER, conf);
         f.c.language = language;
         f.c.resource = "local:///opt/a";
