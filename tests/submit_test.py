@@ -196,7 +196,7 @@ def test_dry_run_errors_are_json_too(folder):
     assert json.loads(done.stdout) == {"error": "Executor cores must be a positive number"}
 
 
-# ------------------------------------------------------------------------------------------------- what was prepared
+# --------------------------------------------------------------------------------------------- prepared submissions
 
 
 SHOW = """

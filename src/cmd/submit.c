@@ -74,7 +74,7 @@ static const char usage_head[] =
         "                              be created in Kubernetes (Default: text).\n"                                    \
         "\n"                                                                                                           \
         "  --help, -h                  Show this help message and exit.\n"                                             \
-        "  --verbose, -v               Show what was understood.\n"                                                    \
+        "  --verbose, -v               Print the parsed arguments.\n"                                                  \
         "  --version,                  Show the version.\n"                                                            \
         "\n"
 

@@ -280,11 +280,11 @@ static int rest_message_read_fields(struct rest_answer *a, const json_t *root, s
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 if ((has & texts[i].flag) &&
                     !rest_read_text(json_object_get(root, texts[i].name), rest_message_text_field(a, i)))
-                        return rest_message_malformed(error, "there is no text in the field ", texts[i].name);
+                        return rest_message_malformed(error, "expected a text in the field ", texts[i].name);
         if (!rest_message_read_truth(json_object_get(root, "success"), &a->success))
-                return rest_message_malformed(error, "there is no boolean in the field ", "success");
+                return rest_message_malformed(error, "expected a boolean in the field ", "success");
         if (!rest_message_read_names(json_object_get(root, "unknownFields"), a))
-                return rest_message_malformed(error, "there is no list of texts in the field ", "unknownFields");
+                return rest_message_malformed(error, "expected a list of texts in the field ", "unknownFields");
         return 0;
 }
 

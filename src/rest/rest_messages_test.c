@@ -260,11 +260,11 @@ static void test_rejects_invalid_replies(void **state)
                  "Malformed response received from server: Validation of message ErrorResponse failed! 'message' is "
                  "missing in message ErrorResponse."},
                 {"{\"action\":\"ErrorResponse\",\"serverSparkVersion\":\"1\",\"message\":[]}", -EBADMSG,
-                 "Malformed response received from server: there is no text in the field message"},
+                 "Malformed response received from server: expected a text in the field message"},
                 {"{\"action\":\"KillSubmissionResponse\",\"success\":\"maybe\"}", -EBADMSG,
-                 "Malformed response received from server: there is no boolean in the field success"},
+                 "Malformed response received from server: expected a boolean in the field success"},
                 {"{\"action\":\"KillSubmissionResponse\",\"success\":true,\"unknownFields\":\"x\"}", -EBADMSG,
-                 "Malformed response received from server: there is no list of texts in the field unknownFields"},
+                 "Malformed response received from server: expected a list of texts in the field unknownFields"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 CASE_LABEL("%zu of cases: json \"%s\", code %d, says \"%s\"", i,

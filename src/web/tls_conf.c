@@ -140,10 +140,11 @@ int tls_conf_read(struct tls_conf *t, const struct fst_conf *conf, const char *s
         if (r == 0)
                 r = tls_conf_read_trust(conf, space, tls, error);
         if (r == 0 && !(tls->key && tls->chain) && !tls->store)
-                r = error_set(error, -EINVAL,
-                              "spark.ssl.%s.enabled is true, but there is no certificate: set spark.ssl.%s.keyStore (a "
-                              "PKCS#12 file), or .privateKey and .certChain (PEM files)",
-                              space, space);
+                r = error_set(
+                        error, -EINVAL,
+                        "spark.ssl.%s.enabled is true, but no certificate is configured: set spark.ssl.%s.keyStore (a "
+                        "PKCS#12 file), or .privateKey and .certChain (PEM files)",
+                        space, space);
         return r;
 }
 

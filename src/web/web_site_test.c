@@ -282,7 +282,7 @@ static void rejects_unknown_filters(void **state)
         refused_to_start("spark.user.groups.mapping");
         conf_set(&t.conf, "spark.acls.enable", "false");
         conf_set(&t.conf, "spark.ssl.standalone.enabled", "true");
-        refused_to_start("but there is no certificate");
+        refused_to_start("but no certificate is configured");
         conf_set(&t.conf, "spark.ssl.keyStore", "/nonexistent/store.p12");
         refused_to_start("/nonexistent/store.p12");
 }

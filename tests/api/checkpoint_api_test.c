@@ -118,7 +118,7 @@ static int level_of(const fst_rdd *rdd)
         return rdd->lineage.storage_level;
 }
 
-/* LocalCheckpointSuite: whatever the level and whenever it is set, rows evicted from memory go to disk. */
+/* LocalCheckpointSuite: with every level, set before or after, rows evicted from memory go to disk. */
 static void adds_disk_to_storage_levels(void **state)
 {
         static const int levels[][2] = {
@@ -294,7 +294,7 @@ static void checkpoints_into_files(void **state)
         assert_int_equal(fst_count(kept, &n), 0);
         assert_int_equal(n, 1000);
         assert_int_equal(calls, 1000);
-        /* A written checkpoint stays in its place whatever is requested later. */
+        /* Later requests do not move a written checkpoint. */
         assert_ptr_equal(fst_local_checkpoint(written), written);
         assert_non_null(fst_checkpoint_file(written));
         assert_string_equal(fst_checkpoint_file(fst_checkpoint(placed)), fst_checkpoint_file(placed));

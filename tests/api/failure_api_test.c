@@ -59,7 +59,7 @@ static fst_context *the_context;
 static fst_rdd *the_rdd;
 static int64_t answer;
 
-/* Returns 0 whatever the call returns: the call itself fails the task. */
+/* Ignores the status of the call: the call itself fails the task. */
 static int count_inside(fst_task *task, int64_t x)
 {
         fst_count(the_rdd, &answer);

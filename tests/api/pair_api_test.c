@@ -137,7 +137,7 @@ static void subtracts_by_key(void **state)
         fst_rdd *a = PAIRS(sc, 2, 1001, 2001, 2002, 3001, 4001), *b = PAIRS(sc, 20, 2007, 4008, 4009, 5001);
         fst_rdd *left = fst_subtract_by_key(a, b);
         EXPECT(folded(left), 1001, 3001);
-        assert_int_equal(fst_rdd_partitions(left), 2); /* as the left side, whatever the right side has */
+        assert_int_equal(fst_rdd_partitions(left), 2); /* as the left side, independent of the right side */
         assert_non_null(left->partitioner);
         EXPECT(folded(fst_subtract_by_key_n(a, b, 5)), 1001, 3001);
 

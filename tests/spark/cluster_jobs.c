@@ -1,4 +1,4 @@
-/* For check_spark_history: an executor on which tasks fail is excluded and replaced; then rows go between executors. */
+/* For check_spark_history: an executor whose tasks fail is excluded and replaced. Then a shuffle runs between executors. */
 #include <firesteel/firesteel.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -25,7 +25,7 @@ int custom_resources_check(const struct fst_conf *conf, const struct sched_confi
                         return (int)amount;
                 if (local)
                         return error_set(error, -EINVAL,
-                                         "spark.task.resource.%s.amount is set, but with a local master there are no "
+                                         "spark.task.resource.%s.amount is set, but a local master has no "
                                          "custom resources: use local-cluster or a cluster",
                                          task->name);
                 if (amount == 0)

@@ -105,7 +105,7 @@ int stage_shipping_send(struct stage_shipping *s, struct stage_context *work, st
                 return error_set(
                         error, r,
                         "stage %d takes %zu bytes, which is more than spark.rpc.message.maxSize allows: broadcast "
-                        "what is large, or raise it",
+                        "large captured values, or raise the limit",
                         work->stage_id, shipment->encoded.len);
         /* Any other failure is a lost connection, which is reported elsewhere. */
         shipment_mark_sent(shipment, x->index);

@@ -289,7 +289,7 @@ int block_manager_copy(struct block_manager *m, struct block_id id, const int *s
                         : -ENOENT;
         block_release(block);
         if (r == 0 && !error_message(error))
-                return error_set(error, -EHOSTUNREACH, "there is no other executor");
+                return error_set(error, -EHOSTUNREACH, "no other executor is known");
         return r < 0 ? r : r == 0 ? -EHOSTUNREACH : 0;
 }
 

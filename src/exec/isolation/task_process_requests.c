@@ -387,7 +387,7 @@ static bool reply_file(struct task_process_requests *a, int socket, const struct
         _cleanup_free_ char *name = mem_strndup((const char *)in->body + sizeof(struct task_process_request),
                                                 in->len - sizeof(struct task_process_request));
         int r = services && services->file ? services->file(services->owner, name, a->run.task.stopped, &path, &error)
-                                           : error_set(&error, -ENOENT, "there is no file %s here", name);
+                                           : error_set(&error, -ENOENT, "this executor has no file %s", name);
         bool sent =
                 r ? send_failure(a, socket, r, error_message(&error)) : send_reply(socket, &answer, path, strlen(path));
         error_deinit(&error);

@@ -137,8 +137,8 @@ static void refuse_id(struct master_link *l, char *id)
         else
                 app_client_fail(
                         c,
-                        "Master %s does not know application %s any more: they were without a connection for longer than "
-                        "spark.firesteel.standalone.reconnectTimeout, or it was started without what it had stored "
+                        "Master %s does not know application %s any more: the connection was lost for longer than "
+                        "spark.firesteel.standalone.reconnectTimeout, or the master restarted without its records "
                         "(spark.deploy.recoveryMode)",
                         l->url, c->app_id);
 }

@@ -473,7 +473,7 @@ static void warn_if_open(const struct rest_server *s)
                 return;
         log_warn(
                 LOG_NAME,
-                "The REST server does not check spark.authenticate.secret: anybody who reaches its port can run drivers. Set " REST_TOKEN_KEY
+                "The REST server does not check spark.authenticate.secret: anyone who can connect can run drivers. Set " REST_TOKEN_KEY
                 " here and for the clients, or spark.master.rest.filters, or "
                 "spark.master.rest.enabled=false.");
 }

@@ -196,7 +196,7 @@ static void submit_child_spawn(fst_submission *app)
         app->run = run;
         int r = cancelled  ? -ECANCELED
                 : !program ? error_set(&error, -ENOENT,
-                                       "there is no firesteel program beside this library: name one with "
+                                       "the firesteel program is not beside this library: set its path with "
                                        "fst_submit_set_program")
                            : submit_child_start(run, program, &error);
         if (r < 0) {

@@ -50,7 +50,7 @@ static int java_command_add_java(struct java_builder *b, struct fst_error *error
         const char *home = java_builder_env(b, "JAVA_HOME");
         char *java = home ? mem_printf("%s/bin/java", home) : java_command_find_in_path(b);
         if (!java)
-                return error_set(error, -ENOENT, "JAVA_HOME is not set, and there is no java in PATH");
+                return error_set(error, -ENOENT, "JAVA_HOME is not set, and PATH has no java");
         option_words_take(&b->command->words, java);
         return 0;
 }

@@ -205,7 +205,7 @@ static void driver_launch_on_looked(void *owner, struct kube_call *call, int r, 
                 driver_launch_delete(l, s->object);
                 driver_launch_limit_attempts(l);
         } else if (r == 0 && !app) {
-                driver_launch_warn_left_behind(l, s->object, "nobody can say whose it is");
+                driver_launch_warn_left_behind(l, s->object, "it has no application label");
         } else if (r != 0 && r != FST_KUBE_E_NOT_FOUND) {
                 driver_launch_warn_left_behind(l, s->object, error_message(answer->error));
         }
