@@ -107,9 +107,13 @@ static void reports_errors_as_spark(void **state)
         assert_error("--num-executors 0 x.so", "Number of executors must be a positive number", false);
         assert_error("--num-executors 2147483648 x.so", "Number of executors must be a positive number", false);
         assert_error("--master yarn x.so",
-                     "Firesteel cannot submit to YARN in client mode: --dry-run shows what would be submitted", false);
+                     "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
+                     "environment.",
+                     false);
         assert_error("--master yarn --deploy-mode cluster x.c",
-                     "Firesteel cannot submit to YARN in cluster mode: --dry-run shows what would be submitted", false);
+                     "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
+                     "environment.",
+                     false);
         assert_error("--master yarn --dry-run x.so",
                      "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
                      "environment.",
