@@ -182,9 +182,13 @@ def test_without_spark_home_there_is_one_clear_line(home, program, words):
     assert "needs Spark itself: set SPARK_HOME to where Spark is installed" in done.stderr
 
 
-def test_yarn_refuses_native_applications_in_cluster_mode(home):
-    (home / "x.so").touch()
-    done = run(home, "spark-submit", "--master", "yarn", "--deploy-mode", "cluster", "x.so",
+@pytest.mark.parametrize("mode", ["client", "cluster"])
+def test_yarn_names_a_resource_manager_that_does_not_answer(home, mode):
+    (home / "x.c").write_text('#include <firesteel/firesteel.h>\n'
+                              'int main(void) { return fst_context_stop(fst_context_new("x")); }\n')
+    done = run(home, "spark-submit", "--master", "yarn", "--deploy-mode", mode,
+               "--conf", "spark.hadoop.yarn.resourcemanager.address=127.0.0.1:1",
+               "--conf", "spark.hadoop.yarn.resourcemanager.connect.max-wait.ms=1", "x.c",
                env=environment(home, HADOOP_CONF_DIR="/nowhere"))
-    assert done.returncode == 1
-    assert "Firesteel cannot run a native application on YARN in cluster mode" in done.stderr
+    assert done.returncode != 0
+    assert "cannot reach the ResourceManager at 127.0.0.1:1" in done.stderr

@@ -3,8 +3,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "conf/conf.h"
 #include "yarn/application/program_archive.h"
+#include "yarn/backend/cluster_driver.h"
 #include "yarn/backend/executor_launcher.h"
 
 #include <stdio.h>
@@ -12,12 +14,18 @@
 
 const char command_yarn_am_help[] =
         "Usage: firesteel yarn-am --arg HOST:PORT [--conf KEY=VALUE]...\n"
+        "       firesteel yarn-am --class NAME --jar FILE [--arg WORD]... [OPTIONS]\n"
         "       firesteel yarn-am --write-archive FILE\n"
         "\n"
-        "The ApplicationMaster of an application on YARN in client mode, for the driver at HOST:PORT. YARN starts this\n"
-        "program in a container.\n"
+        "The ApplicationMaster of an application on YARN, which YARN starts in a container: in client mode for the driver\n"
+        "at HOST:PORT, in cluster mode as the driver.\n"
         "\n"
         "  --arg HOST:PORT        the driver\n"
+        "  --class NAME           cluster mode: the application's function\n"
+        "  --jar FILE             its shared object\n"
+        "  --arg WORD             one of its arguments\n"
+        "  --properties-file FILE Spark's configuration\n"
+        "  --dist-cache-conf FILE the files that the submission has distributed\n"
         "  --conf KEY=VALUE       a setting for the start (spark.rpc.*, spark.ssl.*, spark.authenticate, ...)\n"
         "  --write-archive FILE   write this Firesteel with its modules and libraries as an archive (.tar.gz) that\n"
         "                         containers unpack, and print its SHA-256\n";
@@ -54,23 +62,41 @@ static int yarn_am_set(struct fst_conf *conf, const char *setting)
 static int yarn_am_launch(int argc, char **argv)
 {
         struct fst_conf conf;
-        struct executor_launcher_options options = {.conf = &conf};
+        struct cluster_driver_options cluster = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0};
+        const struct {
+                const char *name, **value;
+        } texts[] = {{"--class", &cluster.entry},
+                     {"--jar", &cluster.application},
+                     {"--properties-file", &cluster.properties_file},
+                     {"--dist-cache-conf", &cluster.cache_file}};
         int r = 0;
         conf_init(&conf);
         for (int i = 1; i < argc && r == 0; i += 2) {
+                size_t k = 0;
+                while (k < ARRAY_SIZE(texts) && strcmp(texts[k].name, argv[i]) != 0)
+                        k++;
                 if (i + 1 == argc)
                         r = yarn_am_usage("a value is missing for", argv[i]);
+                else if (k < ARRAY_SIZE(texts))
+                        *texts[k].value = argv[i + 1];
                 else if (strcmp(argv[i], "--arg") == 0)
-                        options.driver = argv[i + 1];
+                        string_list_add(&words, argv[i + 1]);
                 else if (strcmp(argv[i], "--conf") == 0)
                         r = yarn_am_set(&conf, argv[i + 1]);
                 else
                         r = yarn_am_usage("unknown option", argv[i]);
         }
-        if (r == 0 && !options.driver)
+        cluster.arguments = string_list_argv(&words);
+        cluster.n = words.len;
+        if (r == 0 && !cluster.entry && words.len != 1)
                 r = yarn_am_usage("--arg with the driver's address is missing", NULL);
-        if (r == 0)
-                r = executor_launcher_run(&options);
+        else if (r == 0 && cluster.entry && !cluster.application)
+                r = yarn_am_usage("--class needs --jar", NULL);
+        else if (r == 0 && cluster.entry)
+                r = cluster_driver_run(&cluster);
+        else if (r == 0)
+                r = executor_launcher_run(&(struct executor_launcher_options){.driver = words.data[0], .conf = &conf});
         conf_deinit(&conf);
         return r;
 }

@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
+#include "yarn/backend/executor_launch.h"
 #include "conf/conf.h"
 #include "io/fs/uri.h"
 #include "launch/resolve_uri.h"
@@ -436,9 +438,54 @@ static void am_launch_put_arguments(struct am_launch *launch, const struct am_la
                 string_list_add(words, last[i]);
 }
 
+/* ------------------------------------------------------------------------------------------------ native applications
+ */
+
+/* The driver runs in `firesteel yarn-am` (yarn/backend/cluster_driver.h). */
+static void am_launch_put_native(struct am_launch *launch, const struct am_launch_request *q)
+{
+        static const char *const begin[] = {"exec", YARN_PROGRAM_LINK "/bin/firesteel", "yarn-am", "--class"};
+        static const char *const end[] = {"--properties-file",
+                                          PWD "/" YARN_CONF_LINK "/" YARN_CONF_FILE,
+                                          "--dist-cache-conf",
+                                          PWD "/" YARN_CONF_LINK "/" YARN_CACHE_FILE,
+                                          "1>",
+                                          "<LOG_DIR>/stdout",
+                                          "2>",
+                                          "<LOG_DIR>/stderr"};
+        const char *own = conf_get_value(q->conf, "spark.driver.extraLibraryPath");
+        struct string_list *words = &launch->command;
+        struct strmap *env = &launch->environment;
+        strmap_set(env, "SPARK_YARN_STAGING_DIR", q->staging);
+        strmap_set(env, "HADOOP_CONF_DIR", PWD "/" YARN_CONF_LINK "/" YARN_HADOOP_CONF);
+        /* Where Cyrus SASL looks for the mechanisms of the archive's library. */
+        strmap_set(env, "SASL_PATH", PWD "/" YARN_PROGRAM_LINK "/lib/sasl2");
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&q->conf->set, e));)
+                if (strncmp(e->key, ENV_PREFIX, strlen(ENV_PREFIX)) == 0)
+                        strmap_set(env, e->key + strlen(ENV_PREFIX), e->value);
+        strmap_set_if_missing(env, "SPARK_USER", q->user);
+        string_list_take(words, mem_printf("LD_LIBRARY_PATH='%s%s" PWD "/" YARN_PROGRAM_LINK "/lib'", own ? own : "",
+                                           own ? ":" : ""));
+        for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
+                string_list_add(words, begin[i]);
+        string_list_take(words, container_command_quote(q->arguments->class ? q->arguments->class : "main"));
+        string_list_add(words, "--jar");
+        string_list_take(words, container_command_quote(text_base_name(q->arguments->jar)));
+        for (size_t i = 0; i < q->arguments->words.len; i++) {
+                string_list_add(words, "--arg");
+                string_list_take(words, container_command_quote(q->arguments->words.data[i]));
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(end); i++)
+                string_list_add(words, end[i]);
+}
+
 int am_launch_build(struct am_launch *launch, const struct am_launch_request *q, struct fst_error *error)
 {
         *launch = (struct am_launch){0};
+        if (q->native) {
+                am_launch_put_native(launch, q);
+                return 0;
+        }
         int r = am_launch_put_environment(launch, q, error);
         if (r == 0)
                 r = am_launch_put_java(launch, q, error);

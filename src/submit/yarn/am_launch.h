@@ -24,6 +24,7 @@ struct yarn_settings;
 #define YARN_APP_JAR "__app__.jar"
 #define YARN_CONF_LINK "__spark_conf__"
 #define YARN_LIBS_LINK "__spark_libs__"
+#define YARN_PROGRAM_LINK "__firesteel__" /* as EXECUTOR_LAUNCH_PROGRAM */
 #define YARN_PYTHON_LINK "__pyfiles__"
 #define YARN_HADOOP_CONF "__hadoop_conf__"
 #define YARN_CONF_FILE "__spark_conf__.properties"
@@ -49,6 +50,7 @@ struct am_launch_request {
         const char *user, *application_id;
         const struct string_list *python_archives; /* pyspark.zip and py4j, for Python */
         bool without_hadoop;                       /* Spark's libraries have no Hadoop */
+        bool native;                               /* `firesteel yarn-am` instead of java */
 };
 
 struct am_launch {

@@ -112,6 +112,37 @@ static void assert_command_has(const char *part)
         "-Dio.netty.allocator.type=pooled -Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE "               \
         "--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED"
 
+/* `firesteel yarn-am` runs the driver of a native application. */
+static void starts_native_applications(void **state)
+{
+        conf_set(&conf, "spark.yarn.appMasterEnv.A", "1");
+        GIVEN("--jar", "/home/me/my app.so", "--class", "main", "--arg", "b c", "--arg", "$HOME {{x}}");
+        const struct am_launch_request q = {.conf = &conf,
+                                            .hadoop = &hadoop,
+                                            .arguments = &arguments,
+                                            .settings = &settings,
+                                            .env = env,
+                                            .staging = "hdfs://nn/s",
+                                            .user = "me",
+                                            .application_id = "application_1_0002",
+                                            .native = true};
+        assert_int_equal(am_launch_build(&launch, &q, &error), 0);
+        _cleanup_free_ char *text = command();
+        assert_string_equal(text,
+                            "LD_LIBRARY_PATH='{{PWD}}/__firesteel__/lib' exec __firesteel__/bin/firesteel yarn-am "
+                            "--class 'main' --jar 'my app.so' --arg 'b c' --arg '\\$HOME {''{x}''}' "
+                            "--properties-file {{PWD}}/__spark_conf__/__spark_conf__.properties --dist-cache-conf "
+                            "{{PWD}}/__spark_conf__/__spark_dist_cache__.properties 1> <LOG_DIR>/stdout 2> "
+                            "<LOG_DIR>/stderr");
+        assert_string_equal(strmap_get(&launch.environment, "A"), "1");
+        assert_string_equal(strmap_get(&launch.environment, "SPARK_USER"), "me");
+        assert_string_equal(strmap_get(&launch.environment, "SPARK_YARN_STAGING_DIR"), "hdfs://nn/s");
+        assert_string_equal(strmap_get(&launch.environment, "HADOOP_CONF_DIR"),
+                            "{{PWD}}/__spark_conf__/__hadoop_conf__");
+        assert_string_equal(strmap_get(&launch.environment, "SASL_PATH"), "{{PWD}}/__firesteel__/lib/sasl2");
+        assert_null(strmap_get(&launch.environment, "CLASSPATH"));
+}
+
 /* The command and variables that genuine Spark 4.3 sent for these arguments. */
 static void equals_a_captured_submission(void **state)
 {
@@ -300,6 +331,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(equals_a_captured_submission, setup, teardown),
+                cmocka_unit_test_setup_teardown(starts_native_applications, setup, teardown),
                 cmocka_unit_test_setup_teardown(quotes_for_bash_in_double_quotes, setup, teardown),
                 cmocka_unit_test_setup_teardown(driver_options_are_split_and_quoted, setup, teardown),
                 cmocka_unit_test_setup_teardown(refuses_unfinished_options, setup, teardown),

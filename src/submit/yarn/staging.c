@@ -463,6 +463,12 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
         _cleanup_(string_list_deinit) struct string_list jars = {0};
         _cleanup_(buf_deinit) struct buf local = BUF_INIT;
         const char *archive = conf_get_raw(s->options.conf, "spark.yarn.archive");
+        if (s->options.program) {
+                struct distribution d = {.link = YARN_PROGRAM_LINK, .archive = true};
+                const int r = staging_distribute(s, s->options.program, &d, error);
+                free(d.result);
+                return r;
+        }
         if (archive) {
                 struct distribution d = {.link = YARN_LIBS_LINK, .archive = true};
                 if (strncmp(archive, "local:", 6) == 0)
@@ -490,7 +496,7 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
 static int staging_add_user_jar(struct staging *s, struct fst_error *error)
 {
         const char *jar = s->options.arguments->jar;
-        struct distribution d = {.link = YARN_APP_JAR};
+        struct distribution d = {.link = s->options.program ? NULL : YARN_APP_JAR};
         if (!jar || !jar[strspn(jar, " \t")])
                 return 0;
         const int r = staging_distribute(s, jar, &d, error);

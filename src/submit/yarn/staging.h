@@ -47,7 +47,8 @@ struct staging_options {
         const struct string_list *python_archives;
         const char *(*env)(const char *name);
         const char *user, *application_id;
-        const int *stopped; /* atomic; once it is nonzero, filling ends with -EINTR. NULL: never */
+        const char *program; /* the archive of Firesteel, for a native application; NULL: Spark's libraries */
+        const int *stopped;  /* atomic; once it is nonzero, filling ends with -EINTR. NULL: never */
 };
 
 struct staging {

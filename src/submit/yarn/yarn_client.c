@@ -16,6 +16,9 @@
 #include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
 #include "net/kerberos.h"
+#include "io/fs/file_systems.h"
+#include "yarn/application/cluster_file.h"
+#include "yarn/application/program_archive.h"
 #include "yarn/conf/yarn_conf.h"
 
 #include <inttypes.h>
@@ -41,6 +44,8 @@ struct yarn_client {
         struct yarn_application_id id;
         char text[YARN_ID_TEXT]; /* the id, or "" */
         struct string_list archives;
+        bool native;
+        struct cluster_file program; /* of a native application */
         struct am_launch launch;
         struct staging staging;
 };
@@ -69,11 +74,7 @@ static int yarn_client_read(struct yarn_client *c, const struct submission *s, s
         for (size_t i = 0; i < ARRAY_SIZE(removed); i++)
                 strmap_remove(&c->conf.set, removed[i]);
         int r = am_arguments_parse(&c->arguments, s->arguments.data, s->arguments.len, error);
-        if (r == 0 && c->arguments.jar && submit_is_native(c->arguments.jar))
-                return error_set(
-                        error, -ENOTSUP,
-                        "Firesteel cannot run a native application on YARN in cluster mode: use Kubernetes or a "
-                        "standalone master");
+        c->native = r == 0 && c->arguments.jar && submit_is_native(c->arguments.jar);
         if (r == 0)
                 r = yarn_settings_read(&c->settings, &c->conf, error);
         if (r == 0)
@@ -110,6 +111,7 @@ void yarn_client_free(struct yarn_client *c)
         uv_loop_close(&c->loop);
         staging_deinit(&c->staging);
         am_launch_deinit(&c->launch);
+        cluster_file_deinit(&c->program);
         string_list_deinit(&c->archives);
         am_arguments_deinit(&c->arguments);
         hadoop_credentials_deinit(&c->credentials);
@@ -148,8 +150,22 @@ static int yarn_client_connect(struct yarn_client *c, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------------ submitting */
 
+/* Firesteel itself, for a native application. */
+static int yarn_client_store_program(struct yarn_client *c, struct fst_error *error)
+{
+        if (!c->native)
+                return 0;
+        file_systems_use(c, &c->conf.set);
+        const int r = program_archive_store(&c->conf, &c->program, error);
+        file_systems_leave(c);
+        return r;
+}
+
 static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *error)
 {
+        const int stored = yarn_client_store_program(c, error);
+        if (stored < 0)
+                return stored;
         const struct staging_options options = {.conf = &c->conf,
                                                 .hadoop = &c->yarn.hadoop,
                                                 .settings = &c->settings,
@@ -158,7 +174,8 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
                                                 .env = c->env,
                                                 .stopped = c->stopped,
                                                 .user = c->user,
-                                                .application_id = c->text};
+                                                .application_id = c->text,
+                                                .program = c->program.path};
         log_info(COMPONENT, "Setting up container launch context for our AM");
         int r = c->settings.python ? am_launch_python_archives(c->env, &c->archives, error) : 0;
         if (r == 0)
@@ -176,7 +193,8 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
                 .user = c->user,
                 .application_id = c->text,
                 .python_archives = &c->archives,
-                .without_hadoop = spark_is_without_hadoop(c->env),
+                .without_hadoop = !c->native && spark_is_without_hadoop(c->env),
+                .native = c->native,
         };
         return am_launch_build(&c->launch, &request, error);
 }

@@ -1,4 +1,4 @@
-/* The class of YARN. In cluster mode it submits JVM and Python applications, not native ones. */
+/* The class of YARN. */
 #include "base/string_prefix.h"
 #include "submit/options/option_table.h"
 #include "submit/packages/r_packages.h"

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+struct fst_conf;
 struct fst_error;
 
 enum cluster_file_visibility { CLUSTER_FILE_PUBLIC = 1, CLUSTER_FILE_PRIVATE, CLUSTER_FILE_APPLICATION };
@@ -24,3 +25,10 @@ struct cluster_file {
 int cluster_file_store(const char *folder, const char *local, const char *sha256, const char *suffix,
                        struct cluster_file *out, struct fst_error *error);
 void cluster_file_deinit(struct cluster_file *file);
+
+/*
+ * The file with the link @link among those that a submission has distributed: spark.yarn.cache.* of @conf. Returns 0,
+ * or -ENOENT with @error.
+ */
+int cluster_file_of_cache(const struct fst_conf *conf, const char *link, struct cluster_file *out,
+                          struct fst_error *error);

@@ -12,11 +12,13 @@
 #include "base/module_loader.h"
 #include "base/string_list.h"
 #include "base/string_prefix.h"
+#include "conf/conf.h"
 #include "exec/app/app_cache.h"
 #include "exec/app/program_path.h"
 #include "image/image_layer.h"
 #include "image/program_files.h"
 #include "process/command.h"
+#include "yarn/application/cluster_file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -240,4 +242,13 @@ int program_archive_find(const char *local_dir, struct program_archive *out, str
         return program_archive_read_link(cache.folder, link, out)
                        ? 0
                        : error_set(error, -EIO, "%s is gone after it was written", link);
+}
+
+int program_archive_store(const struct fst_conf *conf, struct cluster_file *file, struct fst_error *error)
+{
+        _cleanup_(program_archive_deinit) struct program_archive archive = {0};
+        _cleanup_free_ char *folder = NULL;
+        int r = conf_get_string(conf, "spark.firesteel.yarn.cacheDir", &folder, error);
+        r = r < 0 ? r : program_archive_find(conf_get_value(conf, "spark.local.dir"), &archive, error);
+        return r < 0 ? r : cluster_file_store(folder, archive.path, archive.sha256, ".tar.gz", file, error);
 }

@@ -4,6 +4,8 @@
  *      a container    `firesteel yarn-am` connects to the driver (am_link.h). The ResourceManager is asked now and then
  *                     whether the application still runs
  *      this process   with spark.yarn.unmanagedAM.enabled: executor_containers on the backend's loop
+ *
+ * In cluster mode the application is submitted already, and this process is the ApplicationMaster in a container.
  */
 #include "yarn/backend/yarn_cluster_manager.h"
 
@@ -34,7 +36,9 @@ struct yarn_manager {
         struct cluster_backend *backend;
         struct hadoop_rpc_client *rm;
         struct client_application app;
-        bool unmanaged, submitted;
+        bool inside;    /* cluster mode: this process is the ApplicationMaster in a container */
+        bool unmanaged; /* this process hosts the executors */
+        bool submitted;
         struct executor_containers containers; /* settings; executors only if unmanaged */
         struct am_link *link;                  /* NULL: unmanaged, or not started */
         uv_timer_t *monitor;                   /* asks for the application's state; NULL: unmanaged, or not started */
@@ -44,6 +48,13 @@ struct yarn_manager {
         bool finishing, finished, failed, reporting;
         char *failure; /* why the application cannot go on */
 };
+
+static struct yarn_manager_outcome outcome;
+
+const struct yarn_manager_outcome *yarn_manager_outcome(void)
+{
+        return &outcome;
+}
 
 static struct yarn_manager *yarn_manager_of(struct executor_manager *manager)
 {
@@ -84,15 +95,8 @@ static int yarn_connect(struct yarn_manager *m, struct fst_error *error)
 
 static int yarn_ship_program(struct yarn_manager *m, struct fst_error *error)
 {
-        _cleanup_(program_archive_deinit) struct program_archive archive = {0};
-        const struct fst_conf *conf = m->sc->conf;
-        _cleanup_free_ char *folder = NULL;
-        int r = conf_get_string(conf, "spark.firesteel.yarn.cacheDir", &folder, error);
-        r = r < 0 ? r : program_archive_find(conf_get_value(conf, "spark.local.dir"), &archive, error);
-        if (r < 0)
-                return r;
-        file_systems_use(m, &conf->set); /* the context does it later */
-        r = cluster_file_store(folder, archive.path, archive.sha256, ".tar.gz", &m->containers.program, error);
+        file_systems_use(m, &m->sc->conf->set); /* the context does it later */
+        const int r = program_archive_store(m->sc->conf, &m->containers.program, error);
         file_systems_leave(m);
         return r;
 }
@@ -106,7 +110,10 @@ static void yarn_name_application(struct yarn_manager *m, const char *driver_url
         c->app_id = mem_strdup(yarn_application_text(m->app.id, text));
         c->driver_url = mem_strdup(driver_url);
         c->user = mem_strdup(m->sc->user);
-        if (set) {
+        if (m->inside) {
+                const char *given = getenv("SPARK_YARN_STAGING_DIR");
+                c->staging_dir = given ? mem_strdup(given) : NULL;
+        } else if (set) {
                 c->staging_dir = mem_printf("%s/.sparkStaging/%s", set, c->app_id);
         } else {
                 _cleanup_free_ char *root = yarn_conf_get(&c->yarn_conf, "fs.defaultFS", "file:///");
@@ -132,11 +139,38 @@ static int yarn_submit(struct yarn_manager *m, const char *driver_url, struct fs
 
 static int yarn_create_secret(struct yarn_manager *m, struct fst_error *error);
 
+/* The container says which application this is, and its credentials hold the token. */
+static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, char **app_id, struct fst_error *error)
+{
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials own = {0};
+        const char *tokens = getenv("HADOOP_TOKEN_FILE_LOCATION"), *container = getenv("CONTAINER_ID");
+        struct yarn_container_id id;
+        int r = !tokens || !container
+                        ? error_set(error, -EINVAL, "CONTAINER_ID and HADOOP_TOKEN_FILE_LOCATION are not set")
+                        : yarn_container_parse(container, &id, error);
+        r = r < 0 ? r : hadoop_credentials_load(&own, tokens, error);
+        r = r < 0 ? r : yarn_conf_load(&m->containers.yarn_conf, &m->sc->conf->set, yarn_variable, error);
+        r = r < 0 ? r : cluster_file_of_cache(m->sc->conf, EXECUTOR_LAUNCH_PROGRAM, &m->containers.program, error);
+        r = r < 0 ? r : yarn_create_secret(m, error);
+        if (r < 0)
+                return r;
+        const struct hadoop_token *token = hadoop_credentials_find(&own, "YARN_AM_RM_TOKEN", NULL);
+        if (!token)
+                return error_set(error, -EACCES, "%s holds no token for the ResourceManager", tokens);
+        hadoop_token_copy(token, &m->app.token);
+        m->app.id = id.application;
+        yarn_name_application(m, driver_url);
+        *app_id = mem_strdup(m->containers.app_id);
+        return 0;
+}
+
 static int yarn_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                          char **app_id, struct fst_error *error)
 {
         struct yarn_manager *m = yarn_manager_of(manager);
         m->backend = backend;
+        if (m->inside)
+                return yarn_announce_inside(m, driver_url, app_id, error);
         int r = yarn_connect(m, error);
         r = r < 0 ? r : client_application_create(m->rm, &m->app, error);
         if (r < 0)
@@ -250,7 +284,13 @@ static void yarn_on_failed(void *owner, int exit_code, const char *message)
         free(m->failure);
         m->failed = true;
         m->failure = mem_strdup(message);
-        yarn_ask_report(m);
+        if (m->inside) {
+                outcome.exit_code = exit_code;
+                outcome.failure = mem_strdup(message);
+                yarn_give_up(m, message);
+        } else {
+                yarn_ask_report(m);
+        }
 }
 
 /* With attempts left, YARN starts another ApplicationMaster, which connects, too. */
@@ -342,6 +382,7 @@ static int yarn_start(struct executor_manager *manager, struct cluster_backend *
                              : yarn_start_link(m, error);
         if (r == 0)
                 yarn_request_executors(manager, &request, 1);
+        outcome.started = outcome.started || r == 0;
         return r;
 }
 
@@ -527,7 +568,10 @@ int yarn_manager_new(struct fst_context *sc, struct executor_manager **out, stru
         m->manager.class = &yarn_class;
         m->sc = sc;
         m->target = -1;
+        const char *mode = conf_get_raw(sc->conf, "spark.submit.deployMode");
         int r = conf_get_bool(sc->conf, "spark.yarn.unmanagedAM.enabled", &m->unmanaged, error);
+        m->inside = mode && strcmp(mode, "cluster") == 0;
+        m->unmanaged = m->unmanaged || m->inside;
         r = r < 0 ? r : executor_containers_init(&m->containers, sc->conf, error);
         if (r < 0)
                 yarn_free(&m->manager);

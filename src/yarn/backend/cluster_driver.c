@@ -1,0 +1,197 @@
+/* See cluster_driver.h. */
+#include "yarn/backend/cluster_driver.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "conf/log4j2.h"
+#include "conf/properties.h"
+#include "hadoop/credentials.h"
+#include "io/fs/file_systems.h"
+#include "launch/native_program.h"
+#include "yarn/backend/executor_launcher.h"
+#include "yarn/backend/yarn_cluster_manager.h"
+#include "yarn/backend/yarn_executors.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AM_LOG "ApplicationMaster"
+#define DEFAULT_ATTEMPTS 2 /* yarn.resourcemanager.am.max-attempts */
+#define UNREGISTER_MS 10000
+
+struct outcome {
+        enum yarn_final_status status;
+        int exit_code;
+        char *message; /* owned, or NULL */
+};
+
+static const char *cluster_driver_variable(const char *name)
+{
+        return getenv(name);
+}
+
+static int cluster_driver_read_conf(const struct cluster_driver_options *o, struct fst_conf *conf,
+                                    struct fst_error *error)
+{
+        conf_init(conf);
+        int r = o->properties_file ? properties_load(&conf->set, o->properties_file, error) : 0;
+        r = r < 0 || !o->cache_file ? r : properties_load(&conf->set, o->cache_file, error);
+        if (r < 0)
+                return r;
+        conf_set(conf, "spark.master", "yarn");
+        conf_set(conf, "spark.submit.deployMode", "cluster");
+        return log4j2_configure(conf, getenv("SPARK_CONF_DIR"), error);
+}
+
+/* Runs the application, and judges what became of it. */
+static struct outcome cluster_driver_run_application(const struct cluster_driver_options *o,
+                                                     const struct fst_conf *conf)
+{
+        struct native_program program = {.path = o->application,
+                                         .shown = o->application,
+                                         .entry = o->entry,
+                                         .arguments = o->arguments,
+                                         .n = o->n,
+                                         .conf = conf};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int status = 0, r = native_program_prepare(&program, &error);
+        r = r < 0 ? r : native_program_run(&program, &status, &error);
+        const struct yarn_manager_outcome *of_executors = yarn_manager_outcome();
+        if (of_executors->exit_code)
+                return (struct outcome){YARN_FINAL_FAILED, of_executors->exit_code, mem_strdup(of_executors->failure)};
+        if (r < 0 || error.message)
+                return (struct outcome){YARN_FINAL_FAILED, YARN_AM_EXIT_USER_CLASS, mem_strdup(error_message(&error))};
+        if (status != 0)
+                return (struct outcome){YARN_FINAL_FAILED, status,
+                                        mem_printf("User application exited with status %d", status)};
+        if (!of_executors->started)
+                return (struct outcome){YARN_FINAL_FAILED, YARN_AM_EXIT_SC_NOT_INITED,
+                                        mem_strdup("User did not initialize spark context!")};
+        return (struct outcome){YARN_FINAL_SUCCEEDED, YARN_AM_EXIT_SUCCESS, NULL};
+}
+
+/* ------------------------------------------------------------------------------------------------------- unregistering
+ */
+
+static void cluster_driver_on_finished(void *owner)
+{
+        *(bool *)owner = true;
+}
+
+static void cluster_driver_on_timeout(uv_timer_t *timer)
+{
+        timer->data = NULL;
+}
+
+/* An application that never registered does so first: the ResourceManager accepts no end without it. */
+static void cluster_driver_on_registered(void *owner, int64_t memory_mb, int cores)
+{
+}
+
+static void cluster_driver_on_failed(void *owner, int exit_code, const char *message)
+{
+        log_error(AM_LOG, "%s", message);
+        *(bool *)owner = true;
+}
+
+static const struct yarn_executors_ops unregister_ops = {.registered = cluster_driver_on_registered,
+                                                         .failed = cluster_driver_on_failed,
+                                                         .finished = cluster_driver_on_finished};
+
+static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct outcome *outcome,
+                                     struct fst_error *error)
+{
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials own = {0};
+        const char *tokens = getenv("HADOOP_TOKEN_FILE_LOCATION");
+        struct yarn_executors *executors;
+        bool finished = false;
+        uv_loop_t loop;
+        uv_timer_t limit;
+        int r = hadoop_credentials_load(&own, tokens ? tokens : "", error);
+        const struct hadoop_token *token = r < 0 ? NULL : hadoop_credentials_find(&own, "YARN_AM_RM_TOKEN", NULL);
+        if (!token)
+                return r < 0 ? r : error_set(error, -EACCES, "there is no token for the ResourceManager");
+        uv_loop_init(&loop);
+        const struct yarn_executors_options options = {.conf = yarn, .token = token, .host = ""};
+        r = yarn_executors_new(&loop, &options, &unregister_ops, &finished, &executors, error);
+        if (r == 0) {
+                uv_timer_init(&loop, &limit);
+                limit.data = &limit;
+                uv_timer_start(&limit, cluster_driver_on_timeout, UNREGISTER_MS, 0);
+                yarn_executors_finish(executors, outcome->status, outcome->message, NULL);
+                while (!finished && limit.data)
+                        uv_run(&loop, UV_RUN_ONCE);
+                uv_close((uv_handle_t *)&limit, NULL);
+                yarn_executors_free(executors);
+        }
+        uv_run(&loop, UV_RUN_DEFAULT);
+        uv_loop_close(&loop);
+        return r;
+}
+
+/* Whether YARN starts no other attempt after this one. */
+static bool cluster_driver_is_last_attempt(const struct fst_conf *conf, const struct yarn_conf *yarn)
+{
+        int64_t most = DEFAULT_ATTEMPTS, own = 0;
+        struct yarn_container_id id;
+        const char *container = getenv("CONTAINER_ID");
+        yarn_conf_get_int(yarn, "yarn.resourcemanager.am.max-attempts", DEFAULT_ATTEMPTS, &most, NULL);
+        if (conf_get_value(conf, "spark.yarn.maxAppAttempts") &&
+            conf_get_int(conf, "spark.yarn.maxAppAttempts", &own, NULL) == 0)
+                most = MIN(most, own);
+        return !container || yarn_container_parse(container, &id, NULL) < 0 || id.attempt >= most;
+}
+
+static void cluster_driver_clean_up(const struct fst_conf *conf)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        const char *staging = getenv("SPARK_YARN_STAGING_DIR");
+        const struct file_system *fs;
+        _cleanup_free_ char *path = NULL;
+        bool preserve = false;
+        conf_get_bool(conf, "spark.yarn.preserve.staging.files", &preserve, NULL);
+        if (preserve || !staging)
+                return;
+        log_info(AM_LOG, "Deleting staging directory %s", staging);
+        file_systems_use(conf, &conf->set);
+        int r = file_system_resolve(staging, &path, &fs, &error);
+        r = r < 0 ? r : fs->remove(fs, path, &error);
+        if (r < 0)
+                log_error(AM_LOG, "Failed to cleanup staging dir %s: %s", staging, error_message(&error));
+        file_systems_leave(conf);
+}
+
+static void cluster_driver_finish(const struct fst_conf *conf, const struct outcome *outcome)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        _cleanup_(yarn_conf_deinit) struct yarn_conf yarn = {0};
+        log_info(AM_LOG, "Final app status: %s, exitCode: %d%s%s%s", yarn_final_status_name((int)outcome->status),
+                 outcome->exit_code, outcome->message ? ", (reason: " : "", outcome->message ? outcome->message : "",
+                 outcome->message ? ")" : "");
+        int r = yarn_conf_load(&yarn, &conf->set, cluster_driver_variable, &error);
+        if (r == 0 && (outcome->status == YARN_FINAL_SUCCEEDED || cluster_driver_is_last_attempt(conf, &yarn))) {
+                cluster_driver_clean_up(conf);
+                log_info(AM_LOG, "Unregistering ApplicationMaster with %s",
+                         yarn_final_status_name((int)outcome->status));
+                r = cluster_driver_unregister(&yarn, outcome, &error);
+        }
+        if (r < 0)
+                log_error(AM_LOG, "The application cannot be unregistered: %s", error_message(&error));
+}
+
+int cluster_driver_run(const struct cluster_driver_options *options)
+{
+        static struct fst_conf conf; /* lives as long as the process */
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (cluster_driver_read_conf(options, &conf, &error) < 0) {
+                log_error(AM_LOG, "Uncaught exception: %s", error_message(&error));
+                return YARN_AM_EXIT_UNCAUGHT_EXCEPTION;
+        }
+        struct outcome outcome = cluster_driver_run_application(options, &conf);
+        cluster_driver_finish(&conf, &outcome);
+        free(outcome.message);
+        return outcome.exit_code;
+}

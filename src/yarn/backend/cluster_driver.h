@@ -1,0 +1,23 @@
+/*
+ * The ApplicationMaster of cluster mode: runs the driver of a native application in this process, a container of YARN,
+ * and unregisters the application with what became of it. The application's executor manager (yarn_cluster_manager.h)
+ * registers with the ResourceManager when the context starts.
+ *
+ * After a failure YARN starts another attempt if there may be one; then the application is not unregistered, and the
+ * staging directory stays.
+ */
+#pragma once
+
+#include <stddef.h>
+
+struct cluster_driver_options {
+        const char *application; /* the shared object */
+        const char *entry;       /* name of the function */
+        char *const *arguments;
+        size_t n;
+        const char *properties_file; /* Spark's configuration */
+        const char *cache_file;      /* the files that the submission has distributed */
+};
+
+/* Runs it, logs errors, and returns the exit status (executor_launcher.h). */
+int cluster_driver_run(const struct cluster_driver_options *options);
