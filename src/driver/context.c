@@ -192,6 +192,10 @@ static int context_start_env(struct fst_context *sc, struct fst_error *error)
                 r = context_start_isolation(sc, memory, error);
         if (r == 0)
                 r = exec_env_init(&sc->env, sc->conf, memory, error);
+        if (r == 0 && sc->manager->in_process && !sc->env.isolation)
+                r = memory_budget_check_pool(memory_manager_pool(sc->env.memory),
+                                             sc->master.threads / MAX(sc->env.task_cpus, 1), "spark.driver.memory",
+                                             error);
         exec_services_init(&sc->services, &sc->env);
         sc->env.services = &sc->services;
         sc->env.app_id = sc->app_id;

@@ -119,6 +119,8 @@ int page_new(struct memory_consumer *c, fst_type type, size_t record, struct pag
                 return -EMSGSIZE;
         if (c) {
                 int r = memory_acquire(c, block);
+                if (r == FST_MEMORY_E_DENIED && c->patient && c->held == 0 && block == PAGE_BLOCK)
+                        return page_new_unreserved(c->task, type, record, page);
                 if (r)
                         return r;
         }
@@ -183,7 +185,7 @@ void page_free(struct memory_consumer *c, struct page *page)
                 return;
         size_t block = page->block;
         block_free(page);
-        if (c)
+        if (c && !(c->patient && c->held == 0)) /* otherwise page_new did not reserve it */
                 memory_release(c, block);
 }
 

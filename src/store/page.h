@@ -43,7 +43,9 @@ bool page_type_valid(fst_type type);
 
 /*
  * Makes a page with room for a record of at least @record bytes. Reserves through @c (NULL: the caller accounts for
- * it). Returns 0, FST_MEMORY_E_DENIED, or negative.
+ * it). A patient consumer has one page at a time: if all other tasks wait, too, and it is denied a page of PAGE_BLOCK
+ * bytes that fits into the task's share, it gets it without a reservation, because nothing else would continue.
+ * Returns 0, FST_MEMORY_E_DENIED, or negative.
  */
 int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page);
 

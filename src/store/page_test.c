@@ -349,6 +349,34 @@ static void rejects_records_beyond_the_page(void **state)
         page_free(NULL, page);
 }
 
+static void gives_a_patient_consumer_one_page_when_no_task_runs(void **state)
+{
+        struct memory_manager *m = memory_manager_new(2 * PAGE_BLOCK, 0.5);
+        struct memory_task *holder = memory_task_new(m), *task = memory_task_new(m);
+        struct memory_consumer all, c;
+        struct page *page = NULL, *second = NULL;
+        fst_type type = {.key = FST_KIND_BYTES};
+        memory_consumer_init(&all, holder, "all", NULL);
+        memory_consumer_init(&c, task, "read", NULL);
+        assert_int_equal(memory_acquire(&all, 2 * PAGE_BLOCK), 0);
+        memory_task_rest(holder, true);
+        assert_int_equal(page_new(&c, type, 100, &page), FST_MEMORY_E_DENIED);
+        c.patient = true;
+        assert_int_equal(page_new(&c, type, 2 * PAGE_BLOCK, &page), FST_MEMORY_E_DENIED);
+        assert_int_equal(page_new(&c, type, 100, &page), 0);
+        assert_int_equal(c.held, 0);
+        page_free(&c, page);
+        memory_release(&all, PAGE_BLOCK);
+        assert_int_equal(page_new(&c, type, 100, &second), 0);
+        assert_int_equal(c.held, PAGE_BLOCK);
+        page_free(&c, second);
+        assert_int_equal(c.held, 0);
+        memory_task_rest(holder, false);
+        memory_task_free(task);
+        memory_task_free(holder);
+        memory_manager_free(m);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -359,6 +387,7 @@ int main(void)
                 cmocka_unit_test(a_shrunk_page_holds_the_same_rows),
                 cmocka_unit_test(has_the_documented_wire_bytes),
                 cmocka_unit_test(rejects_invalid_headers),
+                cmocka_unit_test(gives_a_patient_consumer_one_page_when_no_task_runs),
                 cmocka_unit_test(rejects_records_beyond_the_page),
         };
         return cmocka_run_group_tests(tests, list_types, NULL);

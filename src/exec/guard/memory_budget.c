@@ -1,10 +1,12 @@
 /* See memory_budget.h. */
 #include "exec/guard/memory_budget.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "exec/guard/memory_limit.h"
+#include "store/page.h"
 
 #include <inttypes.h>
 
@@ -29,6 +31,17 @@ int64_t memory_budget_overhead(int64_t heap, int64_t overhead, int processes)
         int64_t part = group / MAX(processes, 1), left = part - heap;
         left = MAX(left, INT64_C(0));
         return MIN(overhead, left);
+}
+
+int memory_budget_check_pool(size_t pool, int tasks, const char *key, struct fst_error *error)
+{
+        size_t least = (size_t)MAX(tasks, 1) * PAGE_BLOCK;
+        if (pool >= least)
+                return 0;
+        return error_set(error, -EINVAL,
+                         "%s and spark.memory.fraction leave %zu KiB for the rows of %d running tasks, which need at "
+                         "least %zu KiB: raise %s or spark.memory.fraction, or run fewer tasks at a time",
+                         key, pool >> 10, tasks, least >> 10, key);
 }
 
 int memory_budget_heap(const struct fst_conf *conf, const char *key, int processes, int64_t *heap,

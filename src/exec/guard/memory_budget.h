@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct fst_conf;
@@ -17,6 +18,12 @@ int64_t memory_budget_of_group(int64_t limit, int processes);
 
 /* Returns the part of @overhead that fits beside @heap into this process's share of the control group's limit. */
 int64_t memory_budget_overhead(int64_t heap, int64_t overhead, int processes);
+
+/*
+ * Returns 0, or -EINVAL with @error if a pool of @pool bytes has less than a page for each of @tasks running tasks.
+ * @key is the key of the heap.
+ */
+int memory_budget_check_pool(size_t pool, int tasks, const char *key, struct fst_error *error);
 
 /*
  * Reads @key (spark.driver.memory, spark.executor.memory) into *@heap, reduced to the share of this process in its

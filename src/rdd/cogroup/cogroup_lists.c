@@ -234,13 +234,26 @@ static int lists_spill_others(struct cogroup_op *self, struct memory_task *task)
         return MIN(r, 0);
 }
 
+/* Allocates the first part of the buffer. If it is denied it is used all the same, because nothing else would continue.
+ */
+static int lists_start_buffer(struct cogroup_op *self)
+{
+        int r = memory_acquire_wait(&self->lists.memory, MIN_ROOM);
+        if (r < 0)
+                return r;
+        if (!(self->lists.data = mem_try(MIN_ROOM)))
+                return lists_too_large(self);
+        self->lists.room = MIN_ROOM;
+        return 0;
+}
+
 static int lists_start(struct cogroup_op *self)
 {
         struct memory_task *task = task_run_memory(self->op.run);
         memory_consumer_init(&self->lists.memory, task, "grouped values", NULL);
         self->lists.started = true;
         self->lists.used = self->lists.row = self->lists.room = self->lists.reserve = 0;
-        int r = lists_grow(self, MIN_ROOM);
+        int r = lists_start_buffer(self);
         size_t reserve = memory_task_share(task) / RESERVED, rows = memory_task_held(task);
         if (r == 0 && lists_may_lack_memory(self, task))
                 r = lists_spill_others(self, task);

@@ -6,8 +6,9 @@
  * without being written.
  *
  * Memory: SET_ASIDE pages are reserved at the start, so that a run can be written (one page gathers its rows) and two
- * runs can be merged without further memory. A merge of n runs holds n pages. If these are denied, runs are merged in
- * several rounds. Reading a record larger than a page takes the memory that adding it took.
+ * runs can be merged without further memory. If they are denied, they are used without a reservation. A merge of n runs
+ * holds n pages. If these are denied, runs are merged in several rounds. Reading a record larger than a page takes the
+ * memory that adding it took.
  *
  * The upstream operator may hold all of the task's memory and be unable to free it, for example another sorter that is
  * being read. Therefore the index always has room for MIN_INDEX entries. If a page is denied although everything is
@@ -130,6 +131,14 @@ static int sorter_spill_for_others(struct memory_consumer *consumer, size_t want
         return r;
 }
 
+/* If the pages are denied they are used all the same: without them no run could be written or merged. */
+static int sorter_set_pages_aside(struct sorter *s)
+{
+        int r = memory_acquire(&s->memory, SET_ASIDE * PAGE_BLOCK);
+        s->aside = SET_ASIDE * PAGE_BLOCK;
+        return MIN(r, 0);
+}
+
 int sorter_start(struct sorter *s, const struct sorter_options *options, struct fst_error *error)
 {
         sorter_reset(s);
@@ -138,12 +147,10 @@ int sorter_start(struct sorter *s, const struct sorter_options *options, struct 
         s->order = record_order(options->type, options->order);
         s->stats = (struct sorter_stats){0};
         s->aside = s->unreserved = 0;
-        int r = options->spill ? memory_acquire(&s->memory, SET_ASIDE * PAGE_BLOCK) : 0;
-        if (!r) {
-                s->aside = s->memory.held;
-                sort_index_start(&s->index, s->order, &s->memory);
-                r = options->spill ? sort_index_reserve(&s->index, MIN_INDEX) : 0;
-        }
+        sort_index_start(&s->index, s->order, &s->memory);
+        int r = options->spill ? sort_index_reserve(&s->index, MIN_INDEX) : 0;
+        if (!r && options->spill)
+                r = sorter_set_pages_aside(s);
         if (r) {
                 memory_consumer_deinit(&s->memory);
                 return r < 0 ? r : sorter_no_memory(error);

@@ -1,0 +1,113 @@
+"""Memory pools of a few MiB: tasks share them, wait for each other or spill, and end."""
+import os
+import subprocess
+
+import pytest
+
+from sanitizers import SANITIZED
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+
+APP = r"""
+#include <firesteel/firesteel.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { ROWS = 400000, WIDTH = 100, KEYS = 20000, PARTS = 8 };
+static int wide(fst_task *task, int64_t i, fst_out *out)
+{
+        char value[WIDTH];
+        memset(value, 'a' + (int)(i % 26), sizeof(value));
+        fst_emit(out, i * 7919 % ROWS, ((fst_bytes){value, sizeof(value)}));
+        return 0;
+}
+static int keyed(fst_task *task, int64_t i, fst_out *out)
+{
+        char value[WIDTH];
+        memset(value, 'a' + (int)(i % 26), sizeof(value));
+        fst_emit(out, i % KEYS, ((fst_bytes){value, sizeof(value)}));
+        return 0;
+}
+static int in_order(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t key, before = -1, n = 0;
+        fst_bytes value;
+        for (; fst_next(rows, &key, &value); before = key, n++)
+                if (key <= before)
+                        return fst_fail(task, "order");
+        fst_emit(out, n);
+        return 0;
+}
+static int barrier(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        if (fst_barrier_wait(task)) return -1;
+        int64_t n = 0, key; fst_bytes value;
+        for (; fst_next(rows, &key, &value); n++) ;
+        if (fst_barrier_wait(task)) return -1;
+        fst_emit(out, n);
+        return 0;
+}
+static int64_t group_size(fst_task *task, int64_t key, fst_bytes values)
+{
+        fst_list list = fst_list_of(values, FST_BYTES);
+        int64_t n = 0;
+        for (fst_bytes value; fst_list_next(&list, &value);)
+                n++;
+        return n;
+}
+static int64_t total(fst_rdd *numbers)
+{
+        int64_t sum = -1;
+        return fst_reduce(numbers, fst_fn_sum, &sum) ? -1 : sum;
+}
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("small");
+        fst_type pair = FST_PAIR(I64, BYTES);
+        fst_rdd *numbers = fst_range_n(sc, 0, ROWS, PARTS);
+        fst_rdd *rows = fst_map(numbers, wide, pair);
+        printf("sort %" PRId64 "\n", total(fst_map_partitions(fst_sort_by_key_n(rows, FST_ASCENDING, PARTS), in_order, FST_I64)));
+        printf("barrier %" PRId64 "\n", total(fst_barrier_map_partitions(fst_sort_by_key_n(rows, FST_ASCENDING, 4), barrier, FST_I64)));
+        fst_rdd *groups = fst_group_by_key_n(fst_map(numbers, keyed, pair), PARTS);
+        printf("groups %" PRId64 "\n", total(fst_map(groups, group_size, FST_I64)));
+        fflush(stdout);
+        return fst_context_stop(sc);
+}
+"""
+
+RIGHT = """\
+sort 400000
+barrier 400000
+groups 400000
+"""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pools") / "pools.c"
+    path.write_text(APP)
+    return str(path)
+
+
+def submit(app, master, fraction):
+    return subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, "--driver-memory", "236m",
+                           "--executor-memory", "236m", "--conf", f"spark.memory.fraction={fraction}", app],
+                          text=True, capture_output=True, timeout=300, check=False)
+
+
+@pytest.mark.parametrize("fraction", ["0.01", "0.013", "0.02"])
+@pytest.mark.parametrize("master", ["local[4]", "local-cluster[2,2,1024]"])
+def test_tasks_end_in_small_pools(app, master, fraction):
+    for _ in range(1 if SANITIZED else 3):
+        run = submit(app, master, fraction)
+        assert run.stdout == RIGHT, run.stderr
+        assert run.returncode == 0
+
+
+def test_a_pool_with_less_than_a_page_for_each_task_is_refused(app):
+    run = submit(app, "local[4]", "0.004")
+    assert run.returncode != 0
+    assert ("spark.driver.memory and spark.memory.fraction leave 966 KiB for the rows of 4 running tasks, which need at "
+            "least 1024 KiB: raise spark.driver.memory or spark.memory.fraction, or run fewer tasks at a time") in run.stderr
