@@ -58,11 +58,16 @@ static char *staging_qualify(const struct staging *s, const char *name, struct f
         while (n > scheme + 1 && system[n - 1] == '/')
                 n--;
         _cleanup_free_ char *whole =
-                *name == '/' && name[1] != '/' ? mem_printf("%.*s%s", (int)n, system, name)
-                : strncmp(name, system, scheme + 1) == 0 && name[scheme + 1] == '/' && name[scheme + 2] != '/'
-                        ? mem_printf("%.*s%s", (int)n, system, name + scheme + 1)
-                        : mem_strdup(name);
-        return path_resolve(whole, &path, error) < 0 ? NULL : path;
+                *name == '/' && name[1] != '/' ? mem_printf("%.*s:%s", (int)scheme, system, name) : mem_strdup(name);
+        if (path_resolve(whole, &path, error) < 0)
+                return NULL;
+        /* "hdfs:/x" is on the default file system. */
+        const char *local = path + scheme + 1;
+        if (strncmp(path, system, scheme + 1) != 0 || strncmp(local, "//", 2) == 0)
+                return path;
+        char *qualified = mem_printf("%.*s%s", (int)n, system, local);
+        free(path);
+        return qualified;
 }
 
 /* The full path of a URI: its parts decoded, without the fragment. Owned, NULL with @error. */
@@ -132,7 +137,13 @@ int staging_init(struct staging *s, const struct staging_options *options, struc
 {
         *s = (struct staging){.options = *options};
         const char *set = options->settings->staging_dir;
-        _cleanup_free_ char *home = set ? mem_printf("%s/%s", set, options->user) : staging_home(s, error);
+        _cleanup_free_ char *named = set ? mem_printf("%s/%s", set, options->user) : NULL, *home = NULL;
+        if (!set)
+                home = staging_home(s, error);
+        else if (*set == '/')
+                home = steal(named);
+        else
+                path_resolve(named, &home, error);
         if (!home)
                 return -EINVAL;
         s->text = mem_printf("%s/.sparkStaging/%s", home, options->application_id);

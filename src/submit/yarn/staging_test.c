@@ -271,6 +271,40 @@ static void a_set_staging_directory_is_used_and_kept(void **state)
         assert_int_equal(access(at("stage/me/.sparkStaging/application_1_0002/__spark_conf__.zip"), F_OK), 0);
 }
 
+static void the_directory_is_on_the_default_file_system(void **state)
+{
+        static const struct {
+                const char *set, *text, *path;
+        } cases[] = {
+                {NULL, "hdfs://nn:9000/user/me/.sparkStaging/application_1_0002",
+                 "hdfs://nn:9000/user/me/.sparkStaging/application_1_0002"},
+                {"/s", "/s/me/.sparkStaging/application_1_0002",
+                 "hdfs://nn:9000/s/me/.sparkStaging/application_1_0002"},
+                {"hdfs:///s/", "hdfs:/s/me/.sparkStaging/application_1_0002",
+                 "hdfs://nn:9000/s/me/.sparkStaging/application_1_0002"},
+                {"hdfs://other/s", "hdfs://other/s/me/.sparkStaging/application_1_0002",
+                 "hdfs://other/s/me/.sparkStaging/application_1_0002"},
+        };
+        hadoop_conf_set(&hadoop, "fs.defaultFS", "hdfs://nn:9000/");
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                if (cases[i].set)
+                        conf_set(&conf, "spark.yarn.stagingDir", cases[i].set);
+                yarn_settings_deinit(&settings);
+                assert_int_equal(yarn_settings_read(&settings, &conf, &error), 0);
+                const struct staging_options options = {.conf = &conf,
+                                                        .hadoop = &hadoop,
+                                                        .settings = &settings,
+                                                        .arguments = &arguments,
+                                                        .env = env,
+                                                        .user = "me",
+                                                        .application_id = "application_1_0002"};
+                staging_deinit(&staging);
+                assert_int_equal(staging_init(&staging, &options, &error), 0);
+                assert_string_equal(staging.text, cases[i].text);
+                assert_string_equal(staging.path, cases[i].path);
+        }
+}
+
 static void keytabs_and_ivy_settings_get_names_of_their_own(void **state)
 {
         conf_set(&conf, "spark.yarn.archive", file("libs.zip", ""));
@@ -316,6 +350,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_local_jar_is_not_uploaded, setup, teardown),
                 cmocka_unit_test_setup_teardown(refuses_duplicates_and_local_archives, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_set_staging_directory_is_used_and_kept, setup, teardown),
+                cmocka_unit_test_setup_teardown(the_directory_is_on_the_default_file_system, setup, teardown),
                 cmocka_unit_test_setup_teardown(keytabs_and_ivy_settings_get_names_of_their_own, setup, teardown),
                 cmocka_unit_test_setup_teardown(compares_file_systems, setup, teardown),
         };
