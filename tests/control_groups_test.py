@@ -48,6 +48,14 @@ static int keyed(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
+static int one_key(fst_task *task, int64_t i, fst_out *out)
+{
+        char value[WIDTH];
+        memset(value, 'a' + (int)(i % 26), sizeof(value));
+        fst_emit(out, (int64_t)7, ((fst_bytes){value, sizeof(value)}));
+        return 0;
+}
+
 static int in_order(fst_task *task, fst_iter *rows, fst_out *out)
 {
         int64_t key, before = -1, n = 0;
@@ -188,6 +196,10 @@ int main(int argc, char **argv)
                 printf("rows %" PRId64 "\n", total(fst_map(rows, length, FST_I64)));
         else if (strcmp(argv[1], "sorted") == 0)
                 printf("sorted %" PRId64 "\n", total(fst_map(fst_sort_by(rows, fst_fn_identity, FST_BYTES, FST_ASCENDING), length, FST_I64)));
+        else if (strcmp(argv[1], "one_key") == 0)
+                printf("one key %" PRId64 "\n",
+                       total(fst_map(fst_group_by_key_n(fst_map(fst_range_n(sc, 0, 3 * ROWS, PARTS), one_key, FST_PAIR(I64, BYTES)),
+                                                        PARTS), group_size, FST_I64)));
         else if (strcmp(argv[1], "collected") == 0) {
                 fst_rdd *megabytes = fst_flat_map(fst_range_n(sc, 0, 600, (int)parts), megabyte, FST_BYTES);
                 fst_iter *all;
@@ -323,6 +335,15 @@ def test_functions_fail_by_name(group, app, master, what, names):
     run = submit(app, *what, master=master, preexec_fn=g.join)
     assert run.returncode != 0
     assert names in run.stderr or "Exit before the kernel kills this process" in run.stderr, run.stderr
+    assert g.killed() == 0
+
+
+def test_one_key_with_more_rows_than_the_group_has_room_for_fails_by_name(group, app):
+    g = group(300)
+    run = submit(app, "one_key", preexec_fn=g.join)
+    assert run.returncode != 0
+    assert re.search(r"the values of one key do not fit into memory \(there are \d+ bytes of them and more\): group_by_key makes one "
+                     r"row of them; fst_flat_map_groups reads them one after another", run.stderr), run.stderr
     assert g.killed() == 0
 
 
