@@ -15,7 +15,8 @@ FIRESTEEL = os.path.join(BIN, "firesteel")
 HELP = {  # commands whose options a page has, empty for pages without options
     "docker-image-tool.sh.1": [[os.path.join(TOP, "scripts/docker-image-tool.sh"), "-h"]],
     "firesteel.1": [[FIRESTEEL, "--help"]],
-    "firesteel-simulate.1": [[FIRESTEEL, "help", "simulate"], [FIRESTEEL, "simulate", "--standalone", "--help"]],
+    "firesteel-simulate.1": [[FIRESTEEL, "help", "simulate"], [FIRESTEEL, "simulate", "--standalone", "--help"],
+                             [FIRESTEEL, "simulate", "--yarn", "--help"]],
     "spark-class.1": [[FIRESTEEL, "help", "class"]],
     "spark-shell.1": [],
     "spark-submit.1": [[FIRESTEEL, "help", "submit"], [os.path.join(BIN, "spark-submit"), "--help"]],

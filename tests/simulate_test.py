@@ -196,3 +196,37 @@ def test_help_names_every_option():
     for option in ("--executors", "--loss", "--death", "--stragglers", "--seeds", "--trace", "--replay",
                    "--locality", "--racks", "--barrier", "--saves", "--speculation", "--exclusion"):
         assert f"  {option} " in text
+
+
+def simulate_yarn(*words):
+    return subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--yarn", *words], capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+def test_yarn_reaches_its_target_through_failures():
+    faults = ("--failures", "0.1", "--launch-failures", "0.1", "--lost-nodes", "0.5", "--restarts", "0.2")
+    done = simulate_yarn("--containers", "100", "--hosts", "10", "--rounds", "30", *faults, "--seeds", "1..20", "--output",
+                         "json")
+    assert done.returncode == 0, done.stderr
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [run["seed"] for run in runs] == list(range(1, 21))
+    assert all(run["violation"] is None and run["containers"] >= 100 for run in runs)
+    for fault in ("failed", "refused", "lostNodes", "restarts"):
+        assert sum(run[fault] for run in runs) > 20, fault
+    again = simulate_yarn("--containers", "100", "--hosts", "10", "--rounds", "30", *faults, "--seed", "7", "--output", "json")
+    same = json.loads(again.stdout)
+    assert {**same, "seconds": 0} == {**runs[6], "seconds": 0}
+
+
+def test_yarn_allocates_ten_thousand_containers():
+    done = simulate_yarn("--output", "json")
+    run = json.loads(done.stdout)
+    assert done.returncode == 0 and run["containers"] == 10000 and run["seconds"] < 1
+
+
+@pytest.mark.parametrize("words, problem", [(("--hosts", "0"), "invalid value: '0'"), (("--nope", "1"), "unknown option"),
+                                            (("--seed",), "a value is missing"), (("--seeds", "5..2"), "invalid value"),
+                                            (("--failures", "nan"), "invalid value"), (("--output", "x"), "invalid value")])
+def test_yarn_refuses_wrong_options(words, problem):
+    done = simulate_yarn(*words)
+    assert done.returncode == 2 and problem in done.stderr

@@ -1,0 +1,486 @@
+/*
+ * firesteel simulate --yarn: the core that allocates containers (yarn/allocator/yarn_allocator.h) against a simulated
+ * ResourceManager, in virtual heartbeats of one second. Containers fail, launches fail, nodes are lost and the
+ * ResourceManager forgets everything, all drawn from a seed.
+ *
+ * Checked at every step: each granted container is launched or given back, no executor id comes twice, each launched
+ * executor is reported as exited exactly once, the target is reached when the faults end, and nothing is asked for or
+ * runs after the application wants no executors.
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "cmd/simulate.h"
+#include "yarn/allocator/yarn_allocator.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define HEARTBEAT_NS 1000000000
+#define MAX_SETTLING_ROUNDS 1000
+#define NAME_SIZE 24
+
+const char simulate_yarn_help[] =
+        "Usage: firesteel simulate --yarn [OPTIONS]\n"
+        "\n"
+        "Run the allocation of YARN containers against a simulated ResourceManager, with failures, and check that no\n"
+        "container is lost. Print how long it takes.\n"
+        "\n"
+        "  --containers N            (10000) executors that the driver wants\n"
+        "  --hosts N                 (200) NodeManagers, each with the same room\n"
+        "  --racks N                 (10) racks of the hosts\n"
+        "  --rounds N                (20) heartbeats with faults\n"
+        "  --failures P              (0) a running container fails between two heartbeats\n"
+        "  --launch-failures P       (0) a NodeManager refuses a container\n"
+        "  --lost-nodes P            (0) a node is lost between two heartbeats, with its containers; another replaces it\n"
+        "  --restarts P              (0) the ResourceManager forgets everything between two heartbeats\n"
+        "  --seed N                  (1) seed of the random numbers: the same seed gives the same run\n"
+        "  --seeds A..B              a run for each seed from A to B\n"
+        "  --output text|json        (text) how results are printed\n"
+        "  --help                    show this\n";
+
+struct yarn_request {
+        int containers, hosts, racks, rounds;
+        double failures, launch_failures, lost_nodes, restarts;
+        uint64_t seed, last_seed;
+        bool json;
+};
+
+enum sim_state { SIM_GRANTED, SIM_LAUNCHING, SIM_RUNNING, SIM_RELEASED, SIM_ENDED };
+
+struct sim_container {
+        enum sim_state state;
+        int host;
+        int32_t executor; /* 0: none was launched */
+        bool exited;      /* the executor was reported */
+        bool refused;     /* by its NodeManager: the executor is not reported */
+};
+
+struct yarn_world {
+        const struct yarn_request *request;
+        uint64_t random;
+        struct yarn_allocator allocator;
+        int any, *racks, *hosts; /* the ResourceManager's table of requests */
+        int *used;               /* containers of each host */
+        int room;                /* of each host */
+        VEC(struct sim_container) containers;
+        VEC(int) executors; /* executor - 1 → container */
+        int64_t now;
+        int heartbeats, failed, refused, lost, restarted;
+        char *violation; /* the first one */
+};
+
+/* ------------------------------------------------------------------------------------------------------------- world
+ */
+
+static uint32_t world_random(struct yarn_world *w, uint32_t below)
+{
+        w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+        return (uint32_t)(((w->random >> 32) * below) >> 32);
+}
+
+static bool world_happens(struct yarn_world *w, double probability)
+{
+        return probability > 0 && world_random(w, 1000000) < (uint32_t)(probability * 1000000);
+}
+
+static void __attribute__((format(printf, 2, 3))) world_violate(struct yarn_world *w, const char *format, ...)
+{
+        char text[200];
+        va_list args;
+        if (w->violation)
+                return;
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        w->violation = mem_strdup(text);
+}
+
+static struct yarn_container_id world_id(size_t n)
+{
+        return (struct yarn_container_id){
+                .application = {.cluster_timestamp = 1, .id = 1}, .attempt = 1, .id = (int64_t)n + 1};
+}
+
+static const char *host_name(int host, char text[static NAME_SIZE])
+{
+        snprintf(text, NAME_SIZE, "host%d", host);
+        return text;
+}
+
+static const char *rack_name(int rack, char text[static NAME_SIZE])
+{
+        snprintf(text, NAME_SIZE, "/rack%d", rack);
+        return text;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- actions
+ */
+
+static void world_ask(struct yarn_world *w, const char *location, int count)
+{
+        if (count < 0)
+                world_violate(w, "%d containers are asked for at %s", count, location);
+        if (strcmp(location, "*") == 0)
+                w->any = count;
+        else if (location[0] == '/')
+                w->racks[atoi(location + strlen("/rack"))] = count;
+        else
+                w->hosts[atoi(location + strlen("host"))] = count;
+}
+
+static void world_release(struct yarn_world *w, size_t n)
+{
+        struct sim_container *c = &w->containers.data[n];
+        if (c->state != SIM_ENDED)
+                c->state = SIM_RELEASED;
+}
+
+static void world_launch(struct yarn_world *w, size_t n, int32_t executor)
+{
+        struct sim_container *c = &w->containers.data[n];
+        if (c->state != SIM_GRANTED)
+                world_violate(w, "container %zu is launched in state %d", n, c->state);
+        if ((size_t)executor != w->executors.len + 1)
+                world_violate(w, "executor %d comes after executor %zu", executor, w->executors.len);
+        vec_push(&w->executors, (int)n);
+        c->state = SIM_LAUNCHING;
+        c->executor = executor;
+}
+
+static void world_report(struct yarn_world *w, int32_t executor)
+{
+        if (executor < 1 || (size_t)executor > w->executors.len) {
+                world_violate(w, "executor %d, which was never launched, is reported as exited", executor);
+                return;
+        }
+        struct sim_container *c = &w->containers.data[w->executors.data[executor - 1]];
+        if (c->exited)
+                world_violate(w, "executor %d is reported as exited twice", executor);
+        c->exited = true;
+}
+
+static void world_drain(struct yarn_world *w)
+{
+        for (const struct yarn_action *x; (x = yarn_allocator_next_action(&w->allocator));) {
+                switch (x->kind) {
+                case YARN_ACTION_ASK:
+                        world_ask(w, x->ask.location, x->ask.count);
+                        break;
+                case YARN_ACTION_RELEASE:
+                        world_release(w, (size_t)x->container.id - 1);
+                        break;
+                case YARN_ACTION_LAUNCH:
+                        world_launch(w, (size_t)x->launch.container.id - 1, x->launch.executor);
+                        break;
+                case YARN_ACTION_EXECUTOR_EXITED:
+                        world_report(w, x->exited.executor);
+                        break;
+                case YARN_ACTION_EXCLUDE:
+                case YARN_ACTION_INCLUDE:
+                case YARN_ACTION_DECOMMISSION:
+                case YARN_ACTION_LOG:
+                        break;
+                }
+        }
+}
+
+/* --------------------------------------------------------------------------------------------- the ResourceManager */
+
+/* A host with room, one that is asked for by name if there is one. -1: the cluster is full. */
+static int world_choose_host(struct yarn_world *w)
+{
+        const int n = w->request->hosts, first = (int)world_random(w, (uint32_t)n);
+        int any = -1;
+        for (int i = 0; i < n; i++) {
+                const int host = (first + i) % n;
+                if (w->used[host] >= w->room)
+                        continue;
+                if (w->hosts[host] > 0)
+                        return host;
+                any = any < 0 ? host : any;
+        }
+        return any;
+}
+
+/* Grants all that is asked for and has room. */
+static void world_grant(struct yarn_world *w)
+{
+        char host_text[NAME_SIZE], rack_text[NAME_SIZE];
+        for (int host; w->any > 0 && (host = world_choose_host(w)) >= 0;) {
+                const int rack = host % w->request->racks;
+                const size_t n = w->containers.len;
+                w->any--;
+                w->hosts[host] -= w->hosts[host] > 0;
+                w->racks[rack] -= w->racks[rack] > 0;
+                w->used[host]++;
+                vec_push(&w->containers, (struct sim_container){.state = SIM_GRANTED, .host = host});
+                const struct yarn_granted granted = {.id = world_id(n),
+                                                     .host = host_name(host, host_text),
+                                                     .rack = rack_name(rack, rack_text),
+                                                     .memory_mb = 1024};
+                yarn_allocator_allocated(&w->allocator, &granted, 1);
+                world_drain(w);
+                if (w->containers.data[n].state == SIM_GRANTED)
+                        world_violate(w, "container %zu is neither launched nor given back", n);
+        }
+}
+
+static void world_end(struct yarn_world *w, size_t n, int status)
+{
+        const struct yarn_completed completed = {.id = world_id(n), .exit_status = status, .state = "COMPLETE"};
+        w->used[w->containers.data[n].host]--;
+        w->containers.data[n].state = SIM_ENDED;
+        yarn_allocator_completed(&w->allocator, &completed, w->now);
+        world_drain(w);
+        const struct sim_container *c = &w->containers.data[n];
+        if (c->executor && c->exited == c->refused)
+                world_violate(w, "the end of executor %d is %s", c->executor,
+                              c->exited ? "reported, although it was never started" : "not reported");
+}
+
+static void world_answer_launch(struct yarn_world *w, size_t n, bool refuse)
+{
+        if (refuse) {
+                w->refused++;
+                w->containers.data[n].refused = true;
+                yarn_allocator_launch_failed(&w->allocator, world_id(n), "refused");
+        } else {
+                w->containers.data[n].state = SIM_RUNNING;
+                yarn_allocator_launched(&w->allocator, world_id(n));
+        }
+        world_drain(w);
+}
+
+static void world_lose_node(struct yarn_world *w)
+{
+        const int host = (int)world_random(w, (uint32_t)w->request->hosts);
+        w->lost++;
+        for (size_t i = 0; i < w->containers.len; i++)
+                if (w->containers.data[i].host == host && w->containers.data[i].state != SIM_ENDED)
+                        world_end(w, i, -100);
+}
+
+static void world_restart(struct yarn_world *w)
+{
+        w->restarted++;
+        w->any = 0;
+        memset(w->racks, 0, sizeof(*w->racks) * (size_t)w->request->racks);
+        memset(w->hosts, 0, sizeof(*w->hosts) * (size_t)w->request->hosts);
+        yarn_allocator_resend(&w->allocator, w->now);
+        world_drain(w);
+}
+
+/* One heartbeat, and what happens until the next. */
+static void world_round(struct yarn_world *w, bool faults)
+{
+        const struct yarn_request *r = w->request;
+        w->now += HEARTBEAT_NS;
+        w->heartbeats++;
+        yarn_allocator_update(&w->allocator);
+        world_drain(w);
+        world_grant(w);
+        for (size_t i = 0; i < w->containers.len; i++) {
+                const enum sim_state state = w->containers.data[i].state;
+                if (state == SIM_LAUNCHING) {
+                        world_answer_launch(w, i, faults && world_happens(w, r->launch_failures));
+                } else if (state == SIM_RELEASED) {
+                        world_end(w, i, -100);
+                } else if (state == SIM_RUNNING && faults && world_happens(w, r->failures)) {
+                        w->failed++;
+                        world_end(w, i, 1);
+                }
+        }
+        if (faults && world_happens(w, r->lost_nodes))
+                world_lose_node(w);
+        if (faults && world_happens(w, r->restarts))
+                world_restart(w);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- a run */
+
+static void world_set_target(struct yarn_world *w, int total)
+{
+        const size_t n = (size_t)w->request->hosts;
+        struct yarn_host_tasks *hosts = new_array(struct yarn_host_tasks, n);
+        char(*names)[NAME_SIZE] = mem_alloc(n * NAME_SIZE * 2);
+        for (size_t i = 0; i < n; i++)
+                hosts[i] = (struct yarn_host_tasks){.host = host_name((int)i, names[2 * i]),
+                                                    .rack = rack_name((int)i % w->request->racks, names[2 * i + 1]),
+                                                    .tasks = 1 + (int)world_random(w, 10)};
+        struct yarn_target target = {
+                .total = total, .hosts = hosts, .n_hosts = n / 2}; /* the data is on half of them */
+        for (size_t i = 0; i < target.n_hosts; i++)
+                target.locality_tasks += hosts[i].tasks;
+        yarn_allocator_set_targets(&w->allocator, &target, 1, NULL, 0, w->now);
+        world_drain(w);
+        free(hosts);
+        free(names);
+}
+
+/* Heartbeats without faults until @running executors run and nothing is pending. */
+static void world_settle(struct yarn_world *w, int running)
+{
+        for (int i = 0; !w->violation && i < MAX_SETTLING_ROUNDS; i++) {
+                world_round(w, false);
+                if (yarn_allocator_count_running(&w->allocator) == running &&
+                    yarn_allocator_count_pending(&w->allocator) == 0 &&
+                    yarn_allocator_count_starting(&w->allocator) == 0)
+                        return;
+        }
+        world_violate(w, "%d executors run and %d are pending, although %d are wanted",
+                      yarn_allocator_count_running(&w->allocator), yarn_allocator_count_pending(&w->allocator),
+                      running);
+}
+
+static void world_check_end(struct yarn_world *w)
+{
+        world_round(w, false); /* containers that were given back end */
+        world_round(w, false);
+        for (size_t i = 0; i < w->containers.len; i++)
+                if (w->containers.data[i].state != SIM_ENDED)
+                        world_violate(w, "container %zu is left in state %d", i, w->containers.data[i].state);
+        if (w->any)
+                world_violate(w, "%d containers are still asked for", w->any);
+}
+
+static void world_run(struct yarn_world *w)
+{
+        const struct yarn_allocator_config config = {.max_executor_failures = INT32_MAX};
+        const struct yarn_profile profile = {.memory_mb = 1024, .cores = 1, .tasks_per_executor = 1};
+        yarn_allocator_init(&w->allocator, &config);
+        yarn_allocator_add_profile(&w->allocator, &profile);
+        world_set_target(w, w->request->containers);
+        for (int i = 0; !w->violation && i < w->request->rounds; i++)
+                world_round(w, true);
+        world_settle(w, w->request->containers);
+        world_set_target(w, 0);
+        for (size_t i = 0; i < w->executors.len; i++)
+                yarn_allocator_kill(&w->allocator, (int32_t)i + 1);
+        world_drain(w);
+        world_settle(w, 0);
+        world_check_end(w);
+        yarn_allocator_deinit(&w->allocator);
+}
+
+static int simulate_yarn_run(const struct yarn_request *r, uint64_t seed)
+{
+        struct yarn_world w = {.request = r, .random = seed * 7919 + 1};
+        w.racks = new_array(int, (size_t)r->racks);
+        w.hosts = new_array(int, (size_t)r->hosts);
+        w.used = new_array(int, (size_t)r->hosts);
+        w.room = r->containers / r->hosts * 2 + 2;
+        const int64_t start = now_ns();
+        world_run(&w);
+        const double seconds = (double)(now_ns() - start) / 1e9;
+        if (r->json)
+                printf("{\"seed\": %" PRIu64
+                       ", \"containers\": %zu, \"heartbeats\": %d, \"failed\": %d, \"refused\": %d, "
+                       "\"lostNodes\": %d, \"restarts\": %d, \"seconds\": %.3f, \"violation\": %s%s%s}\n",
+                       seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.restarted, seconds,
+                       w.violation ? "\"" : "", w.violation ? w.violation : "null", w.violation ? "\"" : "");
+        else
+                printf("seed %" PRIu64 ": %zu containers in %d heartbeats, %d failed, %d refused, %d nodes lost, %d "
+                       "restarts, %.3f s\n",
+                       seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.restarted, seconds);
+        if (w.violation)
+                fprintf(stderr, "Error: seed %" PRIu64 ": %s\n", seed, w.violation);
+        const int status = w.violation ? 1 : 0;
+        free(w.violation);
+        free(w.racks);
+        free(w.hosts);
+        free(w.used);
+        vec_deinit(&w.containers);
+        vec_deinit(&w.executors);
+        return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- options */
+
+static int simulate_yarn_usage(const char *problem, const char *word)
+{
+        fprintf(stderr, "Error: %s '%s' (see `firesteel simulate --yarn --help`)\n", problem, word);
+        return 2;
+}
+
+static bool read_number(const char *text, double least, double most, double *out)
+{
+        char *end;
+        const double value = strtod(text, &end);
+        if (end == text || *end || !(value >= least && value <= most))
+                return false;
+        *out = value;
+        return true;
+}
+
+static bool read_seeds(const char *text, struct yarn_request *r)
+{
+        char *end;
+        r->seed = r->last_seed = strtoull(text, &end, 10);
+        if (strncmp(end, "..", 2) == 0 && end[2] >= '0' && end[2] <= '9')
+                r->last_seed = strtoull(end + 2, &end, 10);
+        return text[0] >= '0' && text[0] <= '9' && *end == '\0' && r->seed <= r->last_seed;
+}
+
+static bool yarn_request_set(struct yarn_request *r, const char *name, const char *value, bool *known)
+{
+        const struct {
+                const char *name;
+                int *number;
+                double *probability;
+                double least, most;
+        } options[] = {
+                {"--containers", &r->containers, NULL, 1, 1000000},
+                {"--hosts", &r->hosts, NULL, 1, 100000},
+                {"--racks", &r->racks, NULL, 1, 10000},
+                {"--rounds", &r->rounds, NULL, 0, 100000},
+                {"--failures", NULL, &r->failures, 0, 1},
+                {"--launch-failures", NULL, &r->launch_failures, 0, 1},
+                {"--lost-nodes", NULL, &r->lost_nodes, 0, 1},
+                {"--restarts", NULL, &r->restarts, 0, 1},
+        };
+        double number;
+        *known = true;
+        for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+                if (strcmp(options[i].name, name) != 0)
+                        continue;
+                if (!read_number(value, options[i].least, options[i].most, &number))
+                        return false;
+                if (options[i].probability)
+                        *options[i].probability = number;
+                else
+                        *options[i].number = (int)number;
+                return true;
+        }
+        if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0)
+                return read_seeds(value, r);
+        *known = strcmp(name, "--output") == 0;
+        r->json = *known && strcmp(value, "json") == 0;
+        return r->json || strcmp(value, "text") == 0;
+}
+
+int simulate_yarn(int argc, char **argv)
+{
+        struct yarn_request r = {
+                .containers = 10000, .hosts = 200, .racks = 10, .rounds = 20, .seed = 1, .last_seed = 1};
+        int status = 0;
+        for (int i = 1; i < argc; i++) {
+                bool known;
+                if (strcmp(argv[i], "--yarn") == 0)
+                        continue;
+                if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+                        return fputs(simulate_yarn_help, stdout) < 0;
+                const bool valid = yarn_request_set(&r, argv[i], i + 1 < argc ? argv[i + 1] : "", &known);
+                if (!known)
+                        return simulate_yarn_usage("unknown option", argv[i]);
+                if (i + 1 == argc)
+                        return simulate_yarn_usage("a value is missing after", argv[i]);
+                if (!valid)
+                        return simulate_yarn_usage("invalid value:", argv[i + 1]);
+                i++;
+        }
+        for (uint64_t seed = r.seed; seed <= r.last_seed; seed++)
+                status = MAX(status, simulate_yarn_run(&r, seed));
+        return fflush(stdout) == 0 ? status : 1;
+}
