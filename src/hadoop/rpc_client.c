@@ -59,7 +59,7 @@ struct hadoop_rpc_client {
         int64_t connecting_since_ms;
         struct connection *connection;
         VEC(struct pending_call *) calls;
-        int32_t last_id;
+        uint32_t last_id;
         uv_timer_t *timer;   /* a turn at the next deadline or attempt; freed when it is closed */
         int64_t retry_at_ms; /* 0: no wait */
         bool freed;
@@ -527,7 +527,7 @@ void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoo
         _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
         protobuf_c_message_pack(request, bytes);
         struct pending_call *p = new0(struct pending_call);
-        p->id = client->last_id++ & INT32_MAX;
+        p->id = (int32_t)(client->last_id++ & INT32_MAX);
         p->call = *call;
         p->method = mem_strdup(call->method);
         p->deadline_ms = client_deadline_of_call(client);

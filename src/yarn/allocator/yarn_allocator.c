@@ -353,6 +353,8 @@ static struct yarn_container *allocator_add(struct yarn_allocator *a, const stru
         c->state = state;
         c->host = mem_strdup(granted->host);
         c->profile = allocator_profile(a, granted->priority);
+        if (c->profile)
+                container_requests_granted(&c->profile->requests, granted->host, granted->rack);
         list_append(&a->containers, c);
         object_table_put(&a->by_container, container_hash(c->id), c);
         return c;
@@ -405,23 +407,17 @@ void yarn_allocator_allocated(struct yarn_allocator *a, const struct yarn_grante
 {
         bool *used = new_array(bool, n + 1);
         int launched = 0;
-        for (size_t i = 0; i < n; i++) {
-                struct profile_state *p = allocator_profile(a, containers[i].priority);
-                if (allocator_find(a, containers[i].id))
-                        used[i] = true; /* granted once already: a repeated answer */
-                else if (p)
-                        container_requests_granted(&p->requests, containers[i].host, containers[i].rack);
-        }
         for (int round = 0; round < 3; round++)
                 for (size_t i = 0; i < n; i++)
-                        if (!used[i])
-                                used[i] = allocator_use(a, &containers[i],
+                        if (!used[i]) /* a container that is there already comes from a repeated answer */
+                                used[i] = allocator_find(a, containers[i].id) ||
+                                          allocator_use(a, &containers[i],
                                                         round == 0   ? containers[i].host
                                                         : round == 1 ? containers[i].rack
                                                                      : YARN_ANY_HOST,
                                                         &launched);
         for (size_t i = 0; i < n; i++)
-                if (!used[i])
+                if (!used[i] && !allocator_find(a, containers[i].id))
                         allocator_give_back(a, &containers[i]);
         free(used);
         if (n)

@@ -355,7 +355,8 @@ static void a_repeated_answer_changes_nothing(void **state)
         const struct yarn_granted g = {.id = id_of(1), .host = "a"};
         target_of(0, 2);
         yarn_allocator_update(&a);
-        yarn_allocator_allocated(&a, &g, 1);
+        const struct yarn_granted twice[] = {g, g};
+        yarn_allocator_allocated(&a, twice, 2);
         yarn_allocator_allocated(&a, &g, 1);
         expect_actions("ask 0/*=2, launch 1@1");
         yarn_allocator_update(&a);

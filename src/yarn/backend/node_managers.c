@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
+#include "net/socket.h"
 
 #define CONTAINER_PROTOCOL "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB"
 #define NODE_MAX_WAIT_MS (3 * 60 * 1000) /* yarn.client.nodemanager-connect.max-wait-ms */
@@ -25,7 +26,8 @@ struct node_start {
 
 static char *node_address(const Firesteel__Yarn__NodeId *id)
 {
-        return mem_printf("%s:%d", id->host, id->port);
+        char text[300];
+        return mem_strdup(host_port_text(id->host, id->port, text, sizeof(text)));
 }
 
 static struct node_manager *nodes_find(struct node_managers *nodes, const Firesteel__Yarn__NodeId *id)
