@@ -187,7 +187,7 @@ static void client_unreachable(struct hadoop_rpc_client *client, int status, con
 {
         _cleanup_free_ char *text = mem_printf("cannot reach the %s at %s: %s", client->service,
                                                client->addresses.data[client->address], reason);
-        log_debug(HADOOP_RPC_LOG, "%s", text);
+        log_at(client->failed == 0 ? LOG_WARN : LOG_DEBUG, HADOOP_RPC_LOG, "%s", text); /* it may be tried for long */
         client_failed(client, status, text);
 }
 

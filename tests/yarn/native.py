@@ -1,0 +1,59 @@
+"""Native applications on genuine YARN: in client mode, without a container for the ApplicationMaster, in cluster mode."""
+import os
+import re
+import subprocess
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+UNMANAGED = ("--conf", "spark.yarn.unmanagedAM.enabled=true")
+
+FAILING = """#include <firesteel/firesteel.h>
+int main(void)
+{
+        fst_context_stop(fst_context_new("failing"));
+        return 3;
+}
+"""
+
+
+class Application:
+    def __init__(self, build, yarn, folder):
+        self.program, self.folder = os.path.join(build, "src", "spark-submit"), folder
+        os.makedirs(folder)
+        self.environment = {"PATH": os.environ["PATH"], "HOME": folder, "HADOOP_CONF_DIR": yarn.conf}
+
+    def run(self, *words):
+        words = [self.program, "--master", "yarn", "--num-executors", "1", "--executor-memory", "64m", "--driver-memory", "64m",
+                 "--conf", "spark.executor.memoryOverhead=64m", "--conf", "spark.driver.memoryOverhead=64m",
+                 "--conf", "spark.yarn.am.memory=64m", "--conf", "spark.yarn.am.memoryOverhead=64m",
+                 "--conf", "spark.yarn.maxAppAttempts=1", "--conf", "spark.yarn.report.interval=100ms", *words]
+        return subprocess.run(words, cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=180,
+                              stdin=subprocess.DEVNULL, check=False)
+
+
+def id_of(done):
+    found = re.search(r"application_\d+_\d+", done.stderr)
+    return found.group() if found else "no application"
+
+
+def check(build, yarn, client, folder, expect):
+    application = Application(build, yarn, folder)
+    pi = os.path.join(TOP, "examples", "spark_pi.c")
+    for name, words in (("client mode", ()), ("client mode, unmanaged", UNMANAGED),
+                        ("with a secret", ("--conf", "spark.authenticate=true"))):
+        done = application.run(*words, pi, "2")
+        uploads = "Uploading resource file" in done.stderr
+        expect(f"a native application runs in {name}" if "mode" in name else f"… {name}", done.stderr,
+               done.returncode == 0 and "Pi is roughly 3.1" in done.stdout)
+        expect("… the program is uploaded once", done.stderr, uploads == (name == "client mode"))
+        expect("… it has succeeded", done.stderr, client.call("wait", id_of(done)).startswith("FINISHED SUCCEEDED"))
+    done = application.run("--deploy-mode", "cluster", pi, "2")
+    expect("it runs in cluster mode", done.stderr, done.returncode == 0 and "final status: SUCCEEDED" in done.stderr)
+    with open(os.path.join(folder, "failing.c"), "w", encoding="utf-8") as file:
+        file.write(FAILING)
+    done = application.run("--deploy-mode", "cluster", "failing.c")
+    expect("… a driver's status fails it", done.stderr,
+           done.returncode == 1 and "User application exited with status 3" in done.stderr)
+    done = application.run("--queue", "nowhere", pi)
+    expect("a wrong queue is named", done.stderr, done.returncode == 1 and "unknown queue: nowhere" in done.stderr)
+    done = application.run("--executor-memory", "900g", pi)
+    expect("too much memory is named", done.stderr, done.returncode == 1 and "Required executor memory (921600 MB)" in done.stderr)
