@@ -194,6 +194,20 @@ static bool remote_files_is_checksum(const char *path)
         return strncmp(path, "file:", 5) == 0 && n > 5 && name[0] == '.' && strcmp(name + n - 4, ".crc") == 0;
 }
 
+/* As Hadoop's makeQualified: a path without a host is on fs.defaultFS, if that has its scheme. Replaces *@path. */
+static void remote_files_qualify(const struct remote_files *files, char **path)
+{
+        _cleanup_free_ char *set = hadoop_conf_get(&files->conf, "fs.defaultFS");
+        const size_t scheme = path_scheme_len(*path) + 1;
+        if (!set || strncmp(*path, set, scheme) != 0 || strncmp(set + scheme, "//", 2) != 0 ||
+            strncmp(*path + scheme, "//", 2) == 0)
+                return;
+        const size_t host = scheme + 2 + strcspn(set + scheme + 2, "/");
+        char *whole = mem_printf("%.*s%s", (int)host, set, *path + scheme);
+        free(*path);
+        *path = whole;
+}
+
 /* Stores the matches of the pattern in @list and their number in *@n. A plain name without a match stays
  * as @base. */
 static int remote_files_match(struct remote_files *files, const struct uri *uri, const char *base, struct buf *list,
@@ -210,6 +224,8 @@ static int remote_files_match(struct remote_files *files, const struct uri *uri,
                 r = r < 0 ? r : remote_fs_of(files->fs, pattern, &fs, error);
                 if (r == -EPROTONOSUPPORT)
                         return remote_files_no_file_system(files, uri, error);
+                if (r == 0)
+                        remote_files_qualify(files, &pattern);
         }
         r = r < 0 ? r : glob_files(fs, pattern, &found, error);
         if (r < 0)

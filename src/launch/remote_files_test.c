@@ -266,6 +266,14 @@ static void remote_patterns(void **state)
         assert_fails(remote_files_resolve_globs, "hdfs:/lib/*", -EINVAL, "no host");
 }
 
+static void remote_patterns_without_a_host(void **state)
+{
+        set_hadoop("fs.defaultFS", "hdfs://ns/");
+        assert_globs("hdfs:///lib/*.jar", "hdfs://ns/lib/a%20b.jar,hdfs://ns/lib/b.jar");
+        assert_globs("hdfs:/lib/b.jar#x", "hdfs://ns/lib/b.jar#x");
+        assert_globs("hdfs:///none.txt", "hdfs:///none.txt");
+}
+
 static void downloads(void **state)
 {
         _cleanup_free_ char *web = NULL, *hdfs = NULL, *s3 = NULL, *moved = NULL;
@@ -419,6 +427,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(local_patterns, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(remote_patterns, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(remote_patterns_without_a_host, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(downloads, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(skips_downloads_under_spark_testing, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(downloads_forced_schemes_for_yarn, set_up, tear_down),
