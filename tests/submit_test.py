@@ -329,7 +329,8 @@ def test_a_manager_that_is_not_built_is_refused_before_anything_is_fetched(tmp_p
     files = {"app.c": b"int main(void) { return 0; }", "one.jar": b"x"}
     with site(files, stalls=files) as (url, begun):
         done = subprocess.run([os.path.join(BIN, "spark-submit"), "--conf", "spark.firesteel.compat=3.5", "--master",
-                               "mesos://h:5050", "--jars", f"{url}/one.jar", "--packages", "g:a:1", "--repositories", url, f"{url}/app.c"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                               "mesos://h:5050", "--jars", f"{url}/one.jar", "--packages", "g:a:1", "--repositories", url,
+                               f"{url}/app.c"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
                               env=environment(tmp_path, HADOOP_CONF_DIR=str(tmp_path), HOME=str(tmp_path),
                                               DEFAULT_ARTIFACT_REPOSITORY=url), check=False)
     assert done.returncode == 1
