@@ -9,6 +9,11 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE /* glibc 2.35 */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #define SLOW_NS INT64_C(1500000)
 #define SLOW_IN_A_ROW 2
@@ -30,6 +35,21 @@ void huge_pages_advise(void *start, size_t size)
                 atomic_fetch_sub_explicit(&paused, (int64_t)size, memory_order_relaxed);
 }
 
+/* Linux 5.14; an older kernel refuses, and clears each page at its first use. */
+static void small_pages_clear(void *start, size_t size)
+{
+        const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)start & -page;
+        madvise((void *)first, (uintptr_t)start + size - first, MADV_POPULATE_WRITE);
+}
+
+void huge_pages_advise_table(void *start, size_t size)
+{
+        const bool huge = huge_pages_wanted();
+        huge_pages_advise(start, size);
+        if (!huge)
+                small_pages_clear(start, size);
+}
+
 void huge_pages_observe(int64_t cpu_ns)
 {
         if (cpu_ns < SLOW_NS) {
@@ -49,10 +69,15 @@ static int64_t thread_cpu_ns(void)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void huge_pages_first_touch(volatile unsigned char *start)
+void huge_pages_first_touch(volatile unsigned char *start, size_t size, bool fresh)
 {
+        if (!huge_pages_wanted()) {
+                small_pages_clear((void *)start, size);
+                return;
+        }
+        if (!fresh)
+                return;
         int64_t before = thread_cpu_ns();
         *start = 0;
-        if (huge_pages_wanted())
-                huge_pages_observe(thread_cpu_ns() - before);
+        huge_pages_observe(thread_cpu_ns() - before);
 }

@@ -14,8 +14,18 @@
 /* Asks for huge pages for a new mapping, unless they are slow. Any thread. */
 void huge_pages_advise(void *start, size_t size);
 
-/* Writes to the byte at @start, the first write to a mapping after huge_pages_advise, and measures it. Any thread. */
-void huge_pages_first_touch(volatile unsigned char *start);
+/*
+ * The same for memory that is used all over, as a hash table is. Without huge pages the kernel clears all small pages
+ * at once: a table is read before it is written, and each of its pages would fault twice and interrupt the other
+ * processors.
+ */
+void huge_pages_advise_table(void *start, size_t size);
+
+/*
+ * Makes @size bytes at @start that are not resident ready to be written, after huge_pages_advise: measures the write if
+ * it is the first to its huge page (@fresh), or has the kernel clear all small pages at once. Any thread.
+ */
+void huge_pages_first_touch(volatile unsigned char *start, size_t size, bool fresh);
 
 /* Records that the first touch of a huge page took @cpu_ns. Called by huge_pages_first_touch and by tests. */
 void huge_pages_observe(int64_t cpu_ns);

@@ -168,8 +168,8 @@ static unsigned char *block_at(const struct pool_chunk *c, unsigned b)
         return c->base + c->colour + b * STRIDE;
 }
 
-/* Takes a free block; *@fresh is set if it is the first of a new chunk. */
-static void *pool_get_block(bool *fresh)
+/* Takes a free block; *@cold is set if it is not resident, and *@fresh too if it is the first of a new chunk. */
+static void *pool_get_block(bool *fresh, bool *cold)
 {
         struct pool_chunk *c = pool.warm.next;
         if (c == &pool.warm) {
@@ -181,6 +181,7 @@ static void *pool_get_block(bool *fresh)
                 }
                 c->warm |= c->free & -c->free;
                 pool.spare += PAGE_BLOCK;
+                *cold = true;
         }
         unsigned b = (unsigned)__builtin_ctz(c->free & c->warm);
         c->free &= ~(1u << b);
@@ -218,13 +219,13 @@ void *page_pool_get(void)
         if (cache.count > 0) {
                 block = cache.blocks[--cache.count];
         } else {
-                bool fresh = false;
+                bool fresh = false, cold = false;
                 pthread_mutex_lock(&pool.lock);
-                block = pool_get_block(&fresh);
+                block = pool_get_block(&fresh, &cold);
                 pthread_mutex_unlock(&pool.lock);
-                if (fresh) {
+                if (cold && block) {
                         block_open(block);
-                        huge_pages_first_touch(block);
+                        huge_pages_first_touch(block, PAGE_BLOCK, fresh);
                 }
         }
         if (block)

@@ -64,7 +64,7 @@ static char *slots_map(size_t size)
                 if (slack - before)
                         munmap(memory + before + size, slack - before);
                 memory += before;
-                huge_pages_advise(memory, size);
+                huge_pages_advise_table(memory, size);
         }
         return memory;
 }
