@@ -67,7 +67,7 @@ static void fill_master(void)
                 master_reply_deinit(&reply);
         }
         master_schedule(master, now());
-        master_unregister_app(master, master->last_app->id, now());
+        master_unregister_app(master, master->apps.last->id, now());
         master_driver_changed(master, master->drivers.first->id, DRIVER_FAILED, "it \"fell\" <over>", now());
 }
 
