@@ -71,8 +71,7 @@ struct yarn_world {
         char *violation; /* the first one */
 };
 
-/* ------------------------------------------------------------------------------------------------------------- world
- */
+/* ------------------------------------------------------------------------------------------------------------ world */
 
 static uint32_t world_random(struct yarn_world *w, uint32_t below)
 {
@@ -115,8 +114,7 @@ static const char *rack_name(int rack, char text[static NAME_SIZE])
         return text;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- actions
- */
+/* ---------------------------------------------------------------------------------------------------------- actions */
 
 static void world_ask(struct yarn_world *w, const char *location, int count)
 {

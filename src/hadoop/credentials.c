@@ -10,7 +10,7 @@
 
 static const char CREDENTIALS_MAGIC[] = "HDTS";
 
-/* What is left to read of a stream. A read beyond the end sets `damaged` and yields zeros. */
+/* The rest of a stream. A read beyond the end sets `damaged` and yields zeros. */
 struct credentials_reader {
         const unsigned char *p, *end;
         bool damaged;
@@ -125,8 +125,7 @@ const struct buf *hadoop_credentials_secret(const struct hadoop_credentials *c, 
         return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ Hadoop's Writables
- */
+/* ----------------------------------------------------------------------------------------------- Hadoop's Writables */
 
 static int reader_byte(struct credentials_reader *r)
 {

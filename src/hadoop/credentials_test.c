@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* What a NodeManager of Hadoop 3.4.3 wrote for an ApplicationMaster, but for identifier and password. */
+/* The file that a NodeManager of Hadoop 3.4.3 wrote for an ApplicationMaster, with another identifier and password. */
 static const char am_file[] = "HDTS\0\x01\0"
                               "\x1a"
                               "abcdefghijklmnopqrstuvwxyz"

@@ -72,8 +72,7 @@ struct write_request {
 
 static void client_turn(struct hadoop_rpc_client *client);
 
-/* --------------------------------------------------------------------------------------------------------------- calls
- */
+/* ------------------------------------------------------------------------------------------------------------ calls */
 
 static void pending_call_free(struct pending_call *p)
 {
@@ -127,8 +126,7 @@ static void client_wake(struct hadoop_rpc_client *client, int64_t in_ms)
         uv_timer_start(client->timer, on_client_timer, (uint64_t)MAX(in_ms, 0), 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------------
- * connections */
+/* ------------------------------------------------------------------------------------------------------ connections */
 
 static void connection_release(struct connection *c)
 {
@@ -211,10 +209,23 @@ static void connection_flush(struct connection *c)
                 on_connection_written(&w->request, 0);
 }
 
-static bool exception_is(const char *exception, const char *name)
+const char *hadoop_exception_name(const char *exception)
 {
         const char *dot = strrchr(exception, '.');
-        return strcmp(dot ? dot + 1 : exception, name) == 0;
+        return dot ? dot + 1 : exception;
+}
+
+bool hadoop_exception_is(const char *exception, const char *name)
+{
+        return strcmp(hadoop_exception_name(exception), name) == 0;
+}
+
+ProtobufCMessage *hadoop_message_copy(const ProtobufCMessage *message)
+{
+        const size_t len = protobuf_c_message_get_packed_size(message);
+        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
+        protobuf_c_message_pack(message, bytes);
+        return protobuf_c_message_unpack(message->descriptor, NULL, len, bytes);
 }
 
 static void client_take_answer(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
@@ -236,14 +247,14 @@ static void client_take_exception(struct hadoop_rpc_client *client, const struct
 {
         size_t place;
         struct pending_call *p = client_find_call(client, e->call_id, &place);
-        if (exception_is(e->exception, "StandbyException") && client->addresses.len > 1) {
+        if (hadoop_exception_is(e->exception, "StandbyException") && client->addresses.len > 1) {
                 client_unreachable(client, -EREMOTEIO, e->message);
                 return;
         }
         if (!p)
                 return;
         const int64_t again_ms = now_ms() + client->retry_ms;
-        if (exception_is(e->exception, "RetriableException") && again_ms < p->deadline_ms) {
+        if (hadoop_exception_is(e->exception, "RetriableException") && again_ms < p->deadline_ms) {
                 p->retries++;
                 p->sent_ms = 0;
                 p->pause_ms = again_ms;
@@ -257,8 +268,8 @@ static void client_take_exception(struct hadoop_rpc_client *client, const struct
  * so while it checks a token. */
 static void client_take_break(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
 {
-        if (e->exception[0] == '\0' || exception_is(e->exception, "StandbyException") ||
-            exception_is(e->exception, "RetriableException")) {
+        if (e->exception[0] == '\0' || hadoop_exception_is(e->exception, "StandbyException") ||
+            hadoop_exception_is(e->exception, "RetriableException")) {
                 client_unreachable(client, -EPROTO, e->message);
                 return;
         }
@@ -419,8 +430,7 @@ static void client_connect(struct hadoop_rpc_client *client)
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the
- * client */
+/* ------------------------------------------------------------------------------------------------------- the client */
 
 /* Ends calls that may not be tried again. */
 static void client_expire_calls(struct hadoop_rpc_client *client, int64_t now)
@@ -523,15 +533,12 @@ static int64_t option_ms(int64_t value, int64_t otherwise)
 void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                             const ProtobufCMessage *request)
 {
-        const size_t len = protobuf_c_message_get_packed_size(request);
-        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
-        protobuf_c_message_pack(request, bytes);
         struct pending_call *p = new0(struct pending_call);
         p->id = (int32_t)(client->last_id++ & INT32_MAX);
         p->call = *call;
         p->method = mem_strdup(call->method);
         p->deadline_ms = client_deadline_of_call(client);
-        p->request = protobuf_c_message_unpack(request->descriptor, NULL, len, bytes);
+        p->request = hadoop_message_copy(request);
         if (client->calls.len == 0 && !client->connection)
                 client->failed = 0;
         vec_push(&client->calls, p);
@@ -553,9 +560,9 @@ static void on_waiting_done(void *owner, struct hadoop_rpc_result *result)
         uv_stop(w->loop); /* a callback of a timer: uv_run would wait for I/O before it returns */
         w->status = result->status;
         w->answer = result->answer;
-        const char *dot = strrchr(result->exception, '.');
         if (result->status < 0 && result->exception[0])
-                error_set(w->error, result->status, "%s: %s", dot ? dot + 1 : result->exception, result->message);
+                error_set(w->error, result->status, "%s: %s", hadoop_exception_name(result->exception),
+                          result->message);
         else if (result->status < 0)
                 error_set(w->error, result->status, "%s", result->message);
 }

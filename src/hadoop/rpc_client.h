@@ -76,3 +76,10 @@ int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop
 
 /* The address in use, or the one that is tried next: "rm1.example.com:8032". */
 const char *hadoop_rpc_client_address(const struct hadoop_rpc_client *client);
+
+/* The class of an exception without its package, and whether it has this name. */
+const char *hadoop_exception_name(const char *exception);
+bool hadoop_exception_is(const char *exception, const char *name);
+
+/* A copy of @message, which the caller frees with protobuf_c_message_free_unpacked. */
+ProtobufCMessage *hadoop_message_copy(const ProtobufCMessage *message);

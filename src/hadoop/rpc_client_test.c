@@ -438,8 +438,7 @@ static void a_freed_client_drops_its_calls(void **state)
         uv_run(&loop, UV_RUN_DEFAULT);
 }
 
-/* ----------------------------------------------------------------------------------------- a host with two addresses
- */
+/* ---------------------------------------------------------------------------------------- a host with two addresses */
 
 /* Ports of "two.example" on 127.0.0.1; the first address has a family that cannot be connected to if `foreign`. */
 static struct {

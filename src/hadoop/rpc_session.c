@@ -68,8 +68,7 @@ struct hadoop_rpc_session {
         struct session_event current; /* what the last event borrows from */
 };
 
-/* -------------------------------------------------------------------------------------------------------------- events
- */
+/* ----------------------------------------------------------------------------------------------------------- events */
 
 static void session_event_deinit(struct session_event *e)
 {
@@ -101,8 +100,7 @@ static char *message_without_stack(const char *text)
         return mem_strndup(text ? text : "", len);
 }
 
-/* ------------------------------------------------------------------------------------------------------ frames to send
- */
+/* --------------------------------------------------------------------------------------------------- frames to send */
 
 static void append_length(struct buf *out, size_t len)
 {
@@ -232,8 +230,7 @@ void hadoop_rpc_session_ping(struct hadoop_rpc_session *s)
         session_send_frames(s, frame.data, frame.len);
 }
 
-/* ------------------------------------------------------------------------------------------------------ authentication
- */
+/* --------------------------------------------------------------------------------------------------- authentication */
 
 /* Another attempt would end alike, so it has the name of Java's exception. */
 static void session_fail_authentication(struct hadoop_rpc_session *s, const char *message)
@@ -356,8 +353,7 @@ static void session_take_sasl(struct hadoop_rpc_session *s, const Firesteel__Had
                 session_break(s, "", "the server sent a SASL message out of order");
 }
 
-/* ----------------------------------------------------------------------------------------------------- frames received
- */
+/* -------------------------------------------------------------------------------------------------- frames received */
 
 /* Reads the length of a delimited message, which must lie within what follows. Returns NULL when it does not. */
 static const uint8_t *delimited_start(const uint8_t *p, const uint8_t *end, size_t *len)

@@ -36,8 +36,7 @@ static struct hadoop_rpc_session *session_open(enum hadoop_rpc_auth auth, bool f
         return s;
 }
 
-/* -------------------------------------------------------------------------------------------------- the server's side
- */
+/* ------------------------------------------------------------------------------------------------ the server's side */
 
 static void put_delimited(struct buf *out, const ProtobufCMessage *m)
 {
@@ -138,8 +137,7 @@ static void expect_event(struct hadoop_rpc_session *s, enum hadoop_rpc_event_typ
         assert_int_equal(e->type, type);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- tests
- */
+/* ------------------------------------------------------------------------------------------------------------ tests */
 
 static void simple_session_sends_hello_context_and_call(void **state)
 {

@@ -31,8 +31,7 @@ FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
         return r ? context_action_failed(sc, "set_checkpoint_dir", r, &error) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- local checkpoints
- */
+/* ------------------------------------------------------------------------------------------------ local checkpoints */
 
 /* Store every partition of a persisted RDD in the block store, at a level that uses disk. */
 static int checkpoint_compute_missing(fst_rdd *rdd, fst_site site, struct fst_error *error)
@@ -53,8 +52,7 @@ static int checkpoint_compute_missing(fst_rdd *rdd, fst_site site, struct fst_er
         return n ? action_run_job(rdd, &action, missing, n, site, error) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ one
- * checkpoint */
+/* --------------------------------------------------------------------------------------------------- one checkpoint */
 
 struct checkpoint_change {
         fst_rdd *rdd, *source;
@@ -122,9 +120,7 @@ static int checkpoint_write(fst_rdd *rdd, fst_site site, struct fst_error *error
         return r;
 }
 
-/* ---------------------------------------------------------------------------------------------------- checkpoints of a
- * job
- */
+/* --------------------------------------------------------------------------------------------- checkpoints of a job */
 
 static bool checkpoint_is_due(fst_rdd *rdd)
 {

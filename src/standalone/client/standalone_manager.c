@@ -122,8 +122,7 @@ static int read_sizes(struct standalone_manager *m, struct fst_error *error)
         return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- the executors' command
- */
+/* ------------------------------------------------------------------------------------------- the executors' command */
 
 static void push_property(properties *list, const char *key, const char *value)
 {

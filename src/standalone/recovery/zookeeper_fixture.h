@@ -94,8 +94,7 @@ static bool fake_has_parent(const char *path)
         return !*parent || fake_find(parent) >= 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ controls for tests
- */
+/* ----------------------------------------------------------------------------------------------- controls for tests */
 
 static void fake_disconnect(struct zookeeper_handle *h)
 {

@@ -170,8 +170,7 @@ static inline void thaw(struct fake_master *m)
 
 static const struct rpc_endpoint_class master_class = {.receive = receive};
 
-/* --------------------------------------------------------------------------------------------------------- fixture
- */
+/* ---------------------------------------------------------------------------------------------------------- fixture */
 
 static inline void too_long(uv_timer_t *timer)
 {

@@ -438,8 +438,7 @@ static void am_launch_put_arguments(struct am_launch *launch, const struct am_la
                 string_list_add(words, last[i]);
 }
 
-/* ------------------------------------------------------------------------------------------------ native applications
- */
+/* ---------------------------------------------------------------------------------------------- native applications */
 
 /* The driver runs in `firesteel yarn-am` (yarn/backend/cluster_driver.h). */
 static void am_launch_put_native(struct am_launch *launch, const struct am_launch_request *q)

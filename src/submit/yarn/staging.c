@@ -501,8 +501,7 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------- the application's files
- */
+/* ------------------------------------------------------------------------------------------ the application's files */
 
 static int staging_add_user_jar(struct staging *s, struct fst_error *error)
 {

@@ -1,4 +1,4 @@
-/* What the ResourceManager is told: names, resources, files, access, and what is left out unless it is set. */
+/* The submission context: names, resources, files, access, and fields that are unset by default. */
 #include "submit/yarn/yarn_context.h"
 
 #include "submit/yarn/am_launch.h"

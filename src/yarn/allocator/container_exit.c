@@ -28,7 +28,7 @@ static char *memory_use(const char *diagnostics, const char *kind)
         return mem_strdup("");
 }
 
-/* What a status of an executor's process means, in Spark's words. The caller owns it. */
+/* Explains the exit status of an executor's process in Spark's words. The caller owns the text. */
 static char *executor_exit_explain(int status)
 {
         static const struct {

@@ -16,7 +16,7 @@ static struct node_health_config config;
 static struct node_health health;
 static struct yarn_actions actions;
 
-/* What was emitted since the last call, without log lines: "+host" and "-host". */
+/* Compares the actions since the last call, without log lines, with "+host" and "-host". */
 static void expect_actions(const char *expected)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;

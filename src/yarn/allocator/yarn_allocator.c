@@ -41,8 +41,7 @@ struct profile_state {
         struct container_requests requests;
 };
 
-/* ------------------------------------------------------------------------------------------------------------- tables
- */
+/* ----------------------------------------------------------------------------------------------------------- tables */
 
 static uint64_t container_hash(struct yarn_container_id id)
 {
@@ -51,10 +50,8 @@ static uint64_t container_hash(struct yarn_container_id id)
 
 static bool container_has_id(const void *object, const void *key)
 {
-        const struct yarn_container *c = object;
-        const struct yarn_container_id *id = key;
-        return c->id.id == id->id && c->id.attempt == id->attempt && c->id.application.id == id->application.id &&
-               c->id.application.cluster_timestamp == id->application.cluster_timestamp;
+        return yarn_container_ids_are_equal(((const struct yarn_container *)object)->id,
+                                            *(const struct yarn_container_id *)key);
 }
 
 static bool container_has_executor(const void *object, const void *key)
@@ -129,8 +126,7 @@ static void yarn_container_free(struct yarn_container *c)
         free(c);
 }
 
-/* ------------------------------------------------------------------------------------------------------ start and end
- */
+/* ---------------------------------------------------------------------------------------------------- start and end */
 
 void yarn_allocator_init(struct yarn_allocator *a, const struct yarn_allocator_config *config)
 {
@@ -171,8 +167,7 @@ void yarn_allocator_add_profile(struct yarn_allocator *a, const struct yarn_prof
         vec_push(&a->profiles, p);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ targets
- */
+/* ---------------------------------------------------------------------------------------------------------- targets */
 
 static void profile_set_preferred(struct profile_state *p, const struct yarn_target *target)
 {
@@ -337,8 +332,7 @@ void yarn_allocator_update(struct yarn_allocator *a)
         }
 }
 
-/* --------------------------------------------------------------------------------------------------------- containers
- */
+/* ------------------------------------------------------------------------------------------------------- containers */
 
 static void allocator_emit_release(struct yarn_allocator *a, struct yarn_container_id id)
 {
@@ -527,8 +521,7 @@ void yarn_allocator_completed(struct yarn_allocator *a, const struct yarn_comple
         yarn_container_free(c);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the cluster
- */
+/* ------------------------------------------------------------------------------------------------------ the cluster */
 
 void yarn_allocator_decommissioning(struct yarn_allocator *a, const char *host)
 {

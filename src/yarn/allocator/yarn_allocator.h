@@ -40,7 +40,7 @@ struct yarn_allocator_config {
         struct node_health_config health;
 };
 
-/* What each container of a resource profile has. Its number is also the priority of its requests. */
+/* The size of the containers of a resource profile. Its number is also the priority of its requests. */
 struct yarn_profile {
         int32_t id;
         int64_t memory_mb; /* with overhead, as requested */

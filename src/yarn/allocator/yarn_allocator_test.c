@@ -11,7 +11,7 @@
 static struct yarn_allocator a;
 static int32_t last_container;
 
-/* What was emitted since the last call: "ask LOCATION=COUNT", "launch EXECUTOR@CONTAINER", … in order. */
+/* Compares the actions since the last call, in order, with "ask LOCATION=COUNT", "launch EXECUTOR@CONTAINER", … */
 static void expect_actions(const char *expected)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;

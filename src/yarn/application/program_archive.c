@@ -38,8 +38,7 @@ void program_archive_deinit(struct program_archive *archive)
         archive->path = NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ writing
- */
+/* ---------------------------------------------------------------------------------------------------------- writing */
 
 static const char *program_archive_name_of(const char *path)
 {
@@ -127,8 +126,7 @@ int program_archive_write(const char *path, char sha256[PROGRAM_ARCHIVE_DIGEST],
         return r;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the cache
- */
+/* -------------------------------------------------------------------------------------------------------- the cache */
 
 static void program_archive_describe(struct buf *text, const char *path)
 {

@@ -1,4 +1,4 @@
-/* What an application tells YARN about itself (Spark's ClientSuite: configuration and app type, tags, labels, logs). */
+/* The fields of a submission (Spark's ClientSuite: configuration and app type, tags, labels, logs). */
 #include "yarn/application/cluster_file.h"
 #include "yarn/application/submission_settings.h"
 

@@ -26,8 +26,7 @@ struct am_link {
         int32_t last_executor;
 };
 
-/* ------------------------------------------------------------------------------------------------------------ targets
- */
+/* ---------------------------------------------------------------------------------------------------------- targets */
 
 static void am_target_free(Firesteel__Yarn__AmTarget *target)
 {
@@ -102,8 +101,7 @@ void am_link_saw(struct am_link *link, int32_t executor)
         link->last_executor = MAX(link->last_executor, executor);
 }
 
-/* ------------------------------------------------------------------------------------------------------ configuration
- */
+/* ---------------------------------------------------------------------------------------------------- configuration */
 
 /* The application's settings, and what the driver's Hadoop files say, which the ApplicationMaster's node may not have.
  */
@@ -153,8 +151,7 @@ static void am_link_reply_config(struct am_link *link, struct rpc_message *m)
         strmap_deinit(&settings);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- messages
- */
+/* --------------------------------------------------------------------------------------------------------- messages */
 
 static void am_link_drop(struct am_link *link)
 {

@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "yarn/application/submission_settings.h"
 #include "yarn/protocol/resource_manager.h"
+#include "yarn/protocol/yarn_messages.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,10 +36,7 @@ int client_application_create(struct hadoop_rpc_client *rm, struct client_applic
 static void client_application_keep_token(struct client_application *app, const Firesteel__Yarn__Token *m)
 {
         client_application_deinit(app);
-        app->token = (struct hadoop_token){
-                .alias = mem_strdup(""), .kind = mem_strdup(m->kind), .service = mem_strdup(m->service)};
-        buf_append(&app->token.identifier, m->identifier.data, m->identifier.len);
-        buf_append(&app->token.password, m->password.data, m->password.len);
+        yarn_token_read(m, &app->token);
 }
 
 /* 1: accepted, with its token unless it gets a container. 0: ask again. */

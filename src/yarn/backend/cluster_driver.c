@@ -73,8 +73,7 @@ static struct outcome cluster_driver_run_application(const struct cluster_driver
         return (struct outcome){YARN_FINAL_SUCCEEDED, YARN_AM_EXIT_SUCCESS, NULL};
 }
 
-/* ------------------------------------------------------------------------------------------------------- unregistering
- */
+/* ---------------------------------------------------------------------------------------------------- unregistering */
 
 static void cluster_driver_on_finished(void *owner)
 {
@@ -112,8 +111,12 @@ static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct 
         uv_timer_t limit;
         int r = hadoop_credentials_load(&own, tokens ? tokens : "", error);
         const struct hadoop_token *token = r < 0 ? NULL : hadoop_credentials_find(&own, "YARN_AM_RM_TOKEN", NULL);
+        if (r < 0)
+                return r;
         if (!token)
-                return r < 0 ? r : error_set(error, -EACCES, "there is no token for the ResourceManager");
+                return error_set(error, -EACCES,
+                                 "the container's credentials hold no token for the ResourceManager (let YARN start "
+                                 "firesteel yarn-am)");
         uv_loop_init(&loop);
         const struct yarn_executors_options options = {.conf = yarn, .token = token, .host = ""};
         r = yarn_executors_new(&loop, &options, &unregister_ops, &finished, &executors, error);

@@ -43,8 +43,7 @@ int executor_containers_add_secret(struct executor_containers *c, struct fst_err
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- events
- */
+/* ----------------------------------------------------------------------------------------------------------- events */
 
 static void containers_on_registered(void *owner, int64_t memory_mb, int cores)
 {
@@ -103,8 +102,7 @@ static const struct yarn_executors_ops containers_ops = {.registered = container
                                                          .failed = containers_on_failed,
                                                          .finished = containers_on_finished};
 
-/* ------------------------------------------------------------------------------------------------------------ requests
- */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
 static void containers_add_profile(struct executor_containers *c, int profile)
 {

@@ -32,8 +32,7 @@ char *container_command_quote(const char *text)
         return buf_steal(&b);
 }
 
-/* --------------------------------------------------------------------------------------------------------- the command
- */
+/* ------------------------------------------------------------------------------------------------------ the command */
 
 static void executor_launch_add_option(struct buf *command, const char *name, const char *value)
 {
@@ -83,8 +82,7 @@ static void executor_launch_add_command(struct executor_launch *out, const struc
         launch_end_command(out, options);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the environment
- */
+/* -------------------------------------------------------------------------------------------------- the environment */
 
 /* Takes @value. A later value of the same variable replaces the first one. */
 static void executor_launch_set(struct executor_launch *out, const char *name, char *value)
@@ -126,9 +124,7 @@ static void executor_launch_add_environment(struct executor_launch *out, const s
                                                launch->node_http_address, container, options->user, logs[i][1]));
 }
 
-/* ------------------------------------------------------------------------------------------------ files and
- * credentials
- */
+/* -------------------------------------------------------------------------------------------- files and credentials */
 
 /* "hdfs://host:port/path" in the parts of YARN's message. */
 static void executor_launch_split(struct executor_launch *out, const char *path)

@@ -31,8 +31,7 @@ struct launcher {
         int exit_status;
 };
 
-/* ----------------------------------------------------------------------------------------------------------- the end
- */
+/* ---------------------------------------------------------------------------------------------------------- the end */
 
 static void launcher_end(struct launcher *l)
 {
@@ -63,8 +62,7 @@ static void launcher_die(struct launcher *l, const char *message)
         launcher_end(l);
 }
 
-/* ----------------------------------------------------------------------------------------- what becomes of executors
- */
+/* ---------------------------------------------------------------------------------------- what becomes of executors */
 
 static void launcher_send(struct launcher *l, int type, const ProtobufCMessage *body)
 {
@@ -108,9 +106,7 @@ static const struct executor_containers_ops launcher_ops = {.exited = launcher_o
                                                             .failed = launcher_on_failed,
                                                             .finished = launcher_on_finished};
 
-/* ------------------------------------------------------------------------------------------------------ from the
- * driver
- */
+/* -------------------------------------------------------------------------------------------------- from the driver */
 
 static void launcher_request(struct launcher *l, const Firesteel__Yarn__AmTargets *targets)
 {
@@ -257,8 +253,7 @@ static void launcher_disconnected(void *owner, struct rpc_peer *peer, const char
 static const struct rpc_endpoint_class launcher_class = {.receive = launcher_receive,
                                                          .disconnected = launcher_disconnected};
 
-/* ------------------------------------------------------------------------------------------------------------ starting
- */
+/* --------------------------------------------------------------------------------------------------------- starting */
 
 static int launcher_read_container(struct launcher *l, struct fst_error *error)
 {

@@ -6,6 +6,7 @@
 #include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
 #include "net/socket.h"
+#include "yarn/protocol/yarn_messages.h"
 
 #define CONTAINER_PROTOCOL "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB"
 #define NODE_MAX_WAIT_MS (3 * 60 * 1000) /* yarn.client.nodemanager-connect.max-wait-ms */
@@ -69,17 +70,11 @@ void node_managers_deinit(struct node_managers *nodes)
 
 void node_managers_set_token(struct node_managers *nodes, const Firesteel__Yarn__NodeToken *token)
 {
-        struct hadoop_token fresh = {0};
         if (!token->node || !token->node->host || !token->token)
                 return;
         struct node_manager *node = nodes_find(nodes, token->node);
-        fresh.alias = mem_strdup("");
-        fresh.kind = mem_strdup(token->token->kind);
-        fresh.service = mem_strdup(token->token->service);
-        buf_append(&fresh.identifier, token->token->identifier.data, token->token->identifier.len);
-        buf_append(&fresh.password, token->token->password.data, token->token->password.len);
         hadoop_token_deinit(&node->token);
-        node->token = fresh;
+        yarn_token_read(token->token, &node->token);
         if (node->client)
                 hadoop_rpc_client_set_token(node->client, &node->token);
 }
@@ -121,14 +116,6 @@ static void on_node_started(void *owner, struct hadoop_rpc_result *result)
         node_start_free(start);
 }
 
-static Firesteel__Yarn__ContainerId *container_id_copy(const Firesteel__Yarn__ContainerId *id)
-{
-        const size_t len = firesteel__yarn__container_id__get_packed_size(id);
-        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
-        firesteel__yarn__container_id__pack(id, bytes);
-        return firesteel__yarn__container_id__unpack(NULL, len, bytes);
-}
-
 int node_managers_start(struct node_managers *nodes, const Firesteel__Yarn__Container *container,
                         const Firesteel__Yarn__ContainerLaunchContext *context, struct fst_error *error)
 {
@@ -138,7 +125,7 @@ int node_managers_start(struct node_managers *nodes, const Firesteel__Yarn__Cont
                 return r;
         struct node_start *start = new0(struct node_start);
         start->nodes = nodes;
-        start->container = container_id_copy(container->id);
+        start->container = (Firesteel__Yarn__ContainerId *)hadoop_message_copy(&container->id->base);
         list_append(&nodes->starts, start);
         Firesteel__Yarn__StartContainerRequest one = FIRESTEEL__YARN__START_CONTAINER_REQUEST__INIT, *all[] = {&one};
         Firesteel__Yarn__StartContainersRequest request = FIRESTEEL__YARN__START_CONTAINERS_REQUEST__INIT;

@@ -69,8 +69,7 @@ static int32_t yarn_executor_number(const char *executor_id)
         return *executor_id && !*end && id > 0 && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-/* ------------------------------------------------------------------------------------------------------ announcing it
- */
+/* ---------------------------------------------------------------------------------------------------- announcing it */
 
 static const char *yarn_variable(const char *name)
 {
@@ -191,8 +190,7 @@ static int yarn_announce(struct executor_manager *manager, struct cluster_backen
         return 0;
 }
 
-/* ----------------------------------------------------------------------------------------- what becomes of executors
- */
+/* ---------------------------------------------------------------------------------------- what becomes of executors */
 
 static void yarn_on_exited(void *owner, int32_t executor, int exit_status, bool caused_by_app, const char *reason)
 {
@@ -217,9 +215,7 @@ static void yarn_on_finished(void *owner)
         m->finished = true;
 }
 
-/* ---------------------------------------------------------------------------------------------- the application's
- * state
- */
+/* ------------------------------------------------------------------------------------------ the application's state */
 
 /* YARN has ended the application, or it cannot go on. */
 static void yarn_give_up(struct yarn_manager *m, const char *why)
@@ -324,8 +320,7 @@ static const struct am_link_ops yarn_link_ops = {
         .lost = yarn_on_am_lost,
         .replaced = yarn_on_am_replaced};
 
-/* --------------------------------------------------------------------------------------------------------- starting it
- */
+/* ------------------------------------------------------------------------------------------------------ starting it */
 
 static bool yarn_request_executors(struct executor_manager *manager, const struct executor_request *requests, int n)
 {
@@ -410,8 +405,7 @@ static int yarn_create_secret(struct yarn_manager *m, struct fst_error *error)
         return r < 0 ? r : executor_containers_add_secret(&m->containers, error);
 }
 
-/* ------------------------------------------------------------------------------------------------------- while it runs
- */
+/* ---------------------------------------------------------------------------------------------------- while it runs */
 
 static bool yarn_refuses(const struct executor_manager *manager, const char *executor_id)
 {
@@ -458,8 +452,7 @@ static int64_t yarn_expected_cores(const struct executor_manager *manager, doubl
                m->containers.size.cores;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- ending it
- */
+/* -------------------------------------------------------------------------------------------------------- ending it */
 
 /* An application whose ApplicationMaster cannot unregister it. */
 static void yarn_kill_application(struct yarn_manager *m)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "hadoop/rpc_client.h"
 #include "yarn/backend/node_managers.h"
+#include "yarn/protocol/yarn_messages.h"
 
 #include <inttypes.h>
 
@@ -90,8 +91,7 @@ static void executors_fail(struct yarn_executors *x, int exit_code, const char *
         x->ops->failed(x->owner, exit_code, message);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- messages
- */
+/* --------------------------------------------------------------------------------------------------------- messages */
 
 static struct yarn_container_id container_id_read(const Firesteel__Yarn__ContainerId *m)
 {
@@ -109,7 +109,6 @@ static Firesteel__Yarn__ContainerId *container_id_message(struct yarn_container_
         Firesteel__Yarn__ApplicationId app = FIRESTEEL__YARN__APPLICATION_ID__INIT;
         Firesteel__Yarn__ApplicationAttemptId attempt = FIRESTEEL__YARN__APPLICATION_ATTEMPT_ID__INIT;
         Firesteel__Yarn__ContainerId m = FIRESTEEL__YARN__CONTAINER_ID__INIT;
-        uint8_t bytes[128];
         app.has_id = app.has_cluster_timestamp = attempt.has_attempt_id = m.has_id = true;
         app.id = id.application.id;
         app.cluster_timestamp = id.application.cluster_timestamp;
@@ -117,37 +116,22 @@ static Firesteel__Yarn__ContainerId *container_id_message(struct yarn_container_
         attempt.attempt_id = id.attempt;
         m.attempt_id = &attempt;
         m.id = id.id;
-        const size_t len = firesteel__yarn__container_id__pack(&m, bytes);
-        return firesteel__yarn__container_id__unpack(NULL, len, bytes);
-}
-
-static Firesteel__Yarn__Container *container_message_copy(const Firesteel__Yarn__Container *m)
-{
-        const size_t len = firesteel__yarn__container__get_packed_size(m);
-        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
-        firesteel__yarn__container__pack(m, bytes);
-        return firesteel__yarn__container__unpack(NULL, len, bytes);
-}
-
-static bool container_ids_are_equal(struct yarn_container_id a, struct yarn_container_id b)
-{
-        return a.id == b.id && a.attempt == b.attempt && a.application.id == b.application.id &&
-               a.application.cluster_timestamp == b.application.cluster_timestamp;
+        return (Firesteel__Yarn__ContainerId *)hadoop_message_copy(&m.base);
 }
 
 static Firesteel__Yarn__Container *executors_find_granted(const struct yarn_executors *x, struct yarn_container_id id)
 {
         for (size_t i = x->granted.len; i-- > 0;)
-                if (container_ids_are_equal(x->granted.data[i].id, id))
+                if (yarn_container_ids_are_equal(x->granted.data[i].id, id))
                         return x->granted.data[i].message;
         return NULL;
 }
 
-/* What was kept to start it is not needed any more. */
+/* Releases the copy that was needed to start the container. */
 static void executors_forget_granted(struct yarn_executors *x, struct yarn_container_id id)
 {
         for (size_t i = x->granted.len; i-- > 0;) {
-                if (!container_ids_are_equal(x->granted.data[i].id, id))
+                if (!yarn_container_ids_are_equal(x->granted.data[i].id, id))
                         continue;
                 firesteel__yarn__container__free_unpacked(x->granted.data[i].message, NULL);
                 x->granted.data[i] = x->granted.data[--x->granted.len];
@@ -162,8 +146,7 @@ static Firesteel__Yarn__Resource *executors_resource(const struct yarn_executors
         return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ actions
- */
+/* ---------------------------------------------------------------------------------------------------------- actions */
 
 static void executors_add_ask(struct yarn_executors *x, int32_t profile, const char *location, int32_t count)
 {
@@ -270,8 +253,7 @@ static void executors_drain(struct yarn_executors *x)
                 executors_do(x, action);
 }
 
-/* --------------------------------------------------------------------------------------------------- the scheduler's
- * answers */
+/* ------------------------------------------------------------------------------------------ the scheduler's answers */
 
 static void executors_take_granted(struct yarn_executors *x, const Firesteel__Yarn__AllocateResponse *answer)
 {
@@ -287,7 +269,10 @@ static void executors_take_granted(struct yarn_executors *x, const Firesteel__Ya
                                                  .priority = m->priority ? m->priority->priority : 0,
                                                  .memory_mb = m->resource ? m->resource->memory : 0};
                 if (!executors_find_granted(x, id))
-                        vec_push(&x->granted, (struct granted){.id = id, .message = container_message_copy(m)});
+                        vec_push(&x->granted,
+                                 (struct granted){.id = id,
+                                                  .message =
+                                                          (Firesteel__Yarn__Container *)hadoop_message_copy(&m->base)});
         }
         yarn_allocator_allocated(&x->allocator, all, n);
         free(all);
@@ -324,12 +309,10 @@ static void executors_take_nodes(struct yarn_executors *x, const Firesteel__Yarn
 /* The ResourceManager has a new master key: connections from now on need this token. */
 static void executors_take_token(struct yarn_executors *x, const Firesteel__Yarn__Token *m)
 {
-        struct hadoop_token token = {.alias = "", .kind = m->kind, .service = m->service};
-        buf_append(&token.identifier, m->identifier.data, m->identifier.len);
-        buf_append(&token.password, m->password.data, m->password.len);
+        struct hadoop_token token;
+        yarn_token_read(m, &token);
         hadoop_rpc_client_set_token(x->scheduler, &token);
-        buf_deinit(&token.identifier);
-        buf_deinit(&token.password);
+        hadoop_token_deinit(&token);
 }
 
 /* The application's registration is lost: registers again, and the table is sent anew. */
@@ -344,27 +327,21 @@ static void executors_register_again(struct yarn_executors *x)
         executors_wake(x, 0);
 }
 
-static bool exception_has_name(const char *exception, const char *name)
-{
-        const char *dot = strrchr(exception, '.');
-        return strcmp(dot ? dot + 1 : exception, name) == 0;
-}
-
 static void executors_take_failure(struct yarn_executors *x, const struct hadoop_rpc_result *result)
 {
         if (x->phase != EXECUTORS_REGISTERED) { /* the application ends: unregister */
                 executors_wake(x, 0);
                 return;
         }
-        if (exception_has_name(result->exception, "ApplicationMasterNotRegisteredException")) {
+        if (hadoop_exception_is(result->exception, "ApplicationMasterNotRegisteredException")) {
                 executors_register_again(x);
                 return;
         }
         log_warn("ApplicationMaster", "Reporter thread fails %d time(s) in a row: %s%s%s", ++x->failures,
                  result->exception, result->exception[0] ? ": " : "", result->message);
-        if (exception_has_name(result->exception, "ApplicationAttemptNotFoundException") ||
-            exception_has_name(result->exception, "InvalidApplicationMasterRequestException") ||
-            exception_has_name(result->exception, "InvalidToken")) {
+        if (hadoop_exception_is(result->exception, "ApplicationAttemptNotFoundException") ||
+            hadoop_exception_is(result->exception, "InvalidApplicationMasterRequestException") ||
+            hadoop_exception_is(result->exception, "InvalidToken")) {
                 _cleanup_free_ char *message =
                         mem_printf("Exception was thrown from Reporter thread: %s", result->message);
                 executors_fail(x, YARN_AM_EXIT_REPORTER_FAILURE, message);
@@ -456,7 +433,7 @@ static void on_executors_finished(void *owner, struct hadoop_rpc_result *result)
 {
         struct yarn_executors *x = owner;
         x->calling = false;
-        if (exception_has_name(result->exception, "ApplicationMasterNotRegisteredException")) {
+        if (hadoop_exception_is(result->exception, "ApplicationMasterNotRegisteredException")) {
                 /* The ResourceManager was started again, and accepts an end only after a registration. */
                 executors_send_registration(x);
                 x->phase = EXECUTORS_FINISHING;
@@ -474,8 +451,7 @@ static void on_executors_finished(void *owner, struct hadoop_rpc_result *result)
                 executors_wake(x, FINISH_RETRY_MS);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- calls
- */
+/* ------------------------------------------------------------------------------------------------------------ calls */
 
 static void executors_call(struct yarn_executors *x, const char *method, const ProtobufCMessageDescriptor *answer,
                            hadoop_rpc_done done, const ProtobufCMessage *request)
@@ -562,8 +538,7 @@ static void executors_turn(struct yarn_executors *x)
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------- for the owner
- */
+/* ---------------------------------------------------------------------------------------------------- for the owner */
 
 static void on_container_started(void *owner, const Firesteel__Yarn__ContainerId *container, const char *error)
 {
@@ -615,10 +590,7 @@ void yarn_executors_add_profile(struct yarn_executors *x, const struct yarn_prof
         m.virtual_cores = profile->cores;
         m.n_values = n_values;
         m.values = (Firesteel__Yarn__ResourceValue **)values;
-        const size_t len = firesteel__yarn__resource__get_packed_size(&m);
-        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
-        firesteel__yarn__resource__pack(&m, bytes);
-        Firesteel__Yarn__Resource *copy = firesteel__yarn__resource__unpack(NULL, len, bytes);
+        Firesteel__Yarn__Resource *copy = (Firesteel__Yarn__Resource *)hadoop_message_copy(&m.base);
         struct resources *r = new0(struct resources);
         r->profile = profile->id;
         r->message = *copy;

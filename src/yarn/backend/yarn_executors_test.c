@@ -14,7 +14,7 @@
 
 #define NOT_REGISTERED "org.apache.hadoop.yarn.exceptions.ApplicationMasterNotRegisteredException"
 
-/* What the next call must be, and what it gets: an exception, or the bytes of an answer. */
+/* The expected next call and its answer: an exception, or bytes. */
 struct step {
         const char *method, *exception, *answer;
         size_t asks; /* that the call must have, if it is "allocate" */
@@ -38,8 +38,7 @@ struct am {
 
 static uv_loop_t loop;
 
-/* ----------------------------------------------------------------------------------------------- the ResourceManager
- */
+/* ---------------------------------------------------------------------------------------------- the ResourceManager */
 
 static void on_manager_written(uv_write_t *w, int status)
 {
@@ -168,8 +167,7 @@ static int manager_start(struct manager *m, const struct step *steps, size_t n_s
         return ntohs(a.sin_port);
 }
 
-/* ----------------------------------------------------------------------------------------------- the ApplicationMaster
- */
+/* -------------------------------------------------------------------------------------------- the ApplicationMaster */
 
 static void am_finish(struct am *am)
 {

@@ -92,3 +92,9 @@ int yarn_container_parse(const char *text, struct yarn_container_id *out, struct
                                           .id = epoch << EPOCH_SHIFT | number};
         return 0;
 }
+
+bool yarn_container_ids_are_equal(struct yarn_container_id a, struct yarn_container_id b)
+{
+        return a.id == b.id && a.attempt == b.attempt && a.application.id == b.application.id &&
+               a.application.cluster_timestamp == b.application.cluster_timestamp;
+}

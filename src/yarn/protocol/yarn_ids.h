@@ -32,3 +32,5 @@ const char *yarn_container_text(struct yarn_container_id id, char text[static YA
 /* Return 0, or -EINVAL with @error naming @text. */
 int yarn_application_parse(const char *text, struct yarn_application_id *out, struct fst_error *error);
 int yarn_container_parse(const char *text, struct yarn_container_id *out, struct fst_error *error);
+
+bool yarn_container_ids_are_equal(struct yarn_container_id a, struct yarn_container_id b);
