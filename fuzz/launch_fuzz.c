@@ -20,7 +20,7 @@ static struct worker_context context = {.conf = &conf,
                                         .web_ui = "http://127.0.0.1:2",
                                         .program = "/nowhere/firesteel"};
 
-static void require(bool holds)
+static void launch_require(bool holds)
 {
         if (!holds)
                 abort();
@@ -31,14 +31,14 @@ static void fuzz_command(const Firesteel__Standalone__Command *c)
         static const struct placeholder placeholders[] = {{"{{APP_ID}}", "app-1"}, {"{{CORES}}", "1"}};
         _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         launch_command_arguments(c, placeholders, ARRAY_SIZE(placeholders), &words);
-        require(words.len == c->n_arguments);
+        launch_require(words.len == c->n_arguments);
         launch_command_environment(c, "secret", &variables);
         for (size_t i = 0; i < c->n_environment; i++)
-                require(!*c->environment[i]->key || strchr(c->environment[i]->key, '=') ||
-                        string_list_variable(&variables, c->environment[i]->key));
+                launch_require(!*c->environment[i]->key || strchr(c->environment[i]->key, '=') ||
+                               string_list_variable(&variables, c->environment[i]->key));
         _cleanup_free_ char *text = launch_command_text(&words, &context.redactor);
         _cleanup_free_ char *shown = launch_command_show(c, &context.redactor);
-        require(*text == '"' && strncmp(shown, "Command(", 8) == 0);
+        launch_require(*text == '"' && strncmp(shown, "Command(", 8) == 0);
 }
 
 /* Returns whether the command would start one of our programs, which the target must not do. */
@@ -62,10 +62,10 @@ static void fuzz_executor(const Firesteel__Standalone__LaunchExecutor *m)
         struct executor_runner *x = executor_runner_new(&context, m);
         const struct worker_executor_state *state = executor_runner_state(x);
         struct fst_error error = FST_ERROR_INIT;
-        require(state->n_resources == (int)m->n_resources && strcmp(state->app_id, m->app_id) == 0);
+        launch_require(state->n_resources == (int)m->n_resources && strcmp(state->app_id, m->app_id) == 0);
         if (!is_ours(m)) {
-                require(executor_runner_start(x, m, "/nowhere/local", on_unexpected_end, NULL, &error) < 0);
-                require(*error_message(&error));
+                launch_require(executor_runner_start(x, m, "/nowhere/local", on_unexpected_end, NULL, &error) < 0);
+                launch_require(*error_message(&error));
         }
         error_deinit(&error);
         executor_runner_free(x);
@@ -75,7 +75,7 @@ static void fuzz_driver(const Firesteel__Standalone__LaunchDriver *m)
 {
         struct driver_runner *d = driver_runner_new(&context, m);
         const struct worker_driver_state *state = driver_runner_state(d);
-        require(strcmp(state->id, m->driver_id) == 0 && state->main_class && state->directory);
+        launch_require(strcmp(state->id, m->driver_id) == 0 && state->main_class && state->directory);
         driver_runner_free(d);
 }
 

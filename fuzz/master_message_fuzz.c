@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(bool holds)
+static void message_require(bool holds)
 {
         if (!holds)
                 abort();
@@ -17,7 +17,7 @@ static void require(bool holds)
 static void check_needs(const struct resource_need *needs, int n)
 {
         for (int i = 0; i < n; i++)
-                require(*needs[i].name && needs[i].amount >= 0);
+                message_require(*needs[i].name && needs[i].amount >= 0);
 }
 
 static void check_resources(const struct resource_addresses *r, int n)
@@ -26,7 +26,7 @@ static void check_resources(const struct resource_addresses *r, int n)
         for (int i = 0; i < n; i++)
                 for (int a = 0; a < r[i].n; a++)
                         all += strlen(r[i].addresses[a]);
-        require(all < SIZE_MAX);
+        message_require(all < SIZE_MAX);
 }
 
 static void check_worker(const void *message, struct wire_memory *memory, struct fst_error *error)
@@ -34,8 +34,8 @@ static void check_worker(const void *message, struct wire_memory *memory, struct
         struct worker_spec s;
         if (master_read_worker(message, memory, &s, error) < 0)
                 return;
-        require(*s.id && !strchr(s.id, '/') && *s.host && s.port > 0 && s.port < 65536 && s.cores >= 0 &&
-                s.memory >= 0);
+        message_require(*s.id && !strchr(s.id, '/') && *s.host && s.port > 0 && s.port < 65536 && s.cores >= 0 &&
+                        s.memory >= 0);
         check_resources(s.resources, s.n_resources);
 }
 
@@ -44,7 +44,7 @@ static void check_app(const void *message, struct wire_memory *memory, struct fs
         struct app_spec s;
         if (master_read_app(message, memory, &s, error) < 0)
                 return;
-        require(strchr(s.address, ':') && s.max_cores >= 0 && s.profile.cores >= 0 && s.profile.memory >= 0);
+        message_require(strchr(s.address, ':') && s.max_cores >= 0 && s.profile.cores >= 0 && s.profile.memory >= 0);
         check_needs(s.profile.needs, s.profile.n_needs);
 }
 
@@ -53,7 +53,7 @@ static void check_driver(const void *message, struct wire_memory *memory, struct
         struct driver_spec s;
         if (master_read_driver(message, memory, &s, error) < 0)
                 return;
-        require(s.main_class && s.cores >= 0 && s.memory >= 0 && s.body.size > 0);
+        message_require(s.main_class && s.cores >= 0 && s.memory >= 0 && s.body.size > 0);
         check_needs(s.needs, s.n_needs);
 }
 
@@ -65,7 +65,7 @@ static void check_state(const void *message, struct wire_memory *memory, struct 
         if (master_read_state(m, memory, &e, &d, error) < 0)
                 return;
         for (size_t i = 0; i < m->n_executors; i++) {
-                require(e[i].state <= EXECUTOR_DECOMMISSIONED && e[i].app_id);
+                message_require(e[i].state <= EXECUTOR_DECOMMISSIONED && e[i].app_id);
                 check_resources(e[i].resources, e[i].n_resources);
         }
         for (size_t i = 0; i < m->n_drivers; i++)

@@ -26,7 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct task_batch *done;
 
-static int encode(const struct stage_context *work, struct buf *out, struct fst_error *error)
+static int handover_encode(const struct stage_context *work, struct buf *out, struct fst_error *error)
 {
         return stage_encode(work, &(struct stage_modules_source){.same_program = true}, out, error);
 }
@@ -52,7 +52,7 @@ static int compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void measure(const char *what, struct exec_env *env, struct stage_context *work, int n)
+static void handover_measure(const char *what, struct exec_env *env, struct stage_context *work, int n)
 {
         static int64_t times[ROUNDS];
         struct slot *slot;
@@ -103,17 +103,17 @@ int main(void)
                 fprintf(stderr, "%s\n", error_message(&error));
                 return 1;
         }
-        isolation->encode = encode;
+        isolation->encode = handover_encode;
         fst_rdd *rdd = fst_range_n((fst_context *)&registry, 0, 1, 1);
         struct action count = {.class = &count_action_class, .type = FST_I64};
         struct stage_context work = {.refs = 1 << 20, .env = &env, .final = rdd, .action = &count};
         if (rdd_plan(rdd))
                 return 1;
-        measure("thread, 1 task", &env, &work, 1);
-        measure("thread, 256 tasks", &env, &work, 256);
+        handover_measure("thread, 1 task", &env, &work, 1);
+        handover_measure("thread, 256 tasks", &env, &work, 256);
         env.isolation = isolation;
-        measure("worker process, 1 task", &env, &work, 1);
-        measure("worker process, 256 tasks", &env, &work, 256);
+        handover_measure("worker process, 1 task", &env, &work, 1);
+        handover_measure("worker process, 256 tasks", &env, &work, 256);
         isolation_free(isolation);
         rdd_registry_deinit(&registry);
         exec_env_deinit(&env);
