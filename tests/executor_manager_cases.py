@@ -26,7 +26,7 @@ class Run(Application):
         folder.mkdir(parents=True, exist_ok=True)
         self.manager, self.ended = manager, False  # ended by the case itself, which has checked the remains
         super().__init__(folder, manager.master(max(n, most)), *manager.conf(max(n, most)), "spark.authenticate=true",
-                         f"spark.authenticate.secret={SECRET}", *conf, allocation=allocation)
+                         f"spark.authenticate.secret={SECRET}", *conf, allocation=allocation, environment=manager.environment)
 
     def id(self):
         until(lambda: self.process.poll() is not None or self.logged("ApplicationStart"), "the application does not start")
@@ -208,8 +208,8 @@ def wrong_secret(manager, folder):
         words[words.index("--executor-id") + 1] = "77"
         with open(f"/proc/{pid}/environ", "rb") as file:
             environment = dict(pair.split("=", 1) for pair in file.read().decode().split("\0") if "=" in pair)
-        assert SECRET in environment.values(), "the executor's environment holds no secret"
-        wrong = {k: "wrong" if v == SECRET else v for k, v in environment.items()}
+        wrong = manager.spoil_secret(environment, folder)
+        assert wrong, "the executor's environment holds no secret"
         done = subprocess.run(words, executable=f"/proc/{pid}/exe", env=wrong, cwd=folder, text=True, timeout=60,
                               capture_output=True, stdin=subprocess.DEVNULL, check=False)
         assert done.returncode != 0, "it ended as if all were well"

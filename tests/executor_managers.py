@@ -3,10 +3,12 @@
 A fixture is a context manager with
 
     name                  for the labels of the cases
+    environment           variables for applications
     master(n)             a master URL on which n executors of one core may run
     conf(n)               settings with which an application begins with n executors
     left()                objects left by ended applications, except processes
     sweep()               removes the objects of a killed driver
+    spoil_secret(env, folder)   an executor's environment with a wrong secret, or None if it has none
 
 No other fixture uses its folder.
 """
@@ -16,27 +18,24 @@ import sys
 from pod_api_server import PodApiServer
 from standalone_cluster import BIN, Cluster
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent / "cluster" / "kubernetes"))
+TESTS = pathlib.Path(__file__).resolve().parent
+sys.path += [str(TESTS / "cluster" / "kubernetes"), str(TESTS / "yarn")]
+from fake_yarn import FakeYarn  # noqa: E402
 from process_kubelet import ProcessKubelet  # noqa: E402
 
 SECRET = "only-executors-of-this-application-know-it"  # of all applications of the suite
 NAMESPACE = "/api/v1/namespaces/default/"
 
 
-class LocalCluster:
-    name = "local-cluster"
-
-    def __init__(self, folder):
-        pass
+class Manager:
+    """The fixture of a manager that leaves no objects and passes the secret in a variable."""
+    environment = {}
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         pass
-
-    def master(self, n):
-        return f"local-cluster[{n},1,512]"
 
     def conf(self, n):
         return []
@@ -47,8 +46,22 @@ class LocalCluster:
     def sweep(self):
         pass
 
+    def spoil_secret(self, environment, folder):
+        spoilt = {k: "wrong" if v == SECRET else v for k, v in environment.items()}
+        return spoilt if spoilt != environment else None
 
-class Standalone:
+
+class LocalCluster(Manager):
+    name = "local-cluster"
+
+    def __init__(self, folder):
+        pass
+
+    def master(self, n):
+        return f"local-cluster[{n},1,512]"
+
+
+class Standalone(Manager):
     name = "standalone"
 
     def __init__(self, folder):
@@ -69,26 +82,14 @@ class Standalone:
     def conf(self, n):
         return [f"spark.cores.max={n}"]
 
-    def left(self):
-        return []
 
-    def sweep(self):
-        pass
-
-
-class Kubernetes:
+class Kubernetes(Manager):
     """On any API server with a kubelet that runs pods as processes."""
     name = "kubernetes"
 
     def __init__(self, cluster, kubelet):
         self.cluster, self.kubelet = cluster, kubelet
         self.kubelet.grace = 1
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
 
     def master(self, n):
         return f"k8s://{self.cluster.url}"
@@ -125,4 +126,39 @@ class KubernetesInMemory(Kubernetes):
         self.cluster.__exit__()
 
 
-MANAGERS = (LocalCluster, Standalone, KubernetesInMemory)
+class Yarn(Manager):
+    """On tests/yarn/fake_yarn.py, with an ApplicationMaster in a container."""
+    name = "yarn"
+
+    def __init__(self, folder):
+        self.folder, self.yarn = folder, FakeYarn(folder / "yarn")
+        self.environment = {"HADOOP_CONF_DIR": self.yarn.conf}
+
+    def __exit__(self, *_):
+        self.yarn.__exit__()
+
+    def master(self, n):
+        return "yarn"
+
+    def conf(self, n):
+        return [f"spark.executor.instances={n}", "spark.driver.host=127.0.0.1",
+                f"spark.firesteel.yarn.cacheDir=file:{self.folder}/cache", "spark.yarn.scheduler.heartbeat.interval-ms=100",
+                "spark.yarn.scheduler.initial-allocation.interval=50ms", "spark.yarn.report.interval=100ms"]
+
+    def left(self):
+        with self.yarn.lock:
+            return [a.name for a in self.yarn.submitted() if not a.is_over] + [
+                c.name for c in self.yarn.containers.values() if not c.is_complete]
+
+    def spoil_secret(self, environment, folder):
+        """The secret is in the container's credentials."""
+        path = environment["HADOOP_TOKEN_FILE_LOCATION"]
+        tokens = pathlib.Path(path).read_bytes()
+        if SECRET.encode() not in tokens or SECRET in environment.values():
+            return None
+        spoilt = folder / "spoilt_tokens"
+        spoilt.write_bytes(tokens.replace(SECRET.encode(), b"x" * len(SECRET)))
+        return dict(environment, HADOOP_TOKEN_FILE_LOCATION=str(spoilt))
+
+
+MANAGERS = (LocalCluster, Standalone, KubernetesInMemory, Yarn)

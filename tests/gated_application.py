@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 class Application:
     """One application, controlled by lines. `conf` adds to dynamic allocation with the shortest timeouts."""
 
-    def __init__(self, folder, master, *conf, allocation=True):
+    def __init__(self, folder, master, *conf, allocation=True, environment=None):
         self.jobs, self.folder, self.mark = 0, folder, f"{folder.name}-{os.getpid()}"
         self.events, self.local, self.gate = folder / "events", folder / "local", folder / "gate"
         self.events.mkdir()
@@ -108,7 +108,7 @@ class Application:
             self.process = subprocess.Popen(
                 [*command, "app.c"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                 start_new_session=True, env=dict(kept, XDG_CACHE_HOME=cache, SPARK_CONF_DIR=str(folder / "conf"),
-                                                 ALLOCATION_TEST=self.mark))
+                                                 ALLOCATION_TEST=self.mark, **(environment or {})))
 
     def __enter__(self):
         return self
