@@ -66,7 +66,8 @@ static void fuzzed_event(struct fuzzed *f, uint8_t kind, uint8_t n, int64_t now)
                                                  .diagnostics = n & 8 ? "killed" : NULL};
         switch (kind % 10) {
         case 0:
-                yarn_allocator_set_targets(&f->a, &target, 1, &host, n >> 7, now);
+                yarn_allocator_set_targets(&f->a, &target, 1);
+                yarn_allocator_set_excluded(&f->a, &host, n >> 7, now);
                 break;
         case 1:
                 yarn_allocator_update(&f->a);
@@ -100,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         const struct yarn_allocator_config config = {
                 .max_executor_failures = 1000,
+                .decommission = true,
                 .health = {.exclude_on_launch_failure = true, .max_failures = 2, .timeout = 1000}};
         struct fuzzed *f = new0(struct fuzzed);
         struct yarn_failure failure = {0};

@@ -311,7 +311,7 @@ static void world_set_target(struct yarn_world *w, int total)
                 .total = total, .hosts = hosts, .n_hosts = n / 2}; /* the data is on half of them */
         for (size_t i = 0; i < target.n_hosts; i++)
                 target.locality_tasks += hosts[i].tasks;
-        yarn_allocator_set_targets(&w->allocator, &target, 1, NULL, 0, w->now);
+        yarn_allocator_set_targets(&w->allocator, &target, 1);
         world_drain(w);
         free(hosts);
         free(names);

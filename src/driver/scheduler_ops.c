@@ -252,6 +252,8 @@ static void scheduler_ops_excluded(void *owner, const struct exclusion *what)
 {
         struct job_runner *r = owner;
         task_events_excluded(r->events, what);
+        if (!what->set && what->executor < 0 && r->backend->class->host_excluded)
+                r->backend->class->host_excluded(r->backend, what->host, !what->lifted);
 }
 
 static void scheduler_ops_speculative_submitted(void *owner, struct task_set *set, int index)

@@ -106,13 +106,13 @@ static void am_obey(struct am *am, const char *line)
         int number = 0;
         if (sscanf(line, "target %d", &number) == 1) {
                 const struct yarn_target target = {.total = number};
-                yarn_executors_set_targets(am->executors, &target, 1, NULL, 0);
+                yarn_executors_set_targets(am->executors, &target, 1);
         } else if (sscanf(line, "kill %d", &number) == 1) {
                 yarn_executors_kill(am->executors, number);
         } else if (strcmp(line, "finish") == 0) {
-                yarn_executors_finish(am->executors, YARN_FINAL_SUCCEEDED, "done", NULL);
+                yarn_executors_finish(am->executors, YARN_FINAL_SUCCEEDED, "done");
         } else if (strcmp(line, "fail") == 0) {
-                yarn_executors_finish(am->executors, YARN_FINAL_FAILED, "the check said so", NULL);
+                yarn_executors_finish(am->executors, YARN_FINAL_FAILED, "the check said so");
         } else if (strcmp(line, "leave") == 0) {
                 exit(0);
         } else {

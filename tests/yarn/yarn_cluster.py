@@ -28,12 +28,12 @@ NODE_EXPIRY_MS = 3000  # after which a NodeManager that is silent is lost
 class Yarn:
     """`conf` is the folder for HADOOP_CONF_DIR. Nodes have the hosts localhost and 127.0.0.2.
 
-    @core and @yarn are more settings; with @hdfs there are a NameNode and a DataNode; with two @masters they are a pair
+    @core and @yarn are more settings, @sites more files with settings; with @hdfs there are a NameNode and a DataNode; with two @masters they are a pair
     of which the first becomes active; @environment is for the daemons.
     """
 
     def __init__(self, build, folder, nodes=2, masters=1, hdfs=True, core=None, yarn=None, more_hdfs=None, environment=None,
-                 java_options=()):
+                 java_options=(), sites=None):
         self.folder, self.conf = folder, os.path.join(folder, "conf")
         self.nodes, self.hdfs, self.processes = nodes, hdfs, {}
         self.more_environment, self.java_options = environment or {}, java_options
@@ -42,7 +42,7 @@ class Yarn:
             os.makedirs(os.path.join(folder, name))
         self.class_path = os.pathsep.join([os.path.join(folder, "web"), *hadoop.jars(build, "check-yarn", MODULES)])
         self.core = {"hadoop.tmp.dir": f"{folder}/tmp", "hadoop.security.token.service.use_ip": "true", **(core or {})}
-        self.sites = {"yarn-site.xml": {**self.master_settings(), **(yarn or {})}}
+        self.sites = {**(sites or {}), "yarn-site.xml": {**self.master_settings(), **(yarn or {})}}
         if hdfs:
             self.core["fs.defaultFS"] = f"hdfs://127.0.0.1:{self.hdfs_settings(more_hdfs or {})}"
         self.sites["core-site.xml"] = self.core

@@ -702,6 +702,7 @@ static void cluster_free(struct scheduler_backend *backend)
                                 job_runner_run_free(b->runner, steal(b->executors.at[i]->running[slot]));
         executor_table_deinit(&b->executors);
         stage_shipping_free(b->stages);
+        string_list_deinit(&b->excluded_hosts);
         strmap_deinit(&b->settings);
         buf_deinit(&b->tokens);
         explicit_bzero(b->io_secret, sizeof(b->io_secret));
@@ -723,6 +724,7 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .cached_on = cluster_cached_on,
         .expected_cores = cluster_expected_cores,
         .kill_executor = cluster_kill_executor,
+        .host_excluded = cluster_host_excluded,
         .request_executors = cluster_request_executors,
         .request_more = cluster_request_more,
         .kill_executors = cluster_kill_executors,

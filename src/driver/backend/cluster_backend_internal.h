@@ -1,6 +1,7 @@
 /* Shared by the files of the cluster backend (cluster_backend.h). Runs on the scheduler's thread. */
 #pragma once
 
+#include "base/string_list.h"
 #include "driver/backend/cluster_backend.h"
 #include "driver/backend/executor_table.h"
 #include "rpc/rpc.h"
@@ -36,8 +37,9 @@ struct cluster_backend {
         int64_t heartbeat_timeout_ms;
         int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: no limit */
         int requested;           /* number of executors; -1: never requested */
-        bool stopping;           /* StopExecutor was sent */
-        bool closing;            /* the scheduler is gone: report nothing to it */
+        struct string_list excluded_hosts;
+        bool stopping; /* StopExecutor was sent */
+        bool closing;  /* the scheduler is gone: report nothing to it */
 };
 
 /* ------------------------------------------------------------------------------------------- cluster_backend.c */
@@ -86,6 +88,7 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
 /* As the slots of these names in scheduler_backend_class. */
 bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n);
 bool cluster_request_more(struct scheduler_backend *backend, int more);
+void cluster_host_excluded(struct scheduler_backend *backend, const char *host, bool excluded);
 int cluster_kill_executors(struct scheduler_backend *backend, const char *const *ids, int n);
 int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
                              int32_t *accepted);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cluster_backend;
@@ -67,6 +68,12 @@ struct executor_manager_class {
          * cluster could not be asked. The same request then comes again. Borrows @requests for the call.
          */
         bool (*request_executors)(struct executor_manager *manager, const struct executor_request *requests, int n);
+
+        /*
+         * The scheduler excludes these hosts for the whole application, and no others any more: start no executors
+         * there. Borrows @hosts for the call. NULL: the manager does not choose hosts.
+         */
+        void (*set_excluded_hosts)(struct executor_manager *manager, const char *const *hosts, size_t n);
 
         /*
          * End an executor, by force if needed. cluster_backend_executor_exited reports its end. The requested numbers

@@ -42,6 +42,25 @@ bool cluster_request_more(struct scheduler_backend *backend, int more)
         return cluster_request_executors(backend, &request, 1);
 }
 
+void cluster_host_excluded(struct scheduler_backend *backend, const char *host, bool excluded)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        struct string_list *hosts = &b->excluded_hosts;
+        size_t i = 0;
+        while (i < hosts->len && strcmp(hosts->data[i], host) != 0)
+                i++;
+        if (excluded == (i < hosts->len))
+                return;
+        if (excluded) {
+                string_list_add(hosts, host);
+        } else {
+                free(hosts->data[i]);
+                hosts->data[i] = hosts->data[--hosts->len];
+        }
+        if (b->manager->class->set_excluded_hosts && !b->closing)
+                b->manager->class->set_excluded_hosts(b->manager, (const char *const *)hosts->data, hosts->len);
+}
+
 int cluster_kill_executors(struct scheduler_backend *backend, const char *const *ids, int n)
 {
         struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);

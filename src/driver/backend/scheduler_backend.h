@@ -73,6 +73,12 @@ struct scheduler_backend_class {
         void (*kill_executor)(struct scheduler_backend *backend, int executor, bool decommission, const char *reason);
 
         /*
+         * No executors are wanted on this host (exclusion for the whole application), or (@excluded false) again. NULL:
+         * executors register there and are refused.
+         */
+        void (*host_excluded)(struct scheduler_backend *backend, const char *host, bool excluded);
+
+        /*
          * Keep these numbers of executors running, as executor_manager_class.request_executors. May come before
          * `start`. NULL: the executors are fixed.
          */

@@ -43,11 +43,6 @@ struct profile_state {
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
-static uint64_t container_hash(struct yarn_container_id id)
-{
-        return object_hash_number((uint64_t)id.id ^ (uint64_t)id.attempt << 52);
-}
-
 static bool container_has_id(const void *object, const void *key)
 {
         return yarn_container_ids_are_equal(((const struct yarn_container *)object)->id,
@@ -61,7 +56,7 @@ static bool container_has_executor(const void *object, const void *key)
 
 static struct yarn_container *allocator_find(const struct yarn_allocator *a, struct yarn_container_id id)
 {
-        return object_table_find(&a->by_container, container_hash(id), container_has_id, &id);
+        return object_table_find(&a->by_container, yarn_container_hash(id), container_has_id, &id);
 }
 
 static struct profile_state *allocator_profile(const struct yarn_allocator *a, int32_t id)
@@ -181,8 +176,7 @@ static void profile_set_preferred(struct profile_state *p, const struct yarn_tar
         }
 }
 
-void yarn_allocator_set_targets(struct yarn_allocator *a, const struct yarn_target *targets, size_t n,
-                                const char *const *excluded, size_t n_excluded, int64_t now)
+void yarn_allocator_set_targets(struct yarn_allocator *a, const struct yarn_target *targets, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 struct profile_state *p = allocator_profile(a, targets[i].profile);
@@ -196,7 +190,11 @@ void yarn_allocator_set_targets(struct yarn_allocator *a, const struct yarn_targ
                                          targets[i].total, targets[i].profile);
                 p->target = targets[i].total;
         }
-        node_health_set_scheduler(&a->health, excluded, n_excluded, now, &a->actions);
+}
+
+void yarn_allocator_set_excluded(struct yarn_allocator *a, const char *const *hosts, size_t n, int64_t now)
+{
+        node_health_set_scheduler(&a->health, hosts, n, now, &a->actions);
 }
 
 /* Requests with hosts of which no task prefers any. */
@@ -350,7 +348,7 @@ static struct yarn_container *allocator_add(struct yarn_allocator *a, const stru
         if (c->profile)
                 container_requests_granted(&c->profile->requests, granted->host, granted->rack);
         list_append(&a->containers, c);
-        object_table_put(&a->by_container, container_hash(c->id), c);
+        object_table_put(&a->by_container, yarn_container_hash(c->id), c);
         return c;
 }
 
@@ -515,7 +513,7 @@ void yarn_allocator_completed(struct yarn_allocator *a, const struct yarn_comple
                                       mem_printf("Container %s exited from explicit termination request.", text));
         }
         list_remove(&a->containers, c);
-        object_table_remove(&a->by_container, container_hash(c->id), c);
+        object_table_remove(&a->by_container, yarn_container_hash(c->id), c);
         if (c->executor)
                 object_table_remove(&a->by_executor, object_hash_number((uint64_t)c->executor), c);
         yarn_container_free(c);
@@ -525,7 +523,7 @@ void yarn_allocator_completed(struct yarn_allocator *a, const struct yarn_comple
 
 void yarn_allocator_decommissioning(struct yarn_allocator *a, const char *host)
 {
-        for (const struct yarn_container *c = a->containers.first; c; c = c->next) {
+        for (const struct yarn_container *c = a->config.decommission ? a->containers.first : NULL; c; c = c->next) {
                 if (c->state != CONTAINER_RUNNING || strcmp(c->host, host) != 0)
                         continue;
                 queue_push(&a->actions.queue,

@@ -4,7 +4,8 @@
  *
  *      yarn_allocator_init(&a, &config);
  *      yarn_allocator_add_profile(&a, &profile);
- *      yarn_allocator_set_targets(&a, targets, n, excluded, n_excluded, now);
+ *      yarn_allocator_set_targets(&a, targets, n);
+ *      yarn_allocator_set_excluded(&a, hosts, n, now);                                  → YARN_ACTION_EXCLUDE, …
  *      yarn_allocator_update(&a);                             before each heartbeat   → YARN_ACTION_ASK, …
  *      while ((action = yarn_allocator_next_action(&a)))
  *              shell_do(action);
@@ -37,6 +38,7 @@ struct yarn_allocator_config {
         int max_executor_failures; /* spark.yarn.max.executor.failures */
         int32_t last_executor;     /* ids up to this one were used by an earlier ApplicationMaster */
         bool ignore_locality; /* spark.yarn.executor.nodeLabelExpression is set: YARN takes no hosts beside a label */
+        bool decommission;    /* spark.decommission.enabled, without a shuffle service */
         struct node_health_config health;
 };
 
@@ -110,11 +112,13 @@ void yarn_allocator_deinit(struct yarn_allocator *a);
 void yarn_allocator_add_profile(struct yarn_allocator *a, const struct yarn_profile *profile);
 
 /*
- * The driver wants these numbers of executors; profiles that are not named keep theirs. @excluded: hosts that the
- * scheduler excludes. A target of an unknown profile is ignored.
+ * The driver wants these numbers of executors; profiles that are not named keep theirs. A target of an unknown profile
+ * is ignored.
  */
-void yarn_allocator_set_targets(struct yarn_allocator *a, const struct yarn_target *targets, size_t n,
-                                const char *const *excluded, size_t n_excluded, int64_t now);
+void yarn_allocator_set_targets(struct yarn_allocator *a, const struct yarn_target *targets, size_t n);
+
+/* The driver's scheduler excludes these @n hosts, and no others any more. */
+void yarn_allocator_set_excluded(struct yarn_allocator *a, const char *const *hosts, size_t n, int64_t now);
 
 /* Computes what to ask for. The asks, releases and excluded hosts emitted so far belong into the next heartbeat. */
 void yarn_allocator_update(struct yarn_allocator *a);
@@ -129,7 +133,7 @@ void yarn_allocator_launch_failed(struct yarn_allocator *a, struct yarn_containe
 /* Gives the executor's container back. Another one is asked for unless the target fell before. */
 void yarn_allocator_kill(struct yarn_allocator *a, int32_t executor);
 
-/* The host leaves the cluster soon: its executors should be decommissioned. */
+/* The host leaves the cluster soon: its executors are decommissioned if the configuration allows it. */
 void yarn_allocator_decommissioning(struct yarn_allocator *a, const char *host);
 
 void yarn_allocator_set_cluster_nodes(struct yarn_allocator *a, int n);

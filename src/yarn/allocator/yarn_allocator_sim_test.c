@@ -190,7 +190,8 @@ static void world_set_targets(struct world *w, int most)
         }
         for (size_t i = 0; i < n_excluded; i++)
                 excluded[i] = w->hosts[world_random(w, N_HOSTS)];
-        yarn_allocator_set_targets(&w->a, &t, 1, excluded, n_excluded, w->now);
+        yarn_allocator_set_targets(&w->a, &t, 1);
+        yarn_allocator_set_excluded(&w->a, excluded, n_excluded, w->now);
         world_drain(w);
 }
 
@@ -315,11 +316,11 @@ static void ten_thousand_containers_are_placed(void **state)
         world_open(w, 2);
         for (int i = 0; i < N_HOSTS; i++)
                 hosts[i] = (struct yarn_host_tasks){w->hosts[i], w->racks[i % N_RACKS], 500};
-        yarn_allocator_set_targets(&w->a, &t, 1, NULL, 0, 0);
+        yarn_allocator_set_targets(&w->a, &t, 1);
         world_settle(w);
         assert_int_equal(yarn_allocator_count_running(&w->a), 10000);
         t.total = 0;
-        yarn_allocator_set_targets(&w->a, &t, 1, NULL, 0, 0);
+        yarn_allocator_set_targets(&w->a, &t, 1);
         for (int32_t e = 1; e <= w->last_executor; e++)
                 yarn_allocator_kill(&w->a, e);
         world_settle(w);

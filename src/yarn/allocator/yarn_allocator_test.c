@@ -45,13 +45,13 @@ static struct yarn_container_id id_of(int32_t n)
 static void target_of(int32_t profile, int total)
 {
         const struct yarn_target t = {.profile = profile, .total = total};
-        yarn_allocator_set_targets(&a, &t, 1, NULL, 0, 0);
+        yarn_allocator_set_targets(&a, &t, 1);
 }
 
 static void target_local(int total, int tasks, const struct yarn_host_tasks *hosts, size_t n)
 {
         const struct yarn_target t = {.total = total, .locality_tasks = tasks, .hosts = hosts, .n_hosts = n};
-        yarn_allocator_set_targets(&a, &t, 1, NULL, 0, 0);
+        yarn_allocator_set_targets(&a, &t, 1);
 }
 
 /* YARN grants one container on @host: its number. */
@@ -71,7 +71,7 @@ static void ended_with(int32_t container, int status)
 
 static int allocator_open(void **state)
 {
-        const struct yarn_allocator_config config = {.max_executor_failures = 3};
+        const struct yarn_allocator_config config = {.max_executor_failures = 3, .decommission = true};
         const struct yarn_profile first = {.id = 0, .memory_mb = 1408, .cores = 5, .tasks_per_executor = 5};
         yarn_allocator_init(&a, &config);
         yarn_allocator_add_profile(&a, &first);
@@ -270,12 +270,13 @@ static void a_label_leaves_hosts_out(void **state)
 static void hosts_that_the_scheduler_excludes_are_reported(void **state)
 {
         static const char *const excluded[] = {"hostA", "hostB"};
-        const struct yarn_target t = {.total = 1};
-        yarn_allocator_set_targets(&a, &t, 1, excluded, 1, 0);
+        yarn_allocator_set_excluded(&a, excluded, 1, 0);
         expect_actions("exclude hostA");
-        yarn_allocator_set_targets(&a, &t, 1, excluded, 2, 0);
+        yarn_allocator_set_excluded(&a, excluded, 2, 0);
         expect_actions("exclude hostB");
-        yarn_allocator_set_targets(&a, &t, 1, NULL, 0, 0);
+        target_of(0, 1); /* targets leave them alone */
+        expect_actions("");
+        yarn_allocator_set_excluded(&a, NULL, 0, 0);
         expect_actions("include hostA, include hostB");
 }
 
@@ -314,7 +315,7 @@ static void all_nodes_excluded_end_the_application(void **state)
         static const char *const excluded[] = {"hostA"};
         struct yarn_failure f = {0};
         yarn_allocator_set_cluster_nodes(&a, 1);
-        yarn_allocator_set_targets(&a, NULL, 0, excluded, 1, 0);
+        yarn_allocator_set_excluded(&a, excluded, 1, 0);
         assert_true(yarn_allocator_failure(&a, 0, &f));
         assert_string_equal(f.message, "Due to executor failures all available nodes are excluded");
         free(f.message);
@@ -340,7 +341,8 @@ static void a_restarted_resource_manager_is_told_everything(void **state)
 {
         static const char *const excluded[] = {"x"};
         const struct yarn_target t = {.total = 4};
-        yarn_allocator_set_targets(&a, &t, 1, excluded, 1, 0);
+        yarn_allocator_set_targets(&a, &t, 1);
+        yarn_allocator_set_excluded(&a, excluded, 1, 0);
         yarn_allocator_update(&a);
         granted_on("a", 0);
         granted_on("b", 0);

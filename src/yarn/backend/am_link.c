@@ -21,7 +21,8 @@ struct am_link {
         struct rpc_peer *peer; /* the ApplicationMaster, or NULL */
         struct rpc_ref *am;
         VEC(Firesteel__Yarn__AmTarget *) targets; /* one for each profile */
-        bool registered;                          /* an attempt has been there */
+        struct string_list excluded;
+        bool registered; /* an attempt has been there */
         bool closed;
         int32_t last_executor;
 };
@@ -73,6 +74,24 @@ void am_link_request(struct am_link *link, const struct yarn_target *target)
         message.targets = &fresh;
         message.n_targets = 1;
         am_link_send(link, FIRESTEEL__YARN__AM_TYPE__REQUEST_EXECUTORS, &message.base);
+}
+
+static Firesteel__Yarn__AmHosts am_link_excluded(const struct am_link *link)
+{
+        Firesteel__Yarn__AmHosts hosts = FIRESTEEL__YARN__AM_HOSTS__INIT;
+        hosts.hosts = link->excluded.data;
+        hosts.n_hosts = link->excluded.len;
+        return hosts;
+}
+
+void am_link_exclude(struct am_link *link, const char *const *hosts, size_t n)
+{
+        string_list_deinit(&link->excluded);
+        link->excluded = (struct string_list){0};
+        for (size_t i = 0; i < n; i++)
+                string_list_add(&link->excluded, hosts[i]);
+        const Firesteel__Yarn__AmHosts message = am_link_excluded(link);
+        am_link_send(link, FIRESTEEL__YARN__AM_TYPE__EXCLUDE_HOSTS, &message.base);
 }
 
 void am_link_kill(struct am_link *link, int32_t executor)
@@ -145,6 +164,8 @@ static void am_link_reply_config(struct am_link *link, struct rpc_message *m)
         targets.n_targets = link->targets.len;
         config.targets = &targets;
         config.last_executor = link->last_executor;
+        Firesteel__Yarn__AmHosts excluded = am_link_excluded(link);
+        config.excluded = &excluded;
         rpc_reply_packed(m, m->type, &config.base, NULL);
         free(config.properties);
         free(all);
@@ -276,5 +297,6 @@ void am_link_free(struct am_link *link)
         for (size_t i = 0; i < link->targets.len; i++)
                 am_target_free(link->targets.data[i]);
         vec_deinit(&link->targets);
+        string_list_deinit(&link->excluded);
         free(link);
 }

@@ -32,6 +32,9 @@ void am_link_free(struct am_link *link);
 
 /* Replaces the target of its profile, now and for later attempts. */
 void am_link_request(struct am_link *link, const struct yarn_target *target);
+
+/* The scheduler excludes these hosts, now and for later attempts. */
+void am_link_exclude(struct am_link *link, const char *const *hosts, size_t n);
 void am_link_kill(struct am_link *link, int32_t executor);
 
 /* The ApplicationMaster unregisters and exits. Returns false if there is none. */

@@ -68,6 +68,8 @@ static void link_on_answer(void *owner, struct rpc_answer *answer)
         for (size_t i = 0; i < config->targets->n_targets; i++)
                 buf_printf(&f->told, "target %d %d\n", config->targets->targets[i]->profile,
                            config->targets->targets[i]->executors);
+        for (size_t i = 0; i < config->excluded->n_hosts; i++)
+                buf_printf(&f->told, "excluded %s\n", config->excluded->hosts[i]);
         firesteel__yarn__am_config__free_unpacked(config, NULL);
 }
 
@@ -79,6 +81,10 @@ static void link_am_receive(void *owner, struct rpc_message *m)
                 buf_printf(&f->told, "request %d %d %s:%d\n", t->targets[0]->profile, t->targets[0]->executors,
                            t->targets[0]->hosts[0]->host, t->targets[0]->hosts[0]->tasks);
                 firesteel__yarn__am_targets__free_unpacked(t, NULL);
+        } else if (m->type == FIRESTEEL__YARN__AM_TYPE__EXCLUDE_HOSTS) {
+                Firesteel__Yarn__AmHosts *hosts = firesteel__yarn__am_hosts__unpack(NULL, m->len, m->body);
+                buf_printf(&f->told, "exclude %zu %s\n", hosts->n_hosts, hosts->n_hosts ? hosts->hosts[0] : "none");
+                firesteel__yarn__am_hosts__free_unpacked(hosts, NULL);
         } else {
                 buf_printf(&f->told, "message %d\n", m->type);
         }
@@ -187,6 +193,24 @@ static void sends_configuration_and_requests(void **state)
         link_fixture_end(&f);
 }
 
+static void passes_excluded_hosts_on_to_each_attempt(void **state)
+{
+        static const char *const hosts[] = {"bad1", "bad2"};
+        struct link_fixture f;
+        struct rpc_ref *driver;
+        link_fixture_begin(&f);
+        am_link_exclude(f.link, hosts, 2); /* before there is one */
+        struct rpc_env *am = link_connect(&f, &driver);
+        assert_non_null(strstr(buf_text(&f.told), "excluded bad1\nexcluded bad2\n"));
+        am_link_exclude(f.link, hosts + 1, 1);
+        link_turn(&f, &f.told, "exclude 1 bad2\n");
+        am_link_exclude(f.link, NULL, 0);
+        link_turn(&f, &f.told, "exclude 0 none\n");
+        rpc_ref_unref(driver);
+        rpc_env_close(am, 0, NULL, NULL);
+        link_fixture_end(&f);
+}
+
 static void reports_what_becomes_of_executors(void **state)
 {
         struct link_fixture f;
@@ -245,6 +269,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(sends_configuration_and_requests),
+                cmocka_unit_test(passes_excluded_hosts_on_to_each_attempt),
                 cmocka_unit_test(reports_what_becomes_of_executors),
                 cmocka_unit_test(lets_another_attempt_take_over),
         };

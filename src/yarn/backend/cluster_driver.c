@@ -7,13 +7,16 @@
 #include "conf/conf.h"
 #include "conf/log4j2.h"
 #include "conf/properties.h"
+#include "exec/exit_hooks.h"
 #include "hadoop/credentials.h"
 #include "io/fs/file_systems.h"
 #include "launch/native_program.h"
 #include "yarn/backend/executor_launcher.h"
 #include "yarn/backend/yarn_cluster_manager.h"
 #include "yarn/backend/yarn_executors.h"
+#include "yarn/conf/history_address.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +49,11 @@ static int cluster_driver_read_conf(const struct cluster_driver_options *o, stru
         return log4j2_configure(conf, getenv("SPARK_CONF_DIR"), error);
 }
 
+static bool cluster_driver_has_context(void)
+{
+        return __atomic_load_n(&yarn_manager_outcome()->started, __ATOMIC_ACQUIRE);
+}
+
 /* Runs the application, and judges what became of it. */
 static struct outcome cluster_driver_run_application(const struct cluster_driver_options *o,
                                                      const struct fst_conf *conf)
@@ -67,7 +75,7 @@ static struct outcome cluster_driver_run_application(const struct cluster_driver
         if (status != 0)
                 return (struct outcome){YARN_FINAL_FAILED, status,
                                         mem_printf("User application exited with status %d", status)};
-        if (!of_executors->started)
+        if (!cluster_driver_has_context())
                 return (struct outcome){YARN_FINAL_FAILED, YARN_AM_EXIT_SC_NOT_INITED,
                                         mem_strdup("User did not initialize spark context!")};
         return (struct outcome){YARN_FINAL_SUCCEEDED, YARN_AM_EXIT_SUCCESS, NULL};
@@ -100,7 +108,7 @@ static const struct yarn_executors_ops unregister_ops = {.registered = cluster_d
                                                          .failed = cluster_driver_on_failed,
                                                          .finished = cluster_driver_on_finished};
 
-static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct outcome *outcome,
+static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct outcome *outcome, const char *history,
                                      struct fst_error *error)
 {
         _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials own = {0};
@@ -118,13 +126,14 @@ static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct 
                                  "the container's credentials hold no token for the ResourceManager (let YARN start "
                                  "firesteel yarn-am)");
         uv_loop_init(&loop);
-        const struct yarn_executors_options options = {.conf = yarn, .token = token, .host = ""};
+        const struct yarn_executors_options options = {
+                .conf = yarn, .token = token, .host = "", .history_url = history};
         r = yarn_executors_new(&loop, &options, &unregister_ops, &finished, &executors, error);
         if (r == 0) {
                 uv_timer_init(&loop, &limit);
                 limit.data = &limit;
                 uv_timer_start(&limit, cluster_driver_on_timeout, UNREGISTER_MS, 0);
-                yarn_executors_finish(executors, outcome->status, outcome->message, NULL);
+                yarn_executors_finish(executors, outcome->status, outcome->message);
                 while (!finished && limit.data)
                         uv_run(&loop, UV_RUN_ONCE);
                 uv_close((uv_handle_t *)&limit, NULL);
@@ -167,6 +176,17 @@ static void cluster_driver_clean_up(const struct fst_conf *conf)
         file_systems_leave(conf);
 }
 
+/* The caller owns it. */
+static char *cluster_driver_history(const struct fst_conf *conf, const struct yarn_conf *yarn)
+{
+        const char *container = getenv("CONTAINER_ID");
+        struct yarn_container_id id;
+        char text[YARN_ID_TEXT];
+        if (!container || yarn_container_parse(container, &id, NULL) < 0)
+                return mem_strdup("");
+        return history_address(conf, yarn, yarn_application_text(id.application, text), id.attempt);
+}
+
 static void cluster_driver_finish(const struct fst_conf *conf, const struct outcome *outcome)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -179,22 +199,102 @@ static void cluster_driver_finish(const struct fst_conf *conf, const struct outc
                 cluster_driver_clean_up(conf);
                 log_info(AM_LOG, "Unregistering ApplicationMaster with %s",
                          yarn_final_status_name((int)outcome->status));
-                r = cluster_driver_unregister(&yarn, outcome, &error);
+                _cleanup_free_ char *history = cluster_driver_history(conf, &yarn);
+                r = cluster_driver_unregister(&yarn, outcome, history, &error);
         }
         if (r < 0)
                 log_error(AM_LOG, "The application cannot be unregistered: %s", error_message(&error));
+}
+
+/* ------------------------------------------------------------------------------------------------- ending it early */
+
+/* The process ends once: by the return of the application, its exit(), a signal, or because it makes no context. */
+static struct {
+        pthread_mutex_t lock;
+        bool finished;
+        const struct fst_conf *conf;
+        pid_t pid; /* children of the application that call exit() do not end it */
+} ending = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A second call waits for the end of the first one. Returns false if the end was reported before. */
+static bool cluster_driver_finish_once(const struct outcome *outcome)
+{
+        pthread_mutex_lock(&ending.lock);
+        const bool first = !ending.finished;
+        ending.finished = true;
+        if (first)
+                cluster_driver_finish(ending.conf, outcome);
+        pthread_mutex_unlock(&ending.lock);
+        return first;
+}
+
+/* The application has called exit(), or a signal ends the process (Spark's shutdown hook). */
+static void cluster_driver_end_early(void *unused)
+{
+        struct outcome outcome = {YARN_FINAL_FAILED,
+                                  cluster_driver_has_context() ? YARN_AM_EXIT_EARLY : YARN_AM_EXIT_SC_NOT_INITED,
+                                  (char *)"Shutdown hook called before final status was reported."};
+        if (getpid() == ending.pid)
+                cluster_driver_finish_once(&outcome);
+}
+
+static void cluster_driver_on_exit(void)
+{
+        cluster_driver_end_early(NULL);
+}
+
+static void *cluster_driver_wait_for_context(void *limit)
+{
+        const int64_t ms = *(int64_t *)limit;
+        const struct outcome outcome = {YARN_FINAL_FAILED, YARN_AM_EXIT_SC_NOT_INITED,
+                                        (char *)"Timed out waiting for SparkContext."};
+        struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+        while (nanosleep(&left, &left) != 0)
+                ;
+        pthread_mutex_lock(&ending.lock);
+        const bool finished = ending.finished;
+        pthread_mutex_unlock(&ending.lock);
+        if (finished || cluster_driver_has_context())
+                return NULL;
+        log_error(
+                AM_LOG,
+                "SparkContext did not initialize after waiting for %lld ms. Please check earlier log output for errors. "
+                "Failing the application.",
+                (long long)ms);
+        if (cluster_driver_finish_once(&outcome))
+                _exit(outcome.exit_code);
+        return NULL;
+}
+
+/* From now on an early end of the process is reported to the ResourceManager. */
+static int cluster_driver_watch(const struct fst_conf *conf, struct fst_error *error)
+{
+        static int64_t limit;
+        pthread_t thread;
+        ending.conf = conf;
+        ending.pid = getpid();
+        atexit(cluster_driver_on_exit);
+        int r = exit_hooks_add(cluster_driver_end_early, NULL, error);
+        r = r < 0 ? r : conf_get_ms(conf, "spark.yarn.am.waitTime", &limit, error);
+        if (r < 0)
+                return r;
+        r = -pthread_create(&thread, NULL, cluster_driver_wait_for_context, &limit);
+        if (r < 0)
+                return error_set(error, r, "a thread cannot be started: %s", strerror(-r));
+        pthread_detach(thread);
+        return 0;
 }
 
 int cluster_driver_run(const struct cluster_driver_options *options)
 {
         static struct fst_conf conf; /* lives as long as the process */
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (cluster_driver_read_conf(options, &conf, &error) < 0) {
+        if (cluster_driver_read_conf(options, &conf, &error) < 0 || cluster_driver_watch(&conf, &error) < 0) {
                 log_error(AM_LOG, "Uncaught exception: %s", error_message(&error));
                 return YARN_AM_EXIT_UNCAUGHT_EXCEPTION;
         }
         struct outcome outcome = cluster_driver_run_application(options, &conf);
-        cluster_driver_finish(&conf, &outcome);
+        cluster_driver_finish_once(&outcome);
         free(outcome.message);
         return outcome.exit_code;
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "yarn/conf/history_address.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,7 @@ static void containers_add_profile(struct executor_containers *c, int profile)
 void executor_containers_request(struct executor_containers *c, const struct yarn_target *target)
 {
         containers_add_profile(c, target->profile);
-        yarn_executors_set_targets(c->executors, target, 1, NULL, 0);
+        yarn_executors_set_targets(c->executors, target, 1);
 }
 
 int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
@@ -143,11 +144,16 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
                               void *owner, struct fst_error *error)
 {
         const struct am_settings *s = &c->settings;
+        int r = am_settings_limit(&c->settings, &c->yarn_conf, error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *history = history_address(c->conf, &c->yarn_conf, c->app_id, start->attempt);
         const struct yarn_executors_options options = {
                 .conf = &c->yarn_conf,
                 .token = start->token,
                 .host = start->host,
                 .tracking_url = start->tracking_url,
+                .history_url = history,
                 .heartbeat_ms = s->heartbeat_ms,
                 .initial_ms = s->initial_ms,
                 .max_failures = s->max_heartbeat_failures,
@@ -155,6 +161,7 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
                 .allocator = {.max_executor_failures = s->max_executor_failures,
                               .last_executor = start->last_executor,
                               .ignore_locality = s->executor_label != NULL,
+                              .decommission = s->decommission,
                               .health = {.exclude_on_launch_failure = s->exclude_on_launch_failure,
                                          .max_failures = s->max_failures_per_node,
                                          .timeout = s->exclude_timeout,
@@ -163,8 +170,12 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
         c->ops = ops;
         c->owner = owner;
         c->last_executor = start->last_executor;
-        const int r = yarn_executors_new(loop, &options, &containers_ops, c, &c->executors, error);
-        if (r == 0)
-                yarn_executors_register(c->executors);
+        r = yarn_executors_new(loop, &options, &containers_ops, c, &c->executors, error);
+        if (r < 0)
+                return r;
+        yarn_executors_register(c->executors);
+        log_info("ApplicationMaster",
+                 "Started progress reporter thread with (heartbeat: %lld, initial allocation: %lld) intervals",
+                 (long long)s->heartbeat_ms, (long long)s->initial_ms);
         return r;
 }

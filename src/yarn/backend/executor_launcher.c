@@ -21,6 +21,7 @@ struct launcher {
         uv_loop_t loop;
         const struct executor_launcher_options *options;
         char app_id[YARN_ID_TEXT];
+        int32_t attempt;
         struct hadoop_credentials credentials; /* of this container */
         struct fst_conf conf;                  /* the application's */
         struct security *security;
@@ -48,7 +49,7 @@ static void launcher_finish(struct launcher *l, int final_status, int exit_statu
         log_info(AM_LOG, "Final app status: %s, exitCode: %d%s%s%s", yarn_final_status_name(final_status), exit_status,
                  message ? ", (reason: " : "", message ? message : "", message ? ")" : "");
         if (l->containers.executors)
-                yarn_executors_finish(l->containers.executors, (enum yarn_final_status)final_status, message, NULL);
+                yarn_executors_finish(l->containers.executors, (enum yarn_final_status)final_status, message);
         else
                 launcher_end(l);
 }
@@ -124,6 +125,12 @@ static void launcher_request(struct launcher *l, const Firesteel__Yarn__AmTarget
         }
 }
 
+static void launcher_exclude(struct launcher *l, const Firesteel__Yarn__AmHosts *hosts)
+{
+        if (hosts)
+                yarn_executors_set_excluded(l->containers.executors, (const char *const *)hosts->hosts, hosts->n_hosts);
+}
+
 static const char *launcher_no_variable(const char *name)
 {
         return NULL;
@@ -156,10 +163,13 @@ static int launcher_start(struct launcher *l, const Firesteel__Yarn__AmConfig *c
         r = executor_containers_start(c, &l->loop,
                                       &(struct executor_containers_start){.token = token,
                                                                           .host = host ? host : "",
-                                                                          .last_executor = config->last_executor},
+                                                                          .last_executor = config->last_executor,
+                                                                          .attempt = l->attempt},
                                       &launcher_ops, l, error);
-        if (r == 0)
+        if (r == 0) {
+                launcher_exclude(l, config->excluded);
                 launcher_request(l, config->targets);
+        }
         return r;
 }
 
@@ -204,6 +214,15 @@ static void launcher_take_targets(struct launcher *l, const struct rpc_message *
         firesteel__yarn__am_targets__free_unpacked(targets, NULL);
 }
 
+static void launcher_take_excluded(struct launcher *l, const struct rpc_message *m)
+{
+        Firesteel__Yarn__AmHosts *hosts = firesteel__yarn__am_hosts__unpack(NULL, m->len, m->body);
+        if (!hosts)
+                return;
+        launcher_exclude(l, hosts);
+        firesteel__yarn__am_hosts__free_unpacked(hosts, NULL);
+}
+
 static void launcher_take_kill(struct launcher *l, const struct rpc_message *m)
 {
         Firesteel__Yarn__AmExecutor *x = firesteel__yarn__am_executor__unpack(NULL, m->len, m->body);
@@ -225,6 +244,9 @@ static void launcher_receive(void *owner, struct rpc_message *m)
                 break;
         case FIRESTEEL__YARN__AM_TYPE__KILL_EXECUTOR:
                 launcher_take_kill(l, m);
+                break;
+        case FIRESTEEL__YARN__AM_TYPE__EXCLUDE_HOSTS:
+                launcher_take_excluded(l, m);
                 break;
         case FIRESTEEL__YARN__AM_TYPE__FINISH:
                 launcher_take_finish(l, m);
@@ -267,6 +289,7 @@ static int launcher_read_container(struct launcher *l, struct fst_error *error)
         if (r < 0)
                 return r;
         yarn_application_text(id.application, l->app_id);
+        l->attempt = id.attempt;
         r = hadoop_credentials_load(&l->credentials, tokens, error);
         const struct buf *secret = r < 0 ? NULL : hadoop_credentials_secret(&l->credentials, HADOOP_SECRET_OF_SPARK);
         if (secret && !getenv("_SPARK_AUTH_SECRET"))

@@ -14,7 +14,6 @@ enum yarn_am_exit {
         YARN_AM_EXIT_MAX_FAILURES = 11,
         YARN_AM_EXIT_REPORTER = 12,
         YARN_AM_EXIT_SC_NOT_INITED = 13,
-        YARN_AM_EXIT_SECURITY = 14,
         YARN_AM_EXIT_USER_CLASS = 15,
         YARN_AM_EXIT_EARLY = 16,
         YARN_AM_EXIT_DISCONNECTED = 17,

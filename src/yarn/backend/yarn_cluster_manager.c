@@ -36,8 +36,9 @@ struct yarn_manager {
         struct cluster_backend *backend;
         struct hadoop_rpc_client *rm;
         struct client_application app;
-        bool inside;    /* cluster mode: this process is the ApplicationMaster in a container */
-        bool unmanaged; /* this process hosts the executors */
+        bool inside;     /* cluster mode: this process is the ApplicationMaster in a container */
+        bool unmanaged;  /* this process hosts the executors */
+        int32_t attempt; /* if it does */
         bool submitted;
         struct executor_containers containers; /* settings; executors only if unmanaged */
         struct am_link *link;                  /* NULL: unmanaged, or not started */
@@ -158,6 +159,7 @@ static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, 
                 return error_set(error, -EACCES, "%s holds no token for the ResourceManager", tokens);
         hadoop_token_copy(token, &m->app.token);
         m->app.id = id.application;
+        m->attempt = id.attempt;
         yarn_name_application(m, driver_url);
         *app_id = mem_strdup(m->containers.app_id);
         return 0;
@@ -244,7 +246,7 @@ static void yarn_on_report(void *owner, struct hadoop_rpc_result *result)
                 yarn_give_up(m, why);
         } else if (m->unmanaged && m->failed) {
                 _cleanup_free_ char *why = mem_printf("Application has been killed. Reason: %s", m->failure);
-                yarn_executors_finish(m->containers.executors, YARN_FINAL_FAILED, m->failure, NULL);
+                yarn_executors_finish(m->containers.executors, YARN_FINAL_FAILED, m->failure);
                 yarn_give_up(m, why);
         }
         protobuf_c_message_free_unpacked(result->answer, NULL);
@@ -348,6 +350,15 @@ static bool yarn_request_executors(struct executor_manager *manager, const struc
         return true;
 }
 
+static void yarn_set_excluded_hosts(struct executor_manager *manager, const char *const *hosts, size_t n)
+{
+        struct yarn_manager *m = yarn_manager_of(manager);
+        if (m->link)
+                am_link_exclude(m->link, hosts, n);
+        else if (m->containers.executors)
+                yarn_executors_set_excluded(m->containers.executors, hosts, n);
+}
+
 static int yarn_start_link(struct yarn_manager *m, struct fst_error *error)
 {
         uv_loop_t *loop = cluster_backend_loop(m->backend);
@@ -370,14 +381,16 @@ static int yarn_start(struct executor_manager *manager, struct cluster_backend *
         struct yarn_manager *m = yarn_manager_of(manager);
         const struct executor_request request = {.target = m->target >= 0 ? m->target
                                                                           : m->containers.settings.initial_executors};
-        int r = m->unmanaged ? executor_containers_start(
-                                       &m->containers, cluster_backend_loop(backend),
-                                       &(struct executor_containers_start){.token = &m->app.token, .host = m->sc->host},
-                                       &yarn_containers_ops, m, error)
+        int r = m->unmanaged ? executor_containers_start(&m->containers, cluster_backend_loop(backend),
+                                                         &(struct executor_containers_start){.token = &m->app.token,
+                                                                                             .host = m->sc->host,
+                                                                                             .attempt = m->attempt},
+                                                         &yarn_containers_ops, m, error)
                              : yarn_start_link(m, error);
         if (r == 0)
                 yarn_request_executors(manager, &request, 1);
-        outcome.started = outcome.started || r == 0;
+        if (r == 0)
+                __atomic_store_n(&outcome.started, true, __ATOMIC_RELEASE);
         return r;
 }
 
@@ -474,7 +487,7 @@ static void yarn_begin_finish(struct yarn_manager *m)
         } else if (m->containers.executors) {
                 log_info("ApplicationMaster", "Unregistering ApplicationMaster with SUCCEEDED");
                 if (!m->failed)
-                        yarn_executors_finish(m->containers.executors, YARN_FINAL_SUCCEEDED, NULL, NULL);
+                        yarn_executors_finish(m->containers.executors, YARN_FINAL_SUCCEEDED, NULL);
         } else {
                 yarn_kill_application(m);
         }
@@ -547,6 +560,7 @@ static const struct executor_manager_class yarn_class = {
         .registered = yarn_registered,
         .forgotten = yarn_forgotten,
         .request_executors = yarn_request_executors,
+        .set_excluded_hosts = yarn_set_excluded_hosts,
         .kill = yarn_kill,
         .expected_cores = yarn_expected_cores,
         .stopped = yarn_stopped,
@@ -561,6 +575,7 @@ int yarn_manager_new(struct fst_context *sc, struct executor_manager **out, stru
         m->manager.class = &yarn_class;
         m->sc = sc;
         m->target = -1;
+        m->attempt = 1; /* an ApplicationMaster without a container has no other */
         const char *mode = conf_get_raw(sc->conf, "spark.submit.deployMode");
         int r = conf_get_bool(sc->conf, "spark.yarn.unmanagedAM.enabled", &m->unmanaged, error);
         m->inside = mode && strcmp(mode, "cluster") == 0;

@@ -12,7 +12,7 @@ struct fst_error;
  * later (cluster_driver.h). One application in a process.
  */
 struct yarn_manager_outcome {
-        bool started;  /* it has registered */
+        bool started;  /* it has registered; atomic */
         int exit_code; /* 0, or why it cannot go on: 11, 12 */
         char *failure; /* a sentence, or NULL; never freed */
 };

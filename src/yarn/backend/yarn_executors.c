@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "hadoop/rpc_client.h"
 #include "yarn/backend/node_managers.h"
+#include "yarn/conf/rack_resolver.h"
 #include "yarn/protocol/yarn_messages.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@ enum executors_phase {
 
 /* A granted container: what its start needs. */
 struct granted {
+        struct granted *prev, *next;
         struct yarn_container_id id;
         Firesteel__Yarn__Container *message; /* a copy */
 };
@@ -55,7 +57,9 @@ struct yarn_executors {
         struct node_managers nodes;
         struct yarn_allocator allocator;
         VEC(struct resources *) resources;
-        VEC(struct granted) granted;
+        LIST(struct granted) all_granted;
+        struct object_table granted; /* the same by id */
+        struct rack_resolver racks;
         /* Of the next heartbeat. */
         VEC(Firesteel__Yarn__ResourceRequest *) asks;
         VEC(Firesteel__Yarn__ContainerId *) releases;
@@ -119,23 +123,42 @@ static Firesteel__Yarn__ContainerId *container_id_message(struct yarn_container_
         return (Firesteel__Yarn__ContainerId *)hadoop_message_copy(&m.base);
 }
 
-static Firesteel__Yarn__Container *executors_find_granted(const struct yarn_executors *x, struct yarn_container_id id)
+static bool granted_has_id(const void *object, const void *key)
 {
-        for (size_t i = x->granted.len; i-- > 0;)
-                if (yarn_container_ids_are_equal(x->granted.data[i].id, id))
-                        return x->granted.data[i].message;
-        return NULL;
+        return yarn_container_ids_are_equal(((const struct granted *)object)->id,
+                                            *(const struct yarn_container_id *)key);
+}
+
+static struct granted *executors_find_granted(const struct yarn_executors *x, struct yarn_container_id id)
+{
+        return object_table_find(&x->granted, yarn_container_hash(id), granted_has_id, &id);
+}
+
+static void executors_keep_granted(struct yarn_executors *x, struct yarn_container_id id,
+                                   const Firesteel__Yarn__Container *message)
+{
+        if (executors_find_granted(x, id))
+                return;
+        struct granted *g = new0(struct granted);
+        *g = (struct granted){.id = id, .message = (Firesteel__Yarn__Container *)hadoop_message_copy(&message->base)};
+        list_append(&x->all_granted, g);
+        object_table_put(&x->granted, yarn_container_hash(id), g);
+}
+
+static void executors_remove_granted(struct yarn_executors *x, struct granted *g)
+{
+        list_remove(&x->all_granted, g);
+        object_table_remove(&x->granted, yarn_container_hash(g->id), g);
+        firesteel__yarn__container__free_unpacked(g->message, NULL);
+        free(g);
 }
 
 /* Releases the copy that was needed to start the container. */
 static void executors_forget_granted(struct yarn_executors *x, struct yarn_container_id id)
 {
-        for (size_t i = x->granted.len; i-- > 0;) {
-                if (!yarn_container_ids_are_equal(x->granted.data[i].id, id))
-                        continue;
-                firesteel__yarn__container__free_unpacked(x->granted.data[i].message, NULL);
-                x->granted.data[i] = x->granted.data[--x->granted.len];
-        }
+        struct granted *g = executors_find_granted(x, id);
+        if (g)
+                executors_remove_granted(x, g);
 }
 
 static Firesteel__Yarn__Resource *executors_resource(const struct yarn_executors *x, int32_t profile)
@@ -204,7 +227,7 @@ static void executors_clear_heartbeat(struct yarn_executors *x)
 static void executors_launch(struct yarn_executors *x, const struct yarn_action *action)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        const Firesteel__Yarn__Container *container = executors_find_granted(x, action->launch.container);
+        const Firesteel__Yarn__Container *container = executors_find_granted(x, action->launch.container)->message;
         const struct yarn_launch launch = {.container = action->launch.container,
                                            .executor = action->launch.executor,
                                            .profile = action->launch.profile,
@@ -255,8 +278,23 @@ static void executors_drain(struct yarn_executors *x)
 
 /* ------------------------------------------------------------------------------------------ the scheduler's answers */
 
+/* Finds the racks of all granted containers with one run of the topology script. */
+static void executors_resolve_racks(struct yarn_executors *x, const Firesteel__Yarn__AllocateResponse *answer)
+{
+        const char **hosts = new_array(const char *, answer->n_allocated_containers + 1);
+        size_t n = 0;
+        for (size_t i = 0; i < answer->n_allocated_containers; i++) {
+                const Firesteel__Yarn__NodeId *node = answer->allocated_containers[i]->node;
+                if (node && node->host)
+                        hosts[n++] = node->host;
+        }
+        rack_resolver_resolve(&x->racks, hosts, n);
+        free(hosts);
+}
+
 static void executors_take_granted(struct yarn_executors *x, const Firesteel__Yarn__AllocateResponse *answer)
 {
+        executors_resolve_racks(x, answer);
         struct yarn_granted *all = new_array(struct yarn_granted, answer->n_allocated_containers + 1);
         size_t n = 0;
         for (size_t i = 0; i < answer->n_allocated_containers; i++) {
@@ -266,13 +304,10 @@ static void executors_take_granted(struct yarn_executors *x, const Firesteel__Ya
                 const struct yarn_container_id id = container_id_read(m->id);
                 all[n++] = (struct yarn_granted){.id = id,
                                                  .host = m->node->host,
+                                                 .rack = rack_resolver_find(&x->racks, m->node->host),
                                                  .priority = m->priority ? m->priority->priority : 0,
                                                  .memory_mb = m->resource ? m->resource->memory : 0};
-                if (!executors_find_granted(x, id))
-                        vec_push(&x->granted,
-                                 (struct granted){.id = id,
-                                                  .message =
-                                                          (Firesteel__Yarn__Container *)hadoop_message_copy(&m->base)});
+                executors_keep_granted(x, id, m);
         }
         yarn_allocator_allocated(&x->allocator, all, n);
         free(all);
@@ -299,6 +334,8 @@ static void executors_take_nodes(struct yarn_executors *x, const Firesteel__Yarn
                 node_managers_set_token(&x->nodes, answer->nm_tokens[i]);
         for (size_t i = 0; i < answer->n_updated_nodes; i++) {
                 const Firesteel__Yarn__NodeReport *m = answer->updated_nodes[i];
+                if (m->node)
+                        rack_resolver_learn(&x->racks, m->node->host, m->rack_name);
                 if (m->state == 7 && m->node && m->node->host) /* DECOMMISSIONING */
                         yarn_allocator_decommissioning(&x->allocator, m->node->host);
         }
@@ -565,11 +602,37 @@ static void executors_hurry(struct yarn_executors *x)
                 executors_wake(x, 0);
 }
 
-void yarn_executors_set_targets(struct yarn_executors *x, const struct yarn_target *targets, size_t n,
-                                const char *const *excluded, size_t n_excluded)
+/* Fills in the racks that the driver does not know. */
+static void executors_set_target(struct yarn_executors *x, const struct yarn_target *target)
 {
-        yarn_allocator_set_targets(&x->allocator, targets, n, excluded, n_excluded, now_ns());
+        struct yarn_target t = *target;
+        struct yarn_host_tasks *hosts = new_array(struct yarn_host_tasks, t.n_hosts + 1);
+        const char **names = new_array(const char *, t.n_hosts + 1);
+        for (size_t i = 0; i < t.n_hosts; i++)
+                names[i] = t.hosts[i].host;
+        rack_resolver_resolve(&x->racks, names, t.n_hosts);
+        for (size_t i = 0; i < t.n_hosts; i++) {
+                hosts[i] = t.hosts[i];
+                if (!hosts[i].rack)
+                        hosts[i].rack = rack_resolver_find(&x->racks, hosts[i].host);
+        }
+        t.hosts = hosts;
+        yarn_allocator_set_targets(&x->allocator, &t, 1);
+        free(names);
+        free(hosts);
+}
+
+void yarn_executors_set_targets(struct yarn_executors *x, const struct yarn_target *targets, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                executors_set_target(x, &targets[i]);
         executors_hurry(x);
+}
+
+void yarn_executors_set_excluded(struct yarn_executors *x, const char *const *hosts, size_t n)
+{
+        yarn_allocator_set_excluded(&x->allocator, hosts, n, now_ns());
+        executors_drain(x); /* the next heartbeat carries the changes */
 }
 
 void yarn_executors_kill(struct yarn_executors *x, int32_t executor)
@@ -598,15 +661,12 @@ void yarn_executors_add_profile(struct yarn_executors *x, const struct yarn_prof
         vec_push(&x->resources, r);
 }
 
-void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics,
-                           const char *history_url)
+void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics)
 {
         yarn_allocator_stop(&x->allocator);
         free(x->diagnostics);
-        free(x->history_url);
         x->final_status = status;
         x->diagnostics = mem_strdup(diagnostics ? diagnostics : "");
-        x->history_url = mem_strdup(history_url ? history_url : "");
         if (x->phase != EXECUTORS_OVER)
                 x->phase = EXECUTORS_FINISHING;
         executors_wake(x, 0);
@@ -633,11 +693,13 @@ int yarn_executors_new(uv_loop_t *loop, const struct yarn_executors_options *opt
         x->scheduler = scheduler;
         x->host = mem_strdup(options->host ? options->host : "");
         x->tracking_url = mem_strdup(options->tracking_url ? options->tracking_url : "");
+        x->history_url = mem_strdup(options->history_url ? options->history_url : "");
         x->node_label = options->node_label ? mem_strdup(options->node_label) : NULL;
         x->rpc_port = options->rpc_port;
         x->heartbeat_ms = options->heartbeat_ms;
         x->initial_ms = x->pending_ms = x->interval_ms = options->initial_ms;
         x->max_failures = options->max_failures;
+        rack_resolver_init(&x->racks, options->conf);
         yarn_allocator_init(&x->allocator, &options->allocator);
         node_managers_init(&x->nodes, loop, on_container_started, x);
         x->timer = new0(uv_timer_t);
@@ -653,15 +715,16 @@ static void on_executors_closed(uv_handle_t *handle)
         executors_clear_heartbeat(x);
         string_list_deinit(&x->excluded);
         string_list_deinit(&x->included);
-        for (size_t i = 0; i < x->granted.len; i++)
-                firesteel__yarn__container__free_unpacked(x->granted.data[i].message, NULL);
+        while (x->all_granted.first)
+                executors_remove_granted(x, x->all_granted.first);
         for (size_t i = 0; i < x->resources.len; i++) {
                 for (size_t k = 0; k < x->resources.data[i]->message.n_values; k++)
                         firesteel__yarn__resource_value__free_unpacked(x->resources.data[i]->message.values[k], NULL);
                 free(x->resources.data[i]->message.values);
                 free(x->resources.data[i]);
         }
-        vec_deinit(&x->granted);
+        object_table_deinit(&x->granted);
+        rack_resolver_deinit(&x->racks);
         vec_deinit(&x->resources);
         vec_deinit(&x->asks);
         vec_deinit(&x->releases);

@@ -5,10 +5,10 @@
  *
  *      r = yarn_executors_new(loop, &options, &ops, owner, &x, error);
  *      yarn_executors_register(x);                               → ops.registered(owner, …)
- *      yarn_executors_set_targets(x, targets, n, NULL, 0);
+ *      yarn_executors_set_targets(x, targets, n);
  *                                                                → ops.launch_context(owner, …) for each container
  *                                                                → ops.exited(owner, …) when one has ended
- *      yarn_executors_finish(x, YARN_FINAL_SUCCEEDED, NULL, NULL); → ops.finished(owner)
+ *      yarn_executors_finish(x, YARN_FINAL_SUCCEEDED, NULL);       → ops.finished(owner)
  *      yarn_executors_free(x);
  *
  * Heartbeats come every `heartbeat_ms`. While containers are pending they begin with `initial_ms` and double. A
@@ -32,6 +32,7 @@ struct yarn_executors_options {
         const char *host;                 /* of the ApplicationMaster, as the ResourceManager shows it */
         int rpc_port;                     /* 0: none */
         const char *tracking_url;         /* the driver's pages, or "" */
+        const char *history_url;          /* where the ended application is shown, or NULL */
         int64_t heartbeat_ms;             /* spark.yarn.scheduler.heartbeat.interval-ms */
         int64_t initial_ms;               /* spark.yarn.scheduler.initial-allocation.interval */
         int max_failures;                 /* spark.yarn.scheduler.reporterThread.maxFailures */
@@ -79,14 +80,18 @@ void yarn_executors_register(struct yarn_executors *x);
 void yarn_executors_add_profile(struct yarn_executors *x, const struct yarn_profile *profile,
                                 Firesteel__Yarn__ResourceValue *const *values, size_t n_values);
 
-/* As yarn_allocator_set_targets; a heartbeat follows at once. May come before the registration. */
-void yarn_executors_set_targets(struct yarn_executors *x, const struct yarn_target *targets, size_t n,
-                                const char *const *excluded, size_t n_excluded);
+/*
+ * As yarn_allocator_set_targets; a heartbeat follows at once. Racks that are NULL are looked up (conf/rack_resolver.h).
+ * May come before the registration.
+ */
+void yarn_executors_set_targets(struct yarn_executors *x, const struct yarn_target *targets, size_t n);
+
+/* As yarn_allocator_set_excluded, with the next heartbeat. */
+void yarn_executors_set_excluded(struct yarn_executors *x, const char *const *hosts, size_t n);
 void yarn_executors_kill(struct yarn_executors *x, int32_t executor);
 
-/* Unregisters. @diagnostics and @history_url may be NULL. Without a registration, `finished` comes at once. */
-void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics,
-                           const char *history_url);
+/* Unregisters. @diagnostics may be NULL. Without a registration, `finished` comes at once. */
+void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics);
 
 /* For the driver's status: executors that run. */
 int yarn_executors_count_running(const struct yarn_executors *x);

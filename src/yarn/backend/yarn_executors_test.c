@@ -171,7 +171,7 @@ static int manager_start(struct manager *m, const struct step *steps, size_t n_s
 
 static void am_finish(struct am *am)
 {
-        yarn_executors_finish(am->x, YARN_FINAL_SUCCEEDED, NULL, NULL);
+        yarn_executors_finish(am->x, YARN_FINAL_SUCCEEDED, NULL);
 }
 
 static void on_am_registered(void *owner, int64_t memory_mb, int cores)
@@ -232,7 +232,7 @@ static void am_run(struct am *am, const struct step *steps, size_t n_steps, bool
                 static const struct yarn_profile profile = {.memory_mb = 1024, .cores = 1, .tasks_per_executor = 1};
                 static const struct yarn_target target = {.total = 1};
                 yarn_executors_add_profile(am->x, &profile, NULL, 0);
-                yarn_executors_set_targets(am->x, &target, 1, NULL, 0);
+                yarn_executors_set_targets(am->x, &target, 1);
         }
         yarn_executors_register(am->x);
         if (finish_at_once) {

@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "yarn/conf/yarn_conf.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +15,7 @@
 
 #define DEFAULT_EXECUTORS 2
 #define LEAST_FAILURES 3
-#define RM_EXPIRY_MS 120000 /* Spark's default of the ResourceManager's limit; it sends two heartbeats within it */
+#define RM_EXPIRY_MS 120000 /* Spark's default */
 #define DEFAULT_EXCLUDE_MS (60 * 60 * 1000)
 
 void am_settings_deinit(struct am_settings *s)
@@ -75,6 +77,20 @@ static int am_read_time(const struct fst_conf *conf, const char *key, int64_t ot
         return r;
 }
 
+/* As in Spark, executors whose map outputs a shuffle service keeps are not decommissioned. */
+static int am_read_decommission(const struct fst_conf *conf, struct am_settings *s, struct fst_error *error)
+{
+        bool service;
+        int r = conf_get_bool(conf, "spark.decommission.enabled", &s->decommission, error);
+        r = r < 0 ? r : conf_get_bool(conf, "spark.shuffle.service.enabled", &service, error);
+        if (r == 0 && s->decommission && service) {
+                log_warn("YarnAllocator", "Yarn Executor Decommissioning is supported only when "
+                                          "spark.shuffle.service.enabled is set to false. See: SPARK-39018.");
+                s->decommission = false;
+        }
+        return r;
+}
+
 int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struct fst_error *error)
 {
         _cleanup_free_ char *nodes = NULL;
@@ -100,8 +116,20 @@ int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struc
                 return error_set(error, -EINVAL,
                                  "spark.yarn.scheduler.initial-allocation.interval is %lld ms, but must be positive",
                                  (long long)out->initial_ms);
-        out->heartbeat_ms = MAX(MIN(out->heartbeat_ms, (int64_t)RM_EXPIRY_MS / 2), (int64_t)1);
+        out->heartbeat_ms = MAX(out->heartbeat_ms, (int64_t)1);
         out->initial_ms = MIN(out->initial_ms, out->heartbeat_ms);
         am_settings_split(nodes, &out->excluded);
+        return am_read_decommission(conf, out, error);
+}
+
+int am_settings_limit(struct am_settings *s, const struct yarn_conf *yarn, struct fst_error *error)
+{
+        int64_t expiry;
+        const int r =
+                yarn_conf_get_int(yarn, "yarn.am.liveness-monitor.expiry-interval-ms", RM_EXPIRY_MS, &expiry, error);
+        if (r < 0)
+                return r;
+        s->heartbeat_ms = MAX(MIN(s->heartbeat_ms, expiry / 2), (int64_t)1);
+        s->initial_ms = MIN(s->initial_ms, s->heartbeat_ms);
         return 0;
 }

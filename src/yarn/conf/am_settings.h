@@ -8,6 +8,7 @@
 
 struct fst_conf;
 struct fst_error;
+struct yarn_conf;
 
 struct am_settings {
         int64_t heartbeat_ms, initial_ms; /* spark.yarn.scheduler.* */
@@ -18,12 +19,16 @@ struct am_settings {
         int64_t exclude_timeout;   /* ns */
         int max_failures_per_node;
         bool exclude_on_launch_failure;
+        bool decommission; /* executors on nodes that leave the cluster are decommissioned */
         struct string_list excluded;
         char *executor_label; /* NULL: none */
 };
 
 /* Returns 0, or -EINVAL with @error. @out is zeroed; deinit it in either case. */
 int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struct fst_error *error);
+
+/* Two heartbeats fit into the time after which the ResourceManager gives an application up. -EINVAL with @error. */
+int am_settings_limit(struct am_settings *s, const struct yarn_conf *yarn, struct fst_error *error);
 void am_settings_deinit(struct am_settings *s);
 
 /* Appends the parts of the list @text, separated by commas, without blanks around them and without empty parts. */

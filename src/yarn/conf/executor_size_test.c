@@ -1,6 +1,7 @@
 /* Sizes of executors' containers (Spark's ResourceRequestHelperSuite, ClientSuite), and the ApplicationMaster's
  * settings. */
 #include "yarn/conf/am_settings.h"
+#include "yarn/conf/yarn_conf.h"
 #include "yarn/conf/executor_size.h"
 
 #include "base/clock.h"
@@ -183,7 +184,7 @@ static void reads_settings_of_the_application_master(void **state)
                  200,
                  0},
                 {{"spark.yarn.scheduler.heartbeat.interval-ms", "100", NULL}, 2, 3, 100, 100, 0},
-                {{"spark.yarn.scheduler.heartbeat.interval-ms", "1h", NULL}, 2, 3, 60000, 200, 0},
+                {{"spark.yarn.scheduler.heartbeat.interval-ms", "1h", NULL}, 2, 3, 3600000, 200, 0},
                 {{"spark.yarn.exclude.nodes", " a,, b ,c", NULL}, 2, 3, 3000, 200, 3},
         };
         for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
@@ -204,7 +205,52 @@ static void reads_settings_of_the_application_master(void **state)
         }
 }
 
+static const char *no_environment(const char *name)
+{
+        return NULL;
+}
+
+static void two_heartbeats_fit_into_the_expiry(void **state)
+{
+        static const struct {
+                const char *expiry;
+                int64_t heartbeat_ms, expected_ms, expected_initial_ms;
+        } rows[] = {{NULL, 3600000, 60000, 200}, {"900000", 3600000, 450000, 200}, {"100", 3000, 50, 50}};
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct am_settings s = {.heartbeat_ms = rows[i].heartbeat_ms, .initial_ms = 200};
+                struct yarn_conf yarn = {0};
+                hadoop_conf_init(&yarn.hadoop, no_environment);
+                if (rows[i].expiry)
+                        hadoop_conf_set(&yarn.hadoop, "yarn.am.liveness-monitor.expiry-interval-ms", rows[i].expiry);
+                assert_int_equal(am_settings_limit(&s, &yarn, NULL), 0);
+                assert_int_equal(s.heartbeat_ms, rows[i].expected_ms);
+                assert_int_equal(s.initial_ms, rows[i].expected_initial_ms);
+                yarn_conf_deinit(&yarn);
+        }
+}
+
+static void a_shuffle_service_prevents_decommissioning(void **state)
+{
+        static const struct {
+                const char *settings[5];
+                bool expected;
+        } rows[] = {{{NULL}, false},
+                    {{"spark.decommission.enabled", "true", NULL}, true},
+                    {{"spark.decommission.enabled", "true", "spark.shuffle.service.enabled", "true", NULL}, false}};
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct am_settings s = {0};
+                struct fst_conf conf;
+                size_conf(&conf, rows[i].settings);
+                assert_int_equal(am_settings_read(&conf, &s, NULL), 0);
+                assert_int_equal(s.decommission, rows[i].expected);
+                am_settings_deinit(&s);
+                conf_deinit(&conf);
+        }
+}
+
 static const struct CMUnitTest cases[] = {
+        cmocka_unit_test(two_heartbeats_fit_into_the_expiry),
+        cmocka_unit_test(a_shuffle_service_prevents_decommissioning),
         cmocka_unit_test(adds_overhead),
         cmocka_unit_test(compares_with_the_cluster),
         cmocka_unit_test(counts_tasks),

@@ -2,6 +2,7 @@
 #include "yarn/protocol/yarn_ids.h"
 
 #include "base/error.h"
+#include "base/hash_table.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -97,4 +98,9 @@ bool yarn_container_ids_are_equal(struct yarn_container_id a, struct yarn_contai
 {
         return a.id == b.id && a.attempt == b.attempt && a.application.id == b.application.id &&
                a.application.cluster_timestamp == b.application.cluster_timestamp;
+}
+
+uint64_t yarn_container_hash(struct yarn_container_id id)
+{
+        return object_hash_number((uint64_t)id.id ^ (uint64_t)id.attempt << 52);
 }

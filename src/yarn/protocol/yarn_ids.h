@@ -34,3 +34,6 @@ int yarn_application_parse(const char *text, struct yarn_application_id *out, st
 int yarn_container_parse(const char *text, struct yarn_container_id *out, struct fst_error *error);
 
 bool yarn_container_ids_are_equal(struct yarn_container_id a, struct yarn_container_id b);
+
+/* For tables of one application's containers. */
+uint64_t yarn_container_hash(struct yarn_container_id id);
