@@ -89,6 +89,13 @@ static int slow_first(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
+static int reads(fst_task *task, fst_bytes line, fst_out *out)
+{
+        usleep(1000);
+        fst_emit(out, line);
+        return 0;
+}
+
 static int on_first(fst_task *task, int64_t x)
 {
         const char *bad = getenv("GANG_BAD");
@@ -192,6 +199,9 @@ int main(int argc, char **argv)
                 fst_count(fst_barrier_map_partitions(fst_range_n(sc, 0, 9, 3), alone, FST_I64), &n);
         } else if (strcmp(what, "slow") == 0) {
                 fst_save_as_text_file(fst_flat_map(fst_range_n(sc, 0, 8, 8), slow_first, FST_I64), argv[2]);
+        } else if (strcmp(what, "reads") == 0) {
+                fst_count(fst_flat_map(fst_text_file(sc, argv[2]), reads, FST_BYTES), &n);
+                printf("%lld\n", (long long)n);
         } else if (strcmp(what, "bad") == 0) {
                 fst_foreach(fst_range_n(sc, 0, 12, 12), on_first);
                 until_two_work(sc);
@@ -401,6 +411,26 @@ def test_a_slow_task_is_overtaken(gang, tmp_path):
         (True, "Success"), (False, "TaskKilled")}
     assert len({e["Task Info"]["Executor ID"] for e in slow}) == 2
     assert len(ends) == 9
+
+
+@pytest.mark.parametrize("isolation", ["none", "process"])
+@pytest.mark.parametrize("efficiency", [True, False])
+def test_a_long_task_that_reads_as_fast_as_others_is_not_overtaken(gang, tmp_path, isolation, efficiency):
+    """One file has 40 times the lines of the others. Heartbeats tell the driver that its task reads as fast as they do."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "log").mkdir()
+    for i in range(4):
+        (tmp_path / "in" / f"{i}").write_text("x\n" * (4000 if i == 3 else 100))
+    conf = logged(tmp_path / "log") + [
+        "spark.firesteel.localCluster.hosts=localhost,127.0.0.1", f"spark.firesteel.task.isolation={isolation}",
+        "spark.executor.heartbeatInterval=100ms", "spark.speculation=true", "spark.speculation.interval=50ms",
+        "spark.speculation.quantile=0.5", "spark.speculation.multiplier=2", "spark.speculation.minTaskRuntime=1s",
+        "spark.speculation.efficiency.longRunTaskFactor=100", f"spark.speculation.efficiency.enabled={str(efficiency).lower()}"]
+    done = gang("reads", tmp_path / "in", conf=conf + traced(tmp_path))
+    assert done.stdout == "4300\n"
+    assert_replays(tmp_path)
+    starts = [e["Task Info"] for e in events(tmp_path / "log") if e["Event"] == "SparkListenerTaskStart"]
+    assert [s["Index"] for s in starts if s["Speculative"]] == ([] if efficiency else [3])
 
 
 @pytest.mark.parametrize("prefix, kill, more, end", [

@@ -92,7 +92,9 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
                 struct task_status *s = &statuses[i];
-                *s = (struct task_status){.task_id = t->info.id, .run_ns = t->run_ns};
+                *s = (struct task_status){.task_id = t->info.id,
+                                          .run_ns = t->run_ns,
+                                          .records = t->counters.input_records + t->counters.shuffle_read_records};
                 if (t->state == TASK_SUCCEEDED && !sched_result_is_needed(r->sched, t->info.id)) {
                         task_status_discard_result(r, run, t);
                 } else if (t->state == TASK_SUCCEEDED && t->accumulated && !task_status_merge_accumulators(r, run, t)) {
@@ -168,6 +170,13 @@ void job_runner_host_lost(struct job_runner *r, const char *host, const char *me
 void job_runner_task_suspected(struct job_runner *r, int64_t task_id)
 {
         sched_suspect_task(r->sched, task_id);
+}
+
+void job_runner_task_progress(struct job_runner *r, int executor, int64_t task_id, int64_t records, int64_t run_ns)
+{
+        struct task_attempt_info info;
+        if (records >= 0 && run_ns > 0 && sched_task(r->sched, task_id, &info) && info.executor == executor)
+                sched_task_progress(r->sched, task_id, records, run_ns);
 }
 
 void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caused_by_app, const char *reason)

@@ -99,10 +99,31 @@ static double executor_disk_usage(const struct executor *x)
         return most;
 }
 
+/* Fills in the progress of running tasks. The caller frees *@storage after sending. */
+static void executor_fill_progress(struct executor *x, Firesteel__Heartbeat *beat, Firesteel__TaskProgress **storage)
+{
+        const size_t cores = (size_t)x->options->cores;
+        Firesteel__TaskProgress *tasks = new_array(Firesteel__TaskProgress, cores);
+        beat->tasks = new_array(Firesteel__TaskProgress *, cores);
+        for (size_t i = 0; x->slots && i < cores; i++) {
+                struct slot_progress p;
+                if (!x->slots[i] || !slot_progress(x->slots[i], &p))
+                        continue;
+                Firesteel__TaskProgress *to = &tasks[beat->n_tasks];
+                firesteel__task_progress__init(to);
+                to->task_id = p.task_id;
+                to->records = p.records;
+                to->run_ns = p.run_ns;
+                beat->tasks[beat->n_tasks++] = to;
+        }
+        *storage = tasks;
+}
+
 static void on_heartbeat(uv_timer_t *timer)
 {
         struct executor *x = timer->data;
         Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
+        Firesteel__TaskProgress *progress;
         beat.executor_id = (char *)x->options->executor_id;
         beat.resident_bytes = process_resident_bytes();
         beat.execution_memory = (int64_t)memory_manager_execution_used(x->env.memory);
@@ -112,7 +133,10 @@ static void on_heartbeat(uv_timer_t *timer)
         for (int s = 0; s < x->options->cores; s++)
                 beat.running += x->running[s] != NULL;
         pthread_mutex_unlock(&x->lock);
+        executor_fill_progress(x, &beat, &progress);
         rpc_ask_packed(x->driver, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base, NULL, 0, on_heartbeat_reply, x);
+        free(beat.tasks);
+        free(progress);
 }
 
 /* ---------------------------------------------------------------------------------------------- requests of tasks */

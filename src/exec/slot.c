@@ -211,6 +211,18 @@ void slot_activity(struct slot *s, struct slot_activity *a)
         pthread_mutex_unlock(&s->lock);
 }
 
+bool slot_progress(struct slot *s, struct slot_progress *p)
+{
+        bool known = false;
+        pthread_mutex_lock(&s->lock);
+        if (s->running && s->isolated)
+                known = process_slot_progress(s->workers, p);
+        else if (s->running)
+                known = task_runner_progress(&s->runner, p);
+        pthread_mutex_unlock(&s->lock);
+        return known;
+}
+
 void slot_free(struct slot *s)
 {
         if (!s)

@@ -89,5 +89,15 @@ struct slot_activity {
 };
 void slot_activity(struct slot *slot, struct slot_activity *activity);
 
+/* How far the slot's current task has come, for the driver's search for slow tasks. */
+struct slot_progress {
+        int64_t task_id;
+        int64_t records; /* read so far, from input and shuffles */
+        int64_t run_ns;  /* since it began */
+};
+
+/* Returns false if the slot runs no task. Any thread. */
+bool slot_progress(struct slot *slot, struct slot_progress *progress);
+
 /* Ends the thread after its current batch. NULL is allowed. */
 void slot_free(struct slot *slot);

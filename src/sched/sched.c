@@ -303,6 +303,7 @@ bool sched_task(const struct sched *s, int64_t task_id, struct task_attempt_info
 
 void sched_task_progress(struct sched *s, int64_t task_id, int64_t records, int64_t run_ns)
 {
+        sched_note(s, line, "task_progress %" PRId64 " %" PRId64 " %" PRId64, task_id, records, run_ns);
         task_scheduler_progress(&s->tasks, task_id, records, run_ns);
 }
 

@@ -274,8 +274,8 @@ void sched_host_lost(struct sched *s, const char *host, const char *message, int
 void sched_suspect_task(struct sched *s, int64_t task_id);
 
 /* Query: true if the application may not run anything there now: refuse an executor that registers. */
-bool sched_executor_excluded(const struct sched *s, int executor); /* no caller yet */
 bool sched_host_excluded(const struct sched *s, const char *host);
+bool sched_executor_excluded(const struct sched *s, int executor); /* for tests: a new executor has no failures yet */
 
 /* For tests: the number of tasks that live, enabled executors can run at once. */
 int sched_slots(const struct sched *s);
@@ -300,8 +300,8 @@ void sched_update_status(struct sched *s, const struct task_status *statuses, in
  */
 int sched_preferred_hosts(const struct sched *s, const struct task_set *set, int index, const char **out, int max);
 
-/* No caller yet: records that a running task has read so far, from its executor's heartbeat: distinguishes slow tasks
- * from long ones (spark.speculation.efficiency.*). Ignores unknown tasks.
+/* A running task has read @records in @run_ns, says its executor's heartbeat: distinguishes slow tasks from long ones
+ * (spark.speculation.efficiency.*). Ignores unknown tasks.
  */
 void sched_task_progress(struct sched *s, int64_t task_id, int64_t records, int64_t run_ns);
 

@@ -186,6 +186,9 @@ static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_mess
                 x->heartbeat_ms = context_now_ms();
                 x->resident_bytes = beat->resident_bytes;
                 x->disk_usage = beat->disk_usage;
+                for (size_t i = 0; i < beat->n_tasks && x->state != EXECUTOR_GONE; i++)
+                        job_runner_task_progress(b->runner, x->index, beat->tasks[i]->task_id, beat->tasks[i]->records,
+                                                 beat->tasks[i]->run_ns);
                 listener_bus_post_executor_metrics_update(
                         b->sc->bus,
                         &(struct executor_metrics_update){.executor_id = x->id,

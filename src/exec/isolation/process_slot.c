@@ -195,6 +195,7 @@ static int start_task_process(struct process_slot *s, struct fst_error *error)
                 return r;
         s->shared->running = -1;
         s->shared->watched = NULL;
+        s->shared->records_read = NULL;
         s->modules = 0;
         s->crash[0] = 0;
         pthread_mutex_lock(&s->lock);
@@ -756,6 +757,25 @@ static void read_function(pid_t pid, const void *watched, char *text, size_t siz
                         break;
                 text[i + 1] = 0;
         }
+}
+
+bool process_slot_progress(struct process_slot *s, struct slot_progress *p)
+{
+        bool known = false;
+        pthread_mutex_lock(&s->lock);
+        if (s->pid && s->run && s->shared) {
+                int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
+                int64_t began = __atomic_load_n(&s->shared->began_ns, __ATOMIC_RELAXED);
+                known = at >= 0 && (uint32_t)at < s->n &&
+                        read_from(s->pid, s->shared->records_read, &p->records, sizeof(p->records)) &&
+                        __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE) == at; /* else: of the next task */
+                if (known) {
+                        p->task_id = s->run->tasks[s->given[at]].info.id;
+                        p->run_ns = now_ns() - began;
+                }
+        }
+        pthread_mutex_unlock(&s->lock);
+        return known;
 }
 
 void process_slot_activity(struct process_slot *s, struct slot_activity *a)

@@ -31,5 +31,8 @@ void process_slot_kill(struct process_slot *slot, int64_t task_id, bool now);
 /* Returns the current task, its process and the process's resident bytes. Any thread, while process_slot_run runs. */
 void process_slot_activity(struct process_slot *slot, struct slot_activity *activity);
 
+/* As slot_progress, while process_slot_run runs. */
+bool process_slot_progress(struct process_slot *slot, struct slot_progress *progress);
+
 /* Ends the task process. NULL is allowed. */
 void process_slot_free(struct process_slot *slot);

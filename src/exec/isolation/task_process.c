@@ -163,6 +163,7 @@ static int apply_settings(struct task_process *w, struct fst_error *error)
         task_runner_init(&w->runner, &w->env);
         task_process_requests_use(&w->env, &w->runner, w->socket, w->shared);
         crash_watch(&w->runner.run.function);
+        w->shared->records_read = &w->runner.run.records_read;
         w->shared->watched = &w->runner.run.function;
         limit_data(s.data_limit);
         w->ready = true;

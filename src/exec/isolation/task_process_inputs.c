@@ -84,6 +84,8 @@ static void add_counted(struct task_run *run, const struct task_process_reply *a
         for (size_t i = 0; i < ARRAY_SIZE(sum); i++)
                 sum[i] += more[i];
         memcpy(&run->counters, sum, sizeof(sum));
+        __atomic_store_n(&run->records_read, run->counters.input_records + run->counters.shuffle_read_records,
+                         __ATOMIC_RELAXED);
 }
 
 static int task_process_inputs_failed(struct task_run *run, const struct task_process_reply *answer,

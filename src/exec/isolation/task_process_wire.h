@@ -129,6 +129,7 @@ struct task_process_shared {
         int32_t running;             /* set by the task process: index of the current task; -1: none. Atomic */
         int64_t began_ns;            /* set by the task process: when that task began (CLOCK_MONOTONIC). Atomic */
         const char *const *watched;  /* address, in the task process, of the pointer to the current function's name */
+        const int64_t *records_read; /* address, in the task process, of the current task's count of records */
         /* Written by the executor before a reply to REQUEST_NEXT. The task process reads it until its next request. */
         unsigned char pages[SHARED_PAGES_SIZE] __attribute__((aligned(16)));
 };

@@ -113,7 +113,8 @@ static void run_task(struct task_runner *runner, struct stage_context *work, str
         run->partitions = work->final->lineage.partitions;
         run->cpus = runner->env->task_cpus;
         crash_set_task(&run->task.info);
-        __atomic_store_n(&runner->current, t->info.id, __ATOMIC_RELAXED);
+        __atomic_store_n(&runner->began_ns, begin, __ATOMIC_RELAXED);
+        __atomic_store_n(&runner->current, t->info.id, __ATOMIC_RELEASE);
         log_set_context(runner->env->app_id, t->info.stage, t->info.id);
         task_run_set_current(run);
         int computed = compute_partition(runner, work, t);
@@ -154,6 +155,15 @@ void task_runner_run(struct task_runner *runner, struct stage_context *work, con
         cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
         for (int i = 0; i < n; i++)
                 tasks[i].counters.cpu_ns = total ? (int64_t)((double)cpu * (double)tasks[i].run_ns / (double)total) : 0;
+}
+
+bool task_runner_progress(const struct task_runner *runner, struct slot_progress *p)
+{
+        p->task_id = __atomic_load_n(&runner->current, __ATOMIC_ACQUIRE);
+        p->records = __atomic_load_n(&runner->run.records_read, __ATOMIC_ACQUIRE);
+        p->run_ns = clock_ns(CLOCK_MONOTONIC) - __atomic_load_n(&runner->began_ns, __ATOMIC_ACQUIRE);
+        /* Another task may have begun since. */
+        return p->task_id >= 0 && __atomic_load_n(&runner->current, __ATOMIC_RELAXED) == p->task_id;
 }
 
 void task_runner_init(struct task_runner *runner, const struct exec_env *env)

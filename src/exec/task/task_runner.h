@@ -13,6 +13,7 @@ struct task_runner {
         struct block_store *blocks;           /* persisted RDDs; NULL: none */
         struct task_run run;
         int64_t current;            /* id of the running task; -1: none. Atomic: other threads read it */
+        int64_t began_ns;           /* when that task began (CLOCK_MONOTONIC). Atomic */
         struct stage_context *work; /* stage of the kept pipeline */
         struct pipeline *pipeline;
 };
@@ -31,3 +32,6 @@ void task_runner_deinit(struct task_runner *runner);
  */
 void task_runner_run(struct task_runner *runner, struct stage_context *work, const struct task_resources *resources,
                      struct slot_task *tasks, int n, const int *stopped);
+
+/* As slot_progress. Any thread. */
+bool task_runner_progress(const struct task_runner *runner, struct slot_progress *progress);

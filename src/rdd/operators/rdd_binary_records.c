@@ -56,7 +56,7 @@ static int records_feed(struct pipeline_node *node, int partition, struct op *to
                 if (r || rows.batch.rows == 0)
                         break;
                 rows.batch.key.fixed = (char *)records;
-                run->counters.input_records += rows.batch.rows;
+                task_run_count_read(run, &run->counters.input_records, rows.batch.rows);
                 r = node_push(to, &rows);
         }
         uint64_t bytes = binary_records_bytes(reader);

@@ -81,7 +81,7 @@ static int object_feed(struct pipeline_node *node, int partition, struct op *to)
                 if (r || rows.batch.rows == 0)
                         break;
                 rows.stable[0].start = (uintptr_t)stable;
-                run->counters.input_records += rows.batch.rows;
+                task_run_count_read(run, &run->counters.input_records, rows.batch.rows);
                 r = node_push(to, &rows);
         }
         run->counters.input_bytes += (int64_t)object_reader_bytes(reader);

@@ -217,7 +217,7 @@ static int shuffled_feed(struct pipeline_node *node, int partition, struct op *t
                 page_cursor_start(cursor, page);
                 rows.stable[0] = (struct fst_stable){(uintptr_t)page->data, page->used};
                 while (r == 0 && page_cursor_next(cursor, &rows.batch)) {
-                        env->run->counters.shuffle_read_records += rows.batch.rows;
+                        task_run_count_read(env->run, &env->run->counters.shuffle_read_records, rows.batch.rows);
                         r = node_push(to, &rows);
                 }
                 if (r)

@@ -69,7 +69,7 @@ static int text_feed(struct pipeline_node *node, int partition, struct op *to)
                 if (r || rows.batch.rows == 0)
                         break;
                 rows.stable[0].start = (uintptr_t)start;
-                run->counters.input_records += rows.batch.rows;
+                task_run_count_read(run, &run->counters.input_records, rows.batch.rows);
                 r = node_push(to, &rows);
         }
         uint64_t bytes = text_reader_bytes(state->reader);

@@ -138,7 +138,7 @@ static int whole_push_file(struct pipeline_node *node, const struct input_split 
         struct rows rows = {.batch = {.type = node->rdd->type, .rows = 1, .key.bytes = &path, .value.bytes = &content}};
         rows.stable[0] = (struct fst_stable){(uintptr_t)content.data, content.len};
         rows.stable[1] = (struct fst_stable){(uintptr_t)path.data, path.len};
-        run->counters.input_records++;
+        task_run_count_read(run, &run->counters.input_records, 1);
         return node_push(to, &rows);
 }
 

@@ -178,7 +178,7 @@ static int node_feed_block(struct pipeline *p, struct block *block, struct op *t
                 return task_run_fail_with(run, r, &error);
         fault_point(FAULT_CACHED_READ);
         while ((r = block_reader_next(&reader, &rows.batch, &error)) == 0 && rows.batch.rows > 0) {
-                run->counters.input_records += rows.batch.rows;
+                task_run_count_read(run, &run->counters.input_records, rows.batch.rows);
                 r = node_push(to, &rows);
                 if (r)
                         break;
@@ -205,7 +205,7 @@ static int node_feed_remote(struct pipeline *p, struct pipeline_node *node, stru
                 fault_point(FAULT_CACHED_READ);
                 page_cursor_start(&node->cursor, page);
                 while (r == 0 && page_cursor_next(&node->cursor, &rows.batch)) {
-                        run->counters.input_records += rows.batch.rows;
+                        task_run_count_read(run, &run->counters.input_records, rows.batch.rows);
                         r = node_push(to, &rows);
                 }
                 if (r)

@@ -32,6 +32,7 @@ void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint
         run->task.random_state =
                 object_hash_number(object_hash_number(seed + (uint64_t)info->stage) + (uint64_t)info->partition);
         run->counters = (struct task_counters){0};
+        __atomic_store_n(&run->records_read, 0, __ATOMIC_RELAXED);
         run->status = 0;
         run->fetch_failed = false;
         run->sample_scale = 1;

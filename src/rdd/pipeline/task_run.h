@@ -64,6 +64,7 @@ struct task_run {
         int cpus;
         double sample_scale; /* when a sample is read: rows that each row stands for; otherwise 1 */
         struct task_counters counters;
+        int64_t records_read; /* input and shuffle records so far; atomic, for other threads */
 
         /* rdd/task_shared.c */
         const struct task_services *services;        /* the executor's; NULL: none. Set after task_run_init */
@@ -141,6 +142,13 @@ int task_run_fail_with(struct task_run *run, int status, struct fst_error *error
 
 /* Returns 0 or the attempt's failure, including a failed spill that no caller has forwarded. */
 int task_run_check(struct task_run *run);
+
+/* Counts @rows records that the attempt has read, in *@counter (input_records or shuffle_read_records). */
+static inline void task_run_count_read(struct task_run *run, int64_t *counter, int64_t rows)
+{
+        *counter += rows;
+        __atomic_store_n(&run->records_read, run->records_read + rows, __ATOMIC_RELAXED);
+}
 
 static inline bool task_run_stopped(const struct task_run *run)
 {

@@ -107,6 +107,12 @@ void speculation_progress(struct speculation *s, int n, int32_t index, int64_t r
         s->rates[index] = run_ns > 0 ? (double)records / (double)run_ns : 0;
 }
 
+void speculation_attempt_ended(struct speculation *s, int32_t index)
+{
+        if (s->rates)
+                s->rates[index] = 0;
+}
+
 /* --------------------------------------------------------------------------------------------------- check */
 
 /* Returns whether a task that ran long enough is slow: false if it reads fast and is below the maximum time. */

@@ -37,5 +37,8 @@ void speculation_succeeded(struct speculation *s, const struct speculation_confi
 /* Progress of task @index. @n is the set's size. */
 void speculation_progress(struct speculation *s, int n, int32_t index, int64_t records, int64_t run_ns);
 
+/* The attempt of task @index has ended: its rate says nothing about the next attempt. */
+void speculation_attempt_ended(struct speculation *s, int32_t index);
+
 /* Finds slow tasks of every set, lists them and calls speculative_submitted. */
 void speculation_check(struct task_scheduler *ts, int64_t now);

@@ -73,6 +73,33 @@ static void a_long_task_that_reads_well_is_left_alone(void **state)
         fix_end(&f);
 }
 
+static void an_attempt_does_not_inherit_the_rate_of_the_one_before(void **state)
+{
+        struct fix f;
+        struct sched_config config = speculating();
+
+        config.speculation.long_run_factor = 100;
+        begin(&f, &config);
+        add(&f, "0", "h1", 4);
+        add(&f, "1", "h5", 4);
+        fix_submit(&f, fix_rdd(&f, 4));
+        f.now = SECOND;
+        for (int i = 1; i < 4; i++) {
+                struct task_status status = {
+                        .task_id = i, .state = TASK_SUCCEEDED, .run_ns = SECOND, .records = 1000, .output = 1};
+
+                f.tasks.data[i].ended = true;
+                sched_update_status(f.s, &status, 1, f.now);
+        }
+        sched_task_progress(f.s, 0, 1000, SECOND);
+        fix_fail(&f, 0, 0, "the first attempt fails");
+        assert_int_equal(f.tasks.len, 5);
+        wait_until(&f, 5 * (int64_t)SECOND);
+        assert_int_equal(world.speculative, 1);
+        fix_drain(&f);
+        fix_end(&f);
+}
+
 static void a_threshold_serves_sets_that_fit_one_executor(void **state)
 {
         struct fix f;
@@ -113,6 +140,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_slow_task_gets_a_second_attempt_on_another_host),
                 cmocka_unit_test(a_long_task_that_reads_well_is_left_alone),
+                cmocka_unit_test(an_attempt_does_not_inherit_the_rate_of_the_one_before),
                 cmocka_unit_test(a_threshold_serves_sets_that_fit_one_executor),
                 cmocka_unit_test(the_median_is_that_of_all_numbers),
         };

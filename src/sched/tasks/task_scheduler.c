@@ -341,6 +341,8 @@ static void end_attempt(struct task_scheduler *ts, struct task_attempt *a, const
         task_set_ref(set);
         task_table_end(&ts->tasks, status->task_id);
         set->n_running--;
+        if (set->speculation)
+                speculation_attempt_ended(set->speculation, info.index);
         if (--set->slots[info.index].copies == 0 && !set->slots[info.index].done)
                 set->n_waiting++;
         bool alone = run->n == 1;
