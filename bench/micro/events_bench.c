@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "driver/events/app_status.h"
 #include "driver/events/event_log.h"
-#include "driver/events/task_json.h"
+#include "events/task_json.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include "cmd/command.h"
 #include "conf/conf.h"
 #include "driver/backend/cluster_manager.h"
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 #include "launch/environment.h"
 #include "process/exit_cleanup.h"
 #include "submit/options/arguments.h"

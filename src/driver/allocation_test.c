@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "api/api_fixture.h"
 #include "driver/context.h"
-#include "driver/events/events.h"
+#include "events/events.h"
 #include "driver/backend/scheduler_backend.h"
 
 struct bench {

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strmap.h"
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 #include "net/socket.h"
 
 #include <poll.h>

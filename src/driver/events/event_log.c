@@ -6,7 +6,7 @@
  */
 #include "driver/events/event_log.h"
 
-#include "driver/events/task_json.h"
+#include "events/task_json.h"
 
 #include "base/error.h"
 #include "base/log.h"

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "driver/events/event_file.h"
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 #include "driver/events/listener_bus.h"
 
 struct fst_conf;

@@ -110,7 +110,7 @@ static const struct {
 #define EVENT(name) {NEW_EVENT, name},
 #define FIELD(path) {REQUIRED, path},
 #define OPTIONAL(path) {OPTIONAL_FIELD, path},
-#include "driver/events/event_fields.inc"
+#include "events/event_fields.inc"
         {NEW_EVENT, NULL},
 };
 

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "driver/events/events.h"
+#include "events/events.h"
 
 struct listener_bus;
 

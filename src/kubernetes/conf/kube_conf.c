@@ -12,7 +12,7 @@
 #include "kubernetes/api/kube_names.h"
 #include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/conf/volume_spec.h"
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 
 const char *kube_app_name(const struct kube_conf *c)
 {

@@ -20,7 +20,7 @@
 #include "standalone/worker/worker_cleanup.h"
 #include "standalone/worker/worker_context.h"
 #include "standalone/worker/worker_master_client.h"
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 #include "exec/app/program_path.h"
 #include "exec/resource_discovery.h"
 #include "exec/worker_watcher.h"

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "process/exit_cleanup.h"
 #include "conf/redact.h"
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 #include "net/kerberos.h"
 #include "text/json_string.h"
 

@@ -5,9 +5,9 @@
  * Only executor names, failures and updated blocks use the general writer. Numbers are non-negative (ids, counts,
  * times), but negative ones are written correctly too.
  */
-#include "driver/events/task_json.h"
+#include "events/task_json.h"
 
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 
 #include "base/mem.h"
 #include "text/json_string.h"

@@ -2,7 +2,7 @@
  * Writes Spark's JSON for the less frequent events; see event_json.h. event_log_test.c checks them against field lists
  * of genuine logs.
  */
-#include "driver/events/event_json.h"
+#include "events/event_json.h"
 
 #include "base/mem.h"
 #include "store/storage_level.h"

@@ -4,7 +4,7 @@
  * A copy points into the arena and to executor_ref only. Copied maps are read-only: their memory belongs to the arena,
  * so they are neither changed nor deinitialised.
  */
-#include "driver/events/events.h"
+#include "events/events.h"
 
 #include "base/arena.h"
 

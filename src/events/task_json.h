@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "driver/events/events.h"
+#include "events/events.h"
 
 #include "base/buf.h"
 
