@@ -2,18 +2,19 @@
 #include "submit/yarn/am_launch.h"
 
 #include "submit/jvm/java_command.h"
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "yarn/backend/executor_launch.h"
 #include "conf/conf.h"
 #include "io/fs/uri.h"
 #include "launch/resolve_uri.h"
 #include "launch/spark_home.h"
 #include "text/shell_words.h"
+#include "yarn/application/container_links.h"
+#include "yarn/conf/conf_list.h"
 
 #include <dirent.h>
 #include <strings.h>
@@ -129,7 +130,7 @@ static int am_launch_add_user_jars(const struct am_launch_request *q, struct str
         if (!first || strcasecmp(first, "true") != 0)
                 return 0;
         am_launch_add_jar(q, env, q->arguments->jar ? q->arguments->jar : YARN_APP_JAR, YARN_APP_JAR);
-        const int r = yarn_settings_list(q->conf, "spark.yarn.dist.jars", &jars, error);
+        const int r = conf_list_read(q->conf, "spark.yarn.dist.jars", &jars, error);
         for (size_t i = 0; r == 0 && i < jars.len; i++)
                 am_launch_add_jar(q, env, jars.data[i], NULL);
         return r;
@@ -178,7 +179,7 @@ static int am_launch_put_class_path(const struct am_launch_request *q, struct st
         int r = am_launch_add_user_jars(q, env, error);
         am_launch_add_path(env, "CLASSPATH", PWD "/" YARN_LIBS_LINK "/*");
         if (r == 0 && !conf_contains(q->conf, "spark.yarn.archive"))
-                r = yarn_settings_list(q->conf, "spark.yarn.jars", &jars, error);
+                r = conf_list_read(q->conf, "spark.yarn.jars", &jars, error);
         for (size_t i = 0; r == 0 && i < jars.len; i++) {
                 _cleanup_free_ char *local = NULL;
                 if (am_launch_is_local(jars.data[i], &local))
@@ -226,7 +227,7 @@ static int am_launch_put_python_path(const struct am_launch_request *q, struct s
 {
         _cleanup_(string_list_deinit) struct string_list files = {0}, path = {0};
         _cleanup_(buf_deinit) struct buf driver = BUF_INIT, executor = BUF_INIT;
-        const int r = yarn_settings_list(q->conf, "spark.yarn.dist.pyFiles", &files, error);
+        const int r = conf_list_read(q->conf, "spark.yarn.dist.pyFiles", &files, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < files.len && !path.len; i++)
@@ -257,7 +258,7 @@ static int am_launch_put_environment(struct am_launch *launch, const struct am_l
 {
         static const char *const python[] = {"PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON"};
         static const char *const copied[] = {"SPARK_DIST_CLASSPATH", "SPARK_TESTING"};
-        struct strmap *env = &launch->environment;
+        struct strmap *env = &launch->container.environment;
         int r = am_launch_put_class_path(q, env, error);
         if (r < 0)
                 return r;
@@ -338,7 +339,7 @@ static int am_launch_put_java_options(struct am_launch *launch, const struct am_
         const int r = option_string_split(buf_text(&options), &words, error);
         for (size_t i = 0; r == 0 && i < words.len; i++) {
                 _cleanup_free_ char *word = am_launch_put_id(words.data[i], q->application_id);
-                string_list_take(&launch->command, am_launch_quote(word));
+                string_list_take(&launch->container.command, am_launch_quote(word));
         }
         if (conf_get_raw(q->conf, "spark.yarn.am.extraJavaOptions"))
                 string_list_add(&launch->warnings,
@@ -360,7 +361,7 @@ static int am_launch_module_options(const struct am_launch_request *q, char **ou
 
 static int am_launch_put_java(struct am_launch *launch, const struct am_launch_request *q, struct fst_error *error)
 {
-        struct string_list *words = &launch->command;
+        struct string_list *words = &launch->container.command;
         char *modules = NULL, *library_path = am_launch_library_path(q);
         bool limit;
         int r = am_launch_module_options(q, &modules, error);
@@ -402,7 +403,7 @@ static bool am_launch_is_r_source(const char *file)
 static void am_launch_put_arguments(struct am_launch *launch, const struct am_launch_request *q)
 {
         const struct am_arguments *a = q->arguments;
-        struct string_list *words = &launch->command;
+        struct string_list *words = &launch->container.command;
         string_list_add(words, AM_CLASS);
         string_list_add(words, "--class");
         if (a->class)
@@ -426,16 +427,6 @@ static void am_launch_put_arguments(struct am_launch *launch, const struct am_la
         }
         for (size_t i = 0; i < a->words.len; i++)
                 am_launch_put_quoted(words, "--arg", a->words.data[i]);
-        static const char *const last[] = {"--properties-file",
-                                           PWD "/" YARN_CONF_LINK "/" YARN_CONF_FILE,
-                                           "--dist-cache-conf",
-                                           PWD "/" YARN_CONF_LINK "/" YARN_CACHE_FILE,
-                                           "1>",
-                                           "<LOG_DIR>/stdout",
-                                           "2>",
-                                           "<LOG_DIR>/stderr"};
-        for (size_t i = 0; i < ARRAY_SIZE(last); i++)
-                string_list_add(words, last[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------- native applications */
@@ -443,18 +434,8 @@ static void am_launch_put_arguments(struct am_launch *launch, const struct am_la
 /* The driver runs in `firesteel yarn-am` (yarn/backend/cluster_driver.h). */
 static void am_launch_put_native(struct am_launch *launch, const struct am_launch_request *q)
 {
-        static const char *const begin[] = {"exec", YARN_PROGRAM_LINK "/bin/firesteel", "yarn-am", "--class"};
-        static const char *const end[] = {"--properties-file",
-                                          PWD "/" YARN_CONF_LINK "/" YARN_CONF_FILE,
-                                          "--dist-cache-conf",
-                                          PWD "/" YARN_CONF_LINK "/" YARN_CACHE_FILE,
-                                          "1>",
-                                          "<LOG_DIR>/stdout",
-                                          "2>",
-                                          "<LOG_DIR>/stderr"};
-        const char *own = conf_get_value(q->conf, "spark.driver.extraLibraryPath");
-        struct string_list *words = &launch->command;
-        struct strmap *env = &launch->environment;
+        struct container_launch *c = &launch->container;
+        struct strmap *env = &c->environment;
         strmap_set(env, "SPARK_YARN_STAGING_DIR", q->staging);
         strmap_set(env, "HADOOP_CONF_DIR", PWD "/" YARN_CONF_LINK "/" YARN_HADOOP_CONF);
         /* Where Cyrus SASL looks for the mechanisms of the archive's library. */
@@ -463,40 +444,42 @@ static void am_launch_put_native(struct am_launch *launch, const struct am_launc
                 if (strncmp(e->key, ENV_PREFIX, strlen(ENV_PREFIX)) == 0)
                         strmap_set(env, e->key + strlen(ENV_PREFIX), e->value);
         strmap_set_if_missing(env, "SPARK_USER", q->user);
-        string_list_take(words, mem_printf("LD_LIBRARY_PATH='%s%s" PWD "/" YARN_PROGRAM_LINK "/lib'", own ? own : "",
-                                           own ? ":" : ""));
-        for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
-                string_list_add(words, begin[i]);
-        string_list_take(words, container_command_quote(q->arguments->class ? q->arguments->class : "main"));
-        string_list_add(words, "--jar");
-        string_list_take(words, container_command_quote(text_base_name(q->arguments->jar)));
-        for (size_t i = 0; i < q->arguments->words.len; i++) {
-                string_list_add(words, "--arg");
-                string_list_take(words, container_command_quote(q->arguments->words.data[i]));
-        }
-        for (size_t i = 0; i < ARRAY_SIZE(end); i++)
-                string_list_add(words, end[i]);
+        container_launch_begin_firesteel(c, conf_get_value(q->conf, "spark.driver.extraLibraryPath"), "yarn-am");
+        container_launch_add_option(c, "--class", q->arguments->class ? q->arguments->class : "main");
+        container_launch_add_option(c, "--jar", text_base_name(q->arguments->jar));
+        for (size_t i = 0; i < q->arguments->words.len; i++)
+                container_launch_add_option(c, "--arg", q->arguments->words.data[i]);
+}
+
+/* The end of both commands. */
+static void am_launch_put_conf_files(struct am_launch *launch)
+{
+        static const char *const words[] = {"--properties-file", PWD "/" YARN_CONF_LINK "/" YARN_CONF_FILE,
+                                            "--dist-cache-conf", PWD "/" YARN_CONF_LINK "/" YARN_CACHE_FILE};
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                string_list_add(&launch->container.command, words[i]);
+        container_launch_add_logs(&launch->container);
 }
 
 int am_launch_build(struct am_launch *launch, const struct am_launch_request *q, struct fst_error *error)
 {
         *launch = (struct am_launch){0};
+        int r = 0;
         if (q->native) {
                 am_launch_put_native(launch, q);
-                return 0;
+        } else {
+                r = am_launch_put_environment(launch, q, error);
+                r = r < 0 ? r : am_launch_put_java(launch, q, error);
+                if (r == 0)
+                        am_launch_put_arguments(launch, q);
         }
-        int r = am_launch_put_environment(launch, q, error);
-        if (r == 0)
-                r = am_launch_put_java(launch, q, error);
-        if (r == 0)
-                am_launch_put_arguments(launch, q);
+        am_launch_put_conf_files(launch);
         return r;
 }
 
 void am_launch_deinit(struct am_launch *launch)
 {
-        strmap_deinit(&launch->environment);
-        string_list_deinit(&launch->command);
+        container_launch_deinit(&launch->container);
         string_list_deinit(&launch->warnings);
 }
 
@@ -517,11 +500,11 @@ static int am_launch_put_acl(const struct fst_conf *conf, const char *first, con
 {
         _cleanup_(string_list_deinit) struct string_list all = {0};
         struct string_list *names = &all;
-        int r = yarn_settings_list(conf, first, names, error);
+        int r = conf_list_read(conf, first, names, error);
         for (; users && *users; users++)
                 string_list_add(names, *users);
         if (r == 0)
-                r = yarn_settings_list(conf, last, names, error);
+                r = conf_list_read(conf, last, names, error);
         if (am_launch_list_has(names, "*"))
                 buf_putc(out, '*');
         for (size_t i = 0; i < names->len && !am_launch_list_has(names, "*"); i++) {

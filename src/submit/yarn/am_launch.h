@@ -1,34 +1,22 @@
 /*
- * How the ApplicationMaster of a JVM or Python application is started in cluster mode: environment and command of its
- * container, equal to those of Spark's Client. Pure.
+ * How the ApplicationMaster is started in cluster mode: environment and command of its container. For a JVM or Python
+ * application they equal those of Spark's Client. A native one gets `firesteel yarn-am`. Pure.
  *
  *      _cleanup_(am_launch_deinit) struct am_launch launch = {0};
  *      r = am_arguments_parse(&arguments, s->arguments.data, s->arguments.len, error);
  *      r = am_launch_build(&launch, &request, error);
- *
- * YARN replaces {{NAME}} by a variable, <CPS> by the separator of class paths and <LOG_DIR> by the log directory, and
- * runs the command through `bash -c "…"`, unescaped.
  */
 #pragma once
 
-#include "base/strmap.h"
 #include "base/string_list.h"
 #include "io/fs/hadoop_conf.h"
+#include "yarn/application/container_launch.h"
 
 #include <stdbool.h>
 
 struct fst_conf;
 struct fst_error;
 struct yarn_settings;
-
-#define YARN_APP_JAR "__app__.jar"
-#define YARN_CONF_LINK "__spark_conf__"
-#define YARN_LIBS_LINK "__spark_libs__"
-#define YARN_PROGRAM_LINK "__firesteel__" /* as EXECUTOR_LAUNCH_PROGRAM */
-#define YARN_PYTHON_LINK "__pyfiles__"
-#define YARN_HADOOP_CONF "__hadoop_conf__"
-#define YARN_CONF_FILE "__spark_conf__.properties"
-#define YARN_CACHE_FILE "__spark_dist_cache__.properties"
 
 /* The arguments of Spark's YARN client. Borrowed from the submission. */
 struct am_arguments {
@@ -54,8 +42,7 @@ struct am_launch_request {
 };
 
 struct am_launch {
-        struct strmap environment;
-        struct string_list command;  /* words as they are; YARN joins them with blanks */
+        struct container_launch container;
         struct string_list warnings; /* lines for the log */
 };
 

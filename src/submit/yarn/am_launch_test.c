@@ -1,7 +1,7 @@
 /* The container of the ApplicationMaster: command, quoting, environment and class path, as Spark 4.3 builds them. */
 #include "submit/yarn/am_launch.h"
 
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -86,8 +86,8 @@ static int build(void)
 static char *command(void)
 {
         struct buf text = BUF_INIT;
-        for (size_t i = 0; i < launch.command.len; i++)
-                buf_printf(&text, "%s%s", i ? " " : "", launch.command.data[i]);
+        for (size_t i = 0; i < launch.container.command.len; i++)
+                buf_printf(&text, "%s%s", i ? " " : "", launch.container.command.data[i]);
         return buf_steal(&text);
 }
 
@@ -134,13 +134,13 @@ static void starts_native_applications(void **state)
                             "--properties-file {{PWD}}/__spark_conf__/__spark_conf__.properties --dist-cache-conf "
                             "{{PWD}}/__spark_conf__/__spark_dist_cache__.properties 1> <LOG_DIR>/stdout 2> "
                             "<LOG_DIR>/stderr");
-        assert_string_equal(strmap_get(&launch.environment, "A"), "1");
-        assert_string_equal(strmap_get(&launch.environment, "SPARK_USER"), "me");
-        assert_string_equal(strmap_get(&launch.environment, "SPARK_YARN_STAGING_DIR"), "hdfs://nn/s");
-        assert_string_equal(strmap_get(&launch.environment, "HADOOP_CONF_DIR"),
+        assert_string_equal(strmap_get(&launch.container.environment, "A"), "1");
+        assert_string_equal(strmap_get(&launch.container.environment, "SPARK_USER"), "me");
+        assert_string_equal(strmap_get(&launch.container.environment, "SPARK_YARN_STAGING_DIR"), "hdfs://nn/s");
+        assert_string_equal(strmap_get(&launch.container.environment, "HADOOP_CONF_DIR"),
                             "{{PWD}}/__spark_conf__/__hadoop_conf__");
-        assert_string_equal(strmap_get(&launch.environment, "SASL_PATH"), "{{PWD}}/__firesteel__/lib/sasl2");
-        assert_null(strmap_get(&launch.environment, "CLASSPATH"));
+        assert_string_equal(strmap_get(&launch.container.environment, "SASL_PATH"), "{{PWD}}/__firesteel__/lib/sasl2");
+        assert_null(strmap_get(&launch.container.environment, "CLASSPATH"));
 }
 
 /* The command and variables that genuine Spark 4.3 sent for these arguments. */
@@ -158,13 +158,13 @@ static void equals_a_captured_submission(void **state)
                       "file:/s/jars/spark-core_2.13-4.3.0.jar --arg 'a' --arg 'b c' --arg '\\$HOME' --properties-file "
                       "{{PWD}}/__spark_conf__/__spark_conf__.properties --dist-cache-conf "
                       "{{PWD}}/__spark_conf__/__spark_dist_cache__.properties 1> <LOG_DIR>/stdout 2> <LOG_DIR>/stderr");
-        assert_int_equal(launch.environment.count, 5);
-        assert_string_equal(strmap_get(&launch.environment, "SPARK_YARN_STAGING_DIR"),
+        assert_int_equal(launch.container.environment.count, 5);
+        assert_string_equal(strmap_get(&launch.container.environment, "SPARK_YARN_STAGING_DIR"),
                             "hdfs://nn/user/me/.sparkStaging/application_1_0002");
-        assert_string_equal(strmap_get(&launch.environment, "SPARK_PREFER_IPV6"), "false");
-        assert_string_equal(strmap_get(&launch.environment, "SPARK_USER"), "me");
-        assert_string_equal(strmap_get(&launch.environment, "PYTHONHASHSEED"), "0");
-        assert_string_equal(strmap_get(&launch.environment, "CLASSPATH"),
+        assert_string_equal(strmap_get(&launch.container.environment, "SPARK_PREFER_IPV6"), "false");
+        assert_string_equal(strmap_get(&launch.container.environment, "SPARK_USER"), "me");
+        assert_string_equal(strmap_get(&launch.container.environment, "PYTHONHASHSEED"), "0");
+        assert_string_equal(strmap_get(&launch.container.environment, "CLASSPATH"),
                             "{{PWD}}<CPS>{{PWD}}/__spark_conf__<CPS>{{PWD}}/__spark_libs__/*<CPS>"
                             "{{PWD}}/__spark_conf__/__hadoop_conf__");
 }
@@ -222,12 +222,12 @@ static void class_path_has_jars_in_sparks_order(void **state)
         GIVEN("--jar", "file:/a.jar", "--class", "C");
         assert_int_equal(build(), 0);
         assert_string_equal(
-                strmap_get(&launch.environment, "CLASSPATH"),
+                strmap_get(&launch.container.environment, "CLASSPATH"),
                 "{{ROOT}}/x:/y<CPS>{{PWD}}<CPS>{{PWD}}/__spark_conf__<CPS>{{PWD}}/__app__.jar<CPS>{{PWD}}/b.jar<CPS>"
                 "{{PWD}}/d.jar<CPS>/e.jar<CPS>{{PWD}}/__spark_libs__/*<CPS>{{ROOT}}/jars/*<CPS>$Y/a<CPS>$Y/b<CPS>"
                 "$HADOOP_MAPRED_HOME/share/hadoop/mapreduce/*<CPS>$HADOOP_MAPRED_HOME/share/hadoop/mapreduce/lib/*<CPS>"
                 "{{ROOT}}/dist/*<CPS>{{PWD}}/__spark_conf__/__hadoop_conf__");
-        assert_string_equal(strmap_get(&launch.environment, "SPARK_DIST_CLASSPATH"), "/gate/dist/*");
+        assert_string_equal(strmap_get(&launch.container.environment, "SPARK_DIST_CLASSPATH"), "/gate/dist/*");
 }
 
 static void application_variables_extend_others(void **state)
@@ -239,10 +239,10 @@ static void application_variables_extend_others(void **state)
         conf_set(&conf, "spark.yarn.appMasterEnv.PYSPARK_PYTHON", "python3");
         GIVEN("--class", "C");
         assert_int_equal(build(), 0);
-        assert_string_equal(strmap_get(&launch.environment, "A"), "b c");
-        assert_non_null(strstr(strmap_get(&launch.environment, "CLASSPATH"), "__hadoop_conf__<CPS>/mine"));
-        assert_string_equal(strmap_get(&launch.environment, "SPARK_USER"), "other");
-        assert_string_equal(strmap_get(&launch.environment, "PYSPARK_PYTHON"), "python3");
+        assert_string_equal(strmap_get(&launch.container.environment, "A"), "b c");
+        assert_non_null(strstr(strmap_get(&launch.container.environment, "CLASSPATH"), "__hadoop_conf__<CPS>/mine"));
+        assert_string_equal(strmap_get(&launch.container.environment, "SPARK_USER"), "other");
+        assert_string_equal(strmap_get(&launch.container.environment, "PYSPARK_PYTHON"), "python3");
         assert_command_has("-Djava.net.preferIPv6Addresses=true");
 }
 
@@ -261,7 +261,7 @@ static void python_files_go_on_the_path(void **state)
 #define PYTHON_PATH                                                                                                    \
         "/here<CPS>{{PWD}}/__pyfiles__<CPS>{{PWD}}/pyspark.zip<CPS>/s/py4j-src.zip<CPS>{{PWD}}/m.zip<CPS>"             \
         "{{PWD}}/e.egg<CPS>/p/l.zip"
-        assert_string_equal(strmap_get(&launch.environment, "PYTHONPATH"), "/am<CPS>" PYTHON_PATH);
+        assert_string_equal(strmap_get(&launch.container.environment, "PYTHONPATH"), "/am<CPS>" PYTHON_PATH);
         assert_string_equal(conf_get_raw(&conf, "spark.executorEnv.PYTHONPATH"), "/theirs<CPS>" PYTHON_PATH);
 }
 

@@ -4,10 +4,10 @@
 #include "submit/options/application_kind.h"
 #include "submit/prepare/submission.h"
 #include "submit/yarn/am_launch.h"
-#include "submit/yarn/conf_archive.h"
-#include "submit/yarn/staging.h"
-#include "submit/yarn/yarn_context.h"
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/conf_archive.h"
+#include "yarn/application/staging.h"
+#include "yarn/application/yarn_context.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/error.h"
 #include "base/log.h"
@@ -17,7 +17,6 @@
 #include "hadoop/rpc_client.h"
 #include "net/kerberos.h"
 #include "io/fs/file_systems.h"
-#include "yarn/application/cluster_file.h"
 #include "yarn/application/program_archive.h"
 #include "yarn/conf/yarn_conf.h"
 
@@ -45,7 +44,7 @@ struct yarn_client {
         char text[YARN_ID_TEXT]; /* the id, or "" */
         struct string_list archives;
         bool native;
-        struct cluster_file program; /* of a native application */
+        struct local_resource program; /* of a native application */
         struct am_launch launch;
         struct staging staging;
 };
@@ -111,7 +110,7 @@ void yarn_client_free(struct yarn_client *c)
         uv_loop_close(&c->loop);
         staging_deinit(&c->staging);
         am_launch_deinit(&c->launch);
-        cluster_file_deinit(&c->program);
+        local_resource_deinit(&c->program);
         string_list_deinit(&c->archives);
         am_arguments_deinit(&c->arguments);
         hadoop_credentials_deinit(&c->credentials);
@@ -169,13 +168,14 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
         const struct staging_options options = {.conf = &c->conf,
                                                 .hadoop = &c->yarn.hadoop,
                                                 .settings = &c->settings,
-                                                .arguments = &c->arguments,
+                                                .jar = c->arguments.jar,
+                                                .python = c->arguments.python,
                                                 .python_archives = &c->archives,
                                                 .env = c->env,
                                                 .stopped = c->stopped,
                                                 .user = c->user,
                                                 .application_id = c->text,
-                                                .program = c->program.path};
+                                                .program = c->native ? &c->program : NULL};
         log_info(COMPONENT, "Setting up container launch context for our AM");
         int r = c->settings.python ? am_launch_python_archives(c->env, &c->archives, error) : 0;
         if (r == 0)
@@ -205,6 +205,7 @@ static int yarn_client_send(struct yarn_client *c, const Firesteel__Yarn__Resour
         _cleanup_(buf_deinit) struct buf tokens = BUF_INIT;
         _cleanup_free_ char *view = NULL, *modify = NULL;
         Firesteel__Yarn__ApplicationSubmissionContext context;
+        Firesteel__Yarn__ContainerLaunchContext am;
         const struct passwd *account = getpwuid(geteuid());
         const char *os_user = account ? account->pw_name : c->user;
         int r = am_launch_acl(&c->conf, os_user, c->user, true, &view, error);
@@ -215,13 +216,12 @@ static int yarn_client_send(struct yarn_client *c, const Firesteel__Yarn__Resour
         for (size_t i = 0; i < c->launch.warnings.len; i++)
                 log_warn(COMPONENT, "%s", c->launch.warnings.data[i]);
         hadoop_credentials_write(&c->credentials, &tokens);
+        container_launch_message(&c->launch.container, &c->staging.resources, &tokens, &arena, &am);
         const struct yarn_context_request request = {.id = c->id,
                                                      .settings = &c->settings,
-                                                     .launch = &c->launch,
-                                                     .staging = &c->staging,
+                                                     .am = &am,
                                                      .view_acl = view,
                                                      .modify_acl = modify,
-                                                     .tokens = &tokens,
                                                      .maximum = maximum};
         yarn_context_build(&request, &arena, &context);
         log_info(COMPONENT, "Submitting application %s to ResourceManager", c->text);

@@ -9,7 +9,7 @@
 
 #include "submit/prepare/submission.h"
 #include "submit/yarn/yarn_client.h"
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/error.h"
 #include "base/log.h"

@@ -19,6 +19,8 @@
 #include "image/program_files.h"
 #include "process/command.h"
 #include "yarn/application/cluster_file.h"
+#include "yarn/application/container_links.h"
+#include "yarn/application/local_resource.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -242,11 +244,16 @@ int program_archive_find(const char *local_dir, struct program_archive *out, str
                        : error_set(error, -EIO, "%s is gone after it was written", link);
 }
 
-int program_archive_store(const struct fst_conf *conf, struct cluster_file *file, struct fst_error *error)
+int program_archive_store(const struct fst_conf *conf, struct local_resource *out, struct fst_error *error)
 {
         _cleanup_(program_archive_deinit) struct program_archive archive = {0};
         _cleanup_free_ char *folder = NULL;
         int r = conf_get_string(conf, "spark.firesteel.yarn.cacheDir", &folder, error);
         r = r < 0 ? r : program_archive_find(conf_get_value(conf, "spark.local.dir"), &archive, error);
-        return r < 0 ? r : cluster_file_store(folder, archive.path, archive.sha256, ".tar.gz", file, error);
+        r = r < 0 ? r : cluster_file_store(folder, archive.path, archive.sha256, ".tar.gz", out, error);
+        if (r < 0)
+                return r;
+        out->link = mem_strdup(YARN_PROGRAM_LINK);
+        out->archive = true;
+        return 0;
 }

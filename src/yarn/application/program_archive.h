@@ -7,9 +7,9 @@
  */
 #pragma once
 
-struct cluster_file;
 struct fst_conf;
 struct fst_error;
+struct local_resource;
 
 #define PROGRAM_ARCHIVE_DIGEST 65 /* 64 hexadecimal digits and a NUL */
 
@@ -26,10 +26,10 @@ struct program_archive {
 int program_archive_find(const char *local_dir, struct program_archive *out, struct fst_error *error);
 
 /*
- * Finds the archive and stores it on the cluster, in spark.firesteel.yarn.cacheDir of @conf. @file receives where.
- * Returns 0, or negative with @error. Blocks.
+ * Finds the archive and stores it on the cluster, in spark.firesteel.yarn.cacheDir of @conf. @out is the file that
+ * containers get as YARN_PROGRAM_LINK; the caller owns it. Returns 0, or negative with @error. Blocks.
  */
-int program_archive_store(const struct fst_conf *conf, struct cluster_file *file, struct fst_error *error);
+int program_archive_store(const struct fst_conf *conf, struct local_resource *out, struct fst_error *error);
 void program_archive_deinit(struct program_archive *archive);
 
 /*

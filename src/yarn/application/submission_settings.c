@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "yarn/conf/am_settings.h"
+#include "yarn/conf/conf_list.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -69,7 +69,7 @@ static int submission_read_texts(const struct fst_conf *conf, struct submission_
             (r = conf_get_string(conf, "spark.yarn.rolledLog.excludePattern", &s->rolled_exclude, error)) ||
             (r = conf_get_string(conf, "spark.yarn.tags", &tags, error)))
                 return r;
-        am_settings_split(tags, &s->tags);
+        conf_list_split(tags, &s->tags);
         submission_drop_doubles(&s->tags);
         return 0;
 }

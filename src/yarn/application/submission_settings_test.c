@@ -1,5 +1,4 @@
 /* The fields of a submission (Spark's ClientSuite: configuration and app type, tags, labels, logs). */
-#include "yarn/application/cluster_file.h"
 #include "yarn/application/submission_settings.h"
 
 #include "base/error.h"
@@ -105,68 +104,10 @@ static void refuses_what_the_cluster_cannot_run(void **state)
         conf_deinit(&conf);
 }
 
-/* The second application finds the first one's file, unchanged. */
-static void stores_a_file_once(void **state)
-{
-        char folder[] = "/tmp/firesteel-cluster-file-XXXXXX";
-        struct cluster_file first = {0}, second = {0};
-        struct fst_error error = FST_ERROR_INIT;
-        struct stat st;
-        assert_non_null(mkdtemp(folder));
-        _cleanup_free_ char *local = mem_printf("%s/local", folder), *cache = mem_printf("file:%s/cache", folder);
-        _cleanup_free_ char *stored = mem_printf("%s/cache/abc.tar.gz", folder);
-        _cleanup_free_ char *missing = mem_printf("%s/missing", folder);
-        FILE *file = fopen(local, "w");
-        assert_true(file && fputs("content", file) >= 0 && fclose(file) == 0);
-        assert_int_equal(cluster_file_store(cache, local, "abc", ".tar.gz", &first, &error), 0);
-        assert_int_equal(stat(stored, &st), 0);
-        assert_int_equal(first.size, 7);
-        assert_int_equal(first.visibility, CLUSTER_FILE_PRIVATE); /* mkdtemp's directory is closed to others */
-        assert_int_equal(first.modified_ms, st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
-        assert_int_equal(cluster_file_store(cache, missing, "abc", ".tar.gz", &second, &error), 0);
-        assert_string_equal(first.path, second.path);
-        assert_int_equal(first.modified_ms, second.modified_ms);
-        cluster_file_deinit(&second);
-        assert_int_equal(chmod(folder, 0755) || chmod(stored, 0644), 0);
-        assert_int_equal(cluster_file_store(cache, missing, "abc", ".tar.gz", &second, &error), 0);
-        assert_int_equal(second.visibility, CLUSTER_FILE_PUBLIC);
-        cluster_file_deinit(&second);
-        assert_int_equal(cluster_file_store(cache, missing, "def", ".tar.gz", &second, &error), -ENOENT);
-        assert_non_null(strstr(error_message(&error), missing));
-        cluster_file_deinit(&first);
-        error_deinit(&error);
-        _cleanup_free_ char *command = mem_printf("ls %s/cache | wc -l | grep -qx 1 && rm -r %s", folder, folder);
-        assert_int_equal(system(command), 0); /* no part of the failed upload is left */
-}
-
-static void finds_a_distributed_file(void **state)
-{
-        struct cluster_file file = {0};
-        struct fst_error error = FST_ERROR_INIT;
-        struct fst_conf conf;
-        conf_init(&conf);
-        assert_int_equal(cluster_file_of_cache(&conf, "b", &file, &error), -ENOENT);
-        conf_set(&conf, "spark.yarn.cache.filenames", "hdfs://nn/a#a,hdfs://nn/x/b.tar.gz#b,hdfs://nn/ab#ab");
-        conf_set(&conf, "spark.yarn.cache.sizes", "1,22,3");
-        conf_set(&conf, "spark.yarn.cache.timestamps", "4,1700000000000,6");
-        conf_set(&conf, "spark.yarn.cache.visibilities", "PRIVATE,PUBLIC,PRIVATE");
-        assert_int_equal(cluster_file_of_cache(&conf, "b", &file, &error), 0);
-        assert_string_equal(file.path, "hdfs://nn/x/b.tar.gz");
-        assert_int_equal(file.size, 22);
-        assert_int_equal(file.modified_ms, 1700000000000);
-        assert_int_equal(file.visibility, CLUSTER_FILE_PUBLIC);
-        cluster_file_deinit(&file);
-        conf_set(&conf, "spark.yarn.cache.sizes", "1"); /* damaged */
-        assert_int_equal(cluster_file_of_cache(&conf, "b", &file, &error), -ENOENT);
-        assert_string_equal(error_message(&error), "the submission has distributed no file b");
-        error_deinit(&error);
-        conf_deinit(&conf);
-}
-
 static const struct CMUnitTest cases[] = {
-        cmocka_unit_test(finds_a_distributed_file), cmocka_unit_test(has_sparks_defaults),
-        cmocka_unit_test(takes_settings),           cmocka_unit_test(refuses_what_the_cluster_cannot_run),
-        cmocka_unit_test(stores_a_file_once),
+        cmocka_unit_test(has_sparks_defaults),
+        cmocka_unit_test(takes_settings),
+        cmocka_unit_test(refuses_what_the_cluster_cannot_run),
 };
 
 int main(void)

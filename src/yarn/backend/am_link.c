@@ -135,11 +135,23 @@ static void am_link_settings(const struct am_link *link, struct strmap *out)
         }
 }
 
+/* False: executors do not get the file. */
+static bool am_link_describe_file(Firesteel__Yarn__AmFile *out, const struct local_resource *file)
+{
+        firesteel__yarn__am_file__init(out);
+        out->link = file->link;
+        out->path = file->path;
+        out->size = file->size;
+        out->modified_ms = file->modified_ms;
+        out->archive = file->archive;
+        out->is_public = file->is_public;
+        return !file->driver_only;
+}
+
 static void am_link_reply_config(struct am_link *link, struct rpc_message *m)
 {
         const struct executor_containers *c = link->containers;
         Firesteel__Yarn__AmConfig config = FIRESTEEL__YARN__AM_CONFIG__INIT;
-        Firesteel__Yarn__AmFile program = FIRESTEEL__YARN__AM_FILE__INIT;
         Firesteel__Yarn__AmTargets targets = FIRESTEEL__YARN__AM_TARGETS__INIT;
         struct strmap settings = STRMAP_INIT;
         am_link_settings(link, &settings);
@@ -155,11 +167,13 @@ static void am_link_reply_config(struct am_link *link, struct rpc_message *m)
         config.driver_url = c->driver_url;
         config.user = c->user;
         config.staging_dir = c->staging_dir;
-        program.path = c->program.path;
-        program.size = c->program.size;
-        program.modified_ms = c->program.modified_ms;
-        program.visibility = (int32_t)c->program.visibility;
-        config.program = &program;
+        Firesteel__Yarn__AmFile *files = new_array(Firesteel__Yarn__AmFile, c->resources.list.len + 1);
+        config.files = new_array(Firesteel__Yarn__AmFile *, c->resources.list.len + 1);
+        for (size_t i = 0; i < c->resources.list.len; i++)
+                if (am_link_describe_file(&files[config.n_files], &c->resources.list.data[i])) {
+                        config.files[config.n_files] = &files[config.n_files];
+                        config.n_files++;
+                }
         targets.targets = link->targets.data;
         targets.n_targets = link->targets.len;
         config.targets = &targets;
@@ -167,6 +181,8 @@ static void am_link_reply_config(struct am_link *link, struct rpc_message *m)
         Firesteel__Yarn__AmHosts excluded = am_link_excluded(link);
         config.excluded = &excluded;
         rpc_reply_packed(m, m->type, &config.base, NULL);
+        free(config.files);
+        free(files);
         free(config.properties);
         free(all);
         strmap_deinit(&settings);

@@ -63,8 +63,10 @@ static void link_on_answer(void *owner, struct rpc_answer *answer)
         assert_non_null(config);
         for (size_t i = 0; i < config->n_properties; i++)
                 buf_printf(&f->told, "%s=%s\n", config->properties[i]->key, config->properties[i]->value);
-        buf_printf(&f->told, "program %s %d\nlast %d\n", config->program->path, (int)config->program->size,
-                   config->last_executor);
+        for (size_t i = 0; i < config->n_files; i++)
+                buf_printf(&f->told, "file %s %s %d %d%d\n", config->files[i]->link, config->files[i]->path,
+                           (int)config->files[i]->size, config->files[i]->archive, config->files[i]->is_public);
+        buf_printf(&f->told, "last %d\n", config->last_executor);
         for (size_t i = 0; i < config->targets->n_targets; i++)
                 buf_printf(&f->told, "target %d %d\n", config->targets->targets[i]->profile,
                            config->targets->targets[i]->executors);
@@ -114,7 +116,16 @@ static void link_fixture_begin(struct link_fixture *f)
         f->containers.driver_url = mem_strdup("spark://CoarseGrainedScheduler@h:1");
         f->containers.user = mem_strdup("me");
         f->containers.staging_dir = mem_strdup("");
-        f->containers.program = (struct cluster_file){.path = mem_strdup("hdfs://nn/x"), .size = 7};
+        static const struct local_resource files[] = {
+                {.link = (char *)"__firesteel__",
+                 .path = (char *)"hdfs://nn/x",
+                 .size = 7,
+                 .archive = true,
+                 .is_public = true},
+                {.link = (char *)"keytab", .path = (char *)"hdfs://nn/k", .driver_only = true},
+                {.link = (char *)"data.txt", .path = (char *)"hdfs://nn/y", .size = 3}};
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+                local_resources_add_copy(&f->containers.resources, &files[i]);
         rpc_options_init(&options);
         options.name = "driver";
         assert_int_equal(rpc_env_new(&f->loop, &options, &f->driver, NULL), 0);
@@ -177,9 +188,10 @@ static void sends_configuration_and_requests(void **state)
         assert_false(am_link_is_connected(f.link));
         struct rpc_env *am = link_connect(&f, &driver);
         assert_true(am_link_is_connected(f.link));
-        assert_string_equal(buf_text(&f.told),
-                            "spark.yarn.queue=q\nspark.hadoop.a=set\nspark.hadoop.yarn.resourcemanager.hostname=rm\n"
-                            "program hdfs://nn/x 7\nlast 0\ntarget 0 3\ntarget 1 9\n");
+        assert_string_equal(
+                buf_text(&f.told),
+                "spark.yarn.queue=q\nspark.hadoop.a=set\nspark.hadoop.yarn.resourcemanager.hostname=rm\n"
+                "file __firesteel__ hdfs://nn/x 7 11\nfile data.txt hdfs://nn/y 3 00\nlast 0\ntarget 0 3\ntarget 1 9\n");
         am_link_request(f.link, &(struct yarn_target){.total = 5, .hosts = &host, .n_hosts = 1});
         link_turn(&f, &f.told, "request 0 5 n1:4\n");
         am_link_kill(f.link, 1);

@@ -21,7 +21,7 @@ void executor_containers_deinit(struct executor_containers *c)
 {
         executor_launch_deinit(&c->launch);
         hadoop_credentials_deinit(&c->credentials);
-        cluster_file_deinit(&c->program);
+        local_resources_deinit(&c->resources);
         yarn_executor_size_deinit(&c->size);
         am_settings_deinit(&c->settings);
         yarn_conf_deinit(&c->yarn_conf);
@@ -64,7 +64,7 @@ static const Firesteel__Yarn__ContainerLaunchContext *containers_on_launch(void 
                                                                .user = c->user,
                                                                .staging_dir = c->staging_dir,
                                                                .http_scheme = yarn_conf_http_scheme(&c->yarn_conf),
-                                                               .program = &c->program,
+                                                               .resources = &c->resources,
                                                                .credentials = &c->credentials,
                                                                .cores = c->size.cores},
                              launch);

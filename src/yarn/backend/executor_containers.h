@@ -3,14 +3,13 @@
  * contexts. The process that is the ApplicationMaster hosts it: the driver, or `firesteel yarn-am`.
  *
  *      r = executor_containers_init(&c, conf, error);
- *      … set yarn_conf, driver_url, app_id, user, staging_dir, program …
+ *      … set yarn_conf, driver_url, app_id, user, staging_dir, resources …
  *      r = executor_containers_start(&c, loop, &start, &ops, owner, error);
  *      executor_containers_request(&c, &target);
  *      executor_containers_deinit(&c);                 after yarn_executors_free(c.executors) and a turn of the loop
  */
 #pragma once
 
-#include "yarn/application/cluster_file.h"
 #include "yarn/backend/executor_launch.h"
 #include "yarn/backend/yarn_executors.h"
 #include "yarn/conf/am_settings.h"
@@ -33,7 +32,7 @@ struct executor_containers {
         struct am_settings settings;
         struct yarn_executor_size size;
         char *driver_url, *app_id, *user, *staging_dir;
-        struct cluster_file program;
+        struct local_resources resources;      /* that executors get */
         struct hadoop_credentials credentials; /* of containers */
         struct executor_launch launch;
         const struct executor_containers_ops *ops;

@@ -7,21 +7,18 @@
 
 #include "base/buf.h"
 #include "hadoop/credentials.h"
+#include "yarn/application/container_launch.h"
 #include "yarn/backend/yarn_executors.h"
-#include "yarn/application/cluster_file.h"
 
 struct fst_conf;
-
-/* The link of the archive of Firesteel (application/program_archive.h) in the container's directory. */
-#define EXECUTOR_LAUNCH_PROGRAM "__firesteel__"
 
 /* Borrowed. */
 struct executor_launch_options {
         const struct fst_conf *conf; /* the application's */
         const char *driver_url, *app_id, *user;
-        const char *staging_dir;            /* SPARK_YARN_STAGING_DIR; NULL: none */
-        const char *http_scheme;            /* of the NodeManagers' pages: "http://" */
-        const struct cluster_file *program; /* the archive */
+        const char *staging_dir;                 /* SPARK_YARN_STAGING_DIR; NULL: none */
+        const char *http_scheme;                 /* of the NodeManagers' pages: "http://" */
+        const struct local_resources *resources; /* with the program's archive */
         const struct hadoop_credentials *credentials;
         int cores;
 };
@@ -29,12 +26,9 @@ struct executor_launch_options {
 /* A message and the memory that it points to. */
 struct executor_launch {
         Firesteel__Yarn__ContainerLaunchContext message;
-        struct buf command, tokens;
-        VEC(Firesteel__Yarn__Variable *) variables;
-        Firesteel__Yarn__NamedResource resource, *resources;
-        Firesteel__Yarn__LocalResource local;
-        Firesteel__Yarn__Url url;
-        char *scheme, *host, *command_text;
+        struct container_launch container;
+        struct arena arena;
+        struct buf tokens;
 };
 
 /*
@@ -47,9 +41,3 @@ void am_launch_fill(struct executor_launch *out, const struct executor_launch_op
 void executor_launch_fill(struct executor_launch *out, const struct executor_launch_options *options,
                           const struct yarn_launch *launch);
 void executor_launch_deinit(struct executor_launch *launch);
-
-/*
- * @text in single quotes, for a container's command, which YARN pastes into a script between double quotes. The caller
- * owns it.
- */
-char *container_command_quote(const char *text);

@@ -20,15 +20,25 @@ static const struct yarn_launch launch = {
 
 struct launch_fixture {
         struct fst_conf conf;
-        struct cluster_file program;
+        struct local_resources resources;
         struct hadoop_credentials credentials;
         struct executor_launch out;
 };
 
+static void launch_fixture_add_program(struct launch_fixture *f, const char *path)
+{
+        local_resources_add_copy(&f->resources, &(struct local_resource){.link = (char *)"__firesteel__",
+                                                                         .path = (char *)path,
+                                                                         .size = 5,
+                                                                         .modified_ms = 77,
+                                                                         .archive = true,
+                                                                         .is_public = true});
+}
+
 static void launch_fixture_fill(struct launch_fixture *f)
 {
-        f->program = (struct cluster_file){
-                .path = (char *)"hdfs://nn:9000/user/me/x.tar.gz", .size = 5, .modified_ms = 77, .visibility = 1};
+        if (!f->resources.list.len)
+                launch_fixture_add_program(f, "hdfs://nn:9000/user/me/x.tar.gz");
         executor_launch_fill(&f->out,
                              &(struct executor_launch_options){.conf = &f->conf,
                                                                .driver_url = "spark://CoarseGrainedScheduler@h:1",
@@ -36,7 +46,7 @@ static void launch_fixture_fill(struct launch_fixture *f)
                                                                .user = "me",
                                                                .staging_dir = "hdfs://nn:9000/s",
                                                                .http_scheme = "http://",
-                                                               .program = &f->program,
+                                                               .resources = &f->resources,
                                                                .credentials = &f->credentials,
                                                                .cores = 4},
                              &launch);
@@ -45,8 +55,18 @@ static void launch_fixture_fill(struct launch_fixture *f)
 static void launch_fixture_end(struct launch_fixture *f)
 {
         executor_launch_deinit(&f->out);
+        local_resources_deinit(&f->resources);
         hadoop_credentials_deinit(&f->credentials);
         conf_deinit(&f->conf);
+}
+
+/* YARN joins the words with blanks. */
+static void assert_command(const struct launch_fixture *f, const char *expected)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        for (size_t i = 0; i < f->out.message.n_command; i++)
+                buf_printf(&text, "%s%s", i ? " " : "", f->out.message.command[i]);
+        assert_string_equal(buf_text(&text), expected);
 }
 
 static const char *launch_variable(const struct launch_fixture *f, const char *name)
@@ -65,12 +85,10 @@ static void test_command(void **state)
         conf_set(&f.conf, "spark.authenticate.secret", "hush");
         conf_set(&f.conf, "spark.app.name", "not a key for the start");
         launch_fixture_fill(&f);
-        assert_int_equal(f.out.message.n_command, 1);
-        assert_string_equal(f.out.message.command[0],
-                            "LD_LIBRARY_PATH='{{PWD}}/__firesteel__/lib' exec __firesteel__/bin/firesteel executor "
-                            "--driver-url 'spark://CoarseGrainedScheduler@h:1' --executor-id '11' --hostname 'node1' "
-                            "--cores '4' --app-id 'application_1700000000000_0007' --resourceProfileId '3' "
-                            "--conf 'spark.authenticate=true' 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr");
+        assert_command(&f, "LD_LIBRARY_PATH='{{PWD}}/__firesteel__/lib' exec __firesteel__/bin/firesteel executor "
+                           "--driver-url 'spark://CoarseGrainedScheduler@h:1' --executor-id '11' --hostname 'node1' "
+                           "--cores '4' --app-id 'application_1700000000000_0007' --resourceProfileId '3' "
+                           "--conf 'spark.authenticate=true' 1> <LOG_DIR>/stdout 2> <LOG_DIR>/stderr");
         launch_fixture_end(&f);
 }
 
@@ -82,15 +100,14 @@ static void test_application_master(void **state)
         conf_set(&f.conf, "spark.authenticate.secret", "hush");
         conf_set(&f.conf, "spark.executorEnv.A", "1");
         hadoop_credentials_add_secret(&f.credentials, HADOOP_SECRET_OF_SPARK, "hush", 4);
-        f.program.path = (char *)"hdfs://nn:9000/x.tar.gz";
+        launch_fixture_add_program(&f, "hdfs://nn:9000/x.tar.gz");
         am_launch_fill(&f.out,
                        &(struct executor_launch_options){
-                               .conf = &f.conf, .user = "me", .program = &f.program, .credentials = &f.credentials},
+                               .conf = &f.conf, .user = "me", .resources = &f.resources, .credentials = &f.credentials},
                        "driver:41000");
-        assert_string_equal(f.out.message.command[0],
-                            "LD_LIBRARY_PATH='{{PWD}}/__firesteel__/lib' exec __firesteel__/bin/firesteel yarn-am "
-                            "--arg 'driver:41000' --conf 'spark.authenticate=true' 1><LOG_DIR>/stdout "
-                            "2><LOG_DIR>/stderr");
+        assert_command(&f, "LD_LIBRARY_PATH='{{PWD}}/__firesteel__/lib' exec __firesteel__/bin/firesteel yarn-am "
+                           "--arg 'driver:41000' --conf 'spark.authenticate=true' 1> <LOG_DIR>/stdout "
+                           "2> <LOG_DIR>/stderr");
         assert_string_equal(launch_variable(&f, "SPARK_USER"), "me");
         assert_string_equal(launch_variable(&f, "SASL_PATH"), "{{PWD}}/__firesteel__/lib/sasl2");
         assert_null(launch_variable(&f, "A"));
@@ -140,7 +157,7 @@ static void test_files_and_credentials(void **state)
         assert_string_equal(buf_text(hadoop_credentials_secret(&read, "sparkCookie")), "hush");
         hadoop_credentials_deinit(&read);
         launch_fixture_fill(&f); /* again, for another container */
-        assert_int_equal(f.out.message.n_command, 1);
+        assert_int_equal(f.out.message.n_local_resources, 1);
         launch_fixture_end(&f);
 }
 
@@ -148,15 +165,14 @@ static void test_local_path(void **state)
 {
         struct launch_fixture f = {0};
         conf_init(&f.conf);
-        launch_fixture_fill(&f);
-        f.program.path = (char *)"file:/data/x.tar.gz";
+        launch_fixture_add_program(&f, "file:/data/x.tar.gz");
         executor_launch_fill(&f.out,
                              &(struct executor_launch_options){.conf = &f.conf,
                                                                .driver_url = "u",
                                                                .app_id = "a",
                                                                .user = "me",
                                                                .http_scheme = "http://",
-                                                               .program = &f.program,
+                                                               .resources = &f.resources,
                                                                .credentials = &f.credentials,
                                                                .cores = 1},
                              &launch);

@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "net/security.h"
 #include "rpc/rpc.h"
+#include "yarn/application/container_links.h"
 #include "yarn/backend/executor_containers.h"
 #include "yarn/protocol/am.pb-c.h"
 
@@ -136,13 +137,27 @@ static const char *launcher_no_variable(const char *name)
         return NULL;
 }
 
+static void launcher_take_files(struct executor_containers *c, const Firesteel__Yarn__AmConfig *config)
+{
+        for (size_t i = 0; i < config->n_files; i++) {
+                const Firesteel__Yarn__AmFile *file = config->files[i];
+                local_resources_add_copy(&c->resources, &(struct local_resource){.link = file->link,
+                                                                                 .path = file->path,
+                                                                                 .size = file->size,
+                                                                                 .modified_ms = file->modified_ms,
+                                                                                 .archive = file->archive,
+                                                                                 .is_public = file->is_public});
+        }
+}
+
 static int launcher_start(struct launcher *l, const Firesteel__Yarn__AmConfig *config, struct fst_error *error)
 {
         struct executor_containers *c = &l->containers;
         const struct hadoop_token *token = hadoop_credentials_find(&l->credentials, "YARN_AM_RM_TOKEN", NULL);
         if (!token)
                 return error_set(error, -EACCES, "the container's credentials hold no token for the ResourceManager");
-        if (!config->program || !*config->program->path)
+        launcher_take_files(c, config);
+        if (!local_resources_find(&c->resources, YARN_PROGRAM_LINK))
                 return error_set(error, -EBADMSG, "the driver does not name the archive of Firesteel");
         for (size_t i = 0; i < config->n_properties; i++)
                 conf_set(&l->conf, config->properties[i]->key, config->properties[i]->value);
@@ -155,10 +170,6 @@ static int launcher_start(struct launcher *l, const Firesteel__Yarn__AmConfig *c
         c->app_id = mem_strdup(l->app_id);
         c->user = mem_strdup(config->user);
         c->staging_dir = *config->staging_dir ? mem_strdup(config->staging_dir) : NULL;
-        c->program = (struct cluster_file){.path = mem_strdup(config->program->path),
-                                           .size = config->program->size,
-                                           .modified_ms = config->program->modified_ms,
-                                           .visibility = (enum cluster_file_visibility)config->program->visibility};
         const char *host = getenv("NM_HOST");
         r = executor_containers_start(c, &l->loop,
                                       &(struct executor_containers_start){.token = token,

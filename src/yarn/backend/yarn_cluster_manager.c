@@ -18,6 +18,7 @@
 #include "io/fs/file_systems.h"
 #include "net/security.h"
 #include "sched/allocation/executor_allocation.h"
+#include "yarn/application/container_links.h"
 #include "yarn/application/program_archive.h"
 #include "yarn/backend/am_link.h"
 #include "yarn/backend/client_application.h"
@@ -96,8 +97,11 @@ static int yarn_connect(struct yarn_manager *m, struct fst_error *error)
 static int yarn_ship_program(struct yarn_manager *m, struct fst_error *error)
 {
         file_systems_use(m, &m->sc->conf->set); /* the context does it later */
-        const int r = program_archive_store(m->sc->conf, &m->containers.program, error);
+        struct local_resource program = {0};
+        const int r = program_archive_store(m->sc->conf, &program, error);
         file_systems_leave(m);
+        if (r == 0)
+                vec_push(&m->containers.resources.list, program);
         return r;
 }
 
@@ -131,7 +135,7 @@ static int yarn_submit(struct yarn_manager *m, const char *driver_url, struct fs
                        &(struct executor_launch_options){.conf = m->sc->conf,
                                                          .user = c->user,
                                                          .staging_dir = c->staging_dir,
-                                                         .program = &c->program,
+                                                         .resources = &c->resources,
                                                          .credentials = &c->credentials},
                        strchr(driver_url, '@') + 1);
         return client_application_submit(m->rm, m->sc->conf, &c->launch.message, &m->app, error);
@@ -150,7 +154,11 @@ static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, 
                         : yarn_container_parse(container, &id, error);
         r = r < 0 ? r : hadoop_credentials_load(&own, tokens, error);
         r = r < 0 ? r : yarn_conf_load(&m->containers.yarn_conf, &m->sc->conf->set, yarn_variable, error);
-        r = r < 0 ? r : cluster_file_of_cache(m->sc->conf, EXECUTOR_LAUNCH_PROGRAM, &m->containers.program, error);
+        r = r < 0 ? r : local_resources_read(&m->containers.resources, m->sc->conf, error);
+        if (r == 0 && !local_resources_find(&m->containers.resources, YARN_PROGRAM_LINK))
+                r = error_set(error, -ENOENT,
+                              "spark.yarn.cache.filenames names no file " YARN_PROGRAM_LINK
+                              ": submit the application with Firesteel's spark-submit");
         r = r < 0 ? r : yarn_create_secret(m, error);
         if (r < 0)
                 return r;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "yarn/conf/conf_list.h"
 #include "yarn/conf/yarn_conf.h"
 
 #include <errno.h>
@@ -22,22 +23,6 @@ void am_settings_deinit(struct am_settings *s)
 {
         string_list_deinit(&s->excluded);
         free(s->executor_label);
-}
-
-void am_settings_split(const char *text, struct string_list *out)
-{
-        static const char blanks[] = " \t\r\n";
-        while (text && *text) {
-                size_t len = strcspn(text, ",");
-                const char *next = text + len + (text[len] == ',');
-                for (; len && strchr(blanks, *text); len--)
-                        text++;
-                while (len && strchr(blanks, text[len - 1]))
-                        len--;
-                if (len)
-                        string_list_take(out, mem_strndup(text, len));
-                text = next;
-        }
 }
 
 /* Reads a number into *@out, which keeps its value if @key is not set. */
@@ -93,7 +78,6 @@ static int am_read_decommission(const struct fst_conf *conf, struct am_settings 
 
 int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struct fst_error *error)
 {
-        _cleanup_free_ char *nodes = NULL;
         int r;
         out->max_heartbeat_failures = 5;
         out->max_failures_per_node = 2;
@@ -109,7 +93,7 @@ int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struc
                              &out->max_failures_per_node, error)) ||
             (r = conf_get_bool(conf, "spark.yarn.executor.launch.excludeOnFailure.enabled",
                                &out->exclude_on_launch_failure, error)) ||
-            (r = conf_get_string(conf, "spark.yarn.exclude.nodes", &nodes, error)) ||
+            (r = conf_list_read(conf, "spark.yarn.exclude.nodes", &out->excluded, error)) ||
             (r = conf_get_string(conf, "spark.yarn.executor.nodeLabelExpression", &out->executor_label, error)))
                 return r;
         if (out->initial_ms <= 0)
@@ -118,7 +102,6 @@ int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struc
                                  (long long)out->initial_ms);
         out->heartbeat_ms = MAX(out->heartbeat_ms, (int64_t)1);
         out->initial_ms = MIN(out->initial_ms, out->heartbeat_ms);
-        am_settings_split(nodes, &out->excluded);
         return am_read_decommission(conf, out, error);
 }
 

@@ -30,6 +30,3 @@ int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struc
 /* Two heartbeats fit into the time after which the ResourceManager gives an application up. -EINVAL with @error. */
 int am_settings_limit(struct am_settings *s, const struct yarn_conf *yarn, struct fst_error *error);
 void am_settings_deinit(struct am_settings *s);
-
-/* Appends the parts of the list @text, separated by commas, without blanks around them and without empty parts. */
-void am_settings_split(const char *text, struct string_list *out);

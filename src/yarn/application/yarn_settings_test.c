@@ -1,5 +1,5 @@
 /* Settings of a submission: memory and overhead, limits of the cluster, resource types, values that are refused. */
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/error.h"
 #include "base/mem.h"

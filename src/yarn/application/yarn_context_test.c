@@ -1,10 +1,9 @@
 /* The submission context: names, resources, files, access, and fields that are unset by default. */
-#include "submit/yarn/yarn_context.h"
+#include "yarn/application/yarn_context.h"
 
-#include "submit/yarn/am_launch.h"
-#include "submit/yarn/staging.h"
-#include "submit/yarn/yarn_client.h"
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/container_launch.h"
+#include "yarn/application/local_resource.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -18,8 +17,9 @@
 
 static struct fst_conf conf;
 static struct yarn_settings settings;
-static struct am_launch launch;
-static struct staging staging;
+static struct container_launch launch;
+static struct local_resources resources;
+static Firesteel__Yarn__ContainerLaunchContext am;
 static struct arena arena;
 static Firesteel__Yarn__Resource maximum;
 static Firesteel__Yarn__ApplicationSubmissionContext context;
@@ -27,8 +27,8 @@ static Firesteel__Yarn__ApplicationSubmissionContext context;
 static int setup(void **state)
 {
         conf_init(&conf);
-        launch = (struct am_launch){0};
-        staging = (struct staging){0};
+        launch = (struct container_launch){0};
+        resources = (struct local_resources){0};
         arena = ARENA_INIT;
         maximum = (Firesteel__Yarn__Resource)FIRESTEEL__YARN__RESOURCE__INIT;
         return 0;
@@ -38,8 +38,8 @@ static int teardown(void **state)
 {
         conf_deinit(&conf);
         yarn_settings_deinit(&settings);
-        am_launch_deinit(&launch);
-        vec_deinit(&staging.resources);
+        container_launch_deinit(&launch);
+        vec_deinit(&resources.list);
         arena_deinit(&arena);
         return 0;
 }
@@ -48,13 +48,12 @@ static void build(void)
 {
         static const struct buf tokens = {.data = "HDTS", .len = 4};
         assert_int_equal(yarn_settings_read(&settings, &conf, NULL), 0);
+        container_launch_message(&launch, &resources, &tokens, &arena, &am);
         yarn_context_build(&(struct yarn_context_request){.id = {.cluster_timestamp = 1700000000000, .id = 7},
                                                           .settings = &settings,
-                                                          .launch = &launch,
-                                                          .staging = &staging,
+                                                          .am = &am,
                                                           .view_acl = "me ",
                                                           .modify_acl = "* ",
-                                                          .tokens = &tokens,
                                                           .maximum = &maximum},
                            &arena, &context);
         /* It can be packed. */
@@ -148,7 +147,7 @@ static void files_have_parts_of_their_uri(void **state)
                 {"file:/a/b", "file", NULL, NULL, "/a/b", -1},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-                vec_push(&staging.resources, (struct staged_file){.link = "link",
+                vec_push(&resources.list, (struct local_resource){.link = "link",
                                                                   .path = (char *)cases[i].path,
                                                                   .size = 9,
                                                                   .modified_ms = 5,
@@ -174,23 +173,6 @@ static void files_have_parts_of_their_uri(void **state)
         }
 }
 
-static void report_reads_as_sparks(void **state)
-{
-        Firesteel__Yarn__ApplicationReport report = FIRESTEEL__YARN__APPLICATION_REPORT__INIT;
-        report.diagnostics = "";
-        report.host = "N/A";
-        report.rpc_port = -1;
-        report.queue = "root.default";
-        report.start_time = 1795523761749;
-        report.tracking_url = "http://h:8088/proxy/x/";
-        report.user = "root";
-        _cleanup_free_ char *text = yarn_client_report_text(&report);
-        assert_string_equal(text, "\n\t client token: N/A\n\t diagnostics: N/A\n\t ApplicationMaster host: N/A\n\t "
-                                  "ApplicationMaster RPC port: -1\n\t queue: root.default\n\t start time: "
-                                  "1795523761749\n\t final status: UNDEFINED\n\t tracking URL: "
-                                  "http://h:8088/proxy/x/\n\t user: root");
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -198,7 +180,6 @@ int main(void)
                 cmocka_unit_test_setup_teardown(tells_what_is_set, setup, teardown),
                 cmocka_unit_test_setup_teardown(leaves_out_unknown_resource_types, setup, teardown),
                 cmocka_unit_test_setup_teardown(files_have_parts_of_their_uri, setup, teardown),
-                cmocka_unit_test_setup_teardown(report_reads_as_sparks, setup, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,23 +14,19 @@
 #include "yarn/protocol/yarn.pb-c.h"
 #include "yarn/protocol/yarn_ids.h"
 
-struct am_launch;
-struct staging;
 struct yarn_settings;
 
 struct yarn_context_request {
         struct yarn_application_id id;
         const struct yarn_settings *settings;
-        const struct am_launch *launch;
-        const struct staging *staging;
-        const char *view_acl, *modify_acl;
-        const struct buf *tokens;                 /* a stream of credentials; empty: none */
-        const Firesteel__Yarn__Resource *maximum; /* its resource types are those that the cluster knows */
+        Firesteel__Yarn__ContainerLaunchContext *am; /* NULL: the ApplicationMaster gets no container (unmanaged) */
+        const char *view_acl, *modify_acl;           /* NULL: as the cluster is set up */
+        const Firesteel__Yarn__Resource *maximum;    /* its resource types are those that the cluster knows */
 };
 
 /*
- * Fills @out, whose parts lie in @arena or are borrowed from @q. Resource types that the cluster does not know are left
- * out with Spark's warning.
+ * Fills @out, whose parts lie in @arena or are borrowed from @q, and adds the ACLs to @q->am. Resource types that the
+ * cluster does not know are left out with Spark's warning.
  */
 void yarn_context_build(const struct yarn_context_request *q, struct arena *arena,
                         Firesteel__Yarn__ApplicationSubmissionContext *out);

@@ -1,9 +1,8 @@
 /* The staging directory on local files: what is uploaded, under which links, what is refused, what goes at the end. */
-#include "submit/yarn/staging.h"
+#include "yarn/application/staging.h"
 
-#include "submit/yarn/am_launch.h"
-#include "submit/yarn/conf_archive.h"
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/conf_archive.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -27,7 +26,7 @@ static char top[64];
 static struct fst_conf conf;
 static struct hadoop_conf hadoop;
 static struct yarn_settings settings;
-static struct am_arguments arguments;
+static const char *main_jar, *main_python;
 static struct string_list archives;
 static struct staging staging;
 static struct fst_error error;
@@ -90,7 +89,7 @@ static int teardown(void **state)
         conf_deinit(&conf);
         hadoop_conf_deinit(&hadoop);
         yarn_settings_deinit(&settings);
-        am_arguments_deinit(&arguments);
+        main_jar = main_python = NULL;
         string_list_deinit(&archives);
         error_deinit(&error);
         free(spark_home);
@@ -105,7 +104,8 @@ static int fill(void)
         const struct staging_options options = {.conf = &conf,
                                                 .hadoop = &hadoop,
                                                 .settings = &settings,
-                                                .arguments = &arguments,
+                                                .jar = main_jar,
+                                                .python = main_python,
                                                 .python_archives = &archives,
                                                 .env = env,
                                                 .user = "me",
@@ -115,11 +115,11 @@ static int fill(void)
         return staging_fill(&staging, &error);
 }
 
-static const struct staged_file *link_of(const char *link)
+static const struct local_resource *link_of(const char *link)
 {
-        for (size_t i = 0; i < staging.resources.len; i++)
-                if (strcmp(staging.resources.data[i].link, link) == 0)
-                        return &staging.resources.data[i];
+        for (size_t i = 0; i < staging.resources.list.len; i++)
+                if (strcmp(staging.resources.list.data[i].link, link) == 0)
+                        return &staging.resources.list.data[i];
         return NULL;
 }
 
@@ -127,14 +127,13 @@ static void uploads_libraries_application_and_configuration(void **state)
 {
         struct stat st;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        const char *jar = file("app.jar", "application");
-        arguments.jar = jar;
+        main_jar = file("app.jar", "application");
         assert_int_equal(fill(), 0);
-        assert_int_equal(staging.resources.len, 3);
+        assert_int_equal(staging.resources.list.len, 3);
         assert_int_equal(stat(at(".sparkStaging/application_1_0002"), &st), 0);
         assert_int_equal(st.st_mode & 0777, 0700);
 
-        const struct staged_file *app = link_of("__app__.jar"), *libs = link_of("__spark_libs__");
+        const struct local_resource *app = link_of("__app__.jar"), *libs = link_of("__spark_libs__");
         assert_non_null(app);
         assert_false(app->archive);
         assert_false(app->is_public);
@@ -163,7 +162,7 @@ static void configuration_archive_holds_what_spark_puts_there(void **state)
         _cleanup_(strmap_deinit) struct strmap values = STRMAP_INIT;
         conf_set(&conf, "spark.app.name", "a:b");
         conf_set(&conf, "spark.hadoop.x.y", "z");
-        arguments.jar = file("app.jar", "application");
+        main_jar = file("app.jar", "application");
         assert_int_equal(fill(), 0);
         const char *zip = at(".sparkStaging/application_1_0002/__spark_conf__.zip");
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
@@ -207,7 +206,7 @@ static void links_follow_fragments_and_kinds(void **state)
         conf_set(&conf, "spark.yarn.dist.jars", file("s.jar", ""));
         conf_set(&conf, "spark.yarn.dist.pyFiles", python);
         string_list_add(&archives, file("pyspark.zip", ""));
-        arguments.python = file("main.py", "");
+        main_python = file("main.py", "");
         assert_int_equal(fill(), 0);
         assert_non_null(link_of("alias"));
         assert_non_null(link_of("two words.txt"));
@@ -217,21 +216,21 @@ static void links_follow_fragments_and_kinds(void **state)
         assert_non_null(link_of("pyspark.zip"));
         assert_non_null(link_of("__spark_libs__/l.jar"));
         assert_true(link_of("main.py")->driver_only);
-        assert_int_equal(staging.resources.len, 10);
+        assert_int_equal(staging.resources.list.len, 10);
         assert_string_equal(conf_get_raw(&conf, "spark.yarn.jars"), "local:/opt/x.jar");
         assert_string_equal(conf_get_raw(&conf, "spark.yarn.secondary.jars"), "s.jar");
         _cleanup_(strmap_deinit) struct strmap cache = STRMAP_INIT;
-        staging_describe(&staging, "x", &cache);
+        local_resources_describe(&staging.resources, "x", &cache);
         assert_non_null(strstr(strmap_get(&cache, "spark.yarn.cache.filenames"), "/two%20words.txt#two%20words.txt"));
         assert_null(strstr(strmap_get(&cache, "spark.yarn.cache.filenames"), "main.py"));
 }
 
 static void a_local_jar_is_not_uploaded(void **state)
 {
-        arguments.jar = "local:/opt/app.jar";
+        main_jar = "local:/opt/app.jar";
         conf_set(&conf, "spark.yarn.archive", file("libs.zip", ""));
         assert_int_equal(fill(), 0);
-        assert_int_equal(staging.resources.len, 2);
+        assert_int_equal(staging.resources.list.len, 2);
         assert_true(link_of("__spark_libs__")->archive);
         assert_string_equal(conf_get_raw(&conf, "spark.yarn.user.jar"), "local:/opt/app.jar");
 }
@@ -294,7 +293,8 @@ static void the_directory_is_on_the_default_file_system(void **state)
                 const struct staging_options options = {.conf = &conf,
                                                         .hadoop = &hadoop,
                                                         .settings = &settings,
-                                                        .arguments = &arguments,
+                                                        .jar = main_jar,
+                                                        .python = main_python,
                                                         .env = env,
                                                         .user = "me",
                                                         .application_id = "application_1_0002"};

@@ -1,10 +1,11 @@
 /* See yarn_settings.h. */
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "yarn/conf/conf_list.h"
 
 #define MIB ((int64_t)1 << 20)
 #define DRIVER_TYPES "spark.yarn.driver.resource."
@@ -26,21 +27,6 @@ void yarn_settings_deinit(struct yarn_settings *s)
         vec_deinit(&s->amounts);
         string_list_deinit(&s->tags);
         *s = (struct yarn_settings){0};
-}
-
-int yarn_settings_list(const struct fst_conf *conf, const char *key, struct string_list *out, struct fst_error *error)
-{
-        _cleanup_free_ char *list = NULL;
-        const int r = conf_get_string(conf, key, &list, error);
-        for (char *rest, *one = list ? strtok_r(list, ",", &rest) : NULL; one; one = strtok_r(NULL, ",", &rest)) {
-                one += strspn(one, " \t\r\n");
-                size_t n = strlen(one);
-                while (n && strchr(" \t\r\n", one[n - 1]))
-                        n--;
-                if (n)
-                        string_list_take(out, mem_strndup(one, n));
-        }
-        return r;
 }
 
 /* ------------------------------------------------------------------------------------------------ resource types */
@@ -237,7 +223,7 @@ static int yarn_settings_read_application(struct yarn_settings *s, const struct 
         if (r == 0 && conf_contains(conf, "spark.yarn.am.attemptFailuresValidityInterval"))
                 r = conf_get_ms(conf, "spark.yarn.am.attemptFailuresValidityInterval", &s->validity_ms, error);
         if (r == 0)
-                r = yarn_settings_list(conf, "spark.yarn.tags", &s->tags, error);
+                r = conf_list_read(conf, "spark.yarn.tags", &s->tags, error);
         if (r == 0 && !s->name)
                 s->name = mem_strdup("Spark");
         return r;

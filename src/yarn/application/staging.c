@@ -1,9 +1,10 @@
 /* See staging.h. */
-#include "submit/yarn/staging.h"
+#include "yarn/application/staging.h"
 
-#include "submit/yarn/am_launch.h"
-#include "submit/yarn/conf_archive.h"
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/container_links.h"
+#include "yarn/application/conf_archive.h"
+#include "yarn/application/yarn_settings.h"
+#include "yarn/conf/conf_list.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -29,8 +30,6 @@
 #define COMPONENT "Client"
 #define DIRECTORY_PERMISSION 0700
 #define FILE_PERMISSION 0644
-#define READ_BY_OTHERS 0004
-#define ENTER_BY_OTHERS 0001
 #define DEFAULT_REPLICATION 3 /* Hadoop's dfs.replication */
 #define BLOCK ((size_t)256 << 10)
 
@@ -160,14 +159,8 @@ int staging_init(struct staging *s, const struct staging_options *options, struc
 
 void staging_deinit(struct staging *s)
 {
-        for (size_t i = 0; i < s->resources.len; i++) {
-                free(s->resources.data[i].link);
-                free(s->resources.data[i].path);
-        }
-        vec_deinit(&s->resources);
-        for (size_t i = 0; i < s->seen.len; i++)
-                file_status_deinit(&s->seen.data[i]);
-        vec_deinit(&s->seen);
+        local_resources_deinit(&s->resources);
+        file_statuses_deinit(&s->seen);
         strmap_deinit(&s->uris);
         strmap_deinit(&s->names);
         strmap_deinit(&s->overrides);
@@ -203,60 +196,18 @@ static int staging_create(struct staging *s, struct fst_error *error)
         return r;
 }
 
-/* ----------------------------------------------------------------------------------------------------- visibility */
-
-/* The status of @path, which is remembered. NULL with @error. */
-static const struct file_status *staging_status(struct staging *s, const struct file_system *fs, const char *path,
-                                                struct fst_error *error)
-{
-        struct file_status status;
-        for (size_t i = 0; i < s->seen.len; i++)
-                if (strcmp(s->seen.data[i].path, path) == 0)
-                        return &s->seen.data[i];
-        if (fs->stat(fs, path, &status, error) < 0)
-                return NULL;
-        vec_push(&s->seen, status);
-        return &s->seen.data[s->seen.len - 1];
-}
-
-/* Whether all users may read the file and enter its directories. Negative with @error. */
-static int staging_is_public(struct staging *s, const struct file_system *fs, const char *path, struct fst_error *error)
-{
-        const struct file_status *status = staging_status(s, fs, path, error);
-        if (!status || !(status->permission & READ_BY_OTHERS))
-                return status ? 0 : -EIO;
-        _cleanup_free_ char *parent = path_parent(path);
-        while (parent) {
-                status = staging_status(s, fs, parent, error);
-                if (!status || !(status->permission & ENTER_BY_OTHERS))
-                        return status ? 0 : -EIO;
-                char *next = path_parent(parent);
-                free(parent);
-                parent = next;
-        }
-        return 1;
-}
-
 /* Records the file at the full path @path. */
 static int staging_add_file(struct staging *s, const char *path, const char *link, bool archive, bool driver_only,
                             struct fst_error *error)
 {
+        struct local_resource file = {.archive = archive, .driver_only = driver_only};
         const struct file_system *fs;
         int r = staging_system_of(s, path, &fs, error);
-        const struct file_status *status = r == 0 ? staging_status(s, fs, path, error) : NULL;
-        if (!status)
-                return r < 0 ? r : -ENOENT;
-        struct staged_file file = {.size = status->size,
-                                   .modified_ms = status->modified_ms,
-                                   .archive = archive,
-                                   .driver_only = driver_only};
-        r = staging_is_public(s, fs, path, error);
+        r = r < 0 ? r : local_resource_look(&file, &s->seen, fs, path, error);
         if (r < 0)
                 return r;
-        file.is_public = r > 0;
         file.link = mem_strdup(link);
-        file.path = mem_strdup(path);
-        vec_push(&s->resources, file);
+        vec_push(&s->resources.list, file);
         return 0;
 }
 
@@ -475,10 +426,8 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
         _cleanup_(buf_deinit) struct buf local = BUF_INIT;
         const char *archive = conf_get_raw(s->options.conf, "spark.yarn.archive");
         if (s->options.program) {
-                struct distribution d = {.link = YARN_PROGRAM_LINK, .archive = true};
-                const int r = staging_distribute(s, s->options.program, &d, error);
-                free(d.result);
-                return r;
+                local_resources_add_copy(&s->resources, s->options.program);
+                return 0;
         }
         if (archive) {
                 struct distribution d = {.link = YARN_LIBS_LINK, .archive = true};
@@ -491,7 +440,7 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
         }
         if (!conf_contains(s->options.conf, "spark.yarn.jars"))
                 return staging_add_spark_home(s, error);
-        int r = yarn_settings_list(s->options.conf, "spark.yarn.jars", &jars, error);
+        int r = conf_list_read(s->options.conf, "spark.yarn.jars", &jars, error);
         for (size_t i = 0; r == 0 && i < jars.len; i++)
                 if (strncmp(jars.data[i], "local:", 6) == 0)
                         staging_join(&local, jars.data[i]);
@@ -505,7 +454,7 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
 
 static int staging_add_user_jar(struct staging *s, struct fst_error *error)
 {
-        const char *jar = s->options.arguments->jar;
+        const char *jar = s->options.jar;
         struct distribution d = {.link = s->options.program ? NULL : YARN_APP_JAR};
         if (!jar || !jar[strspn(jar, " \t")])
                 return 0;
@@ -522,7 +471,7 @@ static int staging_add_list(struct staging *s, const char *key, bool archives, s
                             struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list files = {0};
-        int r = yarn_settings_list(s->options.conf, key, &files, error);
+        int r = conf_list_read(s->options.conf, key, &files, error);
         for (size_t i = 0; r == 0 && i < files.len; i++) {
                 struct distribution d = {.archive = archives};
                 r = staging_distribute(s, files.data[i], &d, error);
@@ -540,7 +489,7 @@ static int staging_add_python(struct staging *s, struct fst_error *error)
 {
         const struct string_list *archives = s->options.python_archives;
         _cleanup_(string_list_deinit) struct string_list files = {0};
-        const char *primary = s->options.arguments->python;
+        const char *primary = s->options.python;
         struct distribution main_file = {.driver_only = true};
         int r = primary ? staging_distribute(s, primary, &main_file, error) : 0;
         free(main_file.result);
@@ -550,7 +499,7 @@ static int staging_add_python(struct staging *s, struct fst_error *error)
                 free(d.result);
         }
         if (r == 0)
-                r = yarn_settings_list(s->options.conf, "spark.yarn.dist.pyFiles", &files, error);
+                r = conf_list_read(s->options.conf, "spark.yarn.dist.pyFiles", &files, error);
         for (size_t i = 0; r == 0 && i < files.len; i++) {
                 const size_t n = strlen(files.data[i]);
                 const bool source = n >= 3 && strcmp(files.data[i] + n - 3, ".py") == 0;
@@ -617,40 +566,6 @@ static int staging_add_ivy_settings(struct staging *s, struct fst_error *error)
 
 /* -------------------------------------------------------------------------------------------------- configuration */
 
-/* The URI of a full path with "#link". */
-static void staging_put_uri(struct buf *out, const char *path, const char *link)
-{
-        const char *local = path_local(path);
-        buf_append(out, path, (size_t)(local - path));
-        uri_put_path(out, local);
-        buf_putc(out, '#');
-        uri_put_fragment(out, link);
-}
-
-void staging_describe(const struct staging *s, const char *conf_archive, struct strmap *out)
-{
-        _cleanup_(buf_deinit) struct buf names = BUF_INIT, sizes = BUF_INIT, times = BUF_INIT, kinds = BUF_INIT,
-                                         types = BUF_INIT;
-        for (size_t i = 0; i < s->resources.len; i++) {
-                const struct staged_file *file = &s->resources.data[i];
-                const char *comma = names.len ? "," : "";
-                if (file->driver_only)
-                        continue;
-                buf_puts(&names, comma);
-                staging_put_uri(&names, file->path, file->link);
-                buf_printf(&sizes, "%s%llu", comma, (unsigned long long)file->size);
-                buf_printf(&times, "%s%lld", comma, (long long)file->modified_ms);
-                buf_printf(&kinds, "%s%s", comma, file->is_public ? "PUBLIC" : "PRIVATE");
-                buf_printf(&types, "%s%s", comma, file->archive ? "ARCHIVE" : "FILE");
-        }
-        strmap_set(out, "spark.yarn.cache.filenames", buf_text(&names));
-        strmap_set(out, "spark.yarn.cache.sizes", buf_text(&sizes));
-        strmap_set(out, "spark.yarn.cache.timestamps", buf_text(&times));
-        strmap_set(out, "spark.yarn.cache.visibilities", buf_text(&kinds));
-        strmap_set(out, "spark.yarn.cache.types", buf_text(&types));
-        strmap_set(out, "spark.yarn.cache.confArchive", conf_archive);
-}
-
 static int staging_add_conf(struct staging *s, struct fst_error *error)
 {
         static const char name[] = YARN_CONF_LINK ".zip";
@@ -659,7 +574,7 @@ static int staging_add_conf(struct staging *s, struct fst_error *error)
         _cleanup_free_ char *shown = mem_printf("%s/%s", s->text, name), *to = path_join(s->path, name);
         const struct conf_archive archive = {
                 .spark = &s->options.conf->set, .overrides = &s->overrides, .cache = &cache, .env = s->options.env};
-        staging_describe(s, shown, &cache);
+        local_resources_describe(&s->resources, shown, &cache);
         int r = conf_archive_write(&archive, &zip, error);
         if (r < 0)
                 return r;

@@ -54,6 +54,3 @@ void yarn_settings_deinit(struct yarn_settings *s);
  * with Spark's message.
  */
 int yarn_settings_verify(const struct yarn_settings *s, int64_t maximum, struct fst_error *error);
-
-/* Appends the elements of the list @key to @out: trimmed, without empty ones. Returns 0, or -EINVAL with @error. */
-int yarn_settings_list(const struct fst_conf *conf, const char *key, struct string_list *out, struct fst_error *error);

@@ -1,18 +1,13 @@
 /* See yarn_context.h. */
-#include "submit/yarn/yarn_context.h"
+#include "yarn/application/yarn_context.h"
 
-#include "submit/yarn/am_launch.h"
-#include "submit/yarn/staging.h"
-#include "submit/yarn/yarn_settings.h"
+#include "yarn/application/yarn_settings.h"
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "io/fs/path.h"
 
 #include <stdio.h>
 
-enum { TYPE_ARCHIVE = 1, TYPE_FILE = 2 };
-enum { VISIBILITY_PUBLIC = 1, VISIBILITY_PRIVATE = 2 };
 enum { ACCESS_VIEW = 1, ACCESS_MODIFY = 2 };
 
 #define NEW(arena, type, INIT)                                                                                         \
@@ -28,52 +23,6 @@ static void *yarn_context_array(struct arena *arena, size_t n)
         return n ? arena_alloc(arena, n * sizeof(void *)) : NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- files */
-
-/* The parts of a full path, as Java's URI has them: a host of its own only if the authority is host and port. */
-static Firesteel__Yarn__Url *yarn_context_url(struct arena *arena, const char *path)
-{
-        Firesteel__Yarn__Url *url = NEW(arena, Firesteel__Yarn__Url, FIRESTEEL__YARN__URL__INIT);
-        const size_t scheme = path_scheme_len(path);
-        const char *rest = path + scheme + 1;
-        url->scheme = arena_copy(arena, path, scheme);
-        url->has_port = true;
-        url->port = -1;
-        if (strncmp(rest, "//", 2) == 0) {
-                const char *authority = rest + 2, *at = memchr(authority, '@', strcspn(authority, "/"));
-                if (at)
-                        url->user_info = arena_copy(arena, authority, (size_t)(at - authority));
-                const char *host = at ? at + 1 : authority;
-                size_t n = strcspn(host, "/");
-                const char *colon = memrchr(host, ':', n);
-                if (colon && colon[1] >= '0' && colon[1] <= '9') {
-                        url->port = atoi(colon + 1);
-                        n = (size_t)(colon - host);
-                }
-                if (n)
-                        url->host = arena_copy(arena, host, n);
-        }
-        url->file = (char *)path_local(path);
-        return url;
-}
-
-static Firesteel__Yarn__NamedResource *yarn_context_file(struct arena *arena, const struct staged_file *file)
-{
-        Firesteel__Yarn__NamedResource *named =
-                NEW(arena, Firesteel__Yarn__NamedResource, FIRESTEEL__YARN__NAMED_RESOURCE__INIT);
-        Firesteel__Yarn__LocalResource *local =
-                NEW(arena, Firesteel__Yarn__LocalResource, FIRESTEEL__YARN__LOCAL_RESOURCE__INIT);
-        local->resource = yarn_context_url(arena, file->path);
-        local->has_size = local->has_timestamp = local->has_type = local->has_visibility = true;
-        local->size = (int64_t)file->size;
-        local->timestamp = file->modified_ms;
-        local->type = file->archive ? TYPE_ARCHIVE : TYPE_FILE;
-        local->visibility = file->is_public ? VISIBILITY_PUBLIC : VISIBILITY_PRIVATE;
-        named->key = file->link;
-        named->value = local;
-        return named;
-}
-
 /* ------------------------------------------------------------------------------------------------------ container */
 
 static Firesteel__Yarn__ApplicationAcl *yarn_context_acl(struct arena *arena, int access, const char *acl)
@@ -86,32 +35,20 @@ static Firesteel__Yarn__ApplicationAcl *yarn_context_acl(struct arena *arena, in
         return out;
 }
 
+/* The ResourceManager refuses an application without a container, so an unmanaged one has an empty one. */
 static Firesteel__Yarn__ContainerLaunchContext *yarn_context_container(const struct yarn_context_request *q,
                                                                        struct arena *arena)
 {
-        Firesteel__Yarn__ContainerLaunchContext *c =
-                NEW(arena, Firesteel__Yarn__ContainerLaunchContext, FIRESTEEL__YARN__CONTAINER_LAUNCH_CONTEXT__INIT);
-        const struct strmap *env = &q->launch->environment;
-        c->local_resources = yarn_context_array(arena, q->staging->resources.len);
-        for (size_t i = 0; i < q->staging->resources.len; i++)
-                c->local_resources[c->n_local_resources++] = yarn_context_file(arena, &q->staging->resources.data[i]);
-        c->environment = yarn_context_array(arena, env->count);
-        for (struct strmap_entry *e = NULL; (e = strmap_next(env, e));) {
-                Firesteel__Yarn__Variable *v = NEW(arena, Firesteel__Yarn__Variable, FIRESTEEL__YARN__VARIABLE__INIT);
-                v->key = e->key;
-                v->value = e->value;
-                c->environment[c->n_environment++] = v;
-        }
-        c->command = q->launch->command.data;
-        c->n_command = q->launch->command.len;
-        c->acls = yarn_context_array(arena, 2);
-        c->acls[c->n_acls++] = yarn_context_acl(arena, ACCESS_VIEW, q->view_acl);
-        c->acls[c->n_acls++] = yarn_context_acl(arena, ACCESS_MODIFY, q->modify_acl);
-        if (q->tokens && q->tokens->len) {
-                c->has_tokens = true;
-                c->tokens = (ProtobufCBinaryData){.data = (uint8_t *)q->tokens->data, .len = q->tokens->len};
-        }
-        return c;
+        if (!q->am)
+                return NEW(arena, Firesteel__Yarn__ContainerLaunchContext,
+                           FIRESTEEL__YARN__CONTAINER_LAUNCH_CONTEXT__INIT);
+        if (!q->view_acl)
+                return q->am;
+        q->am->acls = yarn_context_array(arena, 2);
+        q->am->n_acls = 2;
+        q->am->acls[0] = yarn_context_acl(arena, ACCESS_VIEW, q->view_acl);
+        q->am->acls[1] = yarn_context_acl(arena, ACCESS_MODIFY, q->modify_acl);
+        return q->am;
 }
 
 /* ---------------------------------------------------------------------------------------------------- application */
@@ -196,6 +133,7 @@ void yarn_context_build(const struct yarn_context_request *q, struct arena *aren
         out->application_type = s->type;
         out->am_container_spec = yarn_context_container(q, arena);
         out->has_unmanaged_am = true;
+        out->unmanaged_am = !q->am;
         out->application_tags = yarn_context_array(arena, s->tags.len);
         for (size_t i = 0; i < s->tags.len; i++) {
                 size_t k = 0;

@@ -2,9 +2,9 @@
  * See conf_archive.h. Hadoop's defaults come from the XML files in the jar of SPARK_HOME, as on a JVM's class path; an
  * installation without that jar sends only what was set.
  */
-#include "submit/yarn/conf_archive.h"
+#include "yarn/application/conf_archive.h"
 
-#include "submit/yarn/am_launch.h"
+#include "yarn/application/container_links.h"
 
 #include "base/error.h"
 #include "base/fs.h"

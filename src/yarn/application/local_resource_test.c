@@ -1,0 +1,124 @@
+/* Files on the cluster: stored once, described to the ApplicationMaster, read there. */
+#include "yarn/application/cluster_file.h"
+#include "yarn/application/local_resource.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "conf/conf.h"
+#include "unit/cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The second application finds the first one's file, unchanged. */
+static void stores_a_file_once(void **state)
+{
+        char folder[] = "/tmp/firesteel-cluster-file-XXXXXX";
+        struct local_resource first = {0}, second = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        struct stat st;
+        assert_non_null(mkdtemp(folder));
+        _cleanup_free_ char *local = mem_printf("%s/local", folder), *cache = mem_printf("file:%s/cache", folder);
+        _cleanup_free_ char *stored = mem_printf("%s/cache/abc.tar.gz", folder);
+        _cleanup_free_ char *missing = mem_printf("%s/missing", folder);
+        FILE *file = fopen(local, "w");
+        assert_true(file && fputs("content", file) >= 0 && fclose(file) == 0);
+        assert_int_equal(cluster_file_store(cache, local, "abc", ".tar.gz", &first, &error), 0);
+        assert_int_equal(stat(stored, &st), 0);
+        assert_int_equal(first.size, 7);
+        assert_false(first.is_public); /* mkdtemp's directory is closed to others */
+        assert_int_equal(first.modified_ms, st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
+        assert_int_equal(cluster_file_store(cache, missing, "abc", ".tar.gz", &second, &error), 0);
+        assert_string_equal(first.path, second.path);
+        assert_int_equal(first.modified_ms, second.modified_ms);
+        local_resource_deinit(&second);
+        assert_int_equal(chmod(folder, 0755) || chmod(stored, 0644), 0);
+        assert_int_equal(cluster_file_store(cache, missing, "abc", ".tar.gz", &second, &error), 0);
+        assert_true(second.is_public);
+        local_resource_deinit(&second);
+        assert_int_equal(cluster_file_store(cache, missing, "def", ".tar.gz", &second, &error), -ENOENT);
+        assert_non_null(strstr(error_message(&error), missing));
+        local_resource_deinit(&first);
+        error_deinit(&error);
+        _cleanup_free_ char *command = mem_printf("ls %s/cache | wc -l | grep -qx 1 && rm -r %s", folder, folder);
+        assert_int_equal(system(command), 0); /* no part of the failed upload is left */
+}
+
+static void reads_what_was_described(void **state)
+{
+        static const struct local_resource files[] = {
+                {.link = (char *)"a", .path = (char *)"hdfs://nn/a", .size = 1, .modified_ms = 4},
+                {.link = (char *)"b #1",
+                 .path = (char *)"hdfs://nn:9000/x/b 100%.tar.gz",
+                 .size = 22,
+                 .modified_ms = 1700000000000,
+                 .archive = true,
+                 .is_public = true},
+                {.link = (char *)"secret", .path = (char *)"hdfs://nn/secret", .driver_only = true},
+                {.link = (char *)"ab", .path = (char *)"file:/ab", .size = 3, .modified_ms = 6}};
+        struct local_resources all = {0}, found = {0};
+        struct fst_conf conf;
+        conf_init(&conf);
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+                local_resources_add_copy(&all, &files[i]);
+        local_resources_describe(&all, "hdfs://nn/conf.zip", &conf.set);
+        assert_string_equal(conf_get_raw(&conf, "spark.yarn.cache.confArchive"), "hdfs://nn/conf.zip");
+        assert_int_equal(local_resources_read(&found, &conf, NULL), 0);
+        assert_int_equal(found.list.len, 3); /* without the driver's */
+        assert_null(local_resources_find(&found, "secret"));
+        const struct local_resource *b = local_resources_find(&found, "b #1");
+        assert_non_null(b);
+        assert_string_equal(b->path, files[1].path);
+        assert_int_equal(b->size, 22);
+        assert_int_equal(b->modified_ms, 1700000000000);
+        assert_true(b->is_public);
+        assert_true(b->archive);
+        assert_false(local_resources_find(&found, "ab")->archive);
+        assert_string_equal(local_resources_find(&found, "ab")->path, "file:/ab");
+        local_resources_deinit(&all);
+        local_resources_deinit(&found);
+        conf_deinit(&conf);
+}
+
+static void refuses_damaged_lists(void **state)
+{
+        struct local_resources found = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        struct fst_conf conf;
+        conf_init(&conf);
+        assert_int_equal(local_resources_read(&found, &conf, &error), 0); /* none */
+        conf_set(&conf, "spark.yarn.cache.filenames", "hdfs://nn/a#a,hdfs://nn/b");
+        conf_set(&conf, "spark.yarn.cache.sizes", "1");
+        assert_int_equal(local_resources_read(&found, &conf, &error), -EINVAL);
+        assert_string_equal(error_message(&error),
+                            "spark.yarn.cache.sizes has 1 elements, but spark.yarn.cache.filenames has 2: submit the "
+                            "application again");
+        conf_set(&conf, "spark.yarn.cache.sizes", "1,2");
+        conf_set(&conf, "spark.yarn.cache.timestamps", "1,2");
+        conf_set(&conf, "spark.yarn.cache.visibilities", "PUBLIC,PUBLIC");
+        conf_set(&conf, "spark.yarn.cache.types", "FILE,FILE");
+        assert_int_equal(local_resources_read(&found, &conf, &error), -EINVAL);
+        assert_string_equal(error_message(&error), "spark.yarn.cache.filenames: \"hdfs://nn/b\" is not a URI with a "
+                                                   "link (scheme:path#link)");
+        local_resources_deinit(&found);
+        error_deinit(&error);
+        conf_deinit(&conf);
+}
+
+static const struct CMUnitTest cases[] = {
+        cmocka_unit_test(stores_a_file_once),
+        cmocka_unit_test(reads_what_was_described),
+        cmocka_unit_test(refuses_damaged_lists),
+};
+
+int main(void)
+{
+        return cmocka_run_group_tests(cases, NULL, NULL);
+}
