@@ -111,10 +111,12 @@ class Points:
         os.close(self.ending)
 
 
-def unused_port(hosts, rnd=random.SystemRandom()):
-    """Return a port that is free on all of @hosts and below the system's ephemeral ports, which begin at 32768."""
+def unused_port(hosts, taken=(), rnd=random.SystemRandom()):
+    """Return a port, not in @taken, that is free on all of @hosts and below the system's ephemeral ports, which begin at 32768."""
     while True:
         port = rnd.randrange(12000, 32000)
+        if port in taken:
+            continue
         try:
             for host in hosts:
                 with socket.socket() as free:
@@ -301,10 +303,11 @@ class StandaloneRun:
                 raise Violation("no small disk could be mounted")
         self.points = Points(self.path("points"), self.passed)
         # A driver gets all masters with the port of the accepting one, so all masters use the same port.
-        self.port, self.rest = unused_port(MASTERS), unused_port([*MASTERS, GATE])
-        self.shuffle = unused_port(["0.0.0.0"])
+        self.port = unused_port(MASTERS)
+        self.rest = unused_port([*MASTERS, GATE], {self.port})
+        self.shuffle = unused_port(["0.0.0.0"], {self.port, self.rest})
         if self.setting == "zookeeper":
-            self.zookeeper_port = unused_port(MASTERS)
+            self.zookeeper_port = unused_port(MASTERS, {self.port, self.rest, self.shuffle})
             self.zookeeper = self.start_zookeeper()
         if self.setting == "service":
             self.service = self.start_service()
