@@ -483,53 +483,7 @@ void am_launch_deinit(struct am_launch *launch)
         string_list_deinit(&launch->warnings);
 }
 
-/* --------------------------------------------------------------------------------------------- access, archives */
-
-static bool am_launch_list_has(const struct string_list *list, const char *name)
-{
-        for (size_t i = 0; i < list->len; i++)
-                if (strcmp(list->data[i], name) == 0)
-                        return true;
-        return false;
-}
-
-/* Appends the distinct names of the list @first, of @users (NULL: none) and of the list @last; "*" alone if it is among
- * them. */
-static int am_launch_put_acl(const struct fst_conf *conf, const char *first, const char *const *users, const char *last,
-                             struct buf *out, struct fst_error *error)
-{
-        _cleanup_(string_list_deinit) struct string_list all = {0};
-        struct string_list *names = &all;
-        int r = conf_list_read(conf, first, names, error);
-        for (; users && *users; users++)
-                string_list_add(names, *users);
-        if (r == 0)
-                r = conf_list_read(conf, last, names, error);
-        if (am_launch_list_has(names, "*"))
-                buf_putc(out, '*');
-        for (size_t i = 0; i < names->len && !am_launch_list_has(names, "*"); i++) {
-                const struct string_list before = {.data = names->data, .len = i};
-                if (!am_launch_list_has(&before, names->data[i]))
-                        buf_printf(out, "%s%s", i ? "," : "", names->data[i]);
-        }
-        return r;
-}
-
-int am_launch_acl(const struct fst_conf *conf, const char *os_user, const char *user, bool view, char **out,
-                  struct fst_error *error)
-{
-        const char *const users[] = {os_user, user, NULL};
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        int r = am_launch_put_acl(conf, "spark.admin.acls", users, view ? "spark.ui.view.acls" : "spark.modify.acls",
-                                  &text, error);
-        buf_putc(&text, ' ');
-        if (r == 0)
-                r = am_launch_put_acl(conf, "spark.admin.acls.groups", NULL,
-                                      view ? "spark.ui.view.acls.groups" : "spark.modify.acls.groups", &text, error);
-        if (r == 0)
-                *out = buf_steal(&text);
-        return r;
-}
+/* ------------------------------------------------------------------------------------------------- Python archives */
 
 /* The file of SPARK_HOME's python/lib that begins with @prefix and ends with @suffix; else "@prefix…@suffix". */
 static char *am_launch_find_archive(const char *directory, const char *prefix, const char *suffix)

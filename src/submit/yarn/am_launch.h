@@ -53,10 +53,6 @@ void am_launch_deinit(struct am_launch *launch);
 /* @word in single quotes for YARN's bash -c. The caller owns it. */
 char *am_launch_quote(const char *word);
 
-/* "user,user group": who may view (or else modify) the application. The caller owns it. */
-int am_launch_acl(const struct fst_conf *conf, const char *os_user, const char *user, bool view, char **out,
-                  struct fst_error *error);
-
 /* The Python archives that Spark ships: PYSPARK_ARCHIVES_PATH, else those of SPARK_HOME. -ENOENT with Spark's message.
  */
 int am_launch_python_archives(const char *(*env)(const char *name), struct string_list *out, struct fst_error *error);

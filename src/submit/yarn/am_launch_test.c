@@ -51,6 +51,7 @@ static int teardown(void **state)
 static int setup(void **state)
 {
         conf_init(&conf);
+        conf_set(&conf, "spark.submit.deployMode", "cluster");
         hadoop_conf_init(&hadoop, env);
         return 0;
 }
@@ -298,21 +299,6 @@ static void finds_python_archives(void **state)
         remove_tree(directory);
 }
 
-static void access_lists_name_users_once(void **state)
-{
-        _cleanup_free_ char *view = NULL, *modify = NULL, *all = NULL;
-        assert_int_equal(am_launch_acl(&conf, "root", "root", true, &view, &error), 0);
-        assert_string_equal(view, "root ");
-        conf_set(&conf, "spark.admin.acls", "boss");
-        conf_set(&conf, "spark.modify.acls", "ann,bob");
-        conf_set(&conf, "spark.modify.acls.groups", "g,h");
-        assert_int_equal(am_launch_acl(&conf, "root", "me", false, &modify, &error), 0);
-        assert_string_equal(modify, "boss,root,me,ann,bob g,h");
-        conf_set(&conf, "spark.ui.view.acls", "x,*");
-        assert_int_equal(am_launch_acl(&conf, "root", "me", true, &all, &error), 0);
-        assert_string_equal(all, "* ");
-}
-
 static void refuses_unknown_arguments(void **state)
 {
         char *const unknown[] = {"--what", "x"}, *const missing[] = {"--jar"};
@@ -340,7 +326,6 @@ int main(void)
                 cmocka_unit_test_setup_teardown(python_files_go_on_the_path, setup, teardown),
                 cmocka_unit_test_setup_teardown(r_source_is_the_first_argument, setup, teardown),
                 cmocka_unit_test_setup_teardown(finds_python_archives, setup, teardown),
-                cmocka_unit_test_setup_teardown(access_lists_name_users_once, setup, teardown),
                 cmocka_unit_test_setup_teardown(refuses_unknown_arguments, setup, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "yarn/application/application_client.h"
 #include "yarn/protocol/resource_manager.h"
 
 #include <stdbool.h>
@@ -20,9 +21,6 @@ struct fst_error;
 struct submission;
 struct yarn_client;
 struct yarn_settings;
-
-/* Spark's sentence for an application of which the ResourceManager knows nothing. */
-#define YARN_CLIENT_E_NOT_FOUND 1
 
 /*
  * Reads the settings of @s, prepared in cluster mode, and connects to nothing. @stopped is borrowed: once it is
@@ -46,8 +44,8 @@ const char *yarn_client_id(const struct yarn_client *c);
 int yarn_client_submit(struct yarn_client *c, struct fst_error *error);
 
 /*
- * Reads the application's report, which the caller frees. Returns 0, YARN_CLIENT_E_NOT_FOUND with @error, or another
- * negative status.
+ * Reads the application's report, which the caller frees. Returns 0, APPLICATION_CLIENT_E_NOT_FOUND, or
+ * negative with @error.
  */
 int yarn_client_report(struct yarn_client *c, Firesteel__Yarn__GetApplicationReportResponse **out,
                        struct fst_error *error);
@@ -57,6 +55,3 @@ int yarn_client_kill(struct yarn_client *c, struct fst_error *error);
 
 /* Removes the staging directory, unless it is to be kept. */
 void yarn_client_clean_up(struct yarn_client *c);
-
-/* The details of a report as Spark logs them: "\n\t client token: N/A\n\t …". The caller owns it. */
-char *yarn_client_report_text(const Firesteel__Yarn__ApplicationReport *report);

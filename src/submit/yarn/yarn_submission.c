@@ -93,9 +93,9 @@ static void yarn_submission_poll(fst_submission *app, bool again)
         submission_intervals(app, &every, &away, NULL);
         pthread_mutex_lock(&app->yarn->lock);
         const int r = yarn_client_report(app->yarn->client, &answer, &error);
-        const int state = r == 0                         ? yarn_submission_state(answer->report)
-                          : r == YARN_CLIENT_E_NOT_FOUND ? FST_SUBMIT_KILLED
-                                                         : FST_SUBMIT_UNKNOWN;
+        const int state = r == 0                                ? yarn_submission_state(answer->report)
+                          : r == APPLICATION_CLIENT_E_NOT_FOUND ? FST_SUBMIT_KILLED
+                                                                : FST_SUBMIT_UNKNOWN;
         if (fst_submit_is_final(state) && !app->yarn->cleaned) {
                 app->yarn->cleaned = true;
                 yarn_client_clean_up(app->yarn->client);

@@ -9,6 +9,7 @@
 
 #include "submit/prepare/submission.h"
 #include "submit/yarn/yarn_client.h"
+#include "yarn/application/application_monitor.h"
 #include "yarn/application/yarn_settings.h"
 
 #include "base/error.h"
@@ -36,8 +37,7 @@ struct yarn_following {
         struct launcher_backend *launcher;
         int stop_requested; /* atomic: the launcher asked for the end */
         bool killed;        /* the application was asked to end */
-        int last_state;
-        int64_t unlogged; /* reports since the last logged one */
+        struct application_monitor monitor;
 };
 
 static void yarn_submit_on_signal(int number)
@@ -119,23 +119,6 @@ static void yarn_following_report_state(struct yarn_following *f, int state, int
                 launcher_backend_set_state(f->launcher, LAUNCHER_KILLED);
 }
 
-static void yarn_following_log(struct yarn_following *f, const Firesteel__Yarn__ApplicationReport *report)
-{
-        const char *id = yarn_client_id(f->client);
-        const bool changed = f->last_state != report->state;
-        f->unlogged++;
-        if (changed || f->unlogged >= yarn_client_settings(f->client)->report_frequency) {
-                log_info(COMPONENT, "Application report for %s (state: %s)", id,
-                         yarn_application_state_name(report->state));
-                f->unlogged = 0;
-        }
-        _cleanup_free_ char *text = yarn_client_report_text(report);
-        if (log_enabled(LOG_DEBUG, COMPONENT))
-                log_multiline(LOG_DEBUG, COMPONENT, "%s", text);
-        else if (changed)
-                log_multiline(LOG_INFO, COMPONENT, "%s", text);
-}
-
 static void yarn_following_handle_stop(struct yarn_following *f)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -154,7 +137,7 @@ static int yarn_following_step(struct yarn_following *f, struct yarn_end *end)
         Firesteel__Yarn__GetApplicationReportResponse *answer;
         const char *id = yarn_client_id(f->client);
         const int r = yarn_client_report(f->client, &answer, &error);
-        if (r == YARN_CLIENT_E_NOT_FOUND) {
+        if (r == APPLICATION_CLIENT_E_NOT_FOUND) {
                 log_error(COMPONENT, "Application %s not found.", id);
                 yarn_client_clean_up(f->client);
                 *end = (struct yarn_end){.state = YARN_KILLED, .final_status = YARN_FINAL_KILLED};
@@ -169,10 +152,9 @@ static int yarn_following_step(struct yarn_following *f, struct yarn_end *end)
         }
         const Firesteel__Yarn__ApplicationReport *report = answer->report;
         const int state = report->state;
-        yarn_following_log(f, report);
-        if (state != f->last_state)
+        if (state != f->monitor.last_state)
                 yarn_following_report_state(f, state, report->final_status);
-        f->last_state = state;
+        application_monitor_log(&f->monitor, id, report);
         const bool ended = state == YARN_FINISHED || state == YARN_FAILED || state == YARN_KILLED;
         if (ended) {
                 yarn_client_clean_up(f->client);
@@ -191,6 +173,7 @@ static int yarn_following_run(struct yarn_following *f, int *status, struct fst_
 {
         const char *id = yarn_client_id(f->client);
         struct yarn_end end = {0};
+        f->monitor.frequency = yarn_client_settings(f->client)->report_frequency;
         for (;;) {
                 const int64_t interval = yarn_client_settings(f->client)->report_interval_ms;
                 if (!f->stop_requested)
@@ -233,7 +216,7 @@ static int yarn_following_log_once(struct yarn_following *f, struct fst_error *e
         if (r != 0)
                 return r < 0 ? r : -ENOENT;
         const int state = answer->report->state;
-        _cleanup_free_ char *text = yarn_client_report_text(answer->report);
+        _cleanup_free_ char *text = application_report_text(answer->report);
         log_info(COMPONENT, "Application report for %s (state: %s)", yarn_client_id(f->client),
                  yarn_application_state_name(state));
         log_multiline(LOG_INFO, COMPONENT, "%s", text);

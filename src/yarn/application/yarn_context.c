@@ -68,9 +68,9 @@ static Firesteel__Yarn__Resource *yarn_context_capability(const struct yarn_cont
         r->has_memory = r->has_virtual_cores = true;
         r->memory = s->memory + s->overhead;
         r->virtual_cores = (int32_t)s->cores;
-        r->values = yarn_context_array(arena, s->amounts.len);
-        for (size_t i = 0; i < s->amounts.len; i++) {
-                const struct yarn_amount *amount = &s->amounts.data[i];
+        r->values = yarn_context_array(arena, s->resources.list.len);
+        for (size_t i = 0; i < s->resources.list.len; i++) {
+                const struct container_resource *amount = &s->resources.list.data[i];
                 if (!yarn_context_knows(q->maximum, amount->name)) {
                         log_warn("ResourceRequestHelper",
                                  "YARN doesn't know about resource %s, your resource discovery has to handle properly "
@@ -83,7 +83,7 @@ static Firesteel__Yarn__Resource *yarn_context_capability(const struct yarn_cont
                         NEW(arena, Firesteel__Yarn__ResourceValue, FIRESTEEL__YARN__RESOURCE_VALUE__INIT);
                 v->key = amount->name;
                 v->has_value = v->has_type = true;
-                v->value = amount->value;
+                v->value = amount->amount;
                 v->units = amount->units;
                 r->values[r->n_values++] = v;
         }

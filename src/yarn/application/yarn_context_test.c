@@ -27,6 +27,7 @@ static Firesteel__Yarn__ApplicationSubmissionContext context;
 static int setup(void **state)
 {
         conf_init(&conf);
+        conf_set(&conf, "spark.submit.deployMode", "cluster");
         launch = (struct container_launch){0};
         resources = (struct local_resources){0};
         arena = ARENA_INIT;
@@ -120,6 +121,16 @@ static void tells_what_is_set(void **state)
         assert_string_equal(context.log_aggregation_context->rolled_exclude_pattern, "x");
 }
 
+static void unmanaged_application_has_no_container(void **state)
+{
+        assert_int_equal(yarn_settings_read(&settings, &conf, NULL), 0);
+        yarn_context_build(&(struct yarn_context_request){.settings = &settings, .maximum = &maximum}, &arena,
+                           &context);
+        assert_true(context.unmanaged_am);
+        assert_int_equal(context.am_container_spec->n_command, 0);
+        assert_int_equal(context.am_container_spec->n_acls, 0);
+}
+
 static void leaves_out_unknown_resource_types(void **state)
 {
         Firesteel__Yarn__ResourceValue gpu = FIRESTEEL__YARN__RESOURCE_VALUE__INIT;
@@ -178,6 +189,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(tells_name_queue_and_resources, setup, teardown),
                 cmocka_unit_test_setup_teardown(tells_what_is_set, setup, teardown),
+                cmocka_unit_test_setup_teardown(unmanaged_application_has_no_container, setup, teardown),
                 cmocka_unit_test_setup_teardown(leaves_out_unknown_resource_types, setup, teardown),
                 cmocka_unit_test_setup_teardown(files_have_parts_of_their_uri, setup, teardown),
         };

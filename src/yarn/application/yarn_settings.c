@@ -8,11 +8,8 @@
 #include "yarn/conf/conf_list.h"
 
 #define MIB ((int64_t)1 << 20)
-#define DRIVER_TYPES "spark.yarn.driver.resource."
-#define EXECUTOR_TYPES "spark.yarn.executor.resource."
-#define AM_TYPES "spark.yarn.am.resource."
-#define AMOUNT_SUFFIX ".amount"
-#define AMOUNT_PATTERN "([0-9]+)([A-Za-z]*)"
+#define AM_OVERHEAD_FACTOR 0.1
+#define AM_MIN_OVERHEAD 384
 
 void yarn_settings_deinit(struct yarn_settings *s)
 {
@@ -20,107 +17,10 @@ void yarn_settings_deinit(struct yarn_settings *s)
                                s->rolled_include, s->rolled_exclude, s->staging_dir};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
-        for (size_t i = 0; i < s->amounts.len; i++) {
-                free(s->amounts.data[i].name);
-                free(s->amounts.data[i].units);
-        }
-        vec_deinit(&s->amounts);
+        container_resources_deinit(&s->resources);
+        yarn_executor_size_deinit(&s->executor);
         string_list_deinit(&s->tags);
         *s = (struct yarn_settings){0};
-}
-
-/* ------------------------------------------------------------------------------------------------ resource types */
-
-/* Resource types that have keys of Spark's own. */
-static int yarn_settings_check_types(const struct fst_conf *conf, struct fst_error *error)
-{
-        static const char *const memory[] = {"memory", "mb", "memory-mb"}, *const cores[] = {"cores", "vcores",
-                                                                                             "cpu-vcores"};
-        static const struct {
-                const char *prefix, *memory, *cores;
-        } roles[] = {
-                {AM_TYPES, "spark.yarn.am.memory", "spark.yarn.am.cores"},
-                {DRIVER_TYPES, "spark.driver.memory", "spark.driver.cores"},
-                {EXECUTOR_TYPES, "spark.executor.memory", "spark.executor.cores"},
-        };
-        static const struct {
-                const char *type_key, *prefix, *better;
-        } devices[] = {
-                {"spark.yarn.resourceFpgaDeviceName", EXECUTOR_TYPES, "spark.executor.resource.fpga.amount"},
-                {"spark.yarn.resourceFpgaDeviceName", DRIVER_TYPES, "spark.driver.resource.fpga.amount"},
-                {"spark.yarn.resourceGpuDeviceName", EXECUTOR_TYPES, "spark.executor.resource.gpu.amount"},
-                {"spark.yarn.resourceGpuDeviceName", DRIVER_TYPES, "spark.driver.resource.gpu.amount"},
-        };
-        _cleanup_(string_list_deinit) struct string_list pairs = {0}; /* wrong key, better key, … */
-        _cleanup_(buf_deinit) struct buf message = BUF_INIT;
-        for (size_t kind = 0; kind < 6; kind++)
-                for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
-                        string_list_take(
-                                &pairs, mem_printf("%s%s", roles[i].prefix, kind < 3 ? memory[kind] : cores[kind - 3]));
-                        string_list_add(&pairs, kind < 3 ? roles[i].memory : roles[i].cores);
-                }
-        for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
-                string_list_take(&pairs,
-                                 mem_printf("%s%s", devices[i].prefix, conf_get_value(conf, devices[i].type_key)));
-                string_list_add(&pairs, devices[i].better);
-        }
-        for (size_t i = 0; i < pairs.len; i += 2) {
-                _cleanup_free_ char *amount = mem_printf("%s" AMOUNT_SUFFIX, pairs.data[i]);
-                const char *const keys[] = {pairs.data[i], amount};
-                for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
-                        if (conf_contains(conf, keys[k]))
-                                buf_printf(&message, "Error: Do not use %s, please use %s instead!\n", keys[k],
-                                           pairs.data[i + 1]);
-        }
-        return message.len ? error_set(error, -EINVAL, "%s", buf_text(&message)) : 0;
-}
-
-/* Adds @value, a number with an optional unit, of resource type @name. */
-static int yarn_settings_add_amount(struct yarn_settings *s, const char *name, const char *value,
-                                    struct fst_error *error)
-{
-        char *units;
-        errno = 0;
-        const long long number = strtoll(value, &units, 10);
-        const size_t letters = strspn(units, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-        if (errno || *value < '0' || *value > '9' || units[letters])
-                return error_set(error, -EINVAL, "Resource request for '%s' ('%s') does not match pattern %s.", name,
-                                 value, AMOUNT_PATTERN);
-        vec_push(&s->amounts,
-                 (struct yarn_amount){.name = mem_strdup(name), .units = mem_strdup(units), .value = number});
-        return 0;
-}
-
-/* spark.yarn.driver.resource.TYPE.amount, then spark.driver.resource.{gpu,fpga}.amount. */
-static int yarn_settings_read_amounts(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error)
-{
-        static const char *const devices[][2] = {
-                {"spark.driver.resource.gpu.amount", "spark.yarn.resourceGpuDeviceName"},
-                {"spark.driver.resource.fpga.amount", "spark.yarn.resourceFpgaDeviceName"},
-        };
-        const size_t prefix = strlen(DRIVER_TYPES);
-        int r = 0;
-        for (struct strmap_entry *e = NULL; r == 0 && (e = strmap_next(&conf->set, e));) {
-                if (strncmp(e->key, DRIVER_TYPES, prefix) != 0)
-                        continue;
-                const char *type = e->key + prefix, *dot = strrchr(type, '.');
-                if (!dot)
-                        return error_set(error, -EINVAL,
-                                         "Missing suffix for %s, you must specify a suffix - amount is currently the "
-                                         "only supported suffix.",
-                                         e->key);
-                if (strcmp(dot, AMOUNT_SUFFIX) != 0)
-                        return error_set(error, -EINVAL, "Unsupported suffix: %s in: %s, only .amount is supported.",
-                                         dot + 1, e->key);
-                _cleanup_free_ char *name = mem_strndup(type, (size_t)(dot - type));
-                r = yarn_settings_add_amount(s, name, e->value, error);
-        }
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(devices); i++) {
-                const char *amount = conf_get_value(conf, devices[i][0]);
-                if (amount && strtoll(amount, NULL, 10) > 0)
-                        r = yarn_settings_add_amount(s, conf_get_value(conf, devices[i][1]), amount, error);
-        }
-        return r;
 }
 
 /* -------------------------------------------------------------------------------------------------------- memory */
@@ -150,40 +50,38 @@ static int yarn_settings_overhead(const struct fst_conf *conf, const char *key, 
         return r;
 }
 
-static int yarn_settings_read_off_heap(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error)
-{
-        bool enabled;
-        int64_t bytes = 0;
-        int r = conf_get_bool(conf, "spark.memory.offHeap.enabled", &enabled, error);
-        if (r == 0 && enabled)
-                r = conf_get_bytes(conf, "spark.memory.offHeap.size", &bytes, error);
-        if (r == 0 && enabled && bytes / MIB <= 0)
-                return error_set(error, -EINVAL,
-                                 "requirement failed: spark.memory.offHeap.size must be > 0 when "
-                                 "spark.memory.offHeap.enabled == true");
-        s->executor_off_heap = bytes / MIB;
-        return r;
-}
-
-static int yarn_settings_read_memory(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error)
+static int yarn_settings_read_driver(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error)
 {
         int r = yarn_settings_mib(conf, "spark.driver.memory", &s->memory, error);
         if (r == 0)
                 r = yarn_settings_overhead(conf, "spark.driver.memoryOverhead", "spark.driver.memoryOverheadFactor",
                                            "spark.driver.minMemoryOverhead", s->memory, &s->overhead, error);
-        if (r == 0)
-                r = conf_get_int(conf, "spark.driver.cores", &s->cores, error);
-        if (r == 0)
-                r = yarn_settings_mib(conf, "spark.executor.memory", &s->executor_memory, error);
-        if (r == 0)
-                r = yarn_settings_read_off_heap(s, conf, error);
-        if (r == 0)
-                r = yarn_settings_overhead(conf, "spark.executor.memoryOverhead", "spark.executor.memoryOverheadFactor",
-                                           "spark.executor.minMemoryOverhead", s->executor_memory,
-                                           &s->executor_overhead, error);
-        if (r == 0 && s->python && conf_contains(conf, "spark.executor.pyspark.memory"))
-                r = yarn_settings_mib(conf, "spark.executor.pyspark.memory", &s->executor_python, error);
-        return r;
+        return r < 0 ? r : conf_get_int(conf, "spark.driver.cores", &s->cores, error);
+}
+
+/* Its overhead has no factor and no minimum of its own. */
+static int yarn_settings_read_am(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error)
+{
+        int r = yarn_settings_mib(conf, "spark.yarn.am.memory", &s->memory, error);
+        s->overhead = MAX((int64_t)(AM_OVERHEAD_FACTOR * (double)s->memory), (int64_t)AM_MIN_OVERHEAD);
+        if (r == 0 && conf_contains(conf, "spark.yarn.am.memoryOverhead"))
+                r = yarn_settings_mib(conf, "spark.yarn.am.memoryOverhead", &s->overhead, error);
+        return r < 0 ? r : conf_get_int(conf, "spark.yarn.am.cores", &s->cores, error);
+}
+
+static int yarn_settings_read_sizes(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error)
+{
+        const char *mode = conf_get_raw(conf, "spark.submit.deployMode");
+        const bool cluster = mode && strcmp(mode, "cluster") == 0;
+        int r = cluster ? yarn_settings_read_driver(s, conf, error) : yarn_settings_read_am(s, conf, error);
+        if (r == 0 && (s->cores < 1 || s->cores > INT32_MAX))
+                r = error_set(error, -EINVAL, "%s is %lld, but must be at least 1",
+                              cluster ? "spark.driver.cores" : "spark.yarn.am.cores", (long long)s->cores);
+        r = r < 0 ? r : yarn_executor_size_read_memory(conf, &s->executor, error);
+        r = r < 0 ? r : container_resources_check(conf, error);
+        return r < 0 ? r
+                     : container_resources_read(conf, cluster ? "driver" : "am", "spark.driver.resource.",
+                                                &s->resources, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------- reading */
@@ -251,33 +149,20 @@ int yarn_settings_read(struct yarn_settings *s, const struct fst_conf *conf, str
         *s = (struct yarn_settings){0};
         int r = conf_get_bool(conf, "spark.yarn.isPython", &s->python, error);
         if (r == 0)
-                r = yarn_settings_read_memory(s, conf, error);
-        if (r == 0)
-                r = yarn_settings_check_types(conf, error);
-        if (r == 0)
-                r = yarn_settings_read_amounts(s, conf, error);
+                r = yarn_settings_read_sizes(s, conf, error);
         if (r == 0)
                 r = yarn_settings_read_application(s, conf, error);
         return r == 0 ? yarn_settings_read_client(s, conf, error) : r;
 }
 
-#define THRESHOLD_ADVICE                                                                                               \
-        "Please check the values of 'yarn.scheduler.maximum-allocation-mb' and/or "                                    \
-        "'yarn.nodemanager.resource.memory-mb'."
-
 int yarn_settings_verify(const struct yarn_settings *s, int64_t maximum, struct fst_error *error)
 {
-        if (s->executor_memory + s->executor_off_heap + s->executor_overhead + s->executor_python > maximum)
-                return error_set(
-                        error, -EINVAL,
-                        "Required executor memory (%lld MB), offHeap memory (%lld) MB, overhead (%lld MB), "
-                        "and PySpark memory (%lld MB) is above the max threshold (%lld MB) of this cluster! " THRESHOLD_ADVICE,
-                        (long long)s->executor_memory, (long long)s->executor_off_heap, (long long)s->executor_overhead,
-                        (long long)s->executor_python, (long long)maximum);
-        if (s->memory + s->overhead > maximum)
-                return error_set(error, -EINVAL,
-                                 "Required AM memory (%lld+%lld MB) is above the max threshold (%lld MB) of this "
-                                 "cluster! " THRESHOLD_ADVICE,
-                                 (long long)s->memory, (long long)s->overhead, (long long)maximum);
-        return 0;
+        const int r = yarn_executor_size_check(&s->executor, maximum, error);
+        if (r < 0 || s->memory + s->overhead <= maximum)
+                return r;
+        return error_set(error, -EINVAL,
+                         "Required AM memory (%lld+%lld MB) is above the max threshold (%lld MB) of this cluster! "
+                         "Please check the values of 'yarn.scheduler.maximum-allocation-mb' and/or "
+                         "'yarn.nodemanager.resource.memory-mb'.",
+                         (long long)s->memory, (long long)s->overhead, (long long)maximum);
 }

@@ -1,13 +1,16 @@
 /*
- * The settings of a submission to YARN in cluster mode: what the ApplicationMaster's container needs, how the
- * application is registered, and how the client behaves afterwards. Pure.
+ * The settings of a submission to YARN: what the ApplicationMaster's container needs, how the application is
+ * registered, and how the client behaves afterwards. Pure.
+ *
+ * In cluster mode the ApplicationMaster is the driver (spark.driver.*); in client mode it is small (spark.yarn.am.*).
  *
  * Follows Client and ResourceRequestHelper of Spark 4.3. Memory is in MiB.
  */
 #pragma once
 
 #include "base/string_list.h"
-#include "base/vec.h"
+#include "yarn/conf/container_resources.h"
+#include "yarn/conf/executor_size.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,19 +18,12 @@
 struct fst_conf;
 struct fst_error;
 
-/* An amount of a resource type other than memory and cores. */
-struct yarn_amount {
-        char *name, *units; /* owned; "yarn.io/gpu", "" */
-        int64_t value;
-};
-
 /* All strings are owned; NULL or a negative number: not set. */
 struct yarn_settings {
         char *name, *queue, *type;
-        int64_t memory, overhead; /* of the ApplicationMaster, which is the driver */
-        int64_t cores;
-        int64_t executor_memory, executor_off_heap, executor_overhead, executor_python;
-        VEC(struct yarn_amount) amounts; /* of the ApplicationMaster */
+        int64_t memory, overhead, cores;      /* of the ApplicationMaster */
+        struct container_resources resources; /* of the ApplicationMaster, besides memory and cores */
+        struct yarn_executor_size executor;   /* only its memory */
         struct string_list tags;
         int64_t max_attempts, validity_ms, priority;
         bool has_priority;
@@ -43,8 +39,8 @@ struct yarn_settings {
 };
 
 /*
- * Reads @conf into @s, which the caller deinits in either case. Returns 0, or -EINVAL with @error, in Spark's words
- * where it has some.
+ * Reads @conf into @s, which the caller deinits in either case. spark.submit.deployMode is the mode. Returns 0, or
+ * -EINVAL with @error, in Spark's words where it has some.
  */
 int yarn_settings_read(struct yarn_settings *s, const struct fst_conf *conf, struct fst_error *error);
 void yarn_settings_deinit(struct yarn_settings *s);

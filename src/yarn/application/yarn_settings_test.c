@@ -28,6 +28,7 @@ static int settings_of(const char *const *pairs)
 {
         teardown(NULL);
         conf_init(&conf);
+        conf_set(&conf, "spark.submit.deployMode", "cluster");
         for (; *pairs; pairs++) {
                 _cleanup_free_ char *key = mem_strdup(*pairs);
                 char *value = strchr(key, '=');
@@ -57,6 +58,26 @@ static void defaults_are_sparks(void **state)
         assert_int_equal(settings.report_frequency, 30);
         assert_null(settings.node_label);
         assert_null(settings.staging_dir);
+}
+
+static void client_mode_has_a_small_application_master(void **state)
+{
+        assert_int_equal(READ("spark.submit.deployMode=client"), 0);
+        assert_int_equal(settings.memory, 512);
+        assert_int_equal(settings.overhead, 384);
+        assert_int_equal(settings.cores, 1);
+        assert_int_equal(READ("spark.submit.deployMode=client", "spark.yarn.am.memory=6g", "spark.yarn.am.cores=3",
+                              "spark.driver.memory=1g", "spark.yarn.am.resource.x.amount=2",
+                              "spark.yarn.driver.resource.y.amount=1"),
+                         0);
+        assert_int_equal(settings.memory, 6144);
+        assert_int_equal(settings.overhead, 614);
+        assert_int_equal(settings.cores, 3);
+        assert_int_equal(settings.resources.list.len, 1);
+        assert_string_equal(settings.resources.list.data[0].name, "x");
+        assert_int_equal(READ("spark.submit.deployMode=client", "spark.yarn.am.memoryOverhead=100"), 0);
+        assert_int_equal(settings.overhead, 100);
+        assert_int_equal(yarn_settings_verify(&settings, 611, &error), -EINVAL);
 }
 
 static void overhead_is_a_fraction_or_explicit(void **state)
@@ -118,14 +139,15 @@ static void counts_off_heap_and_python_memory(void **state)
         assert_int_equal(READ("spark.executor.memory=1g", "spark.memory.offHeap.enabled=true",
                               "spark.memory.offHeap.size=512m", "spark.executor.pyspark.memory=256m"),
                          0);
-        assert_int_equal(settings.executor_off_heap, 512);
-        assert_int_equal(settings.executor_python, 0); /* not a Python application */
+        assert_int_equal(settings.executor.off_heap_mb, 512);
+        assert_int_equal(settings.executor.python_mb, 0); /* not a Python application */
         assert_int_equal(yarn_settings_verify(&settings, 1024 + 384 + 512, &error), 0);
         assert_int_equal(READ("spark.yarn.isPython=true", "spark.executor.pyspark.memory=256m"), 0);
         assert_int_equal(yarn_settings_verify(&settings, 1024 + 384 + 255, &error), -EINVAL);
         assert_int_equal(READ("spark.memory.offHeap.enabled=true"), -EINVAL);
-        assert_string_equal(error_message(&error), "requirement failed: spark.memory.offHeap.size must be > 0 when "
-                                                   "spark.memory.offHeap.enabled == true");
+        assert_string_equal(error_message(&error),
+                            "requirement failed: spark.memory.offHeap.size must be at least 1MiB when "
+                            "spark.memory.offHeap.enabled == true");
 }
 
 static void reads_resource_types_with_units(void **state)
@@ -133,12 +155,12 @@ static void reads_resource_types_with_units(void **state)
         assert_int_equal(READ("spark.yarn.driver.resource.yarn.io/fast.amount=5G", "spark.driver.resource.gpu.amount=2",
                               "spark.yarn.executor.resource.other.amount=7"),
                          0);
-        assert_int_equal(settings.amounts.len, 2);
-        assert_string_equal(settings.amounts.data[0].name, "yarn.io/fast");
-        assert_int_equal(settings.amounts.data[0].value, 5);
-        assert_string_equal(settings.amounts.data[0].units, "G");
-        assert_string_equal(settings.amounts.data[1].name, "yarn.io/gpu");
-        assert_string_equal(settings.amounts.data[1].units, "");
+        assert_int_equal(settings.resources.list.len, 2);
+        assert_string_equal(settings.resources.list.data[0].name, "yarn.io/fast");
+        assert_int_equal(settings.resources.list.data[0].amount, 5);
+        assert_string_equal(settings.resources.list.data[0].units, "G");
+        assert_string_equal(settings.resources.list.data[1].name, "yarn.io/gpu");
+        assert_string_equal(settings.resources.list.data[1].units, "");
 }
 
 static void refuses_invalid_values(void **state)
@@ -163,6 +185,7 @@ static void refuses_invalid_values(void **state)
                  "Unsupported suffix: count in: spark.yarn.driver.resource.fast.count, only .amount is supported."},
                 {"spark.yarn.driver.resource.fast.amount=x1",
                  "Resource request for 'fast' ('x1') does not match pattern ([0-9]+)([A-Za-z]*)."},
+                {"spark.driver.cores=0", "spark.driver.cores is 0, but must be at least 1"},
                 {"spark.yarn.report.loggingFrequency=0",
                  "'0' in spark.yarn.report.loggingFrequency is invalid. logging frequency should be positive"},
         };
@@ -180,6 +203,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_teardown(defaults_are_sparks, teardown),
+                cmocka_unit_test_teardown(client_mode_has_a_small_application_master, teardown),
                 cmocka_unit_test_teardown(overhead_is_a_fraction_or_explicit, teardown),
                 cmocka_unit_test_teardown(reads_how_the_application_is_registered, teardown),
                 cmocka_unit_test_teardown(refuses_more_memory_than_a_container_may_have, teardown),

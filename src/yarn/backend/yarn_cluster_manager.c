@@ -18,14 +18,19 @@
 #include "io/fs/file_systems.h"
 #include "net/security.h"
 #include "sched/allocation/executor_allocation.h"
+#include "yarn/application/application_acl.h"
+#include "yarn/application/application_client.h"
+#include "yarn/application/application_monitor.h"
 #include "yarn/application/container_links.h"
 #include "yarn/application/program_archive.h"
+#include "yarn/application/yarn_settings.h"
 #include "yarn/backend/am_link.h"
-#include "yarn/backend/client_application.h"
 #include "yarn/backend/executor_containers.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define LOG "YarnClientSchedulerBackend"
 #define SECRET "spark.authenticate.secret"
@@ -35,8 +40,10 @@ struct yarn_manager {
         struct executor_manager manager;
         struct fst_context *sc;
         struct cluster_backend *backend;
-        struct hadoop_rpc_client *rm;
-        struct client_application app;
+        struct yarn_settings settings; /* of the submission */
+        struct application_client app;
+        struct application_monitor reports; /* logs them until the application runs */
+        bool am_is_running;
         bool inside;     /* cluster mode: this process is the ApplicationMaster in a container */
         bool unmanaged;  /* this process hosts the executors */
         int32_t attempt; /* if it does */
@@ -44,9 +51,8 @@ struct yarn_manager {
         struct executor_containers containers; /* settings; executors only if unmanaged */
         struct am_link *link;                  /* NULL: unmanaged, or not started */
         uv_timer_t *monitor;                   /* asks for the application's state; NULL: unmanaged, or not started */
-        int64_t report_ms;
-        int target;                   /* executors set before the start; -1: not set */
-        struct string_list executors; /* ids of those that are registered */
+        int target;                            /* executors set before the start; -1: not set */
+        struct string_list executors;          /* ids of those that are registered */
         bool finishing, finished, failed, reporting;
         char *failure; /* why the application cannot go on */
 };
@@ -91,7 +97,7 @@ static int yarn_connect(struct yarn_manager *m, struct fst_error *error)
         if (r < 0)
                 return r;
         log_info("Client", "Connecting to ResourceManager at %s", addresses.data[0]);
-        return yarn_conf_client(conf, YARN_RM_CLIENT, NULL, NULL, cluster_backend_loop(m->backend), &m->rm, error);
+        return yarn_conf_client(conf, YARN_RM_CLIENT, NULL, NULL, cluster_backend_loop(m->backend), &m->app.rm, error);
 }
 
 static int yarn_ship_program(struct yarn_manager *m, struct fst_error *error)
@@ -129,8 +135,16 @@ static void yarn_name_application(struct yarn_manager *m, const char *driver_url
 static int yarn_submit(struct yarn_manager *m, const char *driver_url, struct fst_error *error)
 {
         struct executor_containers *c = &m->containers;
+        _cleanup_free_ char *view = NULL, *modify = NULL;
+        struct application_submission submission = {.yarn = &c->yarn_conf, .settings = &m->settings};
         if (m->unmanaged)
-                return client_application_submit(m->rm, m->sc->conf, NULL, &m->app, error);
+                return application_client_submit(&m->app, &submission, error);
+        const struct passwd *account = getpwuid(geteuid());
+        const char *os_user = account ? account->pw_name : c->user;
+        int r = application_acl(m->sc->conf, os_user, c->user, true, &view, error);
+        r = r < 0 ? r : application_acl(m->sc->conf, os_user, c->user, false, &modify, error);
+        if (r < 0)
+                return r;
         am_launch_fill(&c->launch,
                        &(struct executor_launch_options){.conf = m->sc->conf,
                                                          .user = c->user,
@@ -138,7 +152,10 @@ static int yarn_submit(struct yarn_manager *m, const char *driver_url, struct fs
                                                          .resources = &c->resources,
                                                          .credentials = &c->credentials},
                        strchr(driver_url, '@') + 1);
-        return client_application_submit(m->rm, m->sc->conf, &c->launch.message, &m->app, error);
+        submission.am = &c->launch.message;
+        submission.view_acl = view;
+        submission.modify_acl = modify;
+        return application_client_submit(&m->app, &submission, error);
 }
 
 static int yarn_create_secret(struct yarn_manager *m, struct fst_error *error);
@@ -181,16 +198,12 @@ static int yarn_announce(struct executor_manager *manager, struct cluster_backen
         if (m->inside)
                 return yarn_announce_inside(m, driver_url, app_id, error);
         int r = yarn_connect(m, error);
-        r = r < 0 ? r : client_application_create(m->rm, &m->app, error);
+        r = r < 0 ? r : yarn_settings_read(&m->settings, m->sc->conf, error);
+        r = r < 0 ? r : application_client_create(&m->app, &m->settings, error);
         if (r < 0)
                 return r;
         yarn_name_application(m, driver_url);
-        log_info("Client",
-                 "Verifying our application has not requested more than the maximum memory capability of the cluster "
-                 "(%lld MB per container)",
-                 (long long)m->app.most_mb);
-        r = yarn_executor_size_check(&m->containers.size, m->app.most_mb, error);
-        r = r < 0 ? r : yarn_ship_program(m, error);
+        r = yarn_ship_program(m, error);
         r = r < 0 ? r : yarn_create_secret(m, error);
         r = r < 0 ? r : yarn_submit(m, driver_url, error);
         if (r < 0)
@@ -243,6 +256,10 @@ static void yarn_on_report(void *owner, struct hadoop_rpc_result *result)
                 (Firesteel__Yarn__GetApplicationReportResponse *)result->answer;
         const Firesteel__Yarn__ApplicationReport *report = result->status == 0 ? answer->report : NULL;
         m->reporting = false;
+        if (report && !m->am_is_running) {
+                application_monitor_log(&m->reports, m->app.text, report);
+                m->am_is_running = report->state == YARN_RUNNING;
+        }
         if (report && report->state >= YARN_FINISHED && !m->finished) {
                 _cleanup_free_ char *why =
                         mem_printf("YARN application has exited unexpectedly with state %s! Check the YARN application "
@@ -275,7 +292,7 @@ static void yarn_ask_report(struct yarn_manager *m)
                                              .answer = &firesteel__yarn__get_application_report_response__descriptor,
                                              .done = yarn_on_report,
                                              .owner = m};
-        hadoop_rpc_client_call(m->rm, &call, &request.base);
+        hadoop_rpc_client_call(m->app.rm, &call, &request.base);
 }
 
 static void yarn_on_monitor(uv_timer_t *timer)
@@ -370,16 +387,15 @@ static void yarn_set_excluded_hosts(struct executor_manager *manager, const char
 static int yarn_start_link(struct yarn_manager *m, struct fst_error *error)
 {
         uv_loop_t *loop = cluster_backend_loop(m->backend);
-        int r = conf_get_ms(m->sc->conf, "spark.yarn.report.interval", &m->report_ms, error);
-        r = r < 0 ? r
-                  : am_link_new(cluster_backend_rpc(m->backend), &m->containers, &yarn_link_ops, m, &m->link, error);
+        const int r = am_link_new(cluster_backend_rpc(m->backend), &m->containers, &yarn_link_ops, m, &m->link, error);
         if (r < 0)
                 return r;
         m->monitor = new0(uv_timer_t);
         uv_timer_init(loop, m->monitor);
         m->monitor->data = m;
-        m->report_ms = MAX(m->report_ms, (int64_t)1);
-        uv_timer_start(m->monitor, yarn_on_monitor, (uint64_t)m->report_ms, (uint64_t)m->report_ms);
+        const uint64_t interval = (uint64_t)MAX(m->settings.report_interval_ms, (int64_t)1);
+        m->reports.frequency = m->settings.report_frequency;
+        uv_timer_start(m->monitor, yarn_on_monitor, interval, interval);
         return 0;
 }
 
@@ -480,7 +496,7 @@ static void yarn_kill_application(struct yarn_manager *m)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         bool killed;
-        if (yarn_rm_kill(m->rm, m->app.id, "the driver has ended", &killed, &error) < 0)
+        if (yarn_rm_kill(m->app.rm, m->app.id, "the driver has ended", &killed, &error) < 0)
                 log_warn(LOG, "%s cannot be killed: %s", m->containers.app_id, error_message(&error));
         m->finished = true;
 }
@@ -545,7 +561,7 @@ static void yarn_stop(struct executor_manager *manager)
                 uv_close((uv_handle_t *)steal(m->monitor), yarn_on_monitor_closed);
         am_link_close(m->link);
         yarn_executors_free(steal(m->containers.executors));
-        hadoop_rpc_client_free(steal(m->rm));
+        hadoop_rpc_client_free(steal(m->app.rm));
 }
 
 static void yarn_free(struct executor_manager *manager)
@@ -553,7 +569,8 @@ static void yarn_free(struct executor_manager *manager)
         struct yarn_manager *m = yarn_manager_of(manager);
         am_link_free(m->link);
         executor_containers_deinit(&m->containers);
-        client_application_deinit(&m->app);
+        application_client_deinit(&m->app);
+        yarn_settings_deinit(&m->settings);
         string_list_deinit(&m->executors);
         free(m->failure);
         free(m);

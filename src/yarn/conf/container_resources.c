@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AMOUNT_SUFFIX ".amount"
+
 void container_resources_deinit(struct container_resources *resources)
 {
         for (size_t i = 0; i < resources->list.len; i++) {
@@ -61,31 +63,57 @@ static int container_amount_parse(const char *key, const char *text, int64_t *am
         return 0;
 }
 
-/* The key that sets what users try to set as the resource @name, or NULL. The caller owns it. */
-static char *container_resource_own_key(const char *role, const char *name)
+/* Adds a line to @out if @key, or its amount, is set, but @better should be. */
+static void container_resource_refuse(const struct fst_conf *conf, const char *key, const char *better, struct buf *out)
 {
+        _cleanup_free_ char *amount = mem_printf("%s" AMOUNT_SUFFIX, key);
+        const char *const keys[] = {key, amount};
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+                if (conf_contains(conf, keys[i]))
+                        buf_printf(out, "Error: Do not use %s, please use %s instead!\n", keys[i], better);
+}
+
+int container_resources_check(const struct fst_conf *conf, struct fst_error *error)
+{
+        static const char *const memory[] = {"memory", "mb", "memory-mb"}, *const cores[] = {"cores", "vcores",
+                                                                                             "cpu-vcores"};
         static const struct {
-                const char *name, *key;
-        } own[] = {{"memory", "memory"},
-                   {"memory-mb", "memory"},
-                   {"mb", "memory"},
-                   {"cores", "cores"},
-                   {"vcores", "cores"},
-                   {"cpu-vcores", "cores"},
-                   {"yarn.io/gpu", "resource.gpu.amount"},
-                   {"yarn.io/fpga", "resource.fpga.amount"}};
-        const bool am = strcmp(role, "am") == 0;
-        for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-                if (strcmp(own[i].name, name) == 0 && !(am && text_starts_with(own[i].key, "resource.")))
-                        return mem_printf("spark.%s%s.%s", am ? "yarn." : "", role, own[i].key);
-        return NULL;
+                const char *prefix, *memory, *cores;
+        } roles[] = {
+                {"spark.yarn.am.resource.", "spark.yarn.am.memory", "spark.yarn.am.cores"},
+                {"spark.yarn.driver.resource.", "spark.driver.memory", "spark.driver.cores"},
+                {"spark.yarn.executor.resource.", "spark.executor.memory", "spark.executor.cores"},
+        };
+        static const struct {
+                const char *type_key, *prefix, *better;
+        } types[] = {
+                {"spark.yarn.resourceFpgaDeviceName", "spark.yarn.executor.resource.",
+                 "spark.executor.resource.fpga.amount"},
+                {"spark.yarn.resourceFpgaDeviceName", "spark.yarn.driver.resource.",
+                 "spark.driver.resource.fpga.amount"},
+                {"spark.yarn.resourceGpuDeviceName", "spark.yarn.executor.resource.",
+                 "spark.executor.resource.gpu.amount"},
+                {"spark.yarn.resourceGpuDeviceName", "spark.yarn.driver.resource.", "spark.driver.resource.gpu.amount"},
+        };
+        _cleanup_(buf_deinit) struct buf message = BUF_INIT;
+        for (size_t kind = 0; kind < 6; kind++)
+                for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+                        _cleanup_free_ char *key =
+                                mem_printf("%s%s", roles[i].prefix, kind < 3 ? memory[kind] : cores[kind - 3]);
+                        container_resource_refuse(conf, key, kind < 3 ? roles[i].memory : roles[i].cores, &message);
+                }
+        for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+                _cleanup_free_ char *key = mem_printf("%s%s", types[i].prefix, conf_get_value(conf, types[i].type_key));
+                container_resource_refuse(conf, key, types[i].better, &message);
+        }
+        return message.len ? error_set(error, -EINVAL, "%s", buf_text(&message)) : 0;
 }
 
 /* The part of @key, which follows @prefix, before ".amount"; owned by the caller. NULL with @error if it has none. */
 static char *container_resource_name(const char *key, const char *prefix, struct fst_error *error)
 {
         const char *rest = key + strlen(prefix), *dot = strrchr(rest, '.');
-        if (dot && strcmp(dot, ".amount") == 0)
+        if (dot && strcmp(dot, AMOUNT_SUFFIX) == 0)
                 return mem_strndup(rest, (size_t)(dot - rest));
         if (dot)
                 error_set(error, -EINVAL, "Unsupported suffix: %s in: %s, only .amount is supported.", dot + 1, key);
@@ -107,12 +135,8 @@ static int container_resources_read_own(const struct fst_conf *conf, const char 
                 if (!text_starts_with(e->key, prefix))
                         continue;
                 _cleanup_free_ char *name = container_resource_name(e->key, prefix, error);
-                _cleanup_free_ char *instead = name ? container_resource_own_key(role, name) : NULL;
                 if (!name)
                         return -EINVAL;
-                if (instead)
-                        return error_set(error, -EINVAL, "Error: Do not use %s, please use %s instead!", e->key,
-                                         instead);
                 const int r = container_amount_parse(name, e->value, &amount, &units, error);
                 if (r < 0)
                         return r;
@@ -128,7 +152,7 @@ int container_resources_read(const struct fst_conf *conf, const char *role, cons
                 const char *name, *key;
         } devices[] = {{"gpu", "spark.yarn.resourceGpuDeviceName"}, {"fpga", "spark.yarn.resourceFpgaDeviceName"}};
         int r = container_resources_read_own(conf, role, out, error);
-        for (size_t i = 0; r == 0 && spark_prefix && i < ARRAY_SIZE(devices); i++) {
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(devices); i++) {
                 _cleanup_free_ char *key = mem_printf("%s%s.amount", spark_prefix, devices[i].name);
                 _cleanup_free_ char *name = NULL;
                 int64_t amount;

@@ -24,9 +24,11 @@ struct container_resources {
 
 /*
  * Reads spark.yarn.ROLE.resource.NAME.amount (@role: "executor", "driver", "am"), and the GPUs and FPGAs under
- * @spark_prefix ("spark.executor.resource."; NULL: none). Returns 0, or
- * -EINVAL with Spark's message: an invalid amount, or a resource that has a key of its own, as memory.
+ * @spark_prefix ("spark.executor.resource."). Returns 0, or -EINVAL with Spark's message for an invalid amount.
  */
 int container_resources_read(const struct fst_conf *conf, const char *role, const char *spark_prefix,
                              struct container_resources *out, struct fst_error *error);
 void container_resources_deinit(struct container_resources *resources);
+
+/* Refuses resources that have keys of their own, as memory, with a line of Spark's for each: 0, or -EINVAL. */
+int container_resources_check(const struct fst_conf *conf, struct fst_error *error);

@@ -32,8 +32,8 @@ static int executor_size_mib(const struct fst_conf *conf, const char *key, int64
         return 0;
 }
 
-static int executor_size_read_memory(const struct fst_conf *conf, struct yarn_executor_size *size,
-                                     struct fst_error *error)
+int yarn_executor_size_read_memory(const struct fst_conf *conf, struct yarn_executor_size *size,
+                                   struct fst_error *error)
 {
         int64_t least, off_heap;
         double factor;
@@ -69,7 +69,7 @@ int yarn_executor_size_read(const struct fst_conf *conf, struct yarn_executor_si
         r = r < 0 ? r : conf_get_int(conf, "spark.task.cpus", &cpus, error);
         out->cores = (int)cores;
         out->tasks = (int)MAX(cores / MAX(cpus, (int64_t)1), (int64_t)1);
-        r = r < 0 ? r : executor_size_read_memory(conf, out, error);
+        r = r < 0 ? r : yarn_executor_size_read_memory(conf, out, error);
         return r < 0 ? r
                      : container_resources_read(conf, "executor", "spark.executor.resource.", &out->resources, error);
 }

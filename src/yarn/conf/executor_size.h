@@ -15,6 +15,10 @@ struct yarn_executor_size {
 
 /* The sizes that the configuration gives. Returns 0, or -EINVAL with @error. Deinit @out in either case. */
 int yarn_executor_size_read(const struct fst_conf *conf, struct yarn_executor_size *out, struct fst_error *error);
+
+/* Only the memory, which a client compares with the cluster. As yarn_executor_size_read. */
+int yarn_executor_size_read_memory(const struct fst_conf *conf, struct yarn_executor_size *out,
+                                   struct fst_error *error);
 void yarn_executor_size_deinit(struct yarn_executor_size *size);
 
 /* Whether it fits into the largest container of the cluster: 0, or -EINVAL with Spark's message. */

@@ -125,29 +125,20 @@ static void reads_custom_resources(void **state)
 static void refuses_custom_resources(void **state)
 {
         static const struct {
-                const char *role, *key, *value, *message;
+                const char *key, *value, *message;
         } all[] = {
-                {"executor", "spark.yarn.executor.resource.memory.amount", "1g",
-                 "Error: Do not use spark.yarn.executor.resource.memory.amount, please use spark.executor.memory instead!"},
-                {"am", "spark.yarn.am.resource.cpu-vcores.amount", "1",
-                 "Error: Do not use spark.yarn.am.resource.cpu-vcores.amount, please use spark.yarn.am.cores instead!"},
-                {"driver", "spark.yarn.driver.resource.mb.amount", "1",
-                 "Error: Do not use spark.yarn.driver.resource.mb.amount, please use spark.driver.memory instead!"},
-                {"executor", "spark.yarn.executor.resource.yarn.io/gpu.amount", "1",
-                 "Error: Do not use spark.yarn.executor.resource.yarn.io/gpu.amount, please use "
-                 "spark.executor.resource.gpu.amount instead!"},
-                {"executor", "spark.yarn.executor.resource.x", "1",
+                {"spark.yarn.executor.resource.x", "1",
                  "Missing suffix for spark.yarn.executor.resource.x, you must specify a suffix - amount is currently the "
                  "only supported suffix."},
-                {"executor", "spark.yarn.executor.resource.x.size", "1",
+                {"spark.yarn.executor.resource.x.size", "1",
                  "Unsupported suffix: size in: spark.yarn.executor.resource.x.size, only .amount is supported."},
-                {"executor", "spark.yarn.executor.resource.x.amount", "x1",
+                {"spark.yarn.executor.resource.x.amount", "x1",
                  "Resource request for 'x' ('x1') does not match pattern ([0-9]+)([A-Za-z]*)."},
-                {"executor", "spark.yarn.executor.resource.x.amount", "1G!",
+                {"spark.yarn.executor.resource.x.amount", "1G!",
                  "Resource request for 'x' ('1G!') does not match pattern ([0-9]+)([A-Za-z]*)."},
-                {"executor", "spark.yarn.executor.resource.x.amount", "",
+                {"spark.yarn.executor.resource.x.amount", "",
                  "Resource request for 'x' ('') does not match pattern ([0-9]+)([A-Za-z]*)."},
-                {"executor", "spark.yarn.executor.resource.x.amount", "99999999999999999999",
+                {"spark.yarn.executor.resource.x.amount", "99999999999999999999",
                  "Resource request for 'x' ('99999999999999999999') does not match pattern ([0-9]+)([A-Za-z]*)."},
         };
         for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
@@ -156,7 +147,9 @@ static void refuses_custom_resources(void **state)
                 struct fst_conf conf;
                 conf_init(&conf);
                 conf_set(&conf, all[i].key, all[i].value);
-                assert_int_equal(container_resources_read(&conf, all[i].role, NULL, &found, &error), -EINVAL);
+                assert_int_equal(
+                        container_resources_read(&conf, "executor", "spark.executor.resource.", &found, &error),
+                        -EINVAL);
                 assert_string_equal(error_message(&error), all[i].message);
                 error_deinit(&error);
                 container_resources_deinit(&found);

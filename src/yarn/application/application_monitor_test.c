@@ -1,5 +1,5 @@
 /* The report of an application reads as in Spark. */
-#include "submit/yarn/yarn_client.h"
+#include "yarn/application/application_monitor.h"
 
 #include "base/mem.h"
 
@@ -19,7 +19,7 @@ static void report_reads_as_sparks(void **state)
         report.start_time = 1795523761749;
         report.tracking_url = "http://h:8088/proxy/x/";
         report.user = "root";
-        _cleanup_free_ char *text = yarn_client_report_text(&report);
+        _cleanup_free_ char *text = application_report_text(&report);
         assert_string_equal(text, "\n\t client token: N/A\n\t diagnostics: N/A\n\t ApplicationMaster host: N/A\n\t "
                                   "ApplicationMaster RPC port: -1\n\t queue: root.default\n\t start time: "
                                   "1795523761749\n\t final status: UNDEFINED\n\t tracking URL: "
