@@ -107,8 +107,8 @@ class Application:
         with open(folder / "log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [*command, "app.c"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-                start_new_session=True, env=dict(kept, XDG_CACHE_HOME=cache, SPARK_CONF_DIR=str(folder / "conf"),
-                                                 ALLOCATION_TEST=self.mark, **(environment or {})))
+                start_new_session=True, env={**kept, "XDG_CACHE_HOME": cache, "SPARK_CONF_DIR": str(folder / "conf"),
+                                             "ALLOCATION_TEST": self.mark, **(environment or {})})
 
     def __enter__(self):
         return self

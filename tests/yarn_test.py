@@ -1,0 +1,455 @@
+"""Native applications on YARN, on the ResourceManager and NodeManagers of tests/yarn/fake_yarn.py."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(TESTS / "yarn"))
+from fake_node import wait_until  # noqa: E402
+from fake_yarn import ACCEPTED, FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, RUNNING, FakeYarn  # noqa: E402
+from gated_application import Application  # noqa: E402
+from sanitizers import SANITIZED  # noqa: E402
+from standalone_cluster import BIN, free_port  # noqa: E402
+from submitter import Submitter  # noqa: E402
+
+PI = str(TESTS.parent / "examples" / "spark_pi.c")
+UNMANAGED = "spark.yarn.unmanagedAM.enabled=true"
+QUICK = ("spark.yarn.scheduler.heartbeat.interval-ms=50", "spark.yarn.scheduler.initial-allocation.interval=20ms",
+         "spark.yarn.report.interval=50ms", "spark.executor.memory=200m", "spark.executor.instances=2", "spark.driver.host=127.0.0.1",
+         "spark.log.level=INFO")
+
+# Runs jobs until a file exists or a job fails. Its status is the second argument.
+WAITING = """#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("waiting");
+        int64_t n = 0;
+        do {
+                if (fst_count(fst_range_n(sc, 0, 10, 2), &n) != 0 || n != 10)
+                        break;
+                printf("counted\\n");
+                fflush(stdout);
+                usleep(50000);
+        } while (access(argv[1], F_OK) != 0);
+        const int status = fst_context_stop(sc);
+        return status ? 1 : argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """The compiled applications and the archive of Firesteel, of all tests."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def yarn(tmp_path):
+    with FakeYarn(tmp_path / "yarn") as made:
+        yield made
+
+
+@pytest.fixture
+def submit(tmp_path, cache, yarn):
+    return Submit(tmp_path, cache, yarn)
+
+
+class Submit:
+    """spark-submit --master yarn, to its end or in the background."""
+
+    def __init__(self, folder, cache, yarn):
+        self.folder, self.cache, self.yarn, self.gate = folder, cache, yarn, folder / "gate"
+        (folder / "waiting.c").write_text(WAITING)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER", "HADOOP_", "YARN_", "_SPARK"))}
+        self.environment = dict(kept, XDG_CACHE_HOME=str(cache), HOME=str(folder), HADOOP_CONF_DIR=yarn.conf,
+                                HADOOP_USER_NAME="alice", SPARK_CONF_DIR=str(folder))
+
+    def settings(self, *conf):
+        return [*QUICK, f"spark.firesteel.yarn.cacheDir=file:{self.cache}", f"spark.yarn.stagingDir=file:{self.folder}/staging",
+                *conf]
+
+    def command(self, *words, conf=(), cluster=False):
+        out = [os.path.join(BIN, "spark-submit"), "--master", "yarn", *(["--deploy-mode", "cluster"] if cluster else [])]
+        for setting in self.settings(*conf):
+            out += ["--conf", setting]
+        return [*out, *map(str, words)]
+
+    def run(self, *words, conf=(), cluster=False, **more):
+        return subprocess.run(self.command(*words, conf=conf, cluster=cluster), cwd=self.folder, capture_output=True, text=True,
+                              env=self.environment | more, timeout=60, stdin=subprocess.DEVNULL, check=False)
+
+    @contextlib.contextmanager
+    def waiting(self, *words, conf=(), cluster=False, **more):
+        """The application WAITING, which has counted; yields (process, the fake's application)."""
+        command = self.command("waiting.c", self.gate, *words, conf=conf, cluster=cluster)
+        log = self.folder / "log"
+        with open(log, "w", encoding="utf-8") as out, subprocess.Popen(
+                command, cwd=self.folder, env=self.environment | more, stdout=out, stderr=out, stdin=subprocess.DEVNULL) as process:
+            try:
+                wait_until(lambda: process.poll() is not None or self.yarn.submitted(), "an application")
+                assert process.poll() is None, self.log()
+                app = self.yarn.last()
+                wait_until(lambda: process.poll() is not None or "counted" in self.printed(app, cluster),
+                           lambda: f"the count: {self.log()}")
+                assert process.poll() is None, self.log()
+                yield process, app
+            finally:
+                self.gate.touch()
+                try:
+                    process.wait(30)
+                finally:
+                    process.kill()
+
+    def printed(self, app, cluster):
+        with self.yarn.lock:
+            container = app.attempt.container if cluster and app.attempt else None
+        return container.log("stdout") if container else "" if cluster else self.log()
+
+    def log(self):
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
+    def logs(self, pattern):
+        wait_until(lambda: re.search(pattern, self.log()), lambda: f"{pattern!r} in {self.log()[-5000:]}")
+
+    def open(self, process):
+        """Lets the application end. Returns its status."""
+        self.gate.touch()
+        return process.wait(30)
+
+
+def gated(submit, *conf):
+    """An application of gated_application.py in client mode."""
+    folder = submit.folder / "gated"
+    folder.mkdir()
+    return Application(folder, "yarn", *submit.settings(*conf), allocation=False,
+                       environment={k: submit.environment[k] for k in ("HOME", "HADOOP_CONF_DIR", "HADOOP_USER_NAME", "XDG_CACHE_HOME")})
+
+
+# ------------------------------------------------------------------------------------------------------------- success
+
+@pytest.mark.parametrize("conf", [(), (UNMANAGED,), ("spark.authenticate=true",)], ids=["managed", "unmanaged", "secret"])
+def test_client_mode(submit, yarn, conf):
+    done = submit.run(PI, "2", conf=(*conf, "spark.yarn.queue=default", "spark.yarn.tags=a,b", "spark.yarn.priority=3"))
+    assert done.returncode == 0 and "Pi is roughly 3.1" in done.stdout, done.stderr
+    app = yarn.last()
+    assert (app.state, app.final_status, app.diagnostics) == (FINISHED, FINAL_SUCCEEDED, "")
+    assert app.user == "alice" and app.context.application_type == "SPARK" and app.context.application_name == "Spark Pi"
+    assert app.context.application_tags == ["a", "b"] and app.context.priority.priority == 3
+    assert bool(app.attempt.container) == (UNMANAGED not in conf)
+
+
+def test_cluster_mode(submit, yarn):
+    done = submit.run(PI, "2", cluster=True)
+    assert done.returncode == 0, done.stderr
+    app = yarn.last()
+    assert (app.state, app.final_status) == (FINISHED, FINAL_SUCCEEDED)
+    assert "Pi is roughly 3.1" in app.attempt.container.log("stdout")
+    assert re.search(r"Application report for application_\d+_0001 \(state: FINISHED\)", done.stderr)
+    assert "final status: SUCCEEDED" in done.stderr
+    assert os.listdir(submit.folder / "staging" / "alice" / ".sparkStaging") == [], "the staging directory stays"
+
+
+def test_a_driver_s_status_fails_the_application_in_cluster_mode(submit, yarn):
+    submit.gate.touch()
+    done = submit.run("waiting.c", submit.gate, "3", cluster=True, conf=["spark.yarn.maxAppAttempts=1"])
+    assert done.returncode == 1 and "finished with failed status" in done.stderr, done.stderr
+    assert yarn.last().state == FAILED or yarn.last().final_status == FINAL_FAILED
+    assert "User application exited with status 3" in done.stderr
+
+
+def test_submission_without_waiting(submit, yarn):
+    with submit.waiting(cluster=True, conf=["spark.yarn.submit.waitAppCompletion=true"]) as (process, first):
+        done = submit.run("waiting.c", submit.gate, cluster=True, conf=["spark.yarn.submit.waitAppCompletion=false"])
+        app = yarn.last()
+        assert done.returncode == 0 and not app.is_over and app is not first, done.stderr
+        assert "Application report for " + app.name in done.stderr
+        assert submit.open(process) == 0
+    app.until(FINISHED)
+
+
+# ---------------------------------------------------------------------------------------------------------- what is lost
+
+@pytest.mark.parametrize("status, told, expected", [
+    (-104, "Container is running beyond physical memory limits. Current usage: 1 GB of 640 MB physical memory used",
+     "Container killed by YARN for exceeding physical memory limits"),
+    (-103, "Container is running beyond virtual memory limits. Current usage: 3 GB of 2 GB virtual memory used",
+     "Container killed by YARN for exceeding virtual memory limits"),
+    (-102, "Container preempted by scheduler", "preempted"),
+    (-101, "1/1 local-dirs are bad", "local-dirs are bad"),
+    (-100, "Container released on a *lost* node", "lost"),
+], ids=lambda value: str(value) if isinstance(value, int) else "")
+def test_a_lost_container_is_explained_and_replaced(submit, yarn, status, told, expected):
+    with gated(submit, "spark.executor.maxNumFailures=1") as app:  # one failure is allowed
+        app.until_alive(2)
+        yarn.last().executors()[0].kill(status, told, at_once=True)
+        wait_until(app.removed, lambda: app.log()[-3000:])
+        reason = next(iter(app.removed().values()))
+        assert re.search(expected, reason), reason
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"gated 4 {app.gate}")[0] == 4
+
+
+def test_a_lost_node(submit, yarn):
+    with gated(submit) as app:
+        app.until_alive(2)
+        driver_node = yarn.last().attempt.container.node
+        lost = next(n for n in yarn.nodes if n is not driver_node)
+        there = [c for c in yarn.last().executors() if c.node is lost]
+        assert there
+        yarn.lose(lost)
+        wait_until(lambda: len(app.removed()) == len(there), lambda: app.log()[-3000:])
+        app.until_alive(2)
+        assert all(c.node is driver_node for c in yarn.last().executors())
+
+
+def test_refused_starts_are_tried_again(submit, yarn):
+    with gated(submit, UNMANAGED, "spark.executor.instances=1") as app:
+        app.until_alive(1)
+        for node in yarn.nodes:
+            node.refused = 1
+        yarn.last().executors()[0].kill(-100, "Container released on a *lost* node", at_once=True)
+        wait_until(lambda: len(app.added()) == 2, lambda: app.log()[-3000:])
+        assert "refuses it" in app.log() and sum(node.refused for node in yarn.nodes) < 2
+
+
+@pytest.mark.parametrize("conf", [(), (UNMANAGED,)], ids=["managed", "unmanaged"])
+def test_the_resource_manager_is_restarted(submit, yarn, conf):
+    with gated(submit, *conf) as app:
+        app.until_alive(2)
+        yarn.restart()
+        wait_until(lambda: yarn.last().attempt.registered, "a second registration")
+        app.until_alive(2)
+        assert not app.removed()
+        yarn.last().executors()[0].kill(-100, "Container released on a *lost* node", at_once=True)
+        wait_until(lambda: len(app.added()) == 3, "a replacement")
+        assert any("_e01_" in c.name for c in yarn.last().executors())
+
+
+def test_a_new_key_for_tokens(submit, yarn):
+    with gated(submit) as app:
+        app.until_alive(2)
+        beats = yarn.last().attempt.heartbeats
+        yarn.roll_key(yarn.last())
+        wait_until(lambda: yarn.last().attempt.heartbeats > beats + 2, "heartbeats")
+        yarn.restart()
+        wait_until(lambda: yarn.last().attempt.registered, "a registration with the new token")
+
+
+def test_a_killed_application_master_is_replaced_in_client_mode(submit, yarn):
+    with gated(submit) as app:
+        app.until_alive(2)
+        yarn.last().attempt.container.kill(at_once=True)
+        wait_until(lambda: len(yarn.last().attempts) == 2 and yarn.last().state == RUNNING, lambda: app.log()[-3000:])
+        wait_until(lambda: len(app.added()) >= 4, lambda: app.log()[-3000:])
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"gated 4 {app.gate}")[0] == 4
+    assert yarn.last().final_status == FINAL_SUCCEEDED
+
+
+def test_a_killed_driver_is_started_again_in_cluster_mode(submit, yarn):
+    with submit.waiting(cluster=True) as (process, app):
+        app.attempt.container.kill(at_once=True)
+        wait_until(lambda: len(app.attempts) == 2, "a second attempt")
+        assert submit.open(process) == 0, submit.log()
+        assert (app.state, app.final_status) == (FINISHED, FINAL_SUCCEEDED)
+
+
+def test_application_masters_that_die_fail_the_application(submit, yarn):
+    with submit.waiting(cluster=True, conf=["spark.yarn.maxAppAttempts=1"]) as (process, app):
+        app.attempt.container.kill(at_once=True)
+        assert process.wait(30) == 1
+        assert app.state == FAILED
+        assert "exitCode: 137" in submit.log() and f"Application {app.name} finished with failed status" in submit.log()
+
+
+@pytest.mark.parametrize("mode", ["managed", "unmanaged", "cluster"])
+def test_too_many_failures(submit, yarn, mode):
+    conf = ["spark.executor.maxNumFailures=1", "spark.yarn.maxAppAttempts=1", *([UNMANAGED] if mode == "unmanaged" else [])]
+    with submit.waiting(cluster=mode == "cluster", conf=conf) as (process, app):
+        first = app.executors()
+        for container in first:
+            container.kill(1, "Exception from container-launch.", at_once=True)
+        wait_until(lambda: app.state == FINISHED, lambda: app.attempt.container.log() if mode != "unmanaged" else submit.log())
+        assert app.final_status == FINAL_FAILED
+        assert app.diagnostics == "Max number of executor failures (1) reached"
+        if mode != "unmanaged":
+            wait_until(lambda: app.attempt.container.is_complete, "the ApplicationMaster's end")
+            assert app.attempt.container.status == 11, app.attempt.container.log()
+        assert process.wait(30) != 0
+        assert "Max number of executor failures (1) reached" in submit.log()
+
+
+# --------------------------------------------------------------------------------------------------------------- refusals
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_a_wrong_queue(submit, yarn, cluster):
+    done = submit.run("--queue", "nowhere", PI, "2", cluster=cluster)
+    assert done.returncode == 1
+    assert re.search(r"Failed to submit application_\d+_0001 to YARN : .*unknown queue: nowhere", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_too_much_memory(submit, yarn, cluster):
+    done = submit.run("--executor-memory", "20g", PI, "2", cluster=cluster)
+    assert done.returncode == 1
+    assert "Required executor memory (20480 MB)" in done.stderr and "8192 MB" in done.stderr, done.stderr
+    assert not yarn.submitted()
+
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_an_unreachable_resource_manager(submit, cluster):
+    address = f"127.0.0.1:{free_port()}"
+    done = submit.run(PI, "2", cluster=cluster, conf=[f"spark.hadoop.yarn.resourcemanager.address={address}",
+                                                      "spark.hadoop.yarn.resourcemanager.connect.max-wait.ms=300"])
+    assert done.returncode == 1
+    assert f"cannot reach the ResourceManager at {address}" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_no_configuration(submit, cluster):
+    del submit.environment["HADOOP_CONF_DIR"]
+    done = submit.run(PI, "2", cluster=cluster)
+    assert done.returncode == 1
+    assert "either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the environment." in done.stderr, done.stderr
+
+
+# -------------------------------------------------------------------------------------------------------------- interruption
+
+@pytest.mark.parametrize("mode", ["managed", "unmanaged", "cluster"])
+def test_an_application_is_killed_by_its_user(submit, yarn, mode):
+    conf = [UNMANAGED] if mode == "unmanaged" else []
+    with submit.waiting(cluster=mode == "cluster", conf=conf) as (process, app):
+        with yarn.lock:
+            yarn.kill_application(app, "alice", None)
+        assert app.state == KILLED
+        assert process.wait(30) == 1
+        if mode == "cluster":
+            assert f"Application {app.name} is killed" in submit.log()
+        else:
+            assert re.search("killed by user alice|state KILLED|Application has been killed", submit.log()), submit.log()
+        wait_until(lambda: all(c.is_complete for c in yarn.containers.values()), "the containers' end")
+
+
+def test_interrupted_in_client_mode(submit, yarn):
+    with submit.waiting() as (process, app):
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) in (130, -signal.SIGINT)
+        app.until(FINISHED)
+        wait_until(lambda: all(c.is_complete for c in yarn.containers.values()), "the containers' end")
+
+
+def test_interrupted_in_cluster_mode_the_application_continues(submit):
+    with submit.waiting(cluster=True) as (process, app):
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert app.state == RUNNING
+        assert f"Application {app.name} continues" in submit.log()
+        submit.gate.touch()
+        app.until(FINISHED)
+        assert app.final_status == FINAL_SUCCEEDED
+
+
+# -------------------------------------------------------------------------------------------------------------- launchers
+
+class Launcher:
+    """Spark's launcher socket: collects what an application sends."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port, self.received = self.socket.getsockname()[1], b""
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        connection, _ = self.socket.accept()
+        with connection:
+            while True:
+                data = connection.recv(65536)
+                if not data:
+                    return
+                self.received += data
+
+    def words(self):
+        """States and ids, in the order of their first appearance."""
+        return [w.decode() for w in re.findall(rb"application_\d+_\d+|SUBMITTED|RUNNING|FINISHED|FAILED|KILLED|LOST", self.received)]
+
+
+@pytest.mark.parametrize("cluster, status, states", [
+    (False, "0", ["RUNNING", "FINISHED"]), (True, "0", ["SUBMITTED", "RUNNING", "FINISHED"]), (True, "3", ["SUBMITTED", "RUNNING", "FAILED"])])
+def test_the_launcher_gets_id_and_states(submit, yarn, cluster, status, states):
+    launcher = Launcher()
+    with submit.waiting(status, cluster=cluster, conf=["spark.yarn.maxAppAttempts=1", "spark.yarn.submit.waitAppCompletion=false"],
+                        _SPARK_LAUNCHER_PORT=str(launcher.port), _SPARK_LAUNCHER_SECRET="s") as (process, app):
+        wait_until(lambda: "RUNNING" in launcher.words(), launcher.words)
+        submit.open(process)
+        launcher.thread.join(30)
+        found = [w for w in launcher.words() if w != app.name]
+        assert app.name in launcher.words()
+        assert [w for w in found if w != "SUBMITTED" or cluster] == states, launcher.words()
+
+
+@pytest.fixture
+def submitter(submit, monkeypatch):
+    for name in list(os.environ):
+        if name.startswith(("SPARK_", "_SPARK_", "MASTER", "DEPLOY_MODE", "HADOOP_", "YARN_")):
+            monkeypatch.delenv(name)
+    for name in ("XDG_CACHE_HOME", "HADOOP_CONF_DIR", "HADOOP_USER_NAME", "SPARK_CONF_DIR", "HOME"):
+        monkeypatch.setenv(name, submit.environment[name])
+    made = Submitter()
+    yield made
+    made.close()
+
+
+def api_application(submit, submitter, *arguments, cluster=True, conf=()):
+    words = submit.command(submit.folder / "waiting.c", submit.gate, *arguments, cluster=cluster, conf=conf)[1:]
+    app = submitter.new(*words)
+    assert app.parsed == 0 and app.call("set_watch", 20) == 0
+    return app.listen()
+
+
+@pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
+@pytest.mark.parametrize("status, state", [("0", "FINISHED"), ("3", "FAILED")])
+def test_the_library_submits_to_a_cluster(submit, submitter, yarn, status, state):
+    app = api_application(submit, submitter, status, conf=["spark.yarn.maxAppAttempts=1"])
+    assert app.call("start") == 0
+    submitter.dispatch_until(lambda: app.state() == "RUNNING")
+    assert app.text("id") == yarn.last().name
+    submit.gate.touch()
+    assert app.end() == state
+    assert ("User application exited with status 3" in app.text("error")) == (status == "3"), app.text("error")
+    assert app.heard[-1] == state and "id" in app.heard
+
+
+@pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
+def test_the_library_kills_and_fails(submit, submitter, yarn):
+    app = api_application(submit, submitter)
+    assert app.call("start") == 0
+    submitter.dispatch_until(lambda: app.state() == "RUNNING")
+    assert app.call("stop") == 0
+    assert app.end() == "KILLED" and yarn.last().state == KILLED
+    app = api_application(submit, submitter, conf=["spark.yarn.queue=nowhere"])
+    assert app.call("start") == 0
+    assert app.end() == "FAILED" and "unknown queue: nowhere" in app.text("error")
+
+
+@pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
+def test_the_library_runs_a_child_in_client_mode(submit, submitter, yarn):
+    app = api_application(submit, submitter, cluster=False)
+    assert app.call("start") == 0
+    submitter.dispatch_until(lambda: app.state() == "RUNNING")
+    assert app.text("id") == yarn.last().name and yarn.last().state in (ACCEPTED, RUNNING)
+    submit.gate.touch()
+    assert app.end() == "FINISHED" and app.call("exit_status") == 0
