@@ -41,6 +41,16 @@ const char *__asan_default_options(void)
 }
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+/* The same for ThreadSanitizer. */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+        return "allocator_may_return_null=1";
+}
+#endif
+
 /* Exported, because libcmocka calls it. */
 __attribute__((visibility("default"))) void _fail(const char *const file, const int line)
 {

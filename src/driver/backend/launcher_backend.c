@@ -33,6 +33,8 @@ struct launcher_backend {
         pthread_mutex_t lock; /* guards the fields below */
         struct launcher_writer writer;
         bool connected;
+        bool read; /* the reader has ended */
+        pthread_cond_t ended;
         enum launcher_state last; /* last reported */
 };
 
@@ -156,6 +158,8 @@ static void *launcher_backend_reader(void *context)
                          error_message(&error));
         pthread_mutex_lock(&b->lock);
         b->connected = false;
+        b->read = true;
+        pthread_cond_signal(&b->ended);
         pthread_mutex_unlock(&b->lock);
         launcher_reader_deinit(&reader);
         error_deinit(&error);
@@ -209,6 +213,7 @@ int launcher_backend_connect(const struct strmap *conf, launcher_stop_fn *stop, 
         struct launcher_backend *b = new0(struct launcher_backend);
         *b = (struct launcher_backend){.fd = fd, .stop = stop, .context = context, .connected = true};
         pthread_mutex_init(&b->lock, NULL);
+        pthread_cond_init(&b->ended, NULL);
         int r = launcher_backend_send(b,
                                       &(struct launcher_message){.kind = LAUNCHER_HELLO,
                                                                  .text = (char *)secret,
@@ -217,6 +222,7 @@ int launcher_backend_connect(const struct strmap *conf, launcher_stop_fn *stop, 
         if (r == 0)
                 r = launcher_backend_start_reader(b, error);
         if (r < 0) {
+                pthread_cond_destroy(&b->ended);
                 pthread_mutex_destroy(&b->lock);
                 close(fd);
                 free(b);
@@ -234,10 +240,14 @@ void launcher_backend_close(struct launcher_backend *b)
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += 1;
         shutdown(b->fd, SHUT_WR);
-        if (pthread_clockjoin_np(b->reader, NULL, CLOCK_MONOTONIC, &until) != 0) {
+        pthread_mutex_lock(&b->lock);
+        while (!b->read && pthread_cond_clockwait(&b->ended, &b->lock, CLOCK_MONOTONIC, &until) == 0)
+                ;
+        if (!b->read)
                 shutdown(b->fd, SHUT_RDWR);
-                pthread_join(b->reader, NULL);
-        }
+        pthread_mutex_unlock(&b->lock);
+        pthread_join(b->reader, NULL);
+        pthread_cond_destroy(&b->ended);
         pthread_mutex_destroy(&b->lock);
         close(b->fd);
         free(b);

@@ -39,12 +39,13 @@ struct kube_fixture {
         struct kube_change changes[4096];
         int n_changes; /* their versions are 1 and up */
         int oldest;    /* refuse a watch from an older version */
-        int creations, lists, watches;
+        int lists, watches;
+        _Atomic int creations; /* also read by the test */
         enum kube_fault (*fault)(struct kube_fixture *api, const struct fixture_exchange *x);
         int refusal;
         const char *refusal_headers, *refusal_text;
         char last_head[4096];
-        int step; /* for the fault function */
+        _Atomic int step; /* for the fault function; also set by the test */
 };
 
 static inline void kube_fixture_change(struct kube_fixture *api, const char *type, json_t *pod)

@@ -176,7 +176,10 @@ static void lists_again_after_410(void **state)
 static int wrong;
 static enum kube_fault always_wrong(struct kube_fixture *a, const struct fixture_exchange *x)
 {
-        return a->step > 0 ? a->step--, (enum kube_fault)wrong : FAULT_NONE;
+        if (a->step <= 0)
+                return FAULT_NONE;
+        a->step--;
+        return (enum kube_fault)wrong;
 }
 
 static void reports_failures_and_recovers(void **state)

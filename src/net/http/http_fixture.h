@@ -41,7 +41,8 @@ typedef void (*fixture_fn)(struct fixture_exchange *x);
 
 struct http_fixture {
         char url[64];
-        int port, listening, connections, requests;
+        int port, listening, connections;
+        _Atomic int requests; /* also read by the test */
         fixture_fn serve;
         void *context;
         pthread_t thread;
@@ -141,7 +142,7 @@ static inline void fixture_serve(struct http_fixture *server, int fd)
                 x.body_len = body.len;
                 memmove(in.data, in.data + end, in.len - end);
                 buf_truncate(&in, in.len - end);
-                __atomic_add_fetch(&server->requests, 1, __ATOMIC_SEQ_CST);
+                server->requests++;
                 server->serve(&x);
                 for (size_t sent = 0; sent < x.out.len;) {
                         ssize_t n = send(fd, x.out.data + sent, x.out.len - sent, MSG_NOSIGNAL);
