@@ -119,23 +119,15 @@ int redact_compile(regex_t *out, const char *name, const char *expression, struc
 
 int redactor_init(struct redactor *r, const struct fst_conf *conf, struct fst_error *error)
 {
-        static const char keys_name[] = "spark.redaction.regex", text_name[] = "spark.redaction.string.regex";
-        _cleanup_free_ char *keys = NULL, *text = NULL;
-        r->has_keys = r->has_text = false;
-        int e = conf_get_string(conf, keys_name, &keys, error);
+        static const char name[] = "spark.redaction.regex";
+        _cleanup_free_ char *keys = NULL;
+        r->has_keys = false;
+        int e = conf_get_string(conf, name, &keys, error);
         if (e == 0 && keys)
-                e = redact_compile(&r->keys, keys_name, keys, error);
+                e = redact_compile(&r->keys, name, keys, error);
         if (e < 0)
                 return e;
         r->has_keys = keys != NULL;
-        e = conf_get_string(conf, text_name, &text, error);
-        if (e == 0 && text)
-                e = redact_compile(&r->text, text_name, text, error);
-        if (e < 0) {
-                redactor_deinit(r);
-                return e;
-        }
-        r->has_text = text != NULL;
         return 0;
 }
 
@@ -157,9 +149,7 @@ void redactor_deinit(struct redactor *r)
 {
         if (r->has_keys)
                 regfree(&r->keys);
-        if (r->has_text)
-                regfree(&r->text);
-        r->has_keys = r->has_text = false;
+        r->has_keys = false;
 }
 
 const char *redactor_value(const struct redactor *r, const char *key, const char *value)
@@ -168,19 +158,4 @@ const char *redactor_value(const struct redactor *r, const char *key, const char
                 return value;
         bool matches = regexec(&r->keys, key, 0, NULL, 0) == 0 || regexec(&r->keys, value, 0, NULL, 0) == 0;
         return matches ? REDACTED : value;
-}
-
-void redactor_put_text(const struct redactor *r, struct buf *out, const char *text)
-{
-        regmatch_t match;
-        int flags = 0;
-        while (r->has_text && *text && regexec(&r->text, text, 1, &match, flags) == 0) {
-                buf_append(out, text, (size_t)match.rm_so);
-                buf_puts(out, REDACTED);
-                text += match.rm_eo;
-                if (match.rm_so == match.rm_eo && *text)
-                        buf_putc(out, *text++);
-                flags = REG_NOTBOL;
-        }
-        buf_puts(out, text);
 }

@@ -1,6 +1,5 @@
 /*
- * Hides secrets in logs, event logs and pages: replaces values if spark.redaction.regex matches the key or the value,
- * and parts of text that spark.redaction.string.regex matches.
+ * Hides secrets in logs, event logs and pages: replaces values if spark.redaction.regex matches the key or the value.
  *
  * The expressions are Java's. Supported are those that have a POSIX extended form: a leading (?i), (?:…), \d \w \s and
  * their opposites, \b. Others (look-around, reluctant and possessive repetition, back references, other flags) are
@@ -18,11 +17,11 @@ struct fst_error;
 #define REDACTED "*********(redacted)"
 
 struct redactor {
-        regex_t keys, text;
-        bool has_keys, has_text;
+        regex_t keys;
+        bool has_keys;
 };
 
-/* Read the two keys. Returns 0, or -EINVAL with @error, which names key and position, and @r empty. */
+/* Read the key. Returns 0, or -EINVAL with @error, which names key and position, and @r empty. */
 int redactor_init(struct redactor *r, const struct fst_conf *conf, struct fst_error *error);
 
 /*
@@ -34,9 +33,6 @@ void redactor_deinit(struct redactor *r);
 
 /* Returns @value, or REDACTED if @key or @value matches. Any thread. */
 const char *redactor_value(const struct redactor *r, const char *key, const char *value);
-
-/* No caller yet: append @text with all matches replaced. Any thread. */
-void redactor_put_text(const struct redactor *r, struct buf *out, const char *text);
 
 /* Compile a Java expression as described above. @name is for messages. Returns 0, or -EINVAL with @error. */
 int redact_compile(regex_t *out, const char *name, const char *expression, struct fst_error *error);
