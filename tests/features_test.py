@@ -138,6 +138,8 @@ int main(int argc, char **argv)
                 fst_foreach(fst_range_n(sc, 0, 3, 3), third_time);
         else if (strcmp(mode, "nap") == 0)
                 fst_foreach(fst_range_n(sc, 0, 4, 4), long_nap);
+        else if (strcmp(mode, "nap and report") == 0 && fst_foreach(fst_range_n(sc, 0, 4, 4), long_nap) == 0)
+                fputs("over\n", stderr);
         else if (strcmp(mode, "count") == 0 && fst_count(fst_text_file(sc, argv[2]), &n) == 0)
                 printf("%lld\n", (long long)n);
         return fst_context_stop(sc);
@@ -340,11 +342,12 @@ def test_log4j2_sets_levels(shared):
     assert all(" INFO TaskSetManager: " in line for line in lines)
 
 
-def test_a_terminal_has_a_progress_bar(shared):
+def terminal_of(shared, mode):
+    """What an application with a progress bar writes to its terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     bar = ["spark.ui.showConsoleProgress=true"]
-    with subprocess.Popen(command("nap", conf=bar), cwd=shared, env=environment(shared), stderr=theirs,
+    with subprocess.Popen(command(mode, conf=bar), cwd=shared, env=environment(shared), stderr=theirs,
                           stdin=subprocess.DEVNULL) as process:
         os.close(theirs)
         seen = b""
@@ -358,5 +361,16 @@ def test_a_terminal_has_a_progress_bar(shared):
             seen += more
     os.close(ours)
     assert process.returncode == 0
+    return seen
+
+
+def test_a_terminal_has_a_progress_bar(shared):
+    seen = terminal_of(shared, "nap")
     assert re.search(rb"\[Stage 0:=*>? *\(\d \+ 2\) / 4\]", seen), seen
     assert seen.split(b"\r")[-1] == b"\x1b[K"     # no trace of it remains
+
+
+def test_the_progress_bar_is_erased_when_an_action_returns(shared):
+    seen = terminal_of(shared, "nap and report")
+    assert b"[Stage 0:" in seen
+    assert seen.split(b"\r\x1b[K")[-1] == b"over\r\n", seen

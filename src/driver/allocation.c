@@ -63,6 +63,12 @@ void allocation_start(struct allocation *a)
         allocation_run(a);
 }
 
+void allocation_reset(struct allocation *a)
+{
+        if (a)
+                executor_allocation_reset(a->core);
+}
+
 int64_t allocation_deadline(const struct allocation *a)
 {
         return a ? executor_allocation_deadline(a->core) : INT64_MAX;

@@ -28,6 +28,10 @@ void allocation_free(struct allocation *a);
 /* Request the initial executors. */
 void allocation_start(struct allocation *a);
 
+/* The cluster manager lost track of the application's executors, which were reported as removed: the next tick requests
+ * the initial number. */
+void allocation_reset(struct allocation *a);
+
 /* When to call allocation_tick; INT64_MAX: after the next event. */
 int64_t allocation_deadline(const struct allocation *a);
 

@@ -2,6 +2,7 @@
 #include "driver/allocation.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "api/api_fixture.h"
 #include "driver/context.h"
@@ -163,6 +164,23 @@ static void requests_have_no_hosts_without_preferences(void **state)
         bench_end(&b);
 }
 
+static void reset_requests_the_initial_number(void **state)
+{
+        struct bench b;
+        bench_start(&b, false);
+        submit_stage(&b);
+        int64_t now = now_ns();
+        for (int i = 0; i < 2; i++)
+                allocation_tick(b.a, now += INT64_C(10000000000));
+        assert_string_equal(buf_text(&b.asked), "target 1, 0 local:; target 3, 0 local:; ");
+        buf_reset(&b.asked);
+        allocation_reset(b.a);
+        allocation_tick(b.a, now += INT64_C(10000000000));
+        assert_string_equal(buf_text(&b.asked), "target 1, 0 local:; "); /* none, and the first for waiting tasks */
+        allocation_reset(NULL);
+        bench_end(&b);
+}
+
 /* Ids come from the cluster manager. Logs must not show the scheduler's indexes instead. */
 static void log_shows_executor_ids(void **state)
 {
@@ -191,6 +209,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(requests_carry_preferred_hosts),
                 cmocka_unit_test(requests_have_no_hosts_without_preferences),
+                cmocka_unit_test(reset_requests_the_initial_number),
                 cmocka_unit_test(log_shows_executor_ids),
         };
         log_set_level(LOG_OFF);

@@ -162,6 +162,11 @@ void job_runner_executor_lost(struct job_runner *r, int executor, bool caused_by
         allocation_executor_removed(r->allocation, executor, reason);
 }
 
+void job_runner_executors_forgotten(struct job_runner *r)
+{
+        allocation_reset(r->allocation);
+}
+
 void job_runner_host_lost(struct job_runner *r, const char *host, const char *message)
 {
         sched_host_lost(r->sched, host, message, now_ns());

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "driver/actions/checkpoint.h"
 #include "driver/actions/preliminary_jobs.h"
+#include "driver/events/progress_bar.h"
 #include "exec/actions/action_kinds.h"
 #include "rdd/aggregate/op_reduce.h"
 #include "rdd/pipeline/op_element.h"
@@ -44,7 +45,9 @@ int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, i
         };
         if (request.n == 0)
                 return 0;
-        return job_runner_run(rdd->sc->runner, &request, error);
+        r = job_runner_run(rdd->sc->runner, &request, error);
+        progress_bar_finish_all(rdd->sc->progress);
+        return r;
 }
 
 int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,

@@ -62,5 +62,11 @@ void cluster_backend_send_stop(struct cluster_backend *backend, const char *exec
 void cluster_backend_worker_removed(struct cluster_backend *backend, const char *worker_id, const char *host,
                                     const char *message);
 
+/*
+ * The cluster manager started again without the application's executors (a second attempt of an ApplicationMaster):
+ * loses all of them, and dynamic allocation begins with the initial number.
+ */
+void cluster_backend_manager_restarted(struct cluster_backend *backend);
+
 /* No executor can be started: fail all jobs of the application with @reason. */
 void cluster_backend_abort(struct cluster_backend *backend, const char *reason);

@@ -124,6 +124,17 @@ void cluster_backend_executor_exited(struct cluster_backend *b, const char *exec
         }
 }
 
+void cluster_backend_manager_restarted(struct cluster_backend *b)
+{
+        if (b->closing)
+                return;
+        for (int i = 0; i < b->executors.n; i++)
+                if (b->executors.at[i]->state != EXECUTOR_GONE)
+                        cluster_backend_executor_exited(b, b->executors.at[i]->id, false,
+                                                        "Stale executor after cluster manager re-registered.");
+        job_runner_executors_forgotten(b->runner);
+}
+
 /* Outputs of lost executors are only in the service, which is not asked to remove them. */
 void cluster_backend_worker_removed(struct cluster_backend *b, const char *worker_id, const char *host,
                                     const char *message)

@@ -168,6 +168,9 @@ void job_runner_barrier_request(struct job_runner *runner, const void *question,
 /* An executor and its map outputs are lost. @caused_by_app: counts a failure for its tasks. */
 void job_runner_executor_lost(struct job_runner *runner, int executor, bool caused_by_app, const char *reason);
 
+/* The cluster manager lost track of the executors, which are lost: dynamic allocation starts again. */
+void job_runner_executors_forgotten(struct job_runner *runner);
+
 /* A host is lost with all map outputs that executors left there. */
 void job_runner_host_lost(struct job_runner *runner, const char *host, const char *message);
 

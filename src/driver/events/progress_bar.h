@@ -29,7 +29,7 @@ bool progress_bar_possible(void);
 struct progress_bar *progress_bar_start(struct app_status *status, struct progress_bar_options options);
 
 /*
- * No caller yet: erase the bar because a job has ended, and show none for 500 ms. When it returns, the terminal is
+ * Erase the bar because a job has ended, and show none for 500 ms. When it returns, the terminal is
  * clear for the job's output. Any thread. NULL is allowed.
  */
 void progress_bar_finish_all(struct progress_bar *bar);

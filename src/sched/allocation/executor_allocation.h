@@ -101,7 +101,7 @@ void executor_allocation_requested(struct executor_allocation *a, bool reached, 
  */
 void executor_allocation_removed(struct executor_allocation *a, const int32_t *executors, int n);
 
-/* No caller yet: forgets the executors, because the cluster manager lost track of the application, and starts again
+/* Forgets the executors, because the cluster manager lost track of the application, and starts again
  * with the initial numbers, which the next tick requests. Stages and tasks stay known.
  */
 void executor_allocation_reset(struct executor_allocation *a);

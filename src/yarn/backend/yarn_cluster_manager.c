@@ -331,11 +331,9 @@ static void yarn_on_am_lost(void *owner, const char *why)
 static void yarn_on_am_replaced(void *owner)
 {
         struct yarn_manager *m = owner;
-        _cleanup_(string_list_deinit) struct string_list stale = m->executors;
+        string_list_deinit(&m->executors);
         m->executors = (struct string_list){0};
-        for (size_t i = 0; i < stale.len; i++)
-                cluster_backend_executor_exited(m->backend, stale.data[i], false,
-                                                "Stale executor after cluster manager re-registered.");
+        cluster_backend_manager_restarted(m->backend);
 }
 
 static const struct executor_containers_ops yarn_containers_ops = {.exited = yarn_on_exited,
