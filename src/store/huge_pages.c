@@ -1,10 +1,15 @@
 /*
  * See huge_pages.h. Clearing a huge page takes 0.1 to 0.3 ms; 512 small pages take 0.5 to 0.9 ms with their faults. If
  * a huge page takes longer than that, it costs more than it saves. CPU time is measured, so that other processes do not
- * matter. Two slow pages in a row decide, because one may have been interrupted. The machine may have huge pages again
- * later, so they are tried again after a while.
+ * matter. Two slow pages in a row decide, because one may have been interrupted.
+ *
+ * A slow page takes 6 ms where the host of a virtual machine provides its memory only then, and fast pages may follow
+ * at once: so the first pause is short. Its end measures one page. Each slow page doubles the next pause, each fast one
+ * halves it. Thus a wrong pause costs about as much as a wrong measurement.
  */
 #include "store/huge_pages.h"
+
+#include "base/mem.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -15,12 +20,16 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define CLEARED_NS INT64_C(20000) /* less: the page was there, or is a small one */
 #define SLOW_NS INT64_C(1500000)
 #define SLOW_IN_A_ROW 2
-#define PAUSE ((int64_t)4 << 30) /* bytes to map without them */
+#define MIN_PAUSE ((int64_t)32 << 20) /* bytes to map without them */
+#define MAX_PAUSE ((int64_t)4 << 30)
 
+/* Updates of two threads may get lost, which delays a decision by a page. */
 static atomic_int slow;
 static _Atomic int64_t paused; /* bytes still to map without them */
+static _Atomic int64_t next_pause = MIN_PAUSE;
 
 bool huge_pages_wanted(void)
 {
@@ -52,14 +61,17 @@ void huge_pages_advise_table(void *start, size_t size)
 
 void huge_pages_observe(int64_t cpu_ns)
 {
+        const int64_t pause = atomic_load_explicit(&next_pause, memory_order_relaxed);
         if (cpu_ns < SLOW_NS) {
                 atomic_store_explicit(&slow, 0, memory_order_relaxed);
+                atomic_store_explicit(&next_pause, MAX(pause / 2, MIN_PAUSE), memory_order_relaxed);
                 return;
         }
         if (atomic_fetch_add_explicit(&slow, 1, memory_order_relaxed) + 1 < SLOW_IN_A_ROW)
                 return;
-        atomic_store_explicit(&slow, 0, memory_order_relaxed);
-        atomic_store_explicit(&paused, PAUSE, memory_order_relaxed);
+        atomic_store_explicit(&slow, SLOW_IN_A_ROW - 1, memory_order_relaxed); /* after the pause one page decides */
+        atomic_store_explicit(&next_pause, MIN(pause * 2, MAX_PAUSE), memory_order_relaxed);
+        atomic_store_explicit(&paused, pause, memory_order_relaxed);
 }
 
 static int64_t thread_cpu_ns(void)
@@ -69,15 +81,31 @@ static int64_t thread_cpu_ns(void)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void huge_pages_first_touch(volatile unsigned char *start, size_t size, bool fresh)
+/* Returns the address in the block that is the first of its huge page to be written, or NULL. */
+static unsigned char *huge_page_first_address(unsigned char *start, size_t size, bool fresh)
+{
+        if (fresh)
+                return start;
+        unsigned char *next = (unsigned char *)(((uintptr_t)start + HUGE_PAGE - 1) & -HUGE_PAGE);
+        return next < start + size ? next : NULL;
+}
+
+void huge_pages_first_touch(unsigned char *start, size_t size, bool fresh, unsigned char *end)
 {
         if (!huge_pages_wanted()) {
-                small_pages_clear((void *)start, size);
+                small_pages_clear(start, size);
                 return;
         }
-        if (!fresh)
+        volatile unsigned char *first = huge_page_first_address(start, size, fresh);
+        if (!first)
                 return;
-        int64_t before = thread_cpu_ns();
-        *start = 0;
-        huge_pages_observe(thread_cpu_ns() - before);
+        int64_t before = thread_cpu_ns(), took;
+        *first = 0;
+        took = thread_cpu_ns() - before;
+        if (took < CLEARED_NS)
+                return;
+        huge_pages_observe(took);
+        unsigned char *rest = (unsigned char *)(((uintptr_t)first + HUGE_PAGE) & -HUGE_PAGE);
+        if (!huge_pages_wanted() && rest < end)
+                madvise(rest, (size_t)(end - rest), MADV_NOHUGEPAGE);
 }

@@ -1,7 +1,7 @@
 /*
  * Decides whether to ask the kernel for huge pages. They save page faults and TLB misses, but some machines take long
  * to find or clear one, and a sort then needs several times the CPU. So the first touch of huge pages is measured. If
- * it is slow, the next gigabytes are mapped without them.
+ * it is slow, mappings go without them for a while.
  */
 #pragma once
 
@@ -22,10 +22,12 @@ void huge_pages_advise(void *start, size_t size);
 void huge_pages_advise_table(void *start, size_t size);
 
 /*
- * Makes @size bytes at @start that are not resident ready to be written, after huge_pages_advise: measures the write if
- * it is the first to its huge page (@fresh), or has the kernel clear all small pages at once. Any thread.
+ * Makes @size bytes at @start that are not resident ready to be written, after huge_pages_advise. If they begin a huge
+ * page, or its first write is that to @start (@fresh), measures the write, and if huge pages are slow, takes the advice
+ * back for the rest of the mapping, which ends at @end. Without huge pages the kernel clears all small pages at once.
+ * Any thread.
  */
-void huge_pages_first_touch(volatile unsigned char *start, size_t size, bool fresh);
+void huge_pages_first_touch(unsigned char *start, size_t size, bool fresh, unsigned char *end);
 
 /* Records that the first touch of a huge page took @cpu_ns. Called by huge_pages_first_touch and by tests. */
 void huge_pages_observe(int64_t cpu_ns);

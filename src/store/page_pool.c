@@ -102,9 +102,14 @@ static void table_grow(void)
         free(old);
 }
 
+static unsigned char *chunk_base(void *block)
+{
+        return (unsigned char *)((uintptr_t)block & ~(uintptr_t)(PAGE_CHUNK - 1));
+}
+
 static struct pool_chunk *chunk_of(void *block)
 {
-        unsigned char *base = (unsigned char *)((uintptr_t)block & ~(uintptr_t)(PAGE_CHUNK - 1));
+        unsigned char *base = chunk_base(block);
         size_t s = slot_of(base);
         while (pool.table[s]->base != base)
                 s = (s + 1) & (pool.slots - 1);
@@ -225,7 +230,7 @@ void *page_pool_get(void)
                 pthread_mutex_unlock(&pool.lock);
                 if (cold && block) {
                         block_open(block);
-                        huge_pages_first_touch(block, PAGE_BLOCK, fresh);
+                        huge_pages_first_touch(block, PAGE_BLOCK, fresh, chunk_base(block) + PAGE_CHUNK);
                 }
         }
         if (block)
