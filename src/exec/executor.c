@@ -27,6 +27,7 @@
 #include "exec/task/slot_monitor.h"
 #include "exec/worker_watcher.h"
 #include "exec/isolation/zygote.h"
+#include "io/fs/hdfs_tokens.h"
 #include "io/output_committer.h"
 #include "net/security.h"
 #include "rpc/control.pb-c.h"
@@ -590,7 +591,6 @@ static void executor_stop(struct executor *x)
         buf_deinit(&x->outbox);
         buf_deinit(&x->sending);
         buf_deinit(&x->updates);
-        buf_deinit(&x->tokens);
         if (x->io_secret.len)
                 explicit_bzero(x->io_secret.data, x->io_secret.len);
         buf_deinit(&x->io_secret);
@@ -612,6 +612,7 @@ int executor_run(const struct executor_options *options)
         struct executor x = {.options = options, .exit_status = EXECUTOR_EXIT_FAILED, .lost = LOST_EXECUTORS_INIT};
         struct fst_error error = FST_ERROR_INIT;
         fault_points_init(options->executor_id);
+        hdfs_tokens_share();
         /* Fork the zygote first: it must be small and hold nothing of this process. */
         if (isolation_zygote_new(&x.zygote, &x.no_zygote))
                 log_warn("Executor", "tasks that may crash cannot run in processes of their own: %s",

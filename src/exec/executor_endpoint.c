@@ -1,12 +1,15 @@
 /* The executor's endpoint, "Executor": handles messages of the driver (rpc/control.proto), which is trusted. */
 #include "exec/executor_internal.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "exec/executor_transfer.h"
 #include "exec/executor_stages.h"
 #include "exec/task/task_batch_wire.h"
 #include "exec/task/slot_monitor.h"
+#include "hadoop/credentials.h"
+#include "io/fs/hdfs_tokens.h"
 #include "rpc/control.pb-c.h"
 
 #include <inttypes.h>
@@ -110,10 +113,15 @@ static void executors_lost(struct executor *x, const struct rpc_message *m)
 
 void executor_take_tokens(struct executor *x, const void *tokens, size_t len)
 {
-        buf_reset(&x->tokens);
-        if (len)
-                buf_append(&x->tokens, tokens, len);
-        log_info("CoarseGrainedExecutorBackend", "Received tokens of %zu bytes", len);
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials credentials = {0};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (!len)
+                return;
+        log_info("CoarseGrainedExecutorBackend", "Updating delegation tokens for current user.");
+        if (hadoop_credentials_read(&credentials, tokens, len, &error) < 0)
+                log_warn("CoarseGrainedExecutorBackend", "the driver's delegation tokens: %s", error_message(&error));
+        else
+                hdfs_tokens_add(&credentials);
 }
 
 static void executor_endpoint_update_tokens(struct executor *x, const struct rpc_message *m)

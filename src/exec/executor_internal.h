@@ -47,7 +47,6 @@ struct executor {
         struct executor_stages *stages;
         struct lost_executors lost;    /* other executors */
         struct buf io_secret;          /* for the keys of local files */
-        struct buf tokens;             /* the latest delegation tokens from the driver */
         struct worker_watcher *worker; /* NULL: no worker started this executor */
         bool worker_lost;
         bool decommissioned;
@@ -114,4 +113,7 @@ extern const struct rpc_endpoint_class executor_endpoint_class;
 
 /* Adds files that arrive with the configuration or later. */
 void executor_add_files(struct executor *x, const uint8_t *body, size_t len);
+
+/* From now on, the executor and its task processes use these delegation tokens of the driver. None: those of the
+ * environment stay. */
 void executor_take_tokens(struct executor *x, const void *tokens, size_t len);

@@ -326,3 +326,35 @@ int hadoop_token_from_text(const char *text, struct hadoop_token *out, struct fs
         *out = token;
         return 0;
 }
+
+/* ------------------------------------------------------------------------------------------------ token identifiers */
+
+void hadoop_token_identifier_deinit(struct hadoop_token_identifier *identifier)
+{
+        free(identifier->owner);
+        free(identifier->renewer);
+        free(identifier->real_user);
+        *identifier = (struct hadoop_token_identifier){0};
+}
+
+/* The form of AbstractDelegationTokenIdentifier: version 0, three names, two times, two numbers. */
+int hadoop_token_identify(const struct hadoop_token *token, struct hadoop_token_identifier *out)
+{
+        struct credentials_reader r = {.p = (const unsigned char *)buf_text(&token->identifier)};
+        r.end = r.p + token->identifier.len;
+        if (reader_byte(&r) != 0 || r.damaged)
+                return -EBADMSG;
+        struct hadoop_token_identifier read = {.owner = reader_text(&r)};
+        read.renewer = reader_text(&r);
+        read.real_user = reader_text(&r);
+        read.issued_ms = reader_vlong(&r);
+        read.max_ms = reader_vlong(&r);
+        reader_vlong(&r);
+        reader_vlong(&r);
+        if (r.damaged || r.p != r.end) {
+                hadoop_token_identifier_deinit(&read);
+                return -EBADMSG;
+        }
+        *out = read;
+        return 0;
+}

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct fst_error;
 
@@ -71,6 +72,16 @@ void hadoop_credentials_add_secret(struct hadoop_credentials *c, const char *ali
 
 /* Removes all tokens of @kind. */
 void hadoop_credentials_remove(struct hadoop_credentials *c, const char *kind);
+
+/* What the identifier of a delegation token of a file system says. Strings are owned. */
+struct hadoop_token_identifier {
+        char *owner, *renewer, *real_user; /* real_user is "" unless somebody acts for the owner */
+        int64_t issued_ms, max_ms;         /* since 1970; after max_ms the token cannot be renewed */
+};
+
+/* Reads it. Returns 0, or -EBADMSG if it is of another form (the tokens of YARN are). */
+int hadoop_token_identify(const struct hadoop_token *token, struct hadoop_token_identifier *out);
+void hadoop_token_identifier_deinit(struct hadoop_token_identifier *identifier);
 
 void hadoop_token_deinit(struct hadoop_token *token);
 void hadoop_token_copy(const struct hadoop_token *token, struct hadoop_token *out);

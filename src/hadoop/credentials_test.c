@@ -144,6 +144,35 @@ static void round_trips_a_token_as_a_word(void **state)
         assert_null(none.kind);
 }
 
+/* An identifier as a NameNode issued it, for alice with the renewer rm, and cut short at each place. */
+static void reads_the_identifier_of_a_delegation_token(void **state)
+{
+        static const unsigned char bytes[] = "\0\5alice\2rm\5carol\x8a\1\x9a\x9a\x9a\x9a\x9a\x8a\1\x9b\0\0\0\0\1\2";
+        struct hadoop_token token = {0};
+        struct hadoop_token_identifier id;
+        for (size_t len = 0; len + 1 < sizeof(bytes); len++) {
+                CASE_LABEL("cut off after %zu bytes", len);
+                buf_reset(&token.identifier);
+                buf_append(&token.identifier, bytes, len);
+                assert_int_equal(hadoop_token_identify(&token, &id), -EBADMSG);
+        }
+        buf_reset(&token.identifier);
+        buf_append(&token.identifier, bytes, sizeof(bytes) - 1);
+        assert_int_equal(hadoop_token_identify(&token, &id), 0);
+        assert_string_equal(id.owner, "alice");
+        assert_string_equal(id.renewer, "rm");
+        assert_string_equal(id.real_user, "carol");
+        assert_int_equal(id.issued_ms, 0x19a9a9a9a9a);
+        assert_int_equal(id.max_ms, 0x19b00000000);
+        hadoop_token_identifier_deinit(&id);
+        buf_putc(&token.identifier, 0);
+        assert_int_equal(hadoop_token_identify(&token, &id), -EBADMSG); /* too long */
+        buf_reset(&token.identifier);
+        buf_append(&token.identifier, "\x0a\x08", 2); /* protobuf, as YARN's */
+        assert_int_equal(hadoop_token_identify(&token, &id), -EBADMSG);
+        hadoop_token_deinit(&token);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -153,6 +182,7 @@ int main(void)
                 cmocka_unit_test(rejects_damaged_streams_and_adds_nothing),
                 cmocka_unit_test(names_the_file_that_it_cannot_read),
                 cmocka_unit_test(round_trips_a_token_as_a_word),
+                cmocka_unit_test(reads_the_identifier_of_a_delegation_token),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 
 struct fst_error;
 
-#define KERBEROS_ABI 2
+#define KERBEROS_ABI 3
 
 struct kerberos_ops {
         uint32_t abi; /* KERBEROS_ABI */
@@ -33,6 +33,10 @@ struct kerberos_ops {
 
         void (*use)(const char *cache);
         void (*forget)(const char *cache);
+
+        /* Writes the principal of the tickets in @cache (NULL: the default one) to @name of @size bytes. Returns 0, or
+         * negative without tickets. */
+        int (*principal)(const char *cache, char *name, size_t size);
 };
 
 #define KERBEROS_MODULE_SYMBOL "firesteel_krb5_module"
@@ -42,6 +46,14 @@ struct kerberos_ops {
  * module.
  */
 int kerberos_login(const char *principal, const char *keytab, char **cache, int64_t *expires, struct fst_error *error);
+
+/* The same into the existing @cache, whose tickets it replaces: for a new ticket before the old one expires. */
+int kerberos_login_again(const char *principal, const char *keytab, const char *cache, int64_t *expires,
+                         struct fst_error *error);
+
+/* The principal of the calling thread's tickets ("alice@REALM"): those of kerberos_use, else KRB5CCNAME or the default
+ * cache. Owned by the caller; NULL without tickets or without the module. */
+char *kerberos_principal(void);
 
 /* Selects the cache for GSSAPI on the calling thread; NULL: KRB5CCNAME or the system's default. */
 void kerberos_use(const char *cache);

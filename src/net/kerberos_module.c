@@ -80,6 +80,27 @@ static void kerberos_module_forget(const char *name)
         krb5_free_context(context);
 }
 
+static int kerberos_module_principal(const char *name, char *out, size_t size)
+{
+        krb5_context context;
+        krb5_ccache cache = NULL;
+        krb5_principal principal = NULL;
+        char *text = NULL;
+        if (krb5_init_context(&context))
+                return -EACCES;
+        krb5_error_code e = name ? krb5_cc_resolve(context, name, &cache) : krb5_cc_default(context, &cache);
+        e = e ? e : krb5_cc_get_principal(context, cache, &principal);
+        e = e ? e : krb5_unparse_name(context, principal, &text);
+        if (!e)
+                snprintf(out, size, "%s", text);
+        krb5_free_unparsed_name(context, text);
+        krb5_free_principal(context, principal);
+        if (cache)
+                krb5_cc_close(context, cache);
+        krb5_free_context(context);
+        return e ? -EACCES : 0;
+}
+
 __attribute__((visibility("default"))) const struct kerberos_ops *firesteel_krb5_module(void);
 
 const struct kerberos_ops *firesteel_krb5_module(void)
@@ -87,6 +108,7 @@ const struct kerberos_ops *firesteel_krb5_module(void)
         static const struct kerberos_ops ops = {.abi = KERBEROS_ABI,
                                                 .login = kerberos_module_login,
                                                 .use = kerberos_module_use,
-                                                .forget = kerberos_module_forget};
+                                                .forget = kerberos_module_forget,
+                                                .principal = kerberos_module_principal};
         return &ops;
 }

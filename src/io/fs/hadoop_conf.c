@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "net/kerberos.h"
 
 #include <expat.h>
 #include <fcntl.h>
@@ -286,19 +287,55 @@ int hadoop_conf_load_yarn(struct hadoop_conf *conf, const struct strmap *spark, 
         return hadoop_conf_load_files(conf, files, spark, error);
 }
 
-char *hadoop_conf_user(const struct hadoop_conf *conf)
+bool hadoop_conf_is_secure(const struct hadoop_conf *conf)
 {
-        const char *configured = strmap_get(&conf->values, HADOOP_CONF_USER), *name = conf->env("HADOOP_USER_NAME");
+        _cleanup_free_ char *how = hadoop_conf_get(conf, "hadoop.security.authentication");
+        return how && strcasecmp(hadoop_conf_trim(how), "kerberos") == 0;
+}
+
+char *hadoop_conf_proxy_user(const struct hadoop_conf *conf)
+{
+        const char *name = strmap_get(&conf->values, HADOOP_CONF_PROXY_USER);
+        return name && *name ? mem_strdup(name) : NULL;
+}
+
+/* The short name of a principal: "hdfs/host@REALM" gives "hdfs". NULL without tickets. */
+static char *hadoop_conf_ticket_user(void)
+{
+        _cleanup_free_ char *principal = kerberos_principal();
+        return principal ? mem_strndup(principal, strcspn(principal, "/@")) : NULL;
+}
+
+static char *hadoop_conf_account(const struct hadoop_conf *conf)
+{
         struct passwd entry, *found = NULL;
         char text[4096];
-        if (configured && *configured)
-                return mem_strdup(configured);
-        if (name && *name)
-                return mem_strdup(name);
         if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) == 0 && found)
                 return mem_strdup(found->pw_name);
-        name = conf->env("USER");
+        const char *name = conf->env("USER");
         return mem_strdup(name && *name ? name : "nobody");
+}
+
+char *hadoop_conf_real_user(const struct hadoop_conf *conf)
+{
+        const char *configured = strmap_get(&conf->values, HADOOP_CONF_USER), *name = conf->env("HADOOP_USER_NAME");
+        const char *in_container = conf->env("CONTAINER_ID") ? conf->env("SPARK_USER") : NULL;
+        if (configured && *configured)
+                return mem_strdup(configured);
+        if (in_container && *in_container)
+                return mem_strdup(in_container);
+        const char *how = strmap_get(&conf->values, "hadoop.security.authentication");
+        const bool secure = how && strcasecmp(how, "kerberos") == 0; /* plain: a value may refer to ${user.name} */
+        char *of_ticket = secure ? hadoop_conf_ticket_user() : NULL;
+        if (of_ticket)
+                return of_ticket;
+        return name && *name && !secure ? mem_strdup(name) : hadoop_conf_account(conf);
+}
+
+char *hadoop_conf_user(const struct hadoop_conf *conf)
+{
+        char *other = hadoop_conf_proxy_user(conf);
+        return other ? other : hadoop_conf_real_user(conf);
 }
 
 /* The value of the variable ${NAME}, owned by the caller, or NULL. */

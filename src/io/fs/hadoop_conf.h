@@ -58,8 +58,24 @@ char *hadoop_conf_get(const struct hadoop_conf *conf, const char *key);
 /* True for "true" and false for "false", in any case and with blanks around; otherwise @otherwise. */
 bool hadoop_conf_flag(const struct hadoop_conf *conf, const char *key, bool otherwise);
 
+/* hadoop.security.authentication is "kerberos". */
+bool hadoop_conf_is_secure(const struct hadoop_conf *conf);
+
 /* The key with the user's name: the driver sends it to executors, which may run under another account. */
 #define HADOOP_CONF_USER "firesteel.hadoop.user"
+/* The key with the user to act for (--proxy-user). */
+#define HADOOP_CONF_PROXY_USER "firesteel.hadoop.proxy.user"
 
-/* Hadoop's user: HADOOP_CONF_USER, HADOOP_USER_NAME, or the account's name. The caller owns it. */
+/*
+ * Hadoop's user: the one to act for, else hadoop_conf_real_user. The caller owns it.
+ */
 char *hadoop_conf_user(const struct hadoop_conf *conf);
+
+/*
+ * The user that is proved: HADOOP_CONF_USER; in a container of YARN SPARK_USER; with Kerberos the short name of the
+ * ticket's principal; without it HADOOP_USER_NAME; else the account's name. The caller owns it.
+ */
+char *hadoop_conf_real_user(const struct hadoop_conf *conf);
+
+/* HADOOP_CONF_PROXY_USER, or NULL. The caller owns it. */
+char *hadoop_conf_proxy_user(const struct hadoop_conf *conf);

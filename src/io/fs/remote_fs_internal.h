@@ -57,6 +57,7 @@ struct webhdfs_request {
         const char *method;    /* NULL: GET */
         const char *operation; /* "GETFILESTATUS", followed by further quoted query parameters, if any */
         int expected;          /* status; 0: 200 */
+        bool about_tokens;     /* asks for or renews a delegation token: only a Kerberos ticket may do so */
         remote_sink sink;
         void *context;
 };

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "io/fs/hdfs_tokens.h"
 #include "io/fs/path.h"
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
@@ -139,10 +140,15 @@ static const struct {
         const char *exception;
         int code;
 } meanings[] = {
-        {"FileNotFoundException", -ENOENT},        {"FileAlreadyExistsException", -EEXIST},
-        {"ParentNotDirectoryException", -ENOTDIR}, {"DSQuotaExceededException", -EDQUOT},
-        {"NSQuotaExceededException", -EDQUOT},     {"PathIsNotEmptyDirectoryException", -ENOTEMPTY},
-        {"AccessControlException", -EACCES},       {"SecurityException", -EACCES},
+        {"FileNotFoundException", -ENOENT},
+        {"FileAlreadyExistsException", -EEXIST},
+        {"ParentNotDirectoryException", -ENOTDIR},
+        {"DSQuotaExceededException", -EDQUOT},
+        {"NSQuotaExceededException", -EDQUOT},
+        {"PathIsNotEmptyDirectoryException", -ENOTEMPTY},
+        {"AccessControlException", -EACCES},
+        {"SecurityException", -EACCES},
+        {"InvalidToken", -EACCES},
 };
 
 static int webhdfs_code_of(int status, const char *exception, const char *message)
@@ -191,13 +197,67 @@ static int webhdfs_deliver(void *context, const char *data, size_t n)
         return d->sink(d->context, data, n);
 }
 
+/* How a request proves its user. */
+struct webhdfs_proof {
+        bool kerberos;     /* the cluster wants a proof */
+        char *token;       /* a delegation token, or NULL */
+        char *user, *doas; /* the user's name without Kerberos; the user to act for. Or NULL */
+};
+
+static void webhdfs_proof_init(struct webhdfs_proof *p, const struct hadoop_conf *conf, const char *path,
+                               const struct webhdfs_request *q)
+{
+        p->kerberos = hadoop_conf_is_secure(conf);
+        p->token = p->kerberos && !q->about_tokens ? hdfs_tokens_find(conf, path) : NULL;
+        p->user = p->kerberos ? NULL : hadoop_conf_real_user(conf);
+        p->doas = p->token ? NULL : hadoop_conf_proxy_user(conf); /* a token is already the other user's */
+}
+
+static void webhdfs_proof_deinit(struct webhdfs_proof *p)
+{
+        free(p->token);
+        free(p->user);
+        free(p->doas);
+}
+
+static void webhdfs_proof_put(const struct webhdfs_proof *p, struct buf *url)
+{
+        if (p->token)
+                buf_printf(url, "&delegation=%s", p->token);
+        if (p->user) {
+                buf_puts(url, "&user.name=");
+                uri_put_quoted(url, p->user, "");
+        }
+        if (p->doas) {
+                buf_puts(url, "&doas=");
+                uri_put_quoted(url, p->doas, "");
+        }
+}
+
+/* The answer's error, with the remedy if the proof was refused. */
+static int webhdfs_refused(const struct webhdfs_proof *p, const struct http_answer *answer, const char *path,
+                           struct fst_error *error)
+{
+        const int r = webhdfs_error(answer, path, "the namenode", error);
+        const char *remedy = NULL;
+        if (answer->status == 401 && p->kerberos && !p->token)
+                remedy =
+                        "there is no valid Kerberos ticket for it: get one with kinit, or set --principal and --keytab";
+        else if (p->token && strstr(buf_text(&answer->body), "InvalidToken"))
+                remedy = "the delegation token has expired or was cancelled: submit with --principal and --keytab, so "
+                         "that new tokens are fetched in time";
+        if (!remedy || !error)
+                return r;
+        _cleanup_free_ char *message = mem_strdup(error_message(error));
+        return error_set(error, r, "%s (%s)", message, remedy);
+}
+
 int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_request *q, struct fst_error *error)
 {
         struct webhdfs_delivery delivery = {.sink = q->sink, .context = q->context};
         _cleanup_(url_list_deinit) struct url_list urls = {0};
-        _cleanup_free_ char *how = hadoop_conf_get(c->conf, "hadoop.security.authentication");
-        _cleanup_free_ char *user = hadoop_conf_user(c->conf);
-        bool kerberos = how && strcmp(how, "kerberos") == 0;
+        _cleanup_(webhdfs_proof_deinit) struct webhdfs_proof proof;
+        webhdfs_proof_init(&proof, c->conf, path, q);
         int result = webhdfs_addresses(c->conf, path, &urls, error);
         for (size_t i = 0; result == 0 && i < urls.len; i++) {
                 _cleanup_(buf_deinit) struct buf url = BUF_INIT;
@@ -205,17 +265,14 @@ int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_r
                 buf_printf(&url, "%s/webhdfs/v1", urls.data[i]);
                 uri_put_quoted(&url, *name ? name : "/", "/");
                 buf_printf(&url, "?op=%s", q->operation);
-                if (!kerberos) {
-                        buf_puts(&url, "&user.name=");
-                        uri_put_quoted(&url, user, "");
-                }
+                webhdfs_proof_put(&proof, &url);
                 int got = http_perform(c->http,
                                        &(struct http_request){.url = buf_text(&url),
                                                               .method = q->method,
                                                               .follow = !q->method,
                                                               .sink = q->sink ? webhdfs_deliver : NULL,
                                                               .context = &delivery,
-                                                              .negotiate = kerberos},
+                                                              .negotiate = proof.kerberos && !proof.token},
                                        &c->answer, error);
                 bool last = i + 1 == urls.len || delivery.began;
                 if (!last && (got == -ECONNREFUSED || got == -EHOSTUNREACH || got == -ETIMEDOUT ||
@@ -224,7 +281,7 @@ int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_r
                 if (got < 0)
                         return error_wrap(error, got, "%s", path);
                 if (c->answer.status != (q->expected ? q->expected : 200))
-                        return webhdfs_error(&c->answer, path, "the namenode", error);
+                        return webhdfs_refused(&proof, &c->answer, path, error);
                 error_deinit(error);
                 return 0;
         }

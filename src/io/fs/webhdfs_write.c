@@ -33,8 +33,7 @@ static char *webhdfs_write_quoted(const char *location)
  * the query. */
 static bool webhdfs_needs_credentials(const struct remote_call *c, const char *url)
 {
-        _cleanup_free_ char *how = hadoop_conf_get(c->conf, "hadoop.security.authentication");
-        return how && strcmp(how, "kerberos") == 0 && !strstr(url, "delegation=");
+        return hadoop_conf_is_secure(c->conf) && !strstr(url, "delegation=");
 }
 
 static int webhdfs_not_sent(const struct hdfs_file *f, const char *path, int r, struct fst_error *error)
