@@ -359,6 +359,23 @@ static bool connection_move(struct connection *c)
         return true;
 }
 
+/* Java takes the canonical name of the server's address for _HOST. */
+static void connection_name_server(struct connection *c)
+{
+        const struct hadoop_rpc_options *o = &c->client->session;
+        struct sockaddr_storage address;
+        int len = sizeof(address);
+        char host[NI_MAXHOST];
+        if (o->auth != HADOOP_RPC_KERBEROS || !o->server_principal || !strstr(o->server_principal, "_HOST"))
+                return;
+        if (uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&address, &len) < 0 ||
+            getnameinfo((struct sockaddr *)&address, (socklen_t)len, host, sizeof(host), NULL, 0, NI_NAMEREQD) != 0) {
+                const char *text = c->client->addresses.data[c->client->address];
+                snprintf(host, sizeof(host), "%.*s", (int)strcspn(text, ":"), text);
+        }
+        hadoop_rpc_session_set_host(c->session, host);
+}
+
 static void on_connected(uv_connect_t *request, int status)
 {
         struct connection *c = request->data;
@@ -370,6 +387,7 @@ static void on_connected(uv_connect_t *request, int status)
                 return;
         }
         c->connected = true;
+        connection_name_server(c);
         uv_tcp_nodelay(&c->tcp, 1);
         uv_read_start((uv_stream_t *)&c->tcp, on_connection_alloc, on_connection_read);
         connection_take_events(c);
@@ -612,6 +630,10 @@ int hadoop_rpc_client_new(uv_loop_t *loop, const struct hadoop_rpc_client_option
         client->session.protocol = mem_strdup(options->session.protocol);
         client->session.user = options->session.user ? mem_strdup(options->session.user) : NULL;
         client->session.real_user = options->session.real_user ? mem_strdup(options->session.real_user) : NULL;
+        if (options->session.server_principal)
+                client->session.server_principal = mem_strdup(options->session.server_principal);
+        if (options->session.principal_key)
+                client->session.principal_key = mem_strdup(options->session.principal_key);
         if (options->session.token)
                 hadoop_token_copy(options->session.token, &client->token);
         if (getrandom(client->session.client_id, HADOOP_RPC_CLIENT_ID, 0) != HADOOP_RPC_CLIENT_ID)
@@ -636,6 +658,8 @@ static void on_client_closed(uv_handle_t *handle)
         free((char *)client->session.protocol);
         free((char *)client->session.user);
         free((char *)client->session.real_user);
+        free((char *)client->session.server_principal);
+        free((char *)client->session.principal_key);
         hadoop_token_deinit(&client->token);
         string_list_deinit(&client->addresses);
         free(client->service);

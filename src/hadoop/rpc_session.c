@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "base/queue.h"
 
+#include <ctype.h>
+#include <fnmatch.h>
+
 #define RPC_VERSION 9
 #define RPC_SERVICE_CLASS 0
 #define RPC_AUTH_NONE 0
@@ -54,7 +57,8 @@ struct hadoop_rpc_session {
         enum session_phase phase;
         enum hadoop_rpc_auth auth;
         char *protocol, *user, *real_user;
-        char *token_user, *token_password; /* base64 of the token's parts */
+        char *server_principal, *principal_key, *host; /* or NULL */
+        char *token_user, *token_password;             /* base64 of the token's parts */
         bool allow_fallback;
         unsigned char client_id[HADOOP_RPC_CLIENT_ID];
         const struct sasl_ops *sasl;
@@ -206,6 +210,12 @@ static void session_become_ready(struct hadoop_rpc_session *s)
         queue_push(&s->events, (struct session_event){.type = HADOOP_RPC_READY, .call_id = -1});
 }
 
+void hadoop_rpc_session_set_host(struct hadoop_rpc_session *s, const char *host)
+{
+        free(s->host);
+        s->host = mem_strdup(host);
+}
+
 void hadoop_rpc_session_call(struct hadoop_rpc_session *s, int32_t call_id, int32_t retry, const char *method,
                              const ProtobufCMessage *request)
 {
@@ -285,6 +295,42 @@ static void session_refuse_offers(struct hadoop_rpc_session *s, const Firesteel_
         session_break(s, ACCESS_CONTROL_EXCEPTION, buf_text(&text));
 }
 
+/* "rm/h1.example.com" for "rm/_HOST@REALM". GSSAPI chooses the realm, so it is not compared. Owned. */
+static char *session_expected_server(const struct hadoop_rpc_session *s)
+{
+        const char *name = s->server_principal, *host = strstr(name, "/_HOST");
+        const size_t len = strcspn(name, "@");
+        if (!host || (size_t)(host - name) > len || !s->host)
+                return mem_strndup(name, len);
+        char *text = mem_printf("%.*s/%s", (int)(host - name), name, s->host);
+        for (char *p = text + (host - name); *p; p++)
+                *p = (char)tolower((unsigned char)*p);
+        return text;
+}
+
+/* Another service of the realm could take the place of the one that is meant. False: broken. */
+static bool session_check_server(struct hadoop_rpc_session *s, const Firesteel__Hadoop__SaslAuth *chosen)
+{
+        if (s->auth != HADOOP_RPC_KERBEROS)
+                return true;
+        if (!s->server_principal) {
+                _cleanup_free_ char *text = mem_printf("Failed to specify server's Kerberos principal name (set %s)",
+                                                       s->principal_key ? s->principal_key : "the service's principal");
+                session_break(s, SASL_EXCEPTION, text);
+                return false;
+        }
+        _cleanup_free_ char *expected = session_expected_server(s);
+        _cleanup_free_ char *offered = mem_printf("%s/%s", chosen->protocol ? chosen->protocol : "",
+                                                  chosen->server_id ? chosen->server_id : "");
+        if (fnmatch(expected, offered, 0) == 0)
+                return true;
+        _cleanup_free_ char *text =
+                mem_printf("Server has invalid Kerberos principal: %s, expecting: %s (from %s)", offered, expected,
+                           s->principal_key ? s->principal_key : "the configuration");
+        session_break(s, SASL_EXCEPTION, text);
+        return false;
+}
+
 static void session_negotiate(struct hadoop_rpc_session *s, const Firesteel__Hadoop__SaslMessage *m)
 {
         const Firesteel__Hadoop__SaslAuth *chosen = session_choose(s, m);
@@ -293,6 +339,8 @@ static void session_negotiate(struct hadoop_rpc_session *s, const Firesteel__Had
                 session_refuse_offers(s, m);
                 return;
         }
+        if (!session_check_server(s, chosen))
+                return;
         const struct sasl_client_options options = {.mechanism = chosen->mechanism,
                                                     .service = chosen->protocol ? chosen->protocol : "",
                                                     .host = chosen->server_id ? chosen->server_id : "",
@@ -515,6 +563,8 @@ int hadoop_rpc_session_new(const struct hadoop_rpc_options *options, struct hado
         s->protocol = mem_strdup(options->protocol);
         s->user = options->user ? mem_strdup(options->user) : NULL;
         s->real_user = options->real_user ? mem_strdup(options->real_user) : NULL;
+        s->server_principal = options->server_principal ? mem_strdup(options->server_principal) : NULL;
+        s->principal_key = options->principal_key ? mem_strdup(options->principal_key) : NULL;
         s->allow_fallback = options->allow_fallback;
         memcpy(s->client_id, options->client_id, sizeof(s->client_id));
         if (options->auth == HADOOP_RPC_TOKEN) {
@@ -543,6 +593,9 @@ void hadoop_rpc_session_free(struct hadoop_rpc_session *s)
         free(s->protocol);
         free(s->user);
         free(s->real_user);
+        free(s->server_principal);
+        free(s->principal_key);
+        free(s->host);
         free(s->token_user);
         free(s->token_password);
         buf_deinit(&s->in);

@@ -41,6 +41,10 @@ struct hadoop_rpc_options {
         enum hadoop_rpc_auth auth;
         const char *user;      /* SIMPLE: who calls. KERBEROS: whom the caller acts for, or NULL for itself */
         const char *real_user; /* SIMPLE with a proxy user: who really calls; else NULL */
+        /* KERBEROS: the server must have this principal: "rm/_HOST@REALM", where _HOST is
+         * hadoop_rpc_session_set_host's, or a pattern of the shell. NULL: the server is refused with the name of the
+         * missing key @principal_key. */
+        const char *server_principal, *principal_key;
         const struct hadoop_token *token; /* borrowed until hadoop_rpc_session_new returns */
         /* A server that offers SIMPLE to a client with TOKEN or KERBEROS is refused unless
          * ipc.client.fallback-to-simple-auth-allowed is true. */
@@ -69,6 +73,9 @@ struct hadoop_rpc_event {
 int hadoop_rpc_session_new(const struct hadoop_rpc_options *options, struct hadoop_rpc_session **out,
                            struct fst_error *error);
 void hadoop_rpc_session_free(struct hadoop_rpc_session *s);
+
+/* Names the server for _HOST in its principal, before its first bytes are taken. Borrowed for the call. */
+void hadoop_rpc_session_set_host(struct hadoop_rpc_session *s, const char *host);
 
 /*
  * Sends a call, once the session is ready. @call_id is not negative and not in use. @retry counts the attempts before

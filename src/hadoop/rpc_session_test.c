@@ -16,6 +16,8 @@
 
 #define PROTOCOL "org.example.ProtocolPB"
 
+static const char *server_principal; /* that the sessions expect */
+
 static struct hadoop_rpc_session *session_open(enum hadoop_rpc_auth auth, bool fallback)
 {
         struct hadoop_token token = {.alias = "", .kind = "YARN_AM_RM_TOKEN", .service = ""};
@@ -26,6 +28,8 @@ static struct hadoop_rpc_session *session_open(enum hadoop_rpc_auth auth, bool f
                                              .user = auth == HADOOP_RPC_TOKEN ? NULL : "alice",
                                              .token = &token,
                                              .allow_fallback = fallback,
+                                             .server_principal = server_principal,
+                                             .principal_key = "rm.principal",
                                              .client_id = "0123456789abcdef"};
         struct hadoop_rpc_session *s;
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -397,6 +401,45 @@ static void a_server_without_security_needs_leave_to_be_trusted(void **state)
         hadoop_rpc_session_free(s);
 }
 
+static void a_server_with_another_principal_is_refused(void **state)
+{
+        static const struct {
+                const char *expected, *protocol, *server, *message; /* NULL: it is accepted */
+        } cases[] = {
+                {"rm/_HOST@R", "rm", "h1.example.com", NULL},
+                {"rm/h1.example.com@R", "rm", "h1.example.com", NULL},
+                {"*/*.example.com", "rm", "h1.example.com", NULL},
+                {"rm/_HOST@R", "rm", "h2.example.com",
+                 "Server has invalid Kerberos principal: rm/h2.example.com, expecting: rm/h1.example.com (from "
+                 "rm.principal)"},
+                {"rm/_HOST@R", "nm", "h1.example.com",
+                 "Server has invalid Kerberos principal: nm/h1.example.com, expecting: rm/h1.example.com (from "
+                 "rm.principal)"},
+                {NULL, "rm", "h1.example.com", "Failed to specify server's Kerberos principal name (set rm.principal)"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                server_principal = cases[i].expected;
+                struct hadoop_rpc_session *s = session_open(HADOOP_RPC_KERBEROS, false);
+                Firesteel__Hadoop__SaslAuth offer = token_offer();
+                struct hadoop_rpc_event e;
+                hadoop_rpc_session_set_host(s, "H1.example.com");
+                offer.method = "KERBEROS";
+                offer.mechanism = "GSSAPI";
+                offer.protocol = (char *)cases[i].protocol;
+                offer.server_id = (char *)cases[i].server;
+                offer.has_challenge = false;
+                server_send_sasl(s, 1, NULL, &offer);
+                expect_event(s, HADOOP_RPC_BROKEN, &e); /* there is no ticket, and no server to give it to */
+                assert_string_equal(e.exception, "javax.security.sasl.SaslException");
+                if (cases[i].message)
+                        assert_string_equal(e.message, cases[i].message);
+                else
+                        assert_non_null(strstr(e.message, "GSS initiate failed"));
+                hadoop_rpc_session_free(s);
+        }
+        server_principal = NULL;
+}
+
 static void damaged_input_breaks_the_session(void **state)
 {
         static const struct {
@@ -437,6 +480,7 @@ int main(void)
                 cmocka_unit_test(offers_without_ours_are_named),
                 cmocka_unit_test(a_password_is_not_sent_by_a_mechanism_of_the_servers_choice),
                 cmocka_unit_test(a_server_without_security_needs_leave_to_be_trusted),
+                cmocka_unit_test(a_server_with_another_principal_is_refused),
                 cmocka_unit_test(damaged_input_breaks_the_session),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define DEFAULT_HOST "0.0.0.0"
+#define PRINCIPAL_KEY "yarn.resourcemanager.principal"
 #define DEFAULT_MAX_WAIT_MS (15 * 60 * 1000)
 #define DEFAULT_RETRY_MS 30000
 #define DEFAULT_FAILOVER_MS 500 /* between two rounds over several ResourceManagers */
@@ -139,15 +140,17 @@ const char *yarn_conf_http_scheme(const struct yarn_conf *conf)
 
 bool yarn_conf_is_secure(const struct yarn_conf *conf)
 {
-        _cleanup_free_ char *value = hadoop_conf_get(&conf->hadoop, "hadoop.security.authentication");
-        return value && strcasecmp(value, "kerberos") == 0;
+        return hadoop_conf_is_secure(&conf->hadoop);
 }
 
 int yarn_conf_client(const struct yarn_conf *conf, enum yarn_service service, const struct hadoop_token *token,
                      const char *proxy_user, uv_loop_t *loop, struct hadoop_rpc_client **out, struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list addresses = {0};
-        _cleanup_free_ char *user = hadoop_conf_user(&conf->hadoop);
+        _cleanup_free_ char *user = hadoop_conf_real_user(&conf->hadoop),
+                            *other = hadoop_conf_proxy_user(&conf->hadoop);
+        _cleanup_free_ char *pattern = hadoop_conf_get(&conf->hadoop, PRINCIPAL_KEY ".pattern");
+        _cleanup_free_ char *principal = pattern ? steal(pattern) : hadoop_conf_get(&conf->hadoop, PRINCIPAL_KEY);
         int64_t max_wait, retry, timeout;
         int r = yarn_conf_addresses(conf, service, &addresses, error);
         r = r < 0 ? r
@@ -160,6 +163,7 @@ int yarn_conf_client(const struct yarn_conf *conf, enum yarn_service service, co
         if (r < 0)
                 return r;
         const bool secure = yarn_conf_is_secure(conf);
+        proxy_user = proxy_user ? proxy_user : other;
         const struct hadoop_rpc_client_options options = {
                 .session = {.protocol = yarn_services[service].protocol,
                             .auth = token    ? HADOOP_RPC_TOKEN
@@ -169,6 +173,8 @@ int yarn_conf_client(const struct yarn_conf *conf, enum yarn_service service, co
                                     : secure   ? NULL
                                                : user,
                             .real_user = proxy_user && !secure ? user : NULL,
+                            .server_principal = principal,
+                            .principal_key = PRINCIPAL_KEY,
                             .token = token,
                             .allow_fallback = hadoop_conf_flag(&conf->hadoop,
                                                                "ipc.client.fallback-to-simple-auth-allowed", false)},

@@ -60,8 +60,9 @@ bool yarn_conf_is_secure(const struct yarn_conf *conf);
 
 /*
  * Makes a client of @service. With @token it proves the token; else the Kerberos ticket of the calling thread on a
- * secure cluster, else the user's name (hadoop_conf_user). @proxy_user: the user to act for, or NULL. Calls wait as
- * long for a ResourceManager as yarn.resourcemanager.connect.max-wait.ms says. Returns 0, or negative with @error.
+ * secure cluster, else the user's name (hadoop_conf_real_user). @proxy_user: the user to act for, or NULL for
+ * hadoop_conf_proxy_user. With Kerberos the server must have the principal yarn.resourcemanager.principal. Calls wait
+ * as long for a ResourceManager as yarn.resourcemanager.connect.max-wait.ms says. Returns 0, or negative with @error.
  */
 int yarn_conf_client(const struct yarn_conf *conf, enum yarn_service service, const struct hadoop_token *token,
                      const char *proxy_user, uv_loop_t *loop, struct hadoop_rpc_client **out, struct fst_error *error);
