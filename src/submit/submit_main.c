@@ -16,6 +16,7 @@
 #include "submit/jvm/java_command.h"
 #include "submit/jvm/java_launcher.h"
 #include "submit/native_launcher.h"
+#include "io/fs/hadoop_conf.h"
 #include "launch/remote_files.h"
 #include "submit/prepare/submission.h"
 
@@ -117,6 +118,8 @@ static int submit_main_run_native(struct submit_arguments *a, int *status, struc
         int r = sanitizers_enter(strmap_get(&a->properties, "spark.firesteel.cc.sanitize"), error);
         if (r == 0)
                 r = submit_main_prepare(a, &s, error);
+        if (r == 0 && s.proxy_user) /* the driver acts for this user */
+                strmap_set(&s.conf, "spark.hadoop." HADOOP_CONF_PROXY_USER, s.proxy_user);
         if (r == 0)
                 r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = conf_environment}, &files,
                                      error);

@@ -51,6 +51,10 @@ void cluster_backend_executor_exited(struct cluster_backend *backend, const char
 void cluster_backend_executor_decommissioned(struct cluster_backend *backend, const char *executor_id, bool host_too,
                                              const char *reason);
 
+/* New delegation tokens, a stream of credentials (hadoop/credentials.h): for this process and for all executors,
+ * including later ones. */
+void cluster_backend_update_tokens(struct cluster_backend *backend, const void *stream, size_t len);
+
 /* Ask a connected executor to stop. Its manager makes sure that it ends. */
 void cluster_backend_send_stop(struct cluster_backend *backend, const char *executor_id);
 

@@ -5,13 +5,16 @@
 #include "driver/backend/cluster_backend_internal.h"
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
 #include "driver/executor_info.h"
 #include "exec/task/task_batch_wire.h"
+#include "hadoop/credentials.h"
 #include "io/fs/file_systems.h"
+#include "io/fs/hdfs_tokens.h"
 #include "rpc/control.pb-c.h"
 
 static Firesteel__Property **driver_endpoint_properties(const struct strmap *map, size_t *n)
@@ -346,19 +349,30 @@ static void driver_endpoint_decommission(struct cluster_backend *b, const struct
         firesteel__kill_executors__free_unpacked(d, NULL);
 }
 
-/* New delegation tokens: for all executors, including later ones. */
+void cluster_backend_update_tokens(struct cluster_backend *b, const void *stream, size_t len)
+{
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials fresh = {0};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        Firesteel__DelegationTokens message = FIRESTEEL__DELEGATION_TOKENS__INIT;
+        buf_reset(&b->tokens);
+        buf_append(&b->tokens, stream, len);
+        if (hadoop_credentials_read(&fresh, stream, len, &error) < 0)
+                log_warn("CoarseGrainedSchedulerBackend", "new delegation tokens: %s", error_message(&error));
+        else
+                hdfs_tokens_add(&fresh);
+        message.tokens = (ProtobufCBinaryData){b->tokens.len, (uint8_t *)b->tokens.data};
+        for (int i = 0; i < b->executors.n; i++)
+                if (b->executors.at[i]->state == EXECUTOR_ALIVE)
+                        rpc_send_packed(b->executors.at[i]->ref, FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS,
+                                        &message.base, NULL);
+}
+
 static void driver_endpoint_update_tokens(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(NULL, m->len, m->body);
-        if (!t)
-                return;
-        buf_reset(&b->tokens);
-        buf_append(&b->tokens, t->tokens.data, t->tokens.len);
+        if (t)
+                cluster_backend_update_tokens(b, t->tokens.data, t->tokens.len);
         firesteel__delegation_tokens__free_unpacked(t, NULL);
-        for (int i = 0; i < b->executors.n; i++)
-                if (b->executors.at[i]->state == EXECUTOR_ALIVE)
-                        rpc_send(b->executors.at[i]->ref, FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS, m->body,
-                                 m->len, NULL);
 }
 
 /* Only executors may ask to commit or to synchronize. */

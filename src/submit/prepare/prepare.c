@@ -318,6 +318,7 @@ int submission_prepare(struct submit_arguments *a, struct submission *s, struct 
         free(p.local_primary);
         free(p.local_jars);
         free(p.local_py_files);
+        s->proxy_user = a->value[SUBMIT_PROXY_USER] ? mem_strdup(a->value[SUBMIT_PROXY_USER]) : NULL;
         s->ticket_cache = steal(p.security.ticket_cache);
         hadoop_security_deinit(&p.security);
         if (p.files)

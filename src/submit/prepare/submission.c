@@ -24,6 +24,7 @@ void submission_deinit(struct submission *s)
         exit_cleanup_remove(s->r_library);
         kerberos_forget(s->ticket_cache);
         free(s->ticket_cache);
+        free(s->proxy_user);
         free(s->temp_dir);
         free(s->r_library);
         free(s->main_class);

@@ -53,6 +53,7 @@ struct submission {
         VEC(char *) messages;  /* warnings, in order, also if preparing failed */
         char *temp_dir;        /* the downloads, or NULL */
         char *ticket_cache;    /* of --principal and --keytab (net/kerberos.h), or NULL without a login */
+        char *proxy_user;      /* of --proxy-user, or NULL */
         char *r_library;       /* the R packages built from jars, or NULL */
 };
 

@@ -19,6 +19,7 @@
 #include "net/kerberos.h"
 #include "io/fs/file_systems.h"
 #include "yarn/application/program_archive.h"
+#include "yarn/application/delegation_tokens.h"
 #include "yarn/conf/yarn_conf.h"
 
 #include <pwd.h>
@@ -46,18 +47,11 @@ struct yarn_client {
 
 /* ---------------------------------------------------------------------------------------------------- construction */
 
-/* Tokens that the user has already, as a process in a YARN container does. */
-static int yarn_client_load_tokens(struct yarn_client *c, struct fst_error *error)
+/* Selects the ticket of --principal and --keytab on this thread. */
+static void yarn_client_use_ticket(const struct yarn_client *c, bool use)
 {
-        const char *file = c->env("HADOOP_TOKEN_FILE_LOCATION");
-        const int r = file && *file ? hadoop_credentials_load(&c->credentials, file, error) : 0;
-        if (r < 0 || !yarn_conf_is_secure(&c->yarn) ||
-            hadoop_credentials_find(&c->credentials, "HDFS_DELEGATION_TOKEN", NULL))
-                return r;
-        return error_set(
-                error, -ENOTSUP,
-                "hadoop.security.authentication is kerberos, but Firesteel does not fetch delegation tokens for "
-                "YARN: fetch one of HDFS with \"hdfs fetchdt\" and set HADOOP_TOKEN_FILE_LOCATION to its file");
+        if (c->ticket_cache)
+                kerberos_use(use ? c->ticket_cache : NULL);
 }
 
 static int yarn_client_read(struct yarn_client *c, const struct submission *s, struct fst_error *error)
@@ -75,8 +69,12 @@ static int yarn_client_read(struct yarn_client *c, const struct submission *s, s
                 r = yarn_conf_load(&c->yarn, &c->conf.set, c->env, error);
         if (r < 0)
                 return r;
+        if (s->proxy_user)
+                hadoop_conf_set(&c->yarn.hadoop, HADOOP_CONF_PROXY_USER, s->proxy_user);
+        yarn_client_use_ticket(c, true);
         c->user = hadoop_conf_user(&c->yarn.hadoop);
-        return yarn_client_load_tokens(c, error);
+        yarn_client_use_ticket(c, false);
+        return 0;
 }
 
 int yarn_client_new(const struct submission *s, const char *(*env)(const char *name), const int *stopped,
@@ -138,9 +136,15 @@ static bool yarn_client_is_stopped(const struct yarn_client *c)
         return c->app.stopped && __atomic_load_n(c->app.stopped, __ATOMIC_RELAXED);
 }
 
+/* Without a ticket, as in a container, a token of the ResourceManager is the proof if there is one. */
 static int yarn_client_connect(struct yarn_client *c, struct fst_error *error)
 {
-        return c->app.rm ? 0 : yarn_conf_client(&c->yarn, YARN_RM_CLIENT, NULL, NULL, &c->loop, &c->app.rm, error);
+        if (c->app.rm)
+                return 0;
+        _cleanup_free_ char *ticket = yarn_conf_is_secure(&c->yarn) ? kerberos_principal() : NULL;
+        const struct hadoop_token *token =
+                ticket ? NULL : hadoop_credentials_find(&c->credentials, "RM_DELEGATION_TOKEN", NULL);
+        return yarn_conf_client(&c->yarn, YARN_RM_CLIENT, token, NULL, &c->loop, &c->app.rm, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------ submitting */
@@ -150,7 +154,12 @@ static int yarn_client_store_program(struct yarn_client *c, struct fst_error *er
 {
         if (!c->native)
                 return 0;
-        file_systems_use(c, &c->conf.set);
+        _cleanup_(strmap_deinit) struct strmap spark = STRMAP_INIT;
+        _cleanup_free_ char *other = hadoop_conf_proxy_user(&c->yarn.hadoop);
+        strmap_merge(&spark, &c->conf.set);
+        if (other)
+                strmap_set(&spark, "spark.hadoop." HADOOP_CONF_PROXY_USER, other);
+        file_systems_use(c, &spark);
         const int r = program_archive_store(&c->conf, &c->program, error);
         file_systems_leave(c);
         return r;
@@ -234,22 +243,24 @@ static int yarn_client_submit_created(struct yarn_client *c, struct fst_error *e
 
 int yarn_client_submit(struct yarn_client *c, struct fst_error *error)
 {
-        if (c->ticket_cache)
-                kerberos_use(c->ticket_cache);
-        int r = yarn_client_connect(c, error);
+        yarn_client_use_ticket(c, true);
+        int r = delegation_tokens_of_submission(&c->conf, &c->yarn, c->env("HADOOP_TOKEN_FILE_LOCATION"),
+                                                &c->credentials, error);
+        r = r < 0 ? r : yarn_client_connect(c, error);
         r = r < 0 ? r : application_client_create(&c->app, &c->settings, error);
         r = r < 0 ? r : yarn_client_submit_created(c, error);
         if (r < 0)
                 yarn_client_clean_up(c);
-        if (c->ticket_cache)
-                kerberos_use(NULL);
+        yarn_client_use_ticket(c, false);
         return r;
 }
 
 void yarn_client_clean_up(struct yarn_client *c)
 {
+        yarn_client_use_ticket(c, true);
         if (c->staging.path)
                 staging_remove(&c->staging);
+        yarn_client_use_ticket(c, false);
 }
 
 /* ------------------------------------------------------------------------------------------------------ afterwards */
@@ -257,12 +268,18 @@ void yarn_client_clean_up(struct yarn_client *c)
 int yarn_client_report(struct yarn_client *c, Firesteel__Yarn__GetApplicationReportResponse **out,
                        struct fst_error *error)
 {
-        const int r = yarn_client_connect(c, error);
-        return r < 0 ? r : application_client_report(&c->app, out, error);
+        yarn_client_use_ticket(c, true);
+        int r = yarn_client_connect(c, error);
+        r = r < 0 ? r : application_client_report(&c->app, out, error);
+        yarn_client_use_ticket(c, false);
+        return r;
 }
 
 int yarn_client_kill(struct yarn_client *c, struct fst_error *error)
 {
-        const int r = yarn_client_connect(c, error);
-        return r < 0 ? r : application_client_kill(&c->app, &c->yarn, error);
+        yarn_client_use_ticket(c, true);
+        int r = yarn_client_connect(c, error);
+        r = r < 0 ? r : application_client_kill(&c->app, &c->yarn, error);
+        yarn_client_use_ticket(c, false);
+        return r;
 }

@@ -25,6 +25,7 @@ struct am_link {
         bool registered; /* an attempt has been there */
         bool closed;
         int32_t last_executor;
+        struct buf tokens; /* the latest delegation tokens; empty: those of the container are */
 };
 
 /* ---------------------------------------------------------------------------------------------------------- targets */
@@ -92,6 +93,21 @@ void am_link_exclude(struct am_link *link, const char *const *hosts, size_t n)
                 string_list_add(&link->excluded, hosts[i]);
         const Firesteel__Yarn__AmHosts message = am_link_excluded(link);
         am_link_send(link, FIRESTEEL__YARN__AM_TYPE__EXCLUDE_HOSTS, &message.base);
+}
+
+static Firesteel__Yarn__AmTokens am_link_tokens(const struct am_link *link)
+{
+        Firesteel__Yarn__AmTokens message = FIRESTEEL__YARN__AM_TOKENS__INIT;
+        message.stream = (ProtobufCBinaryData){.data = (uint8_t *)link->tokens.data, .len = link->tokens.len};
+        return message;
+}
+
+void am_link_update_tokens(struct am_link *link, const void *stream, size_t len)
+{
+        buf_reset(&link->tokens);
+        buf_append(&link->tokens, stream, len);
+        const Firesteel__Yarn__AmTokens message = am_link_tokens(link);
+        am_link_send(link, FIRESTEEL__YARN__AM_TYPE__UPDATE_TOKENS, &message.base);
 }
 
 void am_link_kill(struct am_link *link, int32_t executor)
@@ -178,6 +194,8 @@ static void am_link_reply_config(struct am_link *link, struct rpc_message *m)
         targets.n_targets = link->targets.len;
         config.targets = &targets;
         config.last_executor = link->last_executor;
+        Firesteel__Yarn__AmTokens tokens = am_link_tokens(link);
+        config.tokens = &tokens;
         Firesteel__Yarn__AmHosts excluded = am_link_excluded(link);
         config.excluded = &excluded;
         rpc_reply_packed(m, m->type, &config.base, NULL);
@@ -313,6 +331,9 @@ void am_link_free(struct am_link *link)
         for (size_t i = 0; i < link->targets.len; i++)
                 am_target_free(link->targets.data[i]);
         vec_deinit(&link->targets);
+        if (link->tokens.data)
+                explicit_bzero(link->tokens.data, link->tokens.cap);
+        buf_deinit(&link->tokens);
         string_list_deinit(&link->excluded);
         free(link);
 }

@@ -35,6 +35,9 @@ void am_link_request(struct am_link *link, const struct yarn_target *target);
 
 /* The scheduler excludes these hosts, now and for later attempts. */
 void am_link_exclude(struct am_link *link, const char *const *hosts, size_t n);
+
+/* New delegation tokens, a stream of credentials, for containers that start later. */
+void am_link_update_tokens(struct am_link *link, const void *stream, size_t len);
 void am_link_kill(struct am_link *link, int32_t executor);
 
 /* The ApplicationMaster unregisters and exits. Returns false if there is none. */

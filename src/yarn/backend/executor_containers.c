@@ -44,6 +44,13 @@ int executor_containers_add_secret(struct executor_containers *c, struct fst_err
         return r;
 }
 
+void executor_containers_add_tokens(struct executor_containers *c, const struct hadoop_credentials *own)
+{
+        for (size_t i = 0; i < own->tokens.len; i++)
+                if (strcmp(own->tokens.data[i].kind, "YARN_AM_RM_TOKEN") != 0)
+                        hadoop_credentials_add(&c->credentials, &own->tokens.data[i]);
+}
+
 /* ----------------------------------------------------------------------------------------------------------- events */
 
 static void containers_on_registered(void *owner, int64_t memory_mb, int cores)

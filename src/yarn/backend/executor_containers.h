@@ -54,6 +54,10 @@ int executor_containers_init(struct executor_containers *c, const struct fst_con
 /* Adds the secret of spark.authenticate to the containers' credentials if it is on. */
 int executor_containers_add_secret(struct executor_containers *c, struct fst_error *error);
 
+/* Adds the tokens of @own, which the ApplicationMaster has, to those of executors, except its own for the
+ * ResourceManager. */
+void executor_containers_add_tokens(struct executor_containers *c, const struct hadoop_credentials *own);
+
 /* Creates the executors and begins to register with the ResourceManager. Returns 0, or negative with @error. */
 int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
                               const struct executor_containers_start *start, const struct executor_containers_ops *ops,

@@ -150,6 +150,18 @@ static void launcher_take_files(struct executor_containers *c, const Firesteel__
         }
 }
 
+/* Delegation tokens for containers that start from now on. */
+static void launcher_use_tokens(struct launcher *l, const Firesteel__Yarn__AmTokens *tokens)
+{
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials fresh = {0};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (!tokens || !tokens->stream.len)
+                return;
+        if (hadoop_credentials_read(&fresh, tokens->stream.data, tokens->stream.len, &error) < 0)
+                log_warn(AM_LOG, "the driver's delegation tokens: %s", error_message(&error));
+        executor_containers_add_tokens(&l->containers, &fresh);
+}
+
 static int launcher_start(struct launcher *l, const Firesteel__Yarn__AmConfig *config, struct fst_error *error)
 {
         struct executor_containers *c = &l->containers;
@@ -166,6 +178,8 @@ static int launcher_start(struct launcher *l, const Firesteel__Yarn__AmConfig *c
         r = r < 0 ? r : executor_containers_add_secret(c, error);
         if (r < 0)
                 return r;
+        executor_containers_add_tokens(c, &l->credentials);
+        launcher_use_tokens(l, config->tokens);
         c->driver_url = mem_strdup(config->driver_url);
         c->app_id = mem_strdup(l->app_id);
         c->user = mem_strdup(config->user);
@@ -234,6 +248,16 @@ static void launcher_take_excluded(struct launcher *l, const struct rpc_message 
         firesteel__yarn__am_hosts__free_unpacked(hosts, NULL);
 }
 
+static void launcher_take_new_tokens(struct launcher *l, const struct rpc_message *m)
+{
+        Firesteel__Yarn__AmTokens *tokens = firesteel__yarn__am_tokens__unpack(NULL, m->len, m->body);
+        if (!tokens)
+                return;
+        log_info(AM_LOG, "Updating delegation tokens.");
+        launcher_use_tokens(l, tokens);
+        firesteel__yarn__am_tokens__free_unpacked(tokens, NULL);
+}
+
 static void launcher_take_kill(struct launcher *l, const struct rpc_message *m)
 {
         Firesteel__Yarn__AmExecutor *x = firesteel__yarn__am_executor__unpack(NULL, m->len, m->body);
@@ -258,6 +282,9 @@ static void launcher_receive(void *owner, struct rpc_message *m)
                 break;
         case FIRESTEEL__YARN__AM_TYPE__EXCLUDE_HOSTS:
                 launcher_take_excluded(l, m);
+                break;
+        case FIRESTEEL__YARN__AM_TYPE__UPDATE_TOKENS:
+                launcher_take_new_tokens(l, m);
                 break;
         case FIRESTEEL__YARN__AM_TYPE__FINISH:
                 launcher_take_finish(l, m);

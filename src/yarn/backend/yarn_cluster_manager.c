@@ -22,10 +22,12 @@
 #include "yarn/application/application_client.h"
 #include "yarn/application/application_monitor.h"
 #include "yarn/application/container_links.h"
+#include "yarn/application/delegation_tokens.h"
 #include "yarn/application/program_archive.h"
 #include "yarn/application/yarn_settings.h"
 #include "yarn/backend/am_link.h"
 #include "yarn/backend/executor_containers.h"
+#include "yarn/backend/token_renewer.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -51,6 +53,7 @@ struct yarn_manager {
         struct executor_containers containers; /* settings; executors only if unmanaged */
         struct am_link *link;                  /* NULL: unmanaged, or not started */
         uv_timer_t *monitor;                   /* asks for the application's state; NULL: unmanaged, or not started */
+        struct token_renewer *renewer;         /* NULL: delegation tokens are not renewed */
         int target;                            /* executors set before the start; -1: not set */
         struct string_list executors;          /* ids of those that are registered */
         bool finishing, finished, failed, reporting;
@@ -94,6 +97,9 @@ static int yarn_connect(struct yarn_manager *m, struct fst_error *error)
                                  "in the environment.");
         int r = yarn_conf_load(conf, &m->sc->conf->set, yarn_variable, error);
         r = r < 0 ? r : yarn_conf_addresses(conf, YARN_RM_CLIENT, &addresses, error);
+        r = r < 0 ? r
+                  : delegation_tokens_of_submission(m->sc->conf, conf, getenv("HADOOP_TOKEN_FILE_LOCATION"),
+                                                    &m->containers.credentials, error);
         if (r < 0)
                 return r;
         log_info("Client", "Connecting to ResourceManager at %s", addresses.data[0]);
@@ -119,7 +125,7 @@ static void yarn_name_application(struct yarn_manager *m, const char *driver_url
         char text[YARN_ID_TEXT];
         c->app_id = mem_strdup(yarn_application_text(m->app.id, text));
         c->driver_url = mem_strdup(driver_url);
-        c->user = mem_strdup(m->sc->user);
+        c->user = hadoop_conf_user(&c->yarn_conf.hadoop);
         if (m->inside) {
                 const char *given = getenv("SPARK_YARN_STAGING_DIR");
                 c->staging_dir = given ? mem_strdup(given) : NULL;
@@ -183,6 +189,7 @@ static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, 
         if (!token)
                 return error_set(error, -EACCES, "%s holds no token for the ResourceManager", tokens);
         hadoop_token_copy(token, &m->app.token);
+        executor_containers_add_tokens(&m->containers, &own);
         m->app.id = id.application;
         m->attempt = id.attempt;
         yarn_name_application(m, driver_url);
@@ -397,6 +404,28 @@ static int yarn_start_link(struct yarn_manager *m, struct fst_error *error)
         return 0;
 }
 
+/* New delegation tokens: for executors, for containers that start later, and for this process. */
+static void yarn_on_tokens(void *owner, const void *stream, size_t len)
+{
+        struct yarn_manager *m = owner;
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials fresh = {0};
+        if (hadoop_credentials_read(&fresh, stream, len, NULL) == 0)
+                executor_containers_add_tokens(&m->containers, &fresh);
+        if (m->link)
+                am_link_update_tokens(m->link, stream, len);
+        cluster_backend_update_tokens(m->backend, stream, len);
+}
+
+static int yarn_start_renewer(struct yarn_manager *m, struct fst_error *error)
+{
+        const struct yarn_conf *conf = &m->containers.yarn_conf;
+        bool wanted;
+        const int r = token_renewer_wanted(m->sc->conf, conf, &wanted, error);
+        return r < 0 || !wanted ? r
+                                : token_renewer_new(cluster_backend_loop(m->backend), m->sc->conf, conf, yarn_on_tokens,
+                                                    m, &m->renewer, error);
+}
+
 static int yarn_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                       struct fst_error *error)
 {
@@ -411,6 +440,7 @@ static int yarn_start(struct executor_manager *manager, struct cluster_backend *
                              : yarn_start_link(m, error);
         if (r == 0)
                 yarn_request_executors(manager, &request, 1);
+        r = r < 0 ? r : yarn_start_renewer(m, error);
         if (r == 0)
                 __atomic_store_n(&outcome.started, true, __ATOMIC_RELEASE);
         return r;
@@ -557,6 +587,7 @@ static void yarn_stop(struct executor_manager *manager)
         yarn_leave(manager);
         if (m->monitor)
                 uv_close((uv_handle_t *)steal(m->monitor), yarn_on_monitor_closed);
+        token_renewer_close(steal(m->renewer));
         am_link_close(m->link);
         yarn_executors_free(steal(m->containers.executors));
         hadoop_rpc_client_free(steal(m->app.rm));
