@@ -80,22 +80,96 @@ def wait_until(what, condition):
         time.sleep(0.1)
 
 
-class Hdfs:
+class Daemons:
+    """Hadoop's daemons in @folder, for as long as a `with` statement runs. Subclasses start them."""
+
+    def __init__(self, folder):
+        self.folder, self.conf, self.processes = folder, os.path.join(folder, "conf"), {}
+
+    def make_folders(self, *pages):
+        """Hadoop's servers do not start without the folders of their @pages."""
+        for name in ("conf", "log", *(f"web/webapps/{page}" for page in pages)):
+            os.makedirs(os.path.join(self.folder, name))
+
+    @staticmethod
+    def write(folder, name, values):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(settings(values))
+
+    @staticmethod
+    def write_log_settings(folder):
+        with open(os.path.join(folder, "log4j.properties"), "w", encoding="utf-8") as file:
+            file.write(LOG4J)
+
+    @staticmethod
+    def run_tool(words, environment):
+        """Run one of Hadoop's tools, and return its output."""
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{words[-4:]}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done.stdout
+
+    def start_daemon(self, name, words, environment):
+        with open(os.path.join(self.folder, "log", f"{name}.log"), "ab") as log:
+            self.processes[name] = subprocess.Popen(words, env=environment, stdout=log, stderr=log, cwd=self.folder,
+                                                    stdin=subprocess.DEVNULL)
+
+    def log(self, name):
+        with open(os.path.join(self.folder, "log", f"{name}.log"), encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def check_alive(self):
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                raise RuntimeError(f"{name} has ended:\n{self.log(name)[-3000:]}")
+
+    @staticmethod
+    def bean(address, query):
+        """A bean of a daemon's pages; None until it has one."""
+        try:
+            with OPENER.open(f"http://{address}/jmx?qry={query}", timeout=10) as answer:
+                beans = json.load(answer)["beans"]
+            return beans[0] if beans else None
+        except (OSError, ValueError):
+            return None
+
+    def kill(self, *names):
+        for name in names or list(self.processes):
+            process = self.processes.pop(name)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def start(self):
+        raise NotImplementedError
+
+    def stop(self, *names):
+        self.kill(*names)
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Hdfs(Daemons):
     """`conf` is the folder for HADOOP_CONF_DIR, `rpc` and `web` are the addresses of nn1 and nn2, `data_web` a port."""
 
     def __init__(self, build, folder):
-        self.folder, self.conf = folder, os.path.join(folder, "conf")
-        self.processes = {}
+        super().__init__(folder)
         *ports, data, self.data_web, data_ipc = free_ports(7)
         addresses = [f"127.0.0.1:{port}" for port in ports]
         self.rpc, self.web = addresses[:2], addresses[2:]
-        for name in ("conf", "log", *(f"web/webapps/{w}" for w in ("hdfs", "datanode", "secondary", "static"))):
-            os.makedirs(os.path.join(folder, name))
-        with open(os.path.join(self.conf, "log4j.properties"), "w", encoding="utf-8") as file:
-            file.write(LOG4J)
+        self.make_folders("hdfs", "datanode", "secondary", "static")
+        self.write_log_settings(self.conf)
         self.class_path = os.pathsep.join([self.conf, os.path.join(folder, "web"), *jars(build)])
-        self.write("core-site.xml", {"fs.defaultFS": f"hdfs://{NAMESERVICE}", "hadoop.tmp.dir": f"{folder}/tmp"})
-        self.write("hdfs-site.xml", {
+        self.write(self.conf, "core-site.xml", {"fs.defaultFS": f"hdfs://{NAMESERVICE}", "hadoop.tmp.dir": f"{folder}/tmp"})
+        self.write(self.conf, "hdfs-site.xml", {
             "dfs.nameservices": NAMESERVICE,
             f"dfs.ha.namenodes.{NAMESERVICE}": "nn1,nn2",
             f"dfs.namenode.rpc-address.{NAMESERVICE}.nn1": self.rpc[0],
@@ -121,10 +195,6 @@ class Hdfs:
             "dfs.ha.tail-edits.period": "1",
             "dfs.namenode.redundancy.considerLoad": "false"})
 
-    def write(self, name, values):
-        with open(os.path.join(self.conf, name), "w", encoding="utf-8") as file:
-            file.write(settings(values))
-
     def java(self, name, main, *words):
         return ["java", *JAVA_OPTIONS, f"-Dname.of.node={name}", f"-Dhadoop.home.dir={self.folder}",
                 f"-Dhadoop.log.dir={self.folder}/log", "-cp", self.class_path, main, *words]
@@ -133,32 +203,20 @@ class Hdfs:
         return dict(os.environ, HADOOP_CONF_DIR=self.conf, HADOOP_USER_NAME="hdfs")
 
     def call(self, name, main, *words):
-        done = subprocess.run(self.java(name, main, *words), env=self.environment(), capture_output=True, text=True,
-                              timeout=TIMEOUT, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{main} {words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        self.run_tool(self.java(name, main, *words), self.environment())
 
     def run(self, name, main):
-        with open(os.path.join(self.folder, "log", f"{name}.log"), "ab") as log:
-            self.processes[name] = subprocess.Popen(self.java(name, main), env=self.environment(), stdout=log, stderr=log,
-                                                    stdin=subprocess.DEVNULL)
+        self.start_daemon(name, self.java(name, main), self.environment())
 
-    def is_up(self, name, address):
-        if self.processes[name].poll() is not None:
-            with open(os.path.join(self.folder, "log", f"{name}.log"), encoding="utf-8") as log:
-                raise RuntimeError(f"{name} has ended:\n{log.read()[-3000:]}")
-        return bool(self.bean(address, "NameNodeStatus"))
+    def is_up(self, address):
+        self.check_alive()
+        return bool(self.node_bean(address, "NameNodeStatus"))
 
-    def bean(self, address, name):
-        try:
-            with OPENER.open(f"http://{address}/jmx?qry=Hadoop:service=NameNode,name={name}", timeout=10) as answer:
-                beans = json.load(answer)["beans"]
-            return beans[0] if beans else None
-        except (OSError, ValueError):
-            return None
+    def node_bean(self, address, name):
+        return self.bean(address, f"Hadoop:service=NameNode,name={name}")
 
     def state(self, node):
-        return (self.bean(self.web[node], "NameNodeStatus") or {}).get("State")
+        return (self.node_bean(self.web[node], "NameNodeStatus") or {}).get("State")
 
     def make_active(self, node):
         """nn1 is 0. The other one becomes the standby first, if it is active and alive."""
@@ -169,25 +227,19 @@ class Hdfs:
         wait_until("an active namenode that may be written to", lambda: self.is_ready(node))
 
     def is_ready(self, node):
-        system = self.bean(self.web[node], "FSNamesystemState") or {}
+        system = self.node_bean(self.web[node], "FSNamesystemState") or {}
         return (self.state(node) == "active" and system.get("NumLiveDataNodes") == 1
                 and system.get("FSState") == "Operational")
 
     def start(self):
         self.call("nn1", NAMENODE, "-format", "-nonInteractive")
         self.run("nn1", NAMENODE)
-        wait_until("nn1", lambda: self.is_up("nn1", self.web[0]))
+        wait_until("nn1", lambda: self.is_up(self.web[0]))
         self.call("nn2", NAMENODE, "-bootstrapStandby", "-nonInteractive")
         self.run("nn2", NAMENODE)
         self.run("dn", DATANODE)
-        wait_until("nn2", lambda: self.is_up("nn2", self.web[1]))
+        wait_until("nn2", lambda: self.is_up(self.web[1]))
         self.make_active(0)
-
-    def stop(self, *names):
-        for name in names or list(self.processes):
-            process = self.processes.pop(name)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
 
     def put(self, path, content, node=0, user="hdfs", mode=None):
         """Write a file through the active namenode: what WebHDFS redirects to a datanode."""
@@ -198,17 +250,6 @@ class Hdfs:
         with OPENER.open(request, timeout=60) as answer:
             where = urllib.parse.quote(json.load(answer)["Location"], safe=string.punctuation)  # not all of it is
         OPENER.open(urllib.request.Request(where, data=content, method="PUT"), timeout=60).close()
-
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
 
 def missing():

@@ -6,7 +6,6 @@ own --packages, which verifies their checksums, and kept in ~/.cache/firesteel-c
 import json
 import os
 import signal
-import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hdfs"))
@@ -25,7 +24,7 @@ NODE_MEMORY_MB = 1024
 NODE_EXPIRY_MS = 3000  # after which a NodeManager that is silent is lost
 
 
-class Yarn:
+class Yarn(hadoop.Daemons):
     """`conf` is the folder for HADOOP_CONF_DIR. Nodes have the hosts localhost and 127.0.0.2.
 
     @core and @yarn are more settings, @sites more files with settings; with @hdfs there are a NameNode and a DataNode; with two @masters they are a pair
@@ -34,43 +33,40 @@ class Yarn:
 
     def __init__(self, build, folder, nodes=2, masters=1, hdfs=True, core=None, yarn=None, more_hdfs=None, environment=None,
                  java_options=(), sites=None):
-        self.folder, self.conf = folder, os.path.join(folder, "conf")
-        self.nodes, self.hdfs, self.processes = nodes, hdfs, {}
+        super().__init__(folder)
+        self.nodes, self.hdfs = nodes, hdfs
         self.more_environment, self.java_options = environment or {}, java_options
         self.masters = [f"rm{i + 1}" for i in range(masters)]
-        for name in ("conf", "log", "store", *(f"web/webapps/{w}" for w in ("hdfs", "datanode", "static", "cluster", "node"))):
-            os.makedirs(os.path.join(folder, name))
+        self.make_folders("hdfs", "datanode", "static", "cluster", "node")
+        os.makedirs(os.path.join(folder, "store"))
         self.class_path = os.pathsep.join([os.path.join(folder, "web"), *hadoop.jars(build, "check-yarn", MODULES)])
         self.core = {"hadoop.tmp.dir": f"{folder}/tmp", "hadoop.security.token.service.use_ip": "true", **(core or {})}
         self.sites = {**(sites or {}), "yarn-site.xml": {**self.master_settings(), **(yarn or {})}}
         if hdfs:
             self.core["fs.defaultFS"] = f"hdfs://127.0.0.1:{self.hdfs_settings(more_hdfs or {})}"
         self.sites["core-site.xml"] = self.core
-        self.write(self.conf, self.sites)
+        self.write_conf(self.conf, self.sites)
         for node in range(nodes):
             sites = dict(self.sites)
             sites["yarn-site.xml"] = {**sites["yarn-site.xml"], **self.node_settings(node)}
-            self.write(self.conf_of(f"nm{node + 1}"), sites)
+            self.write_conf(self.conf_of(f"nm{node + 1}"), sites)
         for master in self.masters if masters > 1 else ():
             sites = dict(self.sites)
             sites["yarn-site.xml"] = {**sites["yarn-site.xml"], "yarn.resourcemanager.ha.id": master}
-            self.write(self.conf_of(master), sites)
+            self.write_conf(self.conf_of(master), sites)
 
     def conf_of(self, name):
         special = os.path.join(self.folder, f"conf-{name}")
         return special if name.startswith("nm") or len(self.masters) > 1 and name.startswith("rm") else self.conf
 
-    def write(self, conf, sites):
+    def write_conf(self, conf, sites):
         os.makedirs(conf, exist_ok=True)
-        with open(os.path.join(conf, "log4j.properties"), "w", encoding="utf-8") as file:
-            file.write(hadoop.LOG4J)
-        with open(os.path.join(conf, "capacity-scheduler.xml"), "w", encoding="utf-8") as file:
-            file.write(hadoop.settings({"yarn.scheduler.capacity.root.queues": "default",
-                                        "yarn.scheduler.capacity.root.default.capacity": "100",
-                                        "yarn.scheduler.capacity.maximum-am-resource-percent": "1.0"}))
+        self.write_log_settings(conf)
+        self.write(conf, "capacity-scheduler.xml", {"yarn.scheduler.capacity.root.queues": "default",
+                                                    "yarn.scheduler.capacity.root.default.capacity": "100",
+                                                    "yarn.scheduler.capacity.maximum-am-resource-percent": "1.0"})
         for name, values in sites.items():
-            with open(os.path.join(conf, name), "w", encoding="utf-8") as file:
-                file.write(hadoop.settings(values))
+            self.write(conf, name, values)
 
     def master_settings(self):
         values = {"yarn.resourcemanager.bind-host": "127.0.0.1",
@@ -134,42 +130,17 @@ class Yarn:
         return dict(kept, HADOOP_CONF_DIR=self.conf_of(name), **self.more_environment)
 
     def call(self, name, main, *words):
-        done = subprocess.run(self.java(name, main, *words), env=self.environment(name), capture_output=True, text=True,
-                              timeout=hadoop.TIMEOUT, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{main} {words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return done.stdout
+        return self.run_tool(self.java(name, main, *words), self.environment(name))
 
     def run(self, *names):
         for name in names:
-            with open(os.path.join(self.folder, "log", f"{name}.log"), "ab") as log:
-                self.processes[name] = subprocess.Popen(self.java(name, MAIN_CLASSES[name[:2]], memory="384m"),
-                                                        env=self.environment(name), stdout=log, stderr=log,
-                                                        stdin=subprocess.DEVNULL, cwd=self.folder)
-
-    def log(self, name):
-        with open(os.path.join(self.folder, "log", f"{name}.log"), encoding="utf-8", errors="replace") as log:
-            return log.read()
-
-    def check_alive(self):
-        for name, process in self.processes.items():
-            if process.poll() is not None:
-                raise RuntimeError(f"{name} has ended:\n{self.log(name)[-3000:]}")
+            self.start_daemon(name, self.java(name, MAIN_CLASSES[name[:2]], memory="384m"), self.environment(name))
 
     def wait(self, what, condition):
         def is_so():
             self.check_alive()
             return condition()
         wait_until(what, is_so)
-
-    def bean(self, address, query):
-        """A bean of a daemon's pages; None until it has one."""
-        try:
-            with hadoop.OPENER.open(f"http://{address}/jmx?qry={query}", timeout=10) as answer:
-                beans = json.load(answer)["beans"]
-            return beans[0] if beans else None
-        except (OSError, ValueError):
-            return None
 
     def active_nodes(self, master=0):
         metrics = self.bean(self.web[master], "Hadoop:service=ResourceManager,name=ClusterMetrics") or {}
@@ -203,11 +174,6 @@ class Yarn:
     def make_active(self, master, *options):
         self.call(master, RM_ADMIN, "-transitionToActive", *options, master)
 
-    def kill(self, name):
-        process = self.processes.pop(name)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-
     def kill_containers(self, name):
         """What a NodeManager that was killed has left: its containers lead sessions of their own."""
         private = os.path.join(self.folder, name, "local", "nmPrivate")
@@ -222,19 +188,7 @@ class Yarn:
                 except (ValueError, ProcessLookupError):
                     pass
 
-    def stop(self):
-        for name in list(self.processes):
-            self.kill(name)
+    def stop(self, *names):
+        super().stop(*names)
         for node in range(self.nodes):
             self.kill_containers(f"nm{node + 1}")
-
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
