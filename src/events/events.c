@@ -24,6 +24,32 @@ const char *task_end_reason_name(enum task_state state)
         return names[state];
 }
 
+const char *const executor_peak_names[EXECUTOR_PEAKS] = {
+        "JVMHeapMemory",
+        "JVMOffHeapMemory",
+        "OnHeapExecutionMemory",
+        "OffHeapExecutionMemory",
+        "OnHeapStorageMemory",
+        "OffHeapStorageMemory",
+        "OnHeapUnifiedMemory",
+        "OffHeapUnifiedMemory",
+        "DirectPoolMemory",
+        "MappedPoolMemory",
+        "ProcessTreeJVMVMemory",
+        "ProcessTreeJVMRSSMemory",
+        "ProcessTreePythonVMemory",
+        "ProcessTreePythonRSSMemory",
+        "ProcessTreeOtherVMemory",
+        "ProcessTreeOtherRSSMemory",
+        "MinorGCCount",
+        "MinorGCTime",
+        "MajorGCCount",
+        "MajorGCTime",
+        "TotalGCTime",
+        "ConcurrentGCCount",
+        "ConcurrentGCTime",
+};
+
 static void *event_copy_bytes(struct arena *a, const void *data, size_t size)
 {
         return data && size ? memcpy(arena_alloc(a, size), data, size) : NULL;
@@ -65,6 +91,30 @@ static struct block_update event_copy_block(struct arena *a, struct block_update
         return b;
 }
 
+static const struct accumulable *event_copy_accumulables(struct arena *a, const struct accumulable *from, size_t n)
+{
+        struct accumulable *copies = copy_array(a, from, n);
+        for (size_t i = 0; i < n; i++) {
+                copies[i].name = event_copy_text(a, copies[i].name);
+                copies[i].update = event_copy_text(a, copies[i].update);
+                copies[i].value = event_copy_text(a, copies[i].value);
+        }
+        return copies;
+}
+
+static const struct rdd_scope *event_copy_scope(struct arena *a, const struct rdd_scope *from)
+{
+        const struct rdd_scope *first = NULL, **last = &first;
+        for (; from; from = from->parent) {
+                struct rdd_scope *s = event_copy_bytes(a, from, sizeof(*from));
+                s->id = event_copy_text(a, from->id);
+                s->name = event_copy_text(a, from->name);
+                *last = s;
+                last = &s->parent;
+        }
+        return first;
+}
+
 static struct stage_info event_copy_stage(struct arena *a, struct stage_info s)
 {
         s.name = event_copy_text(a, s.name);
@@ -76,9 +126,11 @@ static struct stage_info event_copy_stage(struct arena *a, struct stage_info s)
                 rdds[i].name = event_copy_text(a, rdds[i].name);
                 rdds[i].call_site = event_copy_text(a, rdds[i].call_site);
                 rdds[i].scope = event_copy_text(a, rdds[i].scope);
+                rdds[i].outer_scope = event_copy_scope(a, rdds[i].outer_scope);
                 rdds[i].parent_ids = copy_array(a, rdds[i].parent_ids, rdds[i].n_parents);
         }
         s.rdds = rdds;
+        s.accumulables = event_copy_accumulables(a, s.accumulables, s.n_accumulables);
         return s;
 }
 
@@ -102,6 +154,10 @@ const struct task_detail *event_copy_task_detail(struct arena *a, const struct t
         for (size_t i = 0; i < d->n_updated_blocks; i++)
                 blocks[i] = event_copy_block(a, blocks[i]);
         d->updated_blocks = blocks;
+        d->reason = event_copy_text(a, d->reason);
+        d->accumulables = event_copy_accumulables(a, d->accumulables, d->n_accumulables);
+        d->peaks = event_copy_bytes(a, d->peaks, sizeof(*d->peaks));
+        d->push_read = event_copy_bytes(a, d->push_read, sizeof(*d->push_read));
         return d;
 }
 
@@ -115,7 +171,8 @@ const struct task_detail *event_copy_task_detail(struct arena *a, const struct t
         }
 
 COPY(application_start, e->name = event_copy_text(a, e->name), e->id = event_copy_text(a, e->id),
-     e->user = event_copy_text(a, e->user), e->attempt_id = event_copy_text(a, e->attempt_id))
+     e->user = event_copy_text(a, e->user), e->attempt_id = event_copy_text(a, e->attempt_id),
+     e->driver_logs = event_copy_map(a, e->driver_logs), e->driver_attributes = event_copy_map(a, e->driver_attributes))
 COPY(application_end, )
 COPY(environment_update, e->runtime = event_copy_map(a, e->runtime),
      e->spark_properties = event_copy_map(a, e->spark_properties),
@@ -123,11 +180,11 @@ COPY(environment_update, e->runtime = event_copy_map(a, e->runtime),
      e->system_properties = event_copy_map(a, e->system_properties),
      e->metrics_properties = event_copy_map(a, e->metrics_properties),
      e->classpath_entries = event_copy_map(a, e->classpath_entries))
-COPY(resource_profile_added, )
 COPY(block_manager_added, e->manager = event_copy_manager(a, e->manager))
 COPY(block_manager_removed, e->manager = event_copy_manager(a, e->manager))
 COPY(executor_added, e->id = event_copy_text(a, e->id), e->host = event_copy_text(a, e->host),
-     e->log_urls = event_copy_map(a, e->log_urls), e->attributes = event_copy_map(a, e->attributes))
+     e->log_urls = event_copy_map(a, e->log_urls), e->attributes = event_copy_map(a, e->attributes),
+     e->resources = event_copy_map(a, e->resources))
 COPY(executor_removed, e->id = event_copy_text(a, e->id), e->reason = event_copy_text(a, e->reason))
 COPY(executor_metrics_update, e->executor_id = event_copy_text(a, e->executor_id))
 COPY(job_end, e->failure = event_copy_text(a, e->failure))
@@ -148,5 +205,19 @@ const struct job_start *event_copy_job_start(struct arena *a, const struct job_s
                 stages[i] = event_copy_stage(a, stages[i]);
         e->stages = stages;
         e->properties = event_copy_map(a, e->properties);
+        return e;
+}
+
+const struct resource_profile_added *event_copy_resource_profile_added(struct arena *a,
+                                                                       const struct resource_profile_added *from)
+{
+        struct resource_profile_added *e = event_copy_bytes(a, from, sizeof(*from));
+        struct profile_request *requests = copy_array(a, e->requests, e->n_requests);
+        for (size_t i = 0; i < e->n_requests; i++) {
+                requests[i].name = event_copy_text(a, requests[i].name);
+                requests[i].discovery_script = event_copy_text(a, requests[i].discovery_script);
+                requests[i].vendor = event_copy_text(a, requests[i].vendor);
+        }
+        e->requests = requests;
         return e;
 }

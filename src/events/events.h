@@ -60,6 +60,7 @@ struct task_metrics {
         int64_t executor_cpu_ns;
         int64_t result_size; /* bytes */
         int64_t result_serialization_ms;
+        int64_t jvm_gc_ms;             /* only in logs of Spark */
         int64_t peak_execution_memory; /* bytes */
         int64_t memory_bytes_spilled;
         int64_t disk_bytes_spilled;
@@ -76,6 +77,33 @@ struct task_metrics {
                 int64_t bytes, records;
                 int64_t write_ns;
         } shuffle_write;
+};
+
+/* What a task of Spark read from merged shuffle blocks. Firesteel has no push-based shuffle. */
+struct push_read_metrics {
+        int64_t corrupt_chunks, fallbacks;
+        int64_t remote_blocks, local_blocks, remote_chunks, local_chunks;
+        int64_t remote_bytes, local_bytes, remote_requests_ms;
+};
+
+/* The peaks of an executor's metrics, in Spark's order: bytes, counts and milliseconds. */
+enum {
+        PEAK_ON_HEAP_EXECUTION = 2,
+        PEAK_ON_HEAP_STORAGE = 4,
+        PEAK_OTHER_RESIDENT = 15, /* "ProcessTreeOtherRSSMemory" */
+        EXECUTOR_PEAKS = 23,
+};
+struct executor_peaks {
+        int64_t values[EXECUTOR_PEAKS];
+};
+extern const char *const executor_peak_names[EXECUTOR_PEAKS];
+
+/* An accumulator of the application, after a task or a stage. Texts as Spark shows them. */
+struct accumulable {
+        int64_t id;
+        const char *name;   /* NULL: unnamed */
+        const char *update; /* NULL: of a stage */
+        const char *value;
 };
 
 /* A block manager as events name it. */
@@ -116,19 +144,44 @@ struct task_detail {
         int job_id;                                /* COMMIT_DENIED */
         const struct block_update *updated_blocks; /* with spark.taskMetrics.trackUpdatedBlockStatuses only */
         size_t n_updated_blocks;
+
+        /* The rest comes from logs of Spark only. */
+        const char *reason;                     /* a reason that no state stands for: "Resubmitted"; or NULL */
+        int commit_partition, commit_attempt;   /* COMMIT_DENIED */
+        const struct accumulable *accumulables; /* those of the application */
+        size_t n_accumulables;
+        const struct executor_peaks *peaks;        /* NULL: all zero */
+        const struct push_read_metrics *push_read; /* NULL: all zero */
 };
+
+/* Whether an attempt has metrics: executors report none for attempts that they lost. */
+enum metrics_presence { METRICS_BY_STATE, METRICS_PRESENT, METRICS_ABSENT };
 
 struct task_end {
         struct task_info info;
         int64_t getting_result_ms; /* when the driver began to fetch a large result; 0: the status had the result */
         int64_t finish_ms;
-        uint8_t kind;  /* enum task_kind */
-        uint8_t state; /* enum task_state. TASK_KILLED marks the task killed, all others but TASK_SUCCEEDED failed */
+        uint8_t kind;     /* enum task_kind */
+        uint8_t state;    /* enum task_state. TASK_KILLED marks the task killed, all others but TASK_SUCCEEDED failed */
+        uint8_t presence; /* enum metrics_presence */
         struct task_metrics metrics;
         const struct task_detail *detail; /* NULL for most */
 };
 
+static inline bool task_end_has_metrics(const struct task_end *e)
+{
+        if (e->presence != METRICS_BY_STATE)
+                return e->presence == METRICS_PRESENT;
+        return e->state <= TASK_FAILED_FATAL || e->state == TASK_KILLED;
+}
+
 enum rdd_determinism { RDD_DETERMINATE, RDD_UNORDERED, RDD_INDETERMINATE };
+
+/* An operation within which others run; only in logs of Spark. */
+struct rdd_scope {
+        const char *id, *name;
+        const struct rdd_scope *parent; /* NULL: none */
+};
 
 struct rdd_info {
         int id;
@@ -136,6 +189,7 @@ struct rdd_info {
         const char *call_site; /* "reduce_by_key at wordcount.c:14" */
         const char *scope;     /* the operation, which groups nodes in the DAG page; NULL: none */
         int scope_id;
+        const struct rdd_scope *outer_scope; /* NULL: none */
         const int *parent_ids;
         size_t n_parents;
         enum fst_storage_level level;
@@ -157,13 +211,19 @@ struct stage_info {
         const char *details; /* a longer call site, may have several lines; NULL: as name */
         int64_t submission_ms, completion_ms;
         const char *failure_reason; /* NULL: none */
+        int resource_profile;
+        bool push_enabled; /* shuffle push, of Spark */
+        int n_mergers;
+        const struct accumulable *accumulables; /* those of the application */
+        size_t n_accumulables;
 };
 
 struct application_start {
         const char *name, *id;
         int64_t ms;
         const char *user;
-        const char *attempt_id; /* NULL: none */
+        const char *attempt_id;                               /* NULL: none */
+        const struct strmap *driver_logs, *driver_attributes; /* NULL: none */
 };
 
 struct application_end {
@@ -181,17 +241,27 @@ struct environment_update {
         const struct strmap *classpath_entries; /* path → how it was added */
 };
 
+struct profile_request {
+        const char *name; /* "cores", "memory", "cpus", "gpu", … */
+        double amount;
+        const char *discovery_script, *vendor; /* "": none; of executors */
+        bool of_task;
+};
+
 struct resource_profile_added {
         int id; /* 0: the default profile */
         int executor_cores;
         int64_t executor_memory_mib, executor_offheap_mib;
         double task_cpus;
+        const struct profile_request *requests; /* all of them, if the event comes from a log; NULL: those above */
+        size_t n_requests;
 };
 
 struct block_manager_added {
         struct block_manager_ref manager;
         int64_t ms;
         int64_t max_on_heap_memory, max_off_heap_memory; /* bytes */
+        bool is_unsplit;                                 /* an old log: max_on_heap_memory is the sum of both */
 };
 
 struct block_manager_removed {
@@ -204,6 +274,8 @@ struct executor_added {
         int64_t ms;
         int total_cores;
         const struct strmap *log_urls, *attributes; /* NULL: none */
+        int resource_profile;
+        const struct strmap *resources; /* name → addresses, separated by commas; NULL: none */
 };
 
 struct executor_removed {

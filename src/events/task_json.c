@@ -333,7 +333,8 @@ static char *task_json_put_metrics(char *p, const struct task_metrics *m)
         PUT_NUMBER(p, ",\"Peak On Heap Execution Memory\":0,\"Peak Off Heap Execution Memory\":",
                    m->peak_execution_memory);
         PUT_NUMBER(p, ",\"Result Size\":", m->result_size);
-        PUT_NUMBER(p, ",\"JVM GC Time\":0,\"Result Serialization Time\":", m->result_serialization_ms);
+        PUT_NUMBER(p, ",\"JVM GC Time\":", m->jvm_gc_ms);
+        PUT_NUMBER(p, ",\"Result Serialization Time\":", m->result_serialization_ms);
         PUT_NUMBER(p, ",\"Memory Bytes Spilled\":", m->memory_bytes_spilled);
         PUT_NUMBER(p, ",\"Disk Bytes Spilled\":", m->disk_bytes_spilled);
         PUT_NUMBER(p, ",\"Shuffle Read Metrics\":{\"Remote Blocks Fetched\":", m->shuffle_read.remote_blocks);
@@ -358,13 +359,6 @@ static char *task_json_put_metrics(char *p, const struct task_metrics *m)
         PUT_NUMBER(p, "},\"Output Metrics\":{\"Bytes Written\":", m->output_bytes);
         PUT_NUMBER(p, ",\"Records Written\":", m->output_records);
         return PUT(p, "},\"Updated Blocks\":[");
-}
-
-/* As in Spark, attempts whose executor could not report have no metrics. */
-static bool task_json_measured(const struct task_end *e)
-{
-        return e->state == TASK_SUCCEEDED || e->state == TASK_FAILED || e->state == TASK_FAILED_FATAL ||
-               e->state == TASK_KILLED;
 }
 
 void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
@@ -393,7 +387,7 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
                 PUT(p, ",\"Failed\":false,\"Killed\":true,\"Accumulables\":[");
         else
                 PUT(p, ",\"Failed\":true,\"Killed\":false,\"Accumulables\":[");
-        if (t->accumulables && task_json_measured(e) && !killed)
+        if (t->accumulables && task_end_has_metrics(e) && !killed)
                 p = task_json_put_updates(p, t, &e->metrics);
         PUT(p, "]},\"Task Executor Metrics\":{\"JVMHeapMemory\":0,\"JVMOffHeapMemory\":0,\"OnHeapExecutionMemory\":0,"
                "\"OffHeapExecutionMemory\":0,\"OnHeapStorageMemory\":0,\"OffHeapStorageMemory\":0,"
@@ -402,7 +396,7 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
                "\"ProcessTreePythonRSSMemory\":0,\"ProcessTreeOtherVMemory\":0,\"ProcessTreeOtherRSSMemory\":0,"
                "\"MinorGCCount\":0,\"MinorGCTime\":0,\"MajorGCCount\":0,\"MajorGCTime\":0,\"TotalGCTime\":0,"
                "\"ConcurrentGCCount\":0,\"ConcurrentGCTime\":0}");
-        if (unlikely(!task_json_measured(e))) {
+        if (unlikely(!task_end_has_metrics(e))) {
                 PUT(p, "}\n");
                 task_json_commit(b, p);
                 return;
