@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "conf/log4j2.h"
 #include "net/security.h"
 #include "rpc/rpc.h"
 #include "yarn/application/container_links.h"
@@ -173,7 +174,8 @@ static int launcher_start(struct launcher *l, const Firesteel__Yarn__AmConfig *c
                 return error_set(error, -EBADMSG, "the driver does not name the archive of Firesteel");
         for (size_t i = 0; i < config->n_properties; i++)
                 conf_set(&l->conf, config->properties[i]->key, config->properties[i]->value);
-        int r = executor_containers_init(c, &l->conf, error);
+        int r = log4j2_configure(&l->conf, getenv("SPARK_CONF_DIR"), error);
+        r = r < 0 ? r : executor_containers_init(c, &l->conf, error);
         r = r < 0 ? r : yarn_conf_load(&c->yarn_conf, &l->conf.set, launcher_no_variable, error);
         r = r < 0 ? r : executor_containers_add_secret(c, error);
         if (r < 0)
@@ -384,7 +386,8 @@ int executor_launcher_run(const struct executor_launcher_options *options)
         struct fst_error error = FST_ERROR_INIT;
         uv_loop_init(&l.loop);
         conf_init(&l.conf);
-        int r = launcher_read_container(&l, &error);
+        int r = log4j2_configure(options->conf, getenv("SPARK_CONF_DIR"), &error);
+        r = r < 0 ? r : launcher_read_container(&l, &error);
         r = r < 0 ? r : launcher_connect(&l, &error);
         if (r < 0)
                 launcher_die(&l, error_message(&error));

@@ -435,6 +435,30 @@ static void executors_end(struct yarn_executors *x)
         x->ops->finished(x->owner);
 }
 
+static bool cluster_has_resource(const Firesteel__Yarn__RegisterApplicationMasterResponse *answer, const char *name)
+{
+        for (size_t i = 0; i < answer->n_resource_types; i++)
+                if (answer->resource_types[i]->name && strcmp(answer->resource_types[i]->name, name) == 0)
+                        return true;
+        return answer->n_resource_types == 0; /* an old ResourceManager does not list them */
+}
+
+/* A ResourceManager ignores resources that it does not know. */
+static void executors_check_resources(const struct yarn_executors *x,
+                                      const Firesteel__Yarn__RegisterApplicationMasterResponse *answer)
+{
+        for (size_t i = 0; i < x->resources.len; i++) {
+                const Firesteel__Yarn__Resource *r = &x->resources.data[i]->message;
+                for (size_t k = 0; k < r->n_values; k++)
+                        if (!cluster_has_resource(answer, r->values[k]->key))
+                                log_warn("ResourceRequestHelper",
+                                         "YARN doesn't know about resource %s, your resource discovery has to handle "
+                                         "properly discovering and isolating the resource! Error: the cluster's "
+                                         "resource-types.xml does not list it",
+                                         r->values[k]->key);
+        }
+}
+
 static void on_executors_registered(void *owner, struct hadoop_rpc_result *result)
 {
         struct yarn_executors *x = owner;
@@ -454,6 +478,7 @@ static void on_executors_registered(void *owner, struct hadoop_rpc_result *resul
         }
         for (size_t i = 0; i < answer->n_nm_tokens_from_previous_attempts; i++)
                 node_managers_set_token(&x->nodes, answer->nm_tokens_from_previous_attempts[i]);
+        executors_check_resources(x, answer);
         const Firesteel__Yarn__Resource *most = answer->maximum_capability;
         const int64_t memory = most ? most->memory : 0;
         const int cores = most ? most->virtual_cores : 0;
