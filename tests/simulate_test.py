@@ -204,14 +204,15 @@ def simulate_yarn(*words):
 
 
 def test_yarn_reaches_its_target_through_failures():
-    faults = ("--failures", "0.1", "--launch-failures", "0.1", "--lost-nodes", "0.5", "--restarts", "0.2")
+    faults = ("--failures", "0.1", "--launch-failures", "0.1", "--lost-nodes", "0.5", "--leaving-nodes", "0.3",
+              "--exclusions", "0.5", "--restarts", "0.2", "--profiles", "3")
     done = simulate_yarn("--containers", "100", "--hosts", "10", "--rounds", "30", *faults, "--seeds", "1..20", "--output",
                          "json")
     assert done.returncode == 0, done.stderr
     runs = [json.loads(line) for line in done.stdout.splitlines()]
     assert [run["seed"] for run in runs] == list(range(1, 21))
     assert all(run["violation"] is None and run["containers"] >= 100 for run in runs)
-    for fault in ("failed", "refused", "lostNodes", "restarts"):
+    for fault in ("failed", "refused", "lostNodes", "leavingNodes", "exclusions", "restarts"):
         assert sum(run[fault] for run in runs) > 20, fault
     again = simulate_yarn("--containers", "100", "--hosts", "10", "--rounds", "30", *faults, "--seed", "7", "--output", "json")
     same = json.loads(again.stdout)
@@ -224,7 +225,7 @@ def test_yarn_allocates_ten_thousand_containers():
     assert done.returncode == 0 and run["containers"] == 10000 and run["seconds"] < 1
 
 
-@pytest.mark.parametrize("words, problem", [(("--hosts", "0"), "invalid value: '0'"), (("--nope", "1"), "unknown option"),
+@pytest.mark.parametrize("words, problem", [(("--hosts", "0"), "invalid value: '0'"), (("--nope", "1"), "unknown option"), (("--profiles", "0"), "invalid value"),
                                             (("--seed",), "a value is missing"), (("--seeds", "5..2"), "invalid value"),
                                             (("--failures", "nan"), "invalid value"), (("--output", "x"), "invalid value")])
 def test_yarn_refuses_wrong_options(words, problem):

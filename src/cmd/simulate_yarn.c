@@ -1,10 +1,11 @@
 /*
  * firesteel simulate --yarn: the core that allocates containers (yarn/allocator/yarn_allocator.h) against a simulated
- * ResourceManager, in virtual heartbeats of one second. Containers fail, launches fail, nodes are lost and the
- * ResourceManager forgets everything, all drawn from a seed.
+ * ResourceManager, in virtual heartbeats of one second. Containers fail, launches fail, nodes are lost or leave,
+ * the driver excludes hosts, and the ResourceManager forgets everything, all drawn from a seed.
  *
  * Checked at every step: each granted container is launched or given back, no executor id comes twice, each launched
- * executor is reported as exited exactly once, the target is reached when the faults end, and nothing is asked for or
+ * executor is reported as exited exactly once, the ResourceManager knows the excluded hosts, each executor on a leaving
+ * node is told to finish, the targets are reached when the faults end, and nothing is asked for or
  * runs after the application wants no executors.
  */
 #include "base/clock.h"
@@ -20,6 +21,7 @@
 #define HEARTBEAT_NS 1000000000
 #define MAX_SETTLING_ROUNDS 1000
 #define NAME_SIZE 24
+#define EXCLUDED_HEARTBEATS 5
 
 const char simulate_yarn_help[] =
         "Usage: firesteel simulate --yarn [OPTIONS]\n"
@@ -30,10 +32,13 @@ const char simulate_yarn_help[] =
         "  --containers N            (10000) executors that the driver wants\n"
         "  --hosts N                 (200) NodeManagers, each with the same room\n"
         "  --racks N                 (10) racks of the hosts\n"
+        "  --profiles N              (1) resource profiles among which the executors are divided\n"
         "  --rounds N                (20) heartbeats with faults\n"
         "  --failures P              (0) a running container fails between two heartbeats\n"
         "  --launch-failures P       (0) a NodeManager refuses a container\n"
         "  --lost-nodes P            (0) a node is lost between two heartbeats, with its containers; another replaces it\n"
+        "  --leaving-nodes P         (0) a node is decommissioned between two heartbeats: its executors finish\n"
+        "  --exclusions P            (0) the driver excludes a host between two heartbeats, for 5 heartbeats\n"
         "  --restarts P              (0) the ResourceManager forgets everything between two heartbeats\n"
         "  --seed N                  (1) seed of the random numbers: the same seed gives the same run\n"
         "  --seeds A..B              a run for each seed from A to B\n"
@@ -41,8 +46,8 @@ const char simulate_yarn_help[] =
         "  --help                    show this\n";
 
 struct yarn_request {
-        int containers, hosts, racks, rounds;
-        double failures, launch_failures, lost_nodes, restarts;
+        int containers, hosts, racks, profiles, rounds;
+        double failures, launch_failures, lost_nodes, leaving_nodes, exclusions, restarts;
         uint64_t seed, last_seed;
         bool json;
 };
@@ -51,8 +56,9 @@ enum sim_state { SIM_GRANTED, SIM_LAUNCHING, SIM_RUNNING, SIM_RELEASED, SIM_ENDE
 
 struct sim_container {
         enum sim_state state;
-        int host;
+        int host, profile;
         int32_t executor; /* 0: none was launched */
+        bool finishing;   /* the driver was told that its node leaves */
         bool exited;      /* the executor was reported */
         bool refused;     /* by its NodeManager: the executor is not reported */
 };
@@ -61,13 +67,15 @@ struct yarn_world {
         const struct yarn_request *request;
         uint64_t random;
         struct yarn_allocator allocator;
-        int any, *racks, *hosts; /* the ResourceManager's table of requests */
-        int *used;               /* containers of each host */
-        int room;                /* of each host */
+        int *any, *racks, *hosts; /* the ResourceManager's table of requests: a row of each for each profile */
+        bool *excluded;           /* hosts, as the ResourceManager knows */
+        int *excluded_until;      /* the same for the driver: the heartbeat; 0: not excluded */
+        int *used;                /* containers of each host */
+        int room;                 /* of each host */
         VEC(struct sim_container) containers;
         VEC(int) executors; /* executor - 1 → container */
         int64_t now;
-        int heartbeats, failed, refused, lost, restarted;
+        int heartbeats, failed, refused, lost, left, exclusions, restarted;
         char *violation; /* the first one */
 };
 
@@ -116,16 +124,38 @@ static const char *rack_name(int rack, char text[static NAME_SIZE])
 
 /* ---------------------------------------------------------------------------------------------------------- actions */
 
-static void world_ask(struct yarn_world *w, const char *location, int count)
+static int host_number(const char *name)
+{
+        return atoi(name + strlen("host"));
+}
+
+static int *world_host_row(const struct yarn_world *w, int profile, int host)
+{
+        return &w->hosts[profile * w->request->hosts + host];
+}
+
+static int *world_rack_row(const struct yarn_world *w, int profile, int rack)
+{
+        return &w->racks[profile * w->request->racks + rack];
+}
+
+static void world_ask(struct yarn_world *w, int profile, const char *location, int count)
 {
         if (count < 0)
                 world_violate(w, "%d containers are asked for at %s", count, location);
         if (strcmp(location, "*") == 0)
-                w->any = count;
+                w->any[profile] = count;
         else if (location[0] == '/')
-                w->racks[atoi(location + strlen("/rack"))] = count;
+                *world_rack_row(w, profile, atoi(location + strlen("/rack"))) = count;
         else
-                w->hosts[atoi(location + strlen("host"))] = count;
+                *world_host_row(w, profile, host_number(location)) = count;
+}
+
+static void world_exclude(struct yarn_world *w, const char *host, bool excluded)
+{
+        if (w->excluded[host_number(host)] == excluded)
+                world_violate(w, "%s is %s twice", host, excluded ? "excluded" : "included");
+        w->excluded[host_number(host)] = excluded;
 }
 
 static void world_release(struct yarn_world *w, size_t n)
@@ -159,12 +189,21 @@ static void world_report(struct yarn_world *w, int32_t executor)
         c->exited = true;
 }
 
+/* The driver is told that the executor's node leaves. */
+static void world_tell(struct yarn_world *w, int32_t executor)
+{
+        struct sim_container *c = &w->containers.data[w->executors.data[executor - 1]];
+        if (c->state != SIM_RUNNING)
+                world_violate(w, "executor %d, which is in state %d, is told to finish", executor, c->state);
+        c->finishing = true;
+}
+
 static void world_drain(struct yarn_world *w)
 {
         for (const struct yarn_action *x; (x = yarn_allocator_next_action(&w->allocator));) {
                 switch (x->kind) {
                 case YARN_ACTION_ASK:
-                        world_ask(w, x->ask.location, x->ask.count);
+                        world_ask(w, x->ask.profile, x->ask.location, x->ask.count);
                         break;
                 case YARN_ACTION_RELEASE:
                         world_release(w, (size_t)x->container.id - 1);
@@ -177,7 +216,11 @@ static void world_drain(struct yarn_world *w)
                         break;
                 case YARN_ACTION_EXCLUDE:
                 case YARN_ACTION_INCLUDE:
+                        world_exclude(w, x->host, x->kind == YARN_ACTION_EXCLUDE);
+                        break;
                 case YARN_ACTION_DECOMMISSION:
+                        world_tell(w, x->decommission.executor);
+                        break;
                 case YARN_ACTION_LOG:
                         break;
                 }
@@ -187,36 +230,39 @@ static void world_drain(struct yarn_world *w)
 /* --------------------------------------------------------------------------------------------- the ResourceManager */
 
 /* A host with room, one that is asked for by name if there is one. -1: the cluster is full. */
-static int world_choose_host(struct yarn_world *w)
+static int world_choose_host(struct yarn_world *w, int profile)
 {
         const int n = w->request->hosts, first = (int)world_random(w, (uint32_t)n);
         int any = -1;
         for (int i = 0; i < n; i++) {
                 const int host = (first + i) % n;
-                if (w->used[host] >= w->room)
+                if (w->used[host] >= w->room || w->excluded[host])
                         continue;
-                if (w->hosts[host] > 0)
+                if (*world_host_row(w, profile, host) > 0)
                         return host;
                 any = any < 0 ? host : any;
         }
         return any;
 }
 
-/* Grants all that is asked for and has room. */
-static void world_grant(struct yarn_world *w)
+/* Grants all that is asked for by a profile and has room. */
+static void world_grant(struct yarn_world *w, int profile)
 {
         char host_text[NAME_SIZE], rack_text[NAME_SIZE];
-        for (int host; w->any > 0 && (host = world_choose_host(w)) >= 0;) {
+        for (int host; w->any[profile] > 0 && (host = world_choose_host(w, profile)) >= 0;) {
                 const int rack = host % w->request->racks;
+                int *host_row = world_host_row(w, profile, host), *rack_row = world_rack_row(w, profile, rack);
                 const size_t n = w->containers.len;
-                w->any--;
-                w->hosts[host] -= w->hosts[host] > 0;
-                w->racks[rack] -= w->racks[rack] > 0;
+                w->any[profile]--;
+                *host_row -= *host_row > 0;
+                *rack_row -= *rack_row > 0;
                 w->used[host]++;
-                vec_push(&w->containers, (struct sim_container){.state = SIM_GRANTED, .host = host});
+                vec_push(&w->containers,
+                         (struct sim_container){.state = SIM_GRANTED, .host = host, .profile = profile});
                 const struct yarn_granted granted = {.id = world_id(n),
                                                      .host = host_name(host, host_text),
                                                      .rack = rack_name(rack, rack_text),
+                                                     .priority = profile,
                                                      .memory_mb = 1024};
                 yarn_allocator_allocated(&w->allocator, &granted, 1);
                 world_drain(w);
@@ -262,12 +308,56 @@ static void world_lose_node(struct yarn_world *w)
 
 static void world_restart(struct yarn_world *w)
 {
+        const struct yarn_request *r = w->request;
         w->restarted++;
-        w->any = 0;
-        memset(w->racks, 0, sizeof(*w->racks) * (size_t)w->request->racks);
-        memset(w->hosts, 0, sizeof(*w->hosts) * (size_t)w->request->hosts);
+        memset(w->any, 0, sizeof(*w->any) * (size_t)r->profiles);
+        memset(w->racks, 0, sizeof(*w->racks) * (size_t)(r->racks * r->profiles));
+        memset(w->hosts, 0, sizeof(*w->hosts) * (size_t)(r->hosts * r->profiles));
+        memset(w->excluded, 0, sizeof(*w->excluded) * (size_t)r->hosts);
         yarn_allocator_resend(&w->allocator, w->now);
         world_drain(w);
+}
+
+/* The executors on a node that leaves are told to finish, and end with the next heartbeat. */
+static void world_leave(struct yarn_world *w)
+{
+        char text[NAME_SIZE];
+        const int host = (int)world_random(w, (uint32_t)w->request->hosts);
+        w->left++;
+        yarn_allocator_decommissioning(&w->allocator, host_name(host, text));
+        world_drain(w);
+        for (size_t i = 0; i < w->containers.len; i++) {
+                const struct sim_container *c = &w->containers.data[i];
+                if (c->host == host && c->state == SIM_RUNNING && !c->finishing)
+                        world_violate(w, "executor %d on a leaving node is not told to finish", c->executor);
+        }
+}
+
+/* The driver excludes another host if @one_more, and ends exclusions that are over. */
+static void world_update_exclusions(struct yarn_world *w, bool one_more)
+{
+        const int n = w->request->hosts;
+        char(*names)[NAME_SIZE] = mem_alloc((size_t)n * NAME_SIZE);
+        const char **list = new_array(const char *, (size_t)n);
+        size_t len = 0;
+        if (one_more) {
+                w->exclusions++;
+                w->excluded_until[world_random(w, (uint32_t)n)] = w->heartbeats + EXCLUDED_HEARTBEATS;
+        }
+        for (int i = 0; i < n; i++) {
+                if (w->excluded_until[i] <= w->heartbeats)
+                        w->excluded_until[i] = 0;
+                else
+                        list[len++] = host_name(i, names[i]);
+        }
+        yarn_allocator_set_excluded(&w->allocator, list, len, w->now);
+        world_drain(w);
+        for (int i = 0; i < n; i++)
+                if (w->excluded[i] != (w->excluded_until[i] > 0))
+                        world_violate(w, "the ResourceManager takes host%d to be %s", i,
+                                      w->excluded[i] ? "excluded" : "included");
+        free(list);
+        free(names);
 }
 
 /* One heartbeat, and what happens until the next. */
@@ -278,13 +368,16 @@ static void world_round(struct yarn_world *w, bool faults)
         w->heartbeats++;
         yarn_allocator_update(&w->allocator);
         world_drain(w);
-        world_grant(w);
+        for (int profile = 0; profile < r->profiles; profile++)
+                world_grant(w, profile);
         for (size_t i = 0; i < w->containers.len; i++) {
                 const enum sim_state state = w->containers.data[i].state;
                 if (state == SIM_LAUNCHING) {
                         world_answer_launch(w, i, faults && world_happens(w, r->launch_failures));
                 } else if (state == SIM_RELEASED) {
                         world_end(w, i, -100);
+                } else if (w->containers.data[i].finishing) {
+                        world_end(w, i, 0);
                 } else if (state == SIM_RUNNING && faults && world_happens(w, r->failures)) {
                         w->failed++;
                         world_end(w, i, 1);
@@ -292,14 +385,19 @@ static void world_round(struct yarn_world *w, bool faults)
         }
         if (faults && world_happens(w, r->lost_nodes))
                 world_lose_node(w);
+        if (faults && world_happens(w, r->leaving_nodes))
+                world_leave(w);
+        world_update_exclusions(w, faults && world_happens(w, r->exclusions));
         if (faults && world_happens(w, r->restarts))
                 world_restart(w);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- a run */
 
+/* @total executors, divided among the profiles. */
 static void world_set_target(struct yarn_world *w, int total)
 {
+        const int profiles = w->request->profiles;
         const size_t n = (size_t)w->request->hosts;
         struct yarn_host_tasks *hosts = new_array(struct yarn_host_tasks, n);
         char(*names)[NAME_SIZE] = mem_alloc(n * NAME_SIZE * 2);
@@ -307,11 +405,13 @@ static void world_set_target(struct yarn_world *w, int total)
                 hosts[i] = (struct yarn_host_tasks){.host = host_name((int)i, names[2 * i]),
                                                     .rack = rack_name((int)i % w->request->racks, names[2 * i + 1]),
                                                     .tasks = 1 + (int)world_random(w, 10)};
-        struct yarn_target target = {
-                .total = total, .hosts = hosts, .n_hosts = n / 2}; /* the data is on half of them */
+        struct yarn_target target = {.hosts = hosts, .n_hosts = n / 2}; /* the data is on half of them */
         for (size_t i = 0; i < target.n_hosts; i++)
                 target.locality_tasks += hosts[i].tasks;
-        yarn_allocator_set_targets(&w->allocator, &target, 1);
+        for (target.profile = 0; target.profile < profiles; target.profile++) {
+                target.total = total / profiles + (target.profile < total % profiles);
+                yarn_allocator_set_targets(&w->allocator, &target, 1);
+        }
         world_drain(w);
         free(hosts);
         free(names);
@@ -339,16 +439,18 @@ static void world_check_end(struct yarn_world *w)
         for (size_t i = 0; i < w->containers.len; i++)
                 if (w->containers.data[i].state != SIM_ENDED)
                         world_violate(w, "container %zu is left in state %d", i, w->containers.data[i].state);
-        if (w->any)
-                world_violate(w, "%d containers are still asked for", w->any);
+        for (int profile = 0; profile < w->request->profiles; profile++)
+                if (w->any[profile])
+                        world_violate(w, "%d containers are still asked for", w->any[profile]);
 }
 
 static void world_run(struct yarn_world *w)
 {
-        const struct yarn_allocator_config config = {.max_executor_failures = INT32_MAX};
-        const struct yarn_profile profile = {.memory_mb = 1024, .cores = 1, .tasks_per_executor = 1};
+        const struct yarn_allocator_config config = {.max_executor_failures = INT32_MAX, .decommission = true};
+        struct yarn_profile profile = {.memory_mb = 1024, .cores = 1, .tasks_per_executor = 1};
         yarn_allocator_init(&w->allocator, &config);
-        yarn_allocator_add_profile(&w->allocator, &profile);
+        for (; profile.id < w->request->profiles; profile.id++)
+                yarn_allocator_add_profile(&w->allocator, &profile);
         world_set_target(w, w->request->containers);
         for (int i = 0; !w->violation && i < w->request->rounds; i++)
                 world_round(w, true);
@@ -365,8 +467,11 @@ static void world_run(struct yarn_world *w)
 static int simulate_yarn_run(const struct yarn_request *r, uint64_t seed)
 {
         struct yarn_world w = {.request = r, .random = seed * 7919 + 1};
-        w.racks = new_array(int, (size_t)r->racks);
-        w.hosts = new_array(int, (size_t)r->hosts);
+        w.any = new_array(int, (size_t)r->profiles);
+        w.racks = new_array(int, (size_t)(r->racks * r->profiles));
+        w.hosts = new_array(int, (size_t)(r->hosts * r->profiles));
+        w.excluded = new_array(bool, (size_t)r->hosts);
+        w.excluded_until = new_array(int, (size_t)r->hosts);
         w.used = new_array(int, (size_t)r->hosts);
         w.room = r->containers / r->hosts * 2 + 2;
         const int64_t start = now_ns();
@@ -375,17 +480,23 @@ static int simulate_yarn_run(const struct yarn_request *r, uint64_t seed)
         if (r->json)
                 printf("{\"seed\": %" PRIu64
                        ", \"containers\": %zu, \"heartbeats\": %d, \"failed\": %d, \"refused\": %d, "
-                       "\"lostNodes\": %d, \"restarts\": %d, \"seconds\": %.3f, \"violation\": %s%s%s}\n",
-                       seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.restarted, seconds,
-                       w.violation ? "\"" : "", w.violation ? w.violation : "null", w.violation ? "\"" : "");
+                       "\"lostNodes\": %d, \"leavingNodes\": %d, \"exclusions\": %d, \"restarts\": %d, \"seconds\": %.3f, \"violation\": %s%s%s}\n",
+                       seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.left, w.exclusions,
+                       w.restarted, seconds, w.violation ? "\"" : "", w.violation ? w.violation : "null",
+                       w.violation ? "\"" : "");
         else
-                printf("seed %" PRIu64 ": %zu containers in %d heartbeats, %d failed, %d refused, %d nodes lost, %d "
-                       "restarts, %.3f s\n",
-                       seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.restarted, seconds);
+                printf("seed %" PRIu64
+                       ": %zu containers in %d heartbeats, %d failed, %d refused, %d nodes lost, %d left, "
+                       "%d exclusions, %d restarts, %.3f s\n",
+                       seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.left, w.exclusions,
+                       w.restarted, seconds);
         if (w.violation)
                 fprintf(stderr, "Error: seed %" PRIu64 ": %s\n", seed, w.violation);
         const int status = w.violation ? 1 : 0;
         free(w.violation);
+        free(w.any);
+        free(w.excluded);
+        free(w.excluded_until);
         free(w.racks);
         free(w.hosts);
         free(w.used);
@@ -432,10 +543,13 @@ static bool yarn_request_set(struct yarn_request *r, const char *name, const cha
                 {"--containers", &r->containers, NULL, 1, 1000000},
                 {"--hosts", &r->hosts, NULL, 1, 100000},
                 {"--racks", &r->racks, NULL, 1, 10000},
+                {"--profiles", &r->profiles, NULL, 1, 100},
                 {"--rounds", &r->rounds, NULL, 0, 100000},
                 {"--failures", NULL, &r->failures, 0, 1},
                 {"--launch-failures", NULL, &r->launch_failures, 0, 1},
                 {"--lost-nodes", NULL, &r->lost_nodes, 0, 1},
+                {"--leaving-nodes", NULL, &r->leaving_nodes, 0, 1},
+                {"--exclusions", NULL, &r->exclusions, 0, 1},
                 {"--restarts", NULL, &r->restarts, 0, 1},
         };
         double number;
@@ -461,7 +575,7 @@ static bool yarn_request_set(struct yarn_request *r, const char *name, const cha
 int simulate_yarn(int argc, char **argv)
 {
         struct yarn_request r = {
-                .containers = 10000, .hosts = 200, .racks = 10, .rounds = 20, .seed = 1, .last_seed = 1};
+                .containers = 10000, .hosts = 200, .racks = 10, .profiles = 1, .rounds = 20, .seed = 1, .last_seed = 1};
         int status = 0;
         for (int i = 1; i < argc; i++) {
                 bool known;
