@@ -82,6 +82,29 @@ static void configured_scheduled_and_failing_hosts_are_merged(void **state)
         expect_actions("+host1 +host2 +initial");
 }
 
+static void exclusions_of_the_scheduler_do_not_expire_here(void **state)
+{
+        static const char *const scheduled[] = {"host1", "host2"};
+        node_health_set_scheduler(&health, scheduled, 2, 0, &actions);
+        expect_actions("+host1 +host2");
+        node_health_set_scheduler(&health, scheduled, 2, 20 * SECOND, &actions);
+        expect_actions("");
+}
+
+static void a_failing_host_may_be_the_last_one(void **state)
+{
+        static const char *const scheduled[] = {"host1", "host2", "host3"};
+        health.cluster_nodes = 4;
+        node_health_set_scheduler(&health, scheduled, 3, 0, &actions);
+        expect_actions("+host1 +host2 +host3");
+        for (int i = 0; i < 3; i++) {
+                assert_false(node_health_excludes_all(&health));
+                node_health_failed(&health, "host4", 6 * SECOND, &actions);
+        }
+        expect_actions("+host4");
+        assert_true(node_health_excludes_all(&health));
+}
+
 static void all_nodes_may_be_excluded(void **state)
 {
         static const char *const scheduled[] = {"host1", "host2"};
@@ -125,6 +148,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(failures_do_not_exclude_unless_asked_for, health_open, health_close),
                 cmocka_unit_test_setup_teardown(configured_scheduled_and_failing_hosts_are_merged, health_open,
                                                 health_close),
+                cmocka_unit_test_setup_teardown(exclusions_of_the_scheduler_do_not_expire_here, health_open,
+                                                health_close),
+                cmocka_unit_test_setup_teardown(a_failing_host_may_be_the_last_one, health_open, health_close),
                 cmocka_unit_test_setup_teardown(all_nodes_may_be_excluded, health_open, health_close),
                 cmocka_unit_test(failures_are_forgotten_after_the_validity_interval),
                 cmocka_unit_test(failures_without_interval_count_for_ever),

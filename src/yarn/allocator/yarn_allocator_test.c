@@ -378,6 +378,126 @@ static void a_stopped_allocator_asks_for_nothing(void **state)
         expect_actions("");
 }
 
+static void a_leaving_host_keeps_its_executors_without_decommissioning(void **state)
+{
+        a.config.decommission = false;
+        target_of(0, 1);
+        yarn_allocator_update(&a);
+        granted_on("a", 0);
+        yarn_allocator_launched(&a, id_of(1));
+        expect_actions("ask 0/*=1, launch 1@1");
+        yarn_allocator_decommissioning(&a, "a");
+        expect_actions("");
+}
+
+static void a_container_that_ended_before_its_launch_was_answered_does_not_run(void **state)
+{
+        target_of(0, 1);
+        yarn_allocator_update(&a);
+        granted_on("a", 0);
+        ended_with(1, 0);
+        yarn_allocator_launched(&a, id_of(1));
+        assert_int_equal(yarn_allocator_count_running(&a), 0);
+        assert_int_equal(yarn_allocator_count_starting(&a), 0);
+        expect_actions("ask 0/*=1, launch 1@1, exited 1:0");
+}
+
+static void a_repeated_end_counts_once(void **state)
+{
+        target_of(0, 2);
+        yarn_allocator_update(&a);
+        for (int i = 1; i <= 2; i++) {
+                granted_on("a", 0);
+                yarn_allocator_launched(&a, id_of(i));
+        }
+        ended_with(1, 0);
+        ended_with(1, 0);
+        ended_with(2, 0);
+        assert_int_equal(yarn_allocator_count_running(&a), 0);
+        assert_int_equal(a.n_unexpected, 2);
+        expect_actions("ask 0/*=2, launch 1@1, launch 2@2, exited 1:0, exited 2:0");
+}
+
+/* Executors that failed at @at count until the validity interval has passed. */
+static void failures_count_within_their_interval(void **state)
+{
+        const int64_t second = 1000000000;
+        static const struct {
+                int64_t at; /* s */
+                int end;    /* containers that fail then */
+                int counted;
+        } steps[] = {{100, 1, 1}, {201, 0, 0}, {201, 2, 2}, {251, 1, 3}, {302, 0, 1}, {352, 0, 0}};
+        a.health.failures.validity = 100 * second;
+        target_of(0, 4);
+        yarn_allocator_update(&a);
+        for (int i = 1; i <= 4; i++) {
+                granted_on("a", 0);
+                yarn_allocator_launched(&a, id_of(i));
+        }
+        int32_t next = 1;
+        for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+                for (int k = 0; k < steps[i].end; k++) {
+                        const struct yarn_completed c = {
+                                .id = id_of(next++), .exit_status = -1, .state = "COMPLETE", .diagnostics = "Failed"};
+                        yarn_allocator_completed(&a, &c, steps[i].at * second);
+                }
+                assert_int_equal(failure_tracker_count(&a.health.failures, steps[i].at * second), steps[i].counted);
+        }
+}
+
+static void failures_after_the_end_do_not_count(void **state)
+{
+        target_of(0, 2);
+        yarn_allocator_update(&a);
+        granted_on("a", 0);
+        granted_on("b", 0);
+        ended_with(1, -1);
+        assert_int_equal(failure_tracker_count(&a.health.failures, 0), 1);
+        yarn_allocator_stop(&a);
+        ended_with(2, -1);
+        assert_int_equal(failure_tracker_count(&a.health.failures, 0), 1);
+        expect_actions("ask 0/*=2, launch 1@1, launch 2@2, exited 1:-1 by app, exited 2:-1");
+}
+
+/* A host is excluded for the statuses for which YARN itself would blame the node. */
+static void only_failures_of_the_node_exclude_it(void **state)
+{
+        static const int statuses[] = {0, -102, -103, -104, -106, -105, -107, -100, -101, -1000, 1};
+        a.config.health.exclude_on_launch_failure = true;
+        a.config.health.timeout = 1000;
+        target_of(0, (int)ARRAY_SIZE(statuses));
+        yarn_allocator_update(&a);
+        for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+                _cleanup_free_ char *host = mem_printf("host%zu", i);
+                granted_on(host, 0);
+                while (yarn_allocator_next_action(&a))
+                        ;
+                ended_with(last_container, statuses[i]);
+                _cleanup_free_ char *expected = mem_printf("%sexited %zu:%d%s",
+                                                           statuses[i] == 1       ? "exclude host10, "
+                                                           : statuses[i] == -1000 ? "exclude host9, "
+                                                                                  : "",
+                                                           i + 1, statuses[i],
+                                                           statuses[i] == 1 || statuses[i] == -1000 ||
+                                                                           statuses[i] == -103 || statuses[i] == -104
+                                                                   ? " by app"
+                                                                   : "");
+                expect_actions(expected);
+        }
+}
+
+static void a_container_in_the_rack_of_a_wanted_host_is_used(void **state)
+{
+        static const struct yarn_host_tasks hosts[] = {{"a", "/r1", 10}};
+        target_local(1, 10, hosts, 1);
+        yarn_allocator_update(&a);
+        expect_actions("ask 0/a=1, ask 0//r1=1, ask 0/*=1");
+        const struct yarn_granted other = {.id = id_of(1), .host = "c", .rack = "/r1"};
+        yarn_allocator_allocated(&a, &other, 1);
+        yarn_allocator_update(&a);
+        expect_actions("launch 1@1, ask 0/a=0"); /* the row of the host is cancelled, that of the rack was used */
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, allocator_open, allocator_close)
 
 int main(void)
@@ -404,6 +524,13 @@ int main(void)
                 TEST(a_restarted_resource_manager_is_told_everything),
                 TEST(a_repeated_answer_changes_nothing),
                 TEST(a_stopped_allocator_asks_for_nothing),
+                TEST(a_leaving_host_keeps_its_executors_without_decommissioning),
+                TEST(a_container_that_ended_before_its_launch_was_answered_does_not_run),
+                TEST(a_repeated_end_counts_once),
+                TEST(failures_count_within_their_interval),
+                TEST(failures_after_the_end_do_not_count),
+                TEST(only_failures_of_the_node_exclude_it),
+                TEST(a_container_in_the_rack_of_a_wanted_host_is_used),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
