@@ -362,6 +362,80 @@ def test_interrupted_in_cluster_mode_the_application_continues(submit):
         assert app.final_status == FINAL_SUCCEEDED
 
 
+# -------------------------------------------------------------------------------------------------------------------- logs
+
+def logs(submit, *words, **more):
+    return subprocess.run([os.path.join(BIN, "firesteel"), "logs", *words], env=submit.environment | more, capture_output=True,
+                          text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+
+
+def container_of_executor(app, number):
+    return next(c for a in app.attempts for c in a.containers if f"Starting executor ID {number} on" in c.log())
+
+
+def test_logs_of_a_running_application(submit):
+    with submit.waiting(cluster=True) as (_, app):
+        wait_until(lambda: all("Starting executor" in c.log() for c in app.executors()), "the executors' lines")
+        done = logs(submit, app.name)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("\nLogType:stderr\n") == 3 and "LogAggregationType: LOCAL" in done.stdout
+        assert f"Container: {app.attempt.container.name} on " in done.stdout and "counted" in done.stdout
+        second = container_of_executor(app, 2)
+        done = logs(submit, "--executor", "2", "--file", "stderr", app.name)
+        assert done.stdout.count("LogType:") == 2 and second.name in done.stdout and "Starting executor ID 2 on" in done.stdout
+        listed = [line.split("\t") for line in logs(submit, "--list", "--container", second.name, app.name).stdout.splitlines()]
+        assert {words[2] for words in listed} == {"stdout", "stderr", "prelaunch.err"} and {w[0] for w in listed} == {second.name}
+        done = logs(submit, "--executor", "77", app.name)
+        assert done.returncode == 1 and 'begins with "Starting executor ID 77"' in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("compression", ["none", "gz"])
+def test_logs_of_an_ended_application(submit, yarn, compression):
+    assert submit.run(PI, "2", cluster=True).returncode == 0
+    app = yarn.last()
+    executor = container_of_executor(app, 1).name
+    wait_until(lambda: all(c.is_complete for c in yarn.containers.values()), "the containers' end")
+    yarn.aggregate(app, compression)
+    done = logs(submit, app.name)
+    assert done.returncode == 0 and "Pi is roughly 3.1" in done.stdout, done.stderr
+    assert done.stdout.count("LogAggregationType: AGGREGATED") == done.stdout.count("End of LogType:") == 9
+    done = logs(submit, "--executor", "1", "--file", "stderr", app.name)
+    assert done.stdout.count("LogType:") == 2 and executor in done.stdout
+    yarn.stop_rm()
+    yarn.web.close()
+    done = logs(submit, app.name, HADOOP_USER_NAME="bob")
+    assert done.returncode == 1 and "cannot ask the ResourceManager" in done.stderr and "--user names another" in done.stderr
+    done = logs(submit, "--user", "alice", "--list", app.name, HADOOP_USER_NAME="bob")
+    assert done.returncode == 0 and executor in done.stdout
+
+
+def test_logs_are_followed_to_the_end(submit, yarn):
+    with submit.waiting(cluster=True) as (process, app):
+        with open(submit.folder / "followed", "w", encoding="utf-8") as out, subprocess.Popen(
+                [os.path.join(BIN, "firesteel"), "logs", "--follow", "--file", "stdout", app.name], env=submit.environment,
+                stdout=out, stdin=subprocess.DEVNULL) as follower:
+            wait_until(lambda: "counted\ncounted\n" in (submit.folder / "followed").read_text(), "the first lines")
+            submit.open(process)
+            wait_until(lambda: all(c.is_complete for c in yarn.containers.values()), "the containers' end")
+            driver = app.attempt.container.log("stdout")
+            yarn.aggregate(app)
+            assert follower.wait(30) == 0
+        lines = (submit.folder / "followed").read_text().splitlines()
+        assert lines[0] == f"==> {app.attempt.container.name} stdout <=="
+        assert lines[1:] == driver.splitlines(), "lines are missing or come twice"
+
+
+@pytest.mark.parametrize("words, message, status", [
+    ([], "the application's id is missing", 2), (["--nope", "x"], "unknown option --nope", 2),
+    (["--executor", "x", "y"], "--executor needs a number, not x", 2), (["a", "b"], "more than one application: b", 2),
+    (["--file"], "a value is missing for --file", 2), (["--list", "--follow", "x"], "exclude each other", 2),
+    (["spark-1"], "spark-1", 1), (["--container", "c", "application_1_0001"], '"c"', 1),
+    (["application_1_0001"], "has no such logs", 1)])
+def test_logs_that_do_not_exist(submit, words, message, status):
+    done = logs(submit, *words)
+    assert done.returncode == status and message in done.stderr, done.stderr
+
+
 # -------------------------------------------------------------------------------------------------------------- launchers
 
 class Launcher:

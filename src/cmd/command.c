@@ -21,6 +21,7 @@ static const struct command {
         {"executor", "run an application's tasks, started by cluster managers", command_executor,
          command_executor_help},
         {"image", "write a container image of this Firesteel", command_image, command_image_help},
+        {"logs", "print the logs of an application on YARN", command_logs, command_logs_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"shuffle-service", "serve map outputs, even after their executors have ended", command_shuffle_service,
          command_shuffle_service_help},

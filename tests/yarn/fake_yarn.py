@@ -20,6 +20,7 @@ import struct
 import threading
 import time
 
+import aggregated_log_file
 from fake_node import Container, FakeNode, application_text, container_text, wait_until
 from fake_yarn_web import FakeYarnWeb
 from hadoop_server import SCHEMA, RpcError, RpcServer
@@ -103,6 +104,7 @@ class FakeYarn:
                  "yarn-site.xml": {"yarn.resourcemanager.address": f"127.0.0.1:{self.ports['client']}",
                                    "yarn.resourcemanager.scheduler.address": f"127.0.0.1:{self.ports['scheduler']}",
                                    "yarn.resourcemanager.webapp.address": f"127.0.0.1:{self.web.port}",
+                                   "yarn.nodemanager.remote-app-log-dir": f"{self.folder}/remote",
                                    "yarn.resourcemanager.connect.max-wait.ms": "3000",
                                    "yarn.resourcemanager.connect.retry-interval.ms": "100",
                                    "yarn.resourcemanager.am.max-attempts": str(self.max_attempts),
@@ -173,6 +175,19 @@ class FakeYarn:
             for app in self.applications.values():
                 for attempt in app.attempts[-1:]:
                     attempt.updated_nodes.append(report)
+
+    def aggregate(self, app, compression="none"):
+        """What log aggregation leaves of an ended application: a file for each node."""
+        directory = os.path.join(self.folder, "remote", app.user, "bucket-logs-tfile", f"{app.id.id % 10000:04d}", app.name)
+        os.makedirs(directory)
+        with self.lock:
+            mine = [c for c in self.containers.values() if c.attempt.application is app and c.logs]
+            for node in self.nodes:
+                logs = {c.name: {name: c.log(name).encode() for name in sorted(os.listdir(c.logs))} for c in mine if c.node is node}
+                path = os.path.join(directory, f"{node.host}_{node.server.port}")
+                aggregated_log_file.write(path, logs, compression, app.user)
+            for container in mine:
+                container.logs = None
 
     def roll_key(self, app):
         """The ApplicationMaster gets a new token; new connections need it."""

@@ -105,4 +105,7 @@ class FakeYarnWeb:
         except OSError:
             return None
         size = int(query.get("size", len(data)))
-        return data[:size] if size >= 0 else data[size:]
+        part = data[:size] if size >= 0 else data[size:]
+        banner = (f"Container: {container.name} on {node.host}:{node.server.port}\nLogAggregationType: LOCAL\n{'=' * 68}\n"
+                  f"LogType:{found[2]}\nLogLastModifiedTime:Tue Nov 24 15:33:53 +0000 2026\nLogLength:{len(data)}\nLogContents:\n")
+        return banner.encode() + part + f"End of LogType:{found[2]}.This log file belongs to a running container.\n".encode()
