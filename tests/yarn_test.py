@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import zipfile
 
 import pytest
 
@@ -44,6 +45,49 @@ int main(int argc, char **argv)
         } while (access(argv[1], F_OK) != 0);
         const int status = fst_context_stop(sc);
         return status ? 1 : argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+
+# Prints what the driver and a task find under "data.txt", "other.txt" (a link) and "packed" (an archive).
+FILES = """#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <string.h>
+static int read_line(const char *folder, const char *name, char line[64])
+{
+        char path[4096];
+        snprintf(path, sizeof(path), "%s%s", folder, name);
+        FILE *f = fopen(path, "r");
+        const int ok = f && fgets(line, 64, f);
+        if (f)
+                fclose(f);
+        return ok ? 0 : -1;
+}
+static int lines(fst_task *task, int64_t x, fst_out *out)
+{
+        static const char *const names[] = {"data.txt", "other.txt", "packed"};
+        const char *path = fst_file(task, names[x]);
+        char found[64] = "", here[64] = "", both[160];
+        if (!path || read_line(path, x == 2 ? "/inner.txt" : "", found) || read_line(names[x], x == 2 ? "/inner.txt" : "", here))
+                return fst_fail(task, "%s cannot be read", names[x]);
+        snprintf(both, sizeof(both), "%s+%s", found, here);
+        fst_emit(out, fst_bytes_of(both));
+        return 0;
+}
+int main(void)
+{
+        fst_context *sc = fst_context_new("files");
+        const char *names[3];
+        char line[64] = "";
+        const int n = fst_list_files(sc, names, 3);
+        for (int i = 0; i < n; i++)
+                if (fst_file(sc, names[i]) && read_line(fst_file(sc, names[i]), "", line) == 0)
+                        printf("driver %s=%s\\n", names[i], line);
+        if (fst_file(sc, "packed") && read_line(fst_file(sc, "packed"), "/inner.txt", line) == 0)
+                printf("driver packed=%s\\n", line);
+        if (fst_list_archives(sc, names, 3) != 1)
+                printf("another number of archives\\n");
+        fst_show(fst_flat_map(fst_range_n(sc, 0, 3, 3), lines, FST_BYTES), 3);
+        return fst_context_stop(sc) ? 1 : 0;
 }
 """
 
@@ -166,6 +210,34 @@ def test_a_driver_s_status_fails_the_application_in_cluster_mode(submit, yarn):
     assert done.returncode == 1 and "finished with failed status" in done.stderr, done.stderr
     assert yarn.last().state == FAILED or yarn.last().final_status == FINAL_FAILED
     assert "User application exited with status 3" in done.stderr
+
+
+def files_of_an_application(folder):
+    (folder / "files.c").write_text(FILES)
+    (folder / "data.txt").write_text("data")
+    (folder / "another-name.txt").write_text("linked")
+    with zipfile.ZipFile(folder / "packed.zip", "w") as archive:
+        archive.writestr("inner.txt", "inner")
+    return ("--files", f"{folder}/data.txt,{folder}/another-name.txt#other.txt", "--archives", f"{folder}/packed.zip#packed")
+
+
+@pytest.mark.parametrize("mode", ["client", "cluster"])
+def test_files_and_archives(submit, yarn, mode):
+    words = files_of_an_application(submit.folder)
+    done = submit.run(*words, "files.c", cluster=mode == "cluster")
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout if mode == "client" else yarn.last().attempts[-1].container.log("stdout")
+    for line in ("driver data.txt=data", "driver other.txt=linked", "driver packed=inner", "data+data",
+                 "linked+linked", "inner+inner"):
+        assert line in printed, printed + done.stderr
+    assert "another number" not in printed
+
+
+@pytest.mark.parametrize("mode", ["client", "cluster"])
+def test_a_missing_file_is_named(submit, yarn, mode):
+    done = submit.run("--files", "nowhere.txt", PI, cluster=mode == "cluster")
+    assert done.returncode == 1 and "nowhere.txt" in done.stderr, done.stderr
+    assert mode == "client" or not yarn.submitted()
 
 
 def test_submission_without_waiting(submit, yarn):

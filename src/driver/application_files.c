@@ -9,6 +9,9 @@
 #include "io/fs/uri.h"
 #include "store/disk_dirs.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 struct added_file {
         char *name;
         enum app_file_use use;
@@ -57,12 +60,13 @@ static void application_files_notify(fst_context *sc, const struct added_file *f
                 sc->files->added(sc->files->owner, file->name, path, file->use);
 }
 
-/* Adds "file:/a/b", "file:///a/b" or "/a/b". An archive may end in "#name". */
-static int application_files_add(fst_context *sc, const char *uri, enum app_file_use use, struct fst_error *error)
+/* Adds "file:/a/b", "file:///a/b" or "/a/b". With @named it may end in "#name". */
+static int application_files_add(fst_context *sc, const char *uri, enum app_file_use use, bool named,
+                                 struct fst_error *error)
 {
         _cleanup_free_ char *path = NULL, *without_alias = mem_strdup(uri);
         const char *colon = strstr(uri, ":/");
-        char *alias = use == APP_ARCHIVE ? strrchr(without_alias, '#') : NULL;
+        char *alias = named ? strrchr(without_alias, '#') : NULL;
         if (alias)
                 *alias++ = '\0';
         if (text_starts_with(uri, "file:"))
@@ -86,7 +90,30 @@ static int application_files_add(fst_context *sc, const char *uri, enum app_file
         return r;
 }
 
-static int application_files_add_list(fst_context *sc, const char *key, enum app_file_use use, struct fst_error *error)
+/* In cluster mode on YARN, the container's directory has the file: under its link, or its name. */
+static int application_files_add_localized(fst_context *sc, const char *uri, enum app_file_use use,
+                                           struct fst_error *error)
+{
+        const char *hash = strrchr(uri, '#'), *slash = strrchr(uri, '/');
+        const char *name = hash && hash[1] ? hash + 1 : slash ? slash + 1 : uri;
+        char here[PATH_MAX];
+        if (!getcwd(here, sizeof(here)))
+                return error_errno(error, "the working directory");
+        _cleanup_free_ char *path = mem_printf("%s/%s", here, name);
+        pthread_mutex_lock(&sc->files->lock);
+        int r = application_files_make_directory(sc, error);
+        r = r ? r : app_files_add_in_place(sc->env.files, name, path, use, error);
+        if (r == 0)
+                vec_push(&sc->files->all, (struct added_file){mem_strdup(name), use});
+        pthread_mutex_unlock(&sc->files->lock);
+        return r;
+}
+
+/* How the elements of a list become files of the application. */
+enum list_kind { LIST_OF_SPARK, LIST_OF_YARN, LIST_LOCALIZED };
+
+static int application_files_add_list(fst_context *sc, const char *key, enum app_file_use use, enum list_kind kind,
+                                      struct fst_error *error)
 {
         _cleanup_free_ char *list = NULL;
         char *rest;
@@ -95,16 +122,26 @@ static int application_files_add_list(fst_context *sc, const char *key, enum app
                 one += strspn(one, " ");
                 for (size_t n = strlen(one); n > 0 && one[n - 1] == ' ';)
                         one[--n] = '\0';
-                if (*one)
-                        r = application_files_add(sc, one, use, error);
+                if (!*one)
+                        continue;
+                r = kind == LIST_LOCALIZED
+                            ? application_files_add_localized(sc, one, use, error)
+                            : application_files_add(sc, one, use, kind == LIST_OF_YARN || use == APP_ARCHIVE, error);
         }
         return r ? error_wrap(error, r, "%s", key) : 0;
 }
 
 int application_files_configured(fst_context *sc, struct fst_error *error)
 {
-        int r = application_files_add_list(sc, "spark.files", APP_FILE, error);
-        return r ? r : application_files_add_list(sc, "spark.archives", APP_ARCHIVE, error);
+        const char *master = conf_get_raw(sc->conf, "spark.master");
+        int r = application_files_add_list(sc, "spark.files", APP_FILE, LIST_OF_SPARK, error);
+        r = r ? r : application_files_add_list(sc, "spark.archives", APP_ARCHIVE, LIST_OF_SPARK, error);
+        if (r || !master || strcmp(master, "yarn") != 0)
+                return r;
+        const char *mode = conf_get_raw(sc->conf, "spark.submit.deployMode");
+        const enum list_kind kind = mode && strcmp(mode, "cluster") == 0 ? LIST_LOCALIZED : LIST_OF_YARN;
+        r = application_files_add_list(sc, "spark.yarn.dist.files", APP_FILE, kind, error);
+        return r ? r : application_files_add_list(sc, "spark.yarn.dist.archives", APP_ARCHIVE, kind, error);
 }
 
 void application_files_set_added(fst_context *sc, application_file_added_fn added, void *owner)
@@ -122,7 +159,7 @@ static int application_files_add_public(fst_context *sc, const char *what, const
         struct fst_error error = FST_ERROR_INIT;
         int r = sc->status;
         if (r == 0)
-                r = path ? application_files_add(sc, path, use, &error)
+                r = path ? application_files_add(sc, path, use, use == APP_ARCHIVE, &error)
                          : error_set(&error, -EINVAL, "it was given NULL instead of a path");
         return r ? context_action_failed(sc, what, r, &error) : 0;
 }

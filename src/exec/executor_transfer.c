@@ -169,7 +169,11 @@ static int start_files(struct executor_transfer *d, struct fst_error *error)
         struct archive_limits archives;
         if (r == 0)
                 r = archive_limits_read(d->options.conf, &archives, error);
-        return r ? r : app_files_new(own, d->files, &archives, &d->env->files, error);
+        r = r ? r : app_files_new(own, d->files, &archives, &d->env->files, error);
+        char here[PATH_MAX];
+        if (r == 0 && getenv("CONTAINER_ID") && getcwd(here, sizeof(here)))
+                app_files_set_container(d->env->files, here);
+        return r;
 }
 
 int executor_transfer_load_module(struct executor_transfer *d, const struct stage_module *module,

@@ -89,7 +89,8 @@ static int submit_main_run_in_cluster(struct submit_arguments *a, int *status, s
 /* A native driver reads its files itself, and only from this machine's file system. */
 static int submit_main_fetch_files(struct submission *s, struct remote_files *files, struct fst_error *error)
 {
-        static const char *const lists[] = {"spark.files", "spark.archives"};
+        static const char *const lists[] = {"spark.files", "spark.archives", "spark.yarn.dist.files",
+                                            "spark.yarn.dist.archives"};
         for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
                 const char *set = strmap_get(&s->conf, lists[i]);
                 _cleanup_free_ char *list = set ? mem_strdup(set) : NULL;

@@ -25,6 +25,7 @@ struct app_file {
         char *packed; /* copy of a packed archive, on the driver */
         enum app_file_use use;
         enum app_file_state state;
+        bool in_place; /* not in the directory of `files` */
         bool has_hash;
         uint8_t hash[FILE_HASH_SIZE];
         uint64_t size;
@@ -32,6 +33,7 @@ struct app_file {
 
 struct app_files {
         char *dir;
+        char *container; /* the directory of a container with more files, or NULL */
         struct file_cache *cache;
         struct archive_limits archives;
         pthread_mutex_t lock;
@@ -80,6 +82,7 @@ void app_files_free(struct app_files *f)
         pthread_cond_destroy(&f->changed);
         pthread_mutex_destroy(&f->linking);
         pthread_mutex_destroy(&f->lock);
+        free(f->container);
         free(f->dir);
         free(f);
 }
@@ -252,6 +255,54 @@ int app_files_put(struct app_files *f, const char *path, const char *name, enum 
         return r;
 }
 
+/* ------------------------------------------------------------------------------------------------------ in place */
+
+void app_files_set_container(struct app_files *f, const char *dir)
+{
+        free(f->container);
+        f->container = mem_strdup(dir);
+}
+
+/* Under the lock. @path exists. */
+static struct app_file *app_file_add_in_place(struct app_files *f, const char *name, const char *path,
+                                              enum app_file_use use)
+{
+        struct app_file *file = app_file_new(f, name, use);
+        free(file->path);
+        file->path = mem_strdup(path);
+        file->in_place = true;
+        file->state = HERE;
+        vec_push(&f->all, file);
+        return file;
+}
+
+int app_files_add_in_place(struct app_files *f, const char *name, const char *path, enum app_file_use use,
+                           struct fst_error *error)
+{
+        int r = check_name(name, error);
+        if (r)
+                return r;
+        if (access(path, F_OK) < 0)
+                return error_errno(error, "%s", path);
+        pthread_mutex_lock(&f->lock);
+        const struct app_file *other = find_app_file(f, name);
+        if (!other)
+                app_file_add_in_place(f, name, path, use);
+        else if (strcmp(other->path, path) != 0)
+                r = error_set(error, -EEXIST, "there is another file named %s", name);
+        pthread_mutex_unlock(&f->lock);
+        return r;
+}
+
+/* Under the lock. The file @name of the container, or NULL. */
+static struct app_file *find_container_file(struct app_files *f, const char *name)
+{
+        if (!f->container || check_name(name, NULL) < 0)
+                return NULL;
+        _cleanup_free_ char *path = mem_printf("%s/%s", f->container, name);
+        return access(path, F_OK) == 0 ? app_file_add_in_place(f, name, path, APP_FILE) : NULL;
+}
+
 /* -------------------------------------------------------------------------------------------------------- lookup */
 
 /* Fetches an announced file. Called without the lock, by the only thread that makes this file. */
@@ -286,6 +337,8 @@ int app_files_path(struct app_files *f, const char *name, const int *stopped, co
 {
         pthread_mutex_lock(&f->lock);
         struct app_file *file = find_app_file(f, name);
+        if (!file)
+                file = find_container_file(f, name);
         int r = file ? 0 : no_such_file(f, name, error);
         while (r == 0 && file->state == MAKING)
                 if (!stop_wait(&f->changed, &f->lock, stopped))
@@ -351,7 +404,7 @@ int app_files_link(struct app_files *f, const char *dir, struct fst_error *error
         pthread_mutex_lock(&f->linking);
         for (const struct app_file *file; (file = next_to_link(f));) {
                 const char *path;
-                if (file->use != APP_MODULE) {
+                if (file->use != APP_MODULE && !file->in_place) {
                         struct fst_error *first = r ? NULL : error;
                         int fetched = app_files_path(f, file->name, NULL, &path, first);
                         int linked = fetched ? 0 : link_app_file(path, dir, file->name, first);

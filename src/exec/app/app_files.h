@@ -46,6 +46,17 @@ int app_files_announce(struct app_files *files, const char *name, const uint8_t 
                        uint64_t size, enum app_file_use use, struct fst_error *error);
 
 /*
+ * Registers the file or directory at @path, which lives longer than @files and is neither copied nor linked: the
+ * cluster manager has put it there. Returns 0, -EEXIST for another file of that name, -ENOENT, or -EINVAL as above.
+ */
+int app_files_add_in_place(struct app_files *files, const char *name, const char *path, enum app_file_use use,
+                           struct fst_error *error);
+
+/* Files with unknown names are looked for in the directory @dir, which is copied: a container of YARN has files there.
+ */
+void app_files_set_container(struct app_files *files, const char *dir);
+
+/*
  * Returns the local path, which lives as long as @files. One caller fetches and unpacks the file if needed. The others
  * wait. Returns -ENOENT with @error, which lists the known files, or an error of fetching or unpacking.
  */
