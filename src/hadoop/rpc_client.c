@@ -22,6 +22,8 @@
 #define DEFAULT_ANSWER_TIMEOUT_MS 120000
 #define DEFAULT_RETRY_MS 1000
 #define READ_SIZE 65536
+#define STOP_POLL_MS 100          /* between two looks at the flag `stopped` */
+#define WARNING_INTERVAL_MS 10000 /* at least, between two warnings of a service that stays away */
 
 struct pending_call {
         int32_t id, retries;
@@ -62,11 +64,14 @@ struct hadoop_rpc_client {
         uint32_t last_id;
         uv_timer_t *timer;   /* a turn at the next deadline or attempt; freed when it is closed */
         int64_t retry_at_ms; /* 0: no wait */
+        int64_t warned_ms;   /* when it last warned that no address works */
+        const int *stopped;  /* atomic; NULL: never */
         bool freed;
 };
 
 struct write_request {
         uv_write_t request;
+        struct connection *connection; /* libuv ends its writes before it closes it */
         struct buf bytes;
 };
 
@@ -123,7 +128,8 @@ static void on_client_timer(uv_timer_t *timer)
 
 static void client_wake(struct hadoop_rpc_client *client, int64_t in_ms)
 {
-        uv_timer_start(client->timer, on_client_timer, (uint64_t)MAX(in_ms, 0), 0);
+        const int64_t longest = client->stopped ? STOP_POLL_MS : INT64_MAX;
+        uv_timer_start(client->timer, on_client_timer, (uint64_t)MAX(MIN(in_ms, longest), (int64_t)0), 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ connections */
@@ -181,32 +187,64 @@ static void client_failed(struct hadoop_rpc_client *client, int status, const ch
         client_wake(client, 0);
 }
 
+/* When the last of the waiting calls ends without an answer; 0: with this round. */
+static int64_t client_last_deadline_ms(const struct hadoop_rpc_client *client)
+{
+        int64_t last = 0;
+        for (size_t i = 0; i < client->calls.len; i++)
+                last = MAX(last, client->calls.data[i]->deadline_ms);
+        return last;
+}
+
+/* Warns of the first address that fails, and now and then while none works. */
+static void client_warn(struct hadoop_rpc_client *client, const char *text)
+{
+        const int64_t now = now_ms(), last = client_last_deadline_ms(client);
+        const bool due = client->failed == 0 || now - client->warned_ms >= WARNING_INTERVAL_MS;
+        if (due)
+                client->warned_ms = now;
+        const enum log_level level = due ? LOG_WARN : LOG_DEBUG;
+        if (last == INT64_MAX)
+                log_at(level, HADOOP_RPC_LOG, "%s. Trying again", text);
+        else if (last > now)
+                log_at(level, HADOOP_RPC_LOG, "%s. Trying again for %lld s", text,
+                       (long long)(last - now + 999) / 1000);
+        else
+                log_at(level, HADOOP_RPC_LOG, "%s", text);
+}
+
 static void client_unreachable(struct hadoop_rpc_client *client, int status, const char *reason)
 {
         _cleanup_free_ char *text = mem_printf("cannot reach the %s at %s: %s", client->service,
                                                client->addresses.data[client->address], reason);
-        log_at(client->failed == 0 ? LOG_WARN : LOG_DEBUG, HADOOP_RPC_LOG, "%s", text); /* it may be tried for long */
+        client_warn(client, text);
         client_failed(client, status, text);
 }
 
 static void on_connection_written(uv_write_t *request, int status)
 {
         struct write_request *w = container_of(request, struct write_request, request);
+        struct connection *c = w->connection;
         buf_deinit(&w->bytes);
         free(w);
+        if (status < 0 && c->client)
+                client_unreachable(c->client, status, uv_strerror(status));
 }
 
+/* A failed write gives the connection up: its client has no connection then. */
 static void connection_flush(struct connection *c)
 {
         struct buf *out = hadoop_rpc_session_output(c->session);
         if (!c->connected || out->len == 0)
                 return;
         struct write_request *w = new0(struct write_request);
+        w->connection = c;
         w->bytes = *out;
         *out = BUF_INIT;
         const uv_buf_t piece = uv_buf_init(w->bytes.data, (unsigned)w->bytes.len);
-        if (uv_write(&w->request, (uv_stream_t *)&c->tcp, &piece, 1, on_connection_written) < 0)
-                on_connection_written(&w->request, 0);
+        const int r = uv_write(&w->request, (uv_stream_t *)&c->tcp, &piece, 1, on_connection_written);
+        if (r < 0)
+                on_connection_written(&w->request, r);
 }
 
 const char *hadoop_exception_name(const char *exception)
@@ -303,10 +341,10 @@ static void connection_take_events(struct connection *c)
         struct hadoop_rpc_event e;
         while (c->client && hadoop_rpc_session_next(c->session, &e))
                 client_take_event(c->client, &e);
-        if (c->client) {
+        if (c->client)
                 connection_flush(c);
+        if (c->client)
                 client_wake(c->client, 0);
-        }
 }
 
 static void on_connection_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
@@ -504,6 +542,16 @@ static int64_t client_next_attempt_ms(const struct hadoop_rpc_client *client)
         return first;
 }
 
+/* When the first call that waits to be sent ends without an answer; INT64_MAX: never. */
+static int64_t client_first_deadline_ms(const struct hadoop_rpc_client *client)
+{
+        int64_t first = INT64_MAX;
+        for (size_t i = 0; i < client->calls.len; i++)
+                if (!client->calls.data[i]->sent_ms)
+                        first = MIN(first, client->calls.data[i]->deadline_ms);
+        return first;
+}
+
 /* Does what is due: ends calls, connects, sends, gives up a connection that is silent. */
 static void client_turn(struct hadoop_rpc_client *client)
 {
@@ -512,7 +560,7 @@ static void client_turn(struct hadoop_rpc_client *client)
         if (client->freed || client->calls.len == 0)
                 return;
         if (!client->connection && now < client->retry_at_ms) {
-                client_wake(client, client->retry_at_ms - now);
+                client_wake(client, MIN(client->retry_at_ms, client_first_deadline_ms(client)) - now);
                 return;
         }
         if (!client->connection)
@@ -520,6 +568,8 @@ static void client_turn(struct hadoop_rpc_client *client)
         if (!client->connection)
                 return; /* it failed at once, and set the timer */
         client_send_calls(client, now);
+        if (!client->connection)
+                return;
         const int64_t deadline = client_deadline_ms(client);
         if (deadline <= now) {
                 if (!client->connection->connected && connection_move(client->connection))
@@ -565,17 +615,38 @@ void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoo
 
 struct waiting_call {
         uv_loop_t *loop;
-        bool done;
+        bool done, interrupted;
         int status;
         ProtobufCMessage *answer;
         struct fst_error *error;
 };
 
+static bool client_is_stopped(const struct hadoop_rpc_client *client)
+{
+        return client->stopped && __atomic_load_n(client->stopped, __ATOMIC_RELAXED);
+}
+
+/* Ends the call of @w, which is still pending. */
+static void client_interrupt(struct hadoop_rpc_client *client, struct waiting_call *w)
+{
+        w->interrupted = true;
+        _cleanup_free_ char *message = mem_printf("interrupted while waiting for the %s at %s", client->service,
+                                                  hadoop_rpc_client_address(client));
+        for (size_t i = 0; i < client->calls.len; i++)
+                if (client->calls.data[i]->call.owner == w) {
+                        client_end_call(
+                                client, i,
+                                &(struct hadoop_rpc_result){.status = -EINTR, .exception = "", .message = message});
+                        return;
+                }
+}
+
 static void on_waiting_done(void *owner, struct hadoop_rpc_result *result)
 {
         struct waiting_call *w = owner;
         w->done = true;
-        uv_stop(w->loop); /* a callback of a timer: uv_run would wait for I/O before it returns */
+        if (!w->interrupted)      /* the loop does not run then */
+                uv_stop(w->loop); /* a callback of a timer: uv_run would wait for I/O before it returns */
         w->status = result->status;
         w->answer = result->answer;
         if (result->status < 0 && result->exception[0])
@@ -593,11 +664,25 @@ int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop
         waiting.done = on_waiting_done;
         waiting.owner = &w;
         hadoop_rpc_client_call(client, &waiting, request);
-        while (!w.done)
-                uv_run(client->loop, UV_RUN_ONCE);
+        while (!w.done) {
+                if (client_is_stopped(client))
+                        client_interrupt(client, &w);
+                else
+                        uv_run(client->loop, UV_RUN_ONCE);
+        }
         if (w.status == 0)
                 *answer = w.answer;
         return w.status;
+}
+
+void hadoop_rpc_client_set_stopped(struct hadoop_rpc_client *client, const int *stopped)
+{
+        client->stopped = stopped;
+}
+
+void hadoop_rpc_client_limit_wait(struct hadoop_rpc_client *client, int64_t max_wait_ms)
+{
+        client->max_wait_ms = max_wait_ms;
 }
 
 const char *hadoop_rpc_client_address(const struct hadoop_rpc_client *client)

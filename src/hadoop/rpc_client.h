@@ -74,6 +74,12 @@ void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoo
 int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                            const ProtobufCMessage *request, ProtobufCMessage **answer, struct fst_error *error);
 
+/* Once the atomic @stopped is nonzero, hadoop_rpc_client_wait ends with -EINTR. Borrowed. */
+void hadoop_rpc_client_set_stopped(struct hadoop_rpc_client *client, const int *stopped);
+
+/* Replaces max_wait_ms for later calls. */
+void hadoop_rpc_client_limit_wait(struct hadoop_rpc_client *client, int64_t max_wait_ms);
+
 /* The address in use, or the one that is tried next: "rm1.example.com:8032". */
 const char *hadoop_rpc_client_address(const struct hadoop_rpc_client *client);
 

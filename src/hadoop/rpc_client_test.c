@@ -9,8 +9,10 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <cmocka.h>
 
 enum server_answer {
@@ -244,6 +246,88 @@ static void a_call_is_sent_again_when_its_connection_breaks(void **state)
         assert_int_equal(s.last_retry, 2);
         hadoop_rpc_client_free(c);
         server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+/* Closes the client's direction of its connection to @s, whose other side does not notice. */
+static void server_stop_hearing(struct server *s)
+{
+        uv_read_stop((uv_stream_t *)s->peers[0]);
+        for (int fd = 3; fd < 256; fd++) {
+                struct sockaddr_in peer;
+                socklen_t len = sizeof(peer);
+                char text[32];
+                if (getpeername(fd, (struct sockaddr *)&peer, &len) < 0 || peer.sin_family != AF_INET)
+                        continue;
+                snprintf(text, sizeof(text), "127.0.0.1:%d", ntohs(peer.sin_port));
+                if (strcmp(text, s->address) == 0)
+                        assert_int_equal(shutdown(fd, SHUT_WR), 0);
+        }
+}
+
+static void a_failed_write_gives_the_connection_up(void **state)
+{
+        struct server s;
+        struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+        sigaction(SIGPIPE, &ignore, &before);
+        server_start(&s, SERVER_ANSWERS);
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_of(a, 1, 20000, 0);
+        assert_int_equal(client_try(c, NULL), 0);
+        server_stop_hearing(&s);
+        assert_int_equal(client_try(c, NULL), 0);
+        assert_int_equal(s.n_peers, 2);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        sigaction(SIGPIPE, &before, NULL);
+}
+
+static int stop_flag;
+
+static void on_stop_time(uv_timer_t *timer)
+{
+        __atomic_store_n(&stop_flag, 1, __ATOMIC_RELAXED);
+        uv_close((uv_handle_t *)timer, NULL);
+}
+
+static void a_stopped_client_waits_no_longer(void **state)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct server s;
+        uv_timer_t timer;
+        server_start(&s, SERVER_IS_SILENT);
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_of(a, 1, -1, 0);
+        hadoop_rpc_client_set_stopped(c, &stop_flag);
+        uv_timer_init(&loop, &timer);
+        uv_timer_start(&timer, on_stop_time, 20, 0);
+        assert_int_equal(client_try(c, &error), -EINTR);
+        assert_non_null(
+                strstr(error_message(&error), "interrupted while waiting for the ResourceManager at 127.0.0.1:"));
+        assert_int_equal(client_try(c, NULL), -EINTR);
+        stop_flag = 0;
+        error_deinit(&error);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+/* The pause between attempts is longer than the wait. */
+static void a_wait_ends_before_the_next_attempt(void **state)
+{
+        struct hadoop_rpc_client_options o = {
+                .session = {.protocol = "org.example.P", .auth = HADOOP_RPC_SIMPLE, .user = "alice"},
+                .addresses = (const char *[]){"127.0.0.1:1"},
+                .n_addresses = 1,
+                .service = "ResourceManager",
+                .retry_ms = 3600000,
+                .max_wait_ms = 3600000};
+        struct hadoop_rpc_client *c;
+        assert_int_equal(hadoop_rpc_client_new(&loop, &o, &c, NULL), 0);
+        hadoop_rpc_client_limit_wait(c, 30);
+        assert_int_equal(client_try(c, NULL), -ECONNREFUSED);
+        hadoop_rpc_client_free(c);
         uv_run(&loop, UV_RUN_DEFAULT);
 }
 
@@ -592,6 +676,9 @@ int main(void)
                 cmocka_unit_test(one_connection_serves_many_calls),
                 cmocka_unit_test(a_standby_service_is_passed_over),
                 cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
+                cmocka_unit_test(a_failed_write_gives_the_connection_up),
+                cmocka_unit_test(a_stopped_client_waits_no_longer),
+                cmocka_unit_test(a_wait_ends_before_the_next_attempt),
                 cmocka_unit_test(waits_without_limit),
                 cmocka_unit_test(rejects_a_client_without_its_token),
                 cmocka_unit_test(a_thrown_exception_ends_the_call),

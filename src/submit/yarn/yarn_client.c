@@ -144,7 +144,10 @@ static int yarn_client_connect(struct yarn_client *c, struct fst_error *error)
         _cleanup_free_ char *ticket = yarn_conf_is_secure(&c->yarn) ? kerberos_principal() : NULL;
         const struct hadoop_token *token =
                 ticket ? NULL : hadoop_credentials_find(&c->credentials, "RM_DELEGATION_TOKEN", NULL);
-        return yarn_conf_client(&c->yarn, YARN_RM_CLIENT, token, NULL, &c->loop, &c->app.rm, error);
+        const int r = yarn_conf_client(&c->yarn, YARN_RM_CLIENT, token, NULL, &c->loop, &c->app.rm, error);
+        if (r == 0)
+                hadoop_rpc_client_set_stopped(c->app.rm, c->app.stopped);
+        return r;
 }
 
 /* ------------------------------------------------------------------------------------------------------ submitting */

@@ -143,6 +143,8 @@ static int yarn_following_step(struct yarn_following *f, struct yarn_end *end)
                 *end = (struct yarn_end){.state = YARN_KILLED, .final_status = YARN_FINAL_KILLED};
                 return 1;
         }
+        if (r == -EINTR)
+                return 0;
         if (r < 0) {
                 log_error(COMPONENT, "Failed to contact YARN for application %s. %s", id, error_message(&error));
                 *end = (struct yarn_end){.state = YARN_FAILED,

@@ -524,8 +524,10 @@ static void yarn_kill_application(struct yarn_manager *m)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         bool killed;
+        hadoop_rpc_client_limit_wait(m->app.rm, UNREGISTER_MS);
         if (yarn_rm_kill(m->app.rm, m->app.id, "the driver has ended", &killed, &error) < 0)
-                log_warn(LOG, "%s cannot be killed: %s", m->containers.app_id, error_message(&error));
+                log_warn(LOG, "%s cannot be killed: %s. \"yarn application -kill %s\" ends it", m->containers.app_id,
+                         error_message(&error), m->containers.app_id);
         m->finished = true;
 }
 
