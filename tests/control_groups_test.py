@@ -11,6 +11,7 @@ import uuid
 import pytest
 
 from sanitizers import SANITIZED
+from standalone_cluster import wait_for
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
@@ -388,6 +389,26 @@ def test_a_map_in_a_driver_without_tasks_fails_by_name(driver_in_group):
     assert re.search(r"ERROR SparkContext: count_by_value at groups\.c:\d+ failed: .*no memory in the driver for", run.stderr), \
         run.stderr
     assert run.returncode == 1
+
+
+def test_a_driver_in_cluster_mode_refuses_results_that_the_group_has_no_room_for(group, app, cluster):
+    """The worker of the driver is in the group, the one of the executors is not."""
+    g = group(300)
+    master = cluster.master()
+    first = cluster.worker(master.url, cores=1)
+    g.write("cgroup.procs", first.pid)
+    submission = cluster.submit(master.url, app, "collected", 12, options=["--deploy-mode", "cluster"],
+                                conf=["spark.standalone.submit.waitAppCompletion=true",
+                                      "spark.firesteel.submit.reportInterval=50ms"])
+    driver, = wait_for(lambda: list(first.work.glob("driver-*")), "the driver's directory")
+    cluster.worker(master.url, cores=2, memory="2g")
+    submission.end(120)
+    said = (driver / "stderr").read_text()
+    assert g.killed() == 0, said
+    assert re.search(r"ERROR SparkContext: collect at groups\.c:\d+ failed: .*no memory in the driver for (a result of \d+ "
+                     r"bytes|\d+ more bytes of results): save rows", said), said
+    assert (driver / "stdout").read_text().endswith("\ncounted 6000\n")
+    master.says(r"Removing driver: driver-\S+ \(FAILED\)")
 
 
 # ----------------------------------------------------------------------------------------------------- version 2

@@ -31,6 +31,7 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
         work->env = &r->sc->env;
         work->stage_id = stage->id;
         work->stage_attempt = stage->attempt;
+        work->barrier = stage->barrier;
         work->final = rdd_of(stage->lineage);
         if (stage_is_result(stage))
                 work->action = ((struct job_waiter *)stage->job->user)->request->action;

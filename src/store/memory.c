@@ -14,6 +14,8 @@
  * waits while patient tasks wait, which are denied first. A request is denied only after 20 ms without any change, so
  * that woken or resting tasks can continue. So some task always continues: if all N tasks waited for their minimum,
  * each would hold, with all free memory, less than (P - S) / 2N, but together they hold all of P - S that is not free.
+ * A task that runs may still wait for the one that waits here: those of a barrier stage talk to each other. So their
+ * waits have a limit (memory_task_set_longest_wait).
  *
  * One mutex protects all counts. It is taken for a page or a table's growth, not for a row. Eviction and spilling are
  * called without it, and everything is computed again afterwards. Free memory of the page pool that exceeds the slack
@@ -23,7 +25,9 @@
  */
 #include "store/memory.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "process/interruptible_wait.h"
 #include "store/page_pool.h"
@@ -51,12 +55,14 @@ struct memory_task {
         struct memory_manager *manager;
         struct memory_consumer *consumers;
         size_t held, peak;
-        size_t *gauge;      /* copy of `held` for other threads; NULL: none */
-        bool counted;       /* counted in N */
-        bool spilling;      /* one of its consumers spills: no further spill, no waiting */
-        bool resting;       /* set by memory_task_rest */
-        const int *stopped; /* atomic; NULL: the task cannot be killed */
-        int failed;         /* status of the first failed spill, and its message */
+        size_t *gauge;        /* copy of `held` for other threads; NULL: none */
+        bool counted;         /* counted in N */
+        bool spilling;        /* one of its consumers spills: no further spill, no waiting */
+        bool resting;         /* set by memory_task_rest */
+        const int *stopped;   /* atomic; NULL: the task cannot be killed */
+        int64_t longest_wait; /* ns without a release by any task; 0: no limit */
+        bool gave_up;         /* a wait reached the limit: waits no more */
+        int failed;           /* status of the first failed spill, and its message */
         struct fst_error error;
 };
 
@@ -178,6 +184,11 @@ void memory_task_set_stopped(struct memory_task *task, const int *stopped)
         task->stopped = stopped;
 }
 
+void memory_task_set_longest_wait(struct memory_task *task, int64_t ns)
+{
+        task->longest_wait = ns;
+}
+
 bool memory_task_evict(struct memory_task *task, size_t size)
 {
         struct memory_manager *m = task->manager;
@@ -242,11 +253,13 @@ static bool others_run(const struct memory_manager *m, bool patient)
  */
 static bool wait_for_change(struct memory_task *task, bool patient, bool *in_vain)
 {
-        static const int nobody_stops = 0; /* makes stop_wait poll */
+        static const int never_stopped = 0; /* makes stop_wait poll */
         struct memory_manager *m = task->manager;
+        const bool others = others_run(m, patient);
+        const int *stopped = task->stopped || (others && !task->longest_wait) ? task->stopped : &never_stopped;
         uint64_t before = m->changes;
-        if (!others_run(m, patient)) {
-                bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped ? task->stopped : &nobody_stops);
+        if (!others) {
+                bool goes_on = stop_wait(&m->changed, &m->lock, stopped);
                 *in_vain = m->changes == before && !others_run(m, patient);
                 return goes_on;
         }
@@ -254,10 +267,34 @@ static bool wait_for_change(struct memory_task *task, bool patient, bool *in_vai
         m->patient += patient;
         if (m->idle == m->tasks)
                 pthread_cond_broadcast(&m->changed); /* wakes patient tasks: no task runs any more */
-        bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
+        bool goes_on = stop_wait(&m->changed, &m->lock, stopped);
         m->patient -= patient;
         m->idle--;
         return goes_on;
+}
+
+/* The wait of one request: since when no task has released memory. */
+struct memory_wait {
+        int64_t since; /* 0: it has not waited */
+        uint64_t changes;
+};
+
+/* Returns whether the task reaches its limit now. It then waits no more. Lock held. */
+static bool wait_is_over(struct memory_task *task, struct memory_wait *wait)
+{
+        const struct memory_manager *m = task->manager;
+        const int64_t now = task->longest_wait ? now_ns() : 0;
+        if (!task->longest_wait)
+                return false;
+        if (!wait->since || wait->changes != m->changes)
+                *wait = (struct memory_wait){.since = now, .changes = m->changes};
+        task->gave_up = now - wait->since >= task->longest_wait;
+        if (task->gave_up)
+                log_warn("TaskMemoryManager",
+                         "No task has released memory for %lld s: this task continues without more memory, and spills "
+                         "or fails, because other tasks of its barrier stage may wait for it",
+                         (long long)(task->longest_wait / 1000000000));
+        return task->gave_up;
 }
 
 /*
@@ -319,9 +356,10 @@ static int reserve_for_task(struct memory_task *task, size_t size, bool patient)
                 wake_waiters(m); /* the shares of the other tasks are smaller now */
         }
         bool granted = false, stopped = false, in_vain = false;
+        struct memory_wait wait = {0};
         while (!granted && !stopped && !in_vain) {
                 size_t available = m->pool - m->storage - m->execution, in_the_way = 0;
-                bool waits = m->tasks > 1 && !task->spilling;
+                bool waits = m->tasks > 1 && !task->spilling && !task->gave_up;
                 if (task->held + size > task_limit(m)) {
                         in_the_way = patient ? storage_in_the_way(task, size) : 0;
                         waits = waits && patient && task->held + size <= m->pool;
@@ -338,7 +376,7 @@ static int reserve_for_task(struct memory_task *task, size_t size, bool patient)
                         pthread_mutex_unlock(&m->lock);
                         may_evict = m->evict(m->owner, in_the_way) > 0;
                         pthread_mutex_lock(&m->lock);
-                } else if (waits) {
+                } else if (waits && !wait_is_over(task, &wait)) {
                         stopped = !wait_for_change(task, patient, &in_vain);
                         may_evict = m->evict != NULL;
                 } else {

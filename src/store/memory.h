@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct memory_manager;
 struct memory_task;
@@ -68,6 +69,12 @@ struct memory_task *memory_task_new(struct memory_manager *m);
 
 /* Sets the flag that ends a wait when it is not 0. NULL: waits cannot be ended. */
 void memory_task_set_stopped(struct memory_task *task, const int *stopped);
+
+/*
+ * Limits waits for memory: after @ns in which no task released any, the task is denied what it asks for, now and later,
+ * as if no other task ran. For tasks that others may wait for by means that the manager does not see. 0: no limit.
+ */
+void memory_task_set_longest_wait(struct memory_task *task, int64_t ns);
 
 /*
  * Sets a variable that follows the memory held by its consumers, for other threads (read it atomically); 0 once the

@@ -66,6 +66,7 @@ struct memory_waiter {
         struct memory_consumer consumer;
         size_t size;
         const int *stopped;
+        int64_t longest_wait;
         atomic_int done; /* 1 + the result */
 };
 
@@ -82,6 +83,7 @@ static pthread_t waiter_start(struct memory_waiter *w, struct memory_manager *m,
         pthread_t thread;
         w->task = memory_task_new(m);
         memory_task_set_stopped(w->task, w->stopped);
+        memory_task_set_longest_wait(w->task, w->longest_wait);
         w->size = size;
         w->done = 0;
         memory_consumer_init(&w->consumer, w->task, "w", NULL);
@@ -246,6 +248,32 @@ static void denies_patient_tasks_before_tasks_below_their_minimum(void **state)
         memory_task_free(w.task);
         memory_task_free(t);
         memory_manager_free(m);
+}
+
+/* The other task runs and releases nothing: it may wait for this one. */
+static void a_wait_with_a_limit_ends(void **state)
+{
+        for (int patient = 0; patient < 2; patient++) {
+                struct memory_manager *m = memory_manager_new(1000, 0.5);
+                struct memory_task *t = memory_task_new(m);
+                struct memory_consumer c;
+                memory_consumer_init(&c, t, "c", NULL);
+                assert_int_equal(memory_acquire(&c, 1000), 0);
+                struct memory_waiter w = {.patient = patient, .longest_wait = 200000000};
+                pthread_t thread = waiter_start(&w, m, 250);
+                usleep(150000);
+                assert_int_equal(atomic_load(&w.done), 0);
+                memory_release(&c, 100); /* the time begins anew */
+                usleep(150000);
+                assert_int_equal(atomic_load(&w.done), 0);
+                pthread_join(thread, NULL);
+                assert_int_equal(atomic_load(&w.done), 1 + FST_MEMORY_E_DENIED);
+                assert_int_equal(memory_acquire_wait(&w.consumer, 250), FST_MEMORY_E_DENIED); /* at once */
+                assert_int_equal(memory_acquire_wait(&w.consumer, 100), 0);
+                memory_task_free(w.task);
+                memory_task_free(t);
+                memory_manager_free(m);
+        }
 }
 
 static void a_killed_task_stops_waiting_for_memory(void **state)
@@ -653,6 +681,7 @@ int main(void)
                 cmocka_unit_test(denies_a_patient_task_when_no_task_runs),
                 cmocka_unit_test(denies_a_task_when_the_others_rest),
                 cmocka_unit_test(denies_patient_tasks_before_tasks_below_their_minimum),
+                cmocka_unit_test(a_wait_with_a_limit_ends),
                 cmocka_unit_test(a_killed_task_stops_waiting_for_memory),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
                 cmocka_unit_test(pressure_makes_consumers_spill_despite_free_memory),

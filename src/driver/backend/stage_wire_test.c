@@ -143,6 +143,7 @@ static void encodes_result_stage(void **state)
         const fst_rdd *rdd = work->final;
         assert_int_equal(work->stage_id, 5);
         assert_int_equal(work->stage_attempt, 1);
+        assert_false(work->barrier);
         assert_int_equal(rdd->op, RDD_PARALLELIZE);
         assert_int_equal(rdd->lineage.partitions, 2);
         assert_string_equal(rdd->call_site, "parallelize at demo.c:7");
@@ -227,8 +228,10 @@ static void encodes_empty_bound(void **state)
         w->work.final = words;
         w->work.shuffled = sorted;
         w->work.action = NULL;
+        w->work.barrier = true;
         encode(&w->work, &shipped, &bytes);
         struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
+        assert_true(work->barrier);
         const struct partitioner *p = &work->shuffled->shuffle.partitioner;
         fst_batch batch = {.rows = 2, .type = FST_BYTES, .key.bytes = (fst_bytes *)data};
         uint32_t places[2];

@@ -104,11 +104,16 @@ void task_run_end(struct task_run *run)
         run->memory = NULL;
 }
 
+/* Tasks of a barrier stage may wait for each other outside of fst_barrier_wait, by sockets or files. */
+#define BARRIER_LONGEST_WAIT_NS INT64_C(10000000000)
+
 struct memory_task *task_run_memory(struct task_run *run)
 {
         if (!run->memory) {
                 run->memory = memory_task_new(run->memory_manager);
                 memory_task_set_gauge(run->memory, &run->held);
+                if (run->barrier)
+                        memory_task_set_longest_wait(run->memory, BARRIER_LONGEST_WAIT_NS);
         }
         /* Each task of a slot has its own flag. */
         memory_task_set_stopped(run->memory, run->task.stopped);

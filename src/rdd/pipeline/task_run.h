@@ -74,6 +74,7 @@ struct task_run {
         int n_broadcasts, broadcasts_room;
 
         /* rdd/pipeline/barrier.c */
+        bool barrier;      /* its stage is a barrier stage; the runner sets this */
         int barrier_epoch; /* number of barriers that the attempt has passed */
         /* the reply of the last barrier; messages point into it; owned */
         struct Firesteel__BarrierReply *barrier_reply;
