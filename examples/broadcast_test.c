@@ -46,7 +46,7 @@ int main(int argc, char **argv)
                 if (fst_collect(sizes, &rows))
                         break;
                 while (fst_next(rows, &size))
-                        printf("%lld\n", (long long)size);
+                        printf("%" PRId64 "\n", size);
                 printf("Iteration %d took %.0f milliseconds\n", i, milliseconds() - start);
                 fst_broadcast_destroy(sc, shared);
         }

@@ -13,7 +13,7 @@
 static int nothing(fst_task *task, int64_t i)
 {
         if (i % 10000 == 9999 && fst_task_attempt(task) == 0)
-                return fst_fail(task, "task %lld fails once, on purpose", (long long)i);
+                return fst_fail(task, "task %" PRId64 " fails once, on purpose", i);
         return 0;
 }
 

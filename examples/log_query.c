@@ -59,6 +59,6 @@ int main(int argc, char **argv)
         fst_bytes key;
         if (fst_collect(fst_reduce_by_key(stats, add), &rows) == 0)
                 for (const struct stats *s; fst_next(rows, &key, &s);)
-                        printf("%.*s\tbytes=%lld\tn=%lld\n", FST_TEXT(key), (long long)s->bytes, (long long)s->n);
+                        printf("%.*s\tbytes=%" PRId64 "\tn=%" PRId64 "\n", FST_TEXT(key), s->bytes, s->n);
         return fst_context_stop(sc);
 }

@@ -40,6 +40,6 @@ int main(int argc, char **argv)
         free(numbers); /* fst_broadcast copied them */
         if (fst_collect(fst_map(fst_range_n(sc, 1, 11, slices), FST_WITH(numbers_seen, shared), sizes), &rows) == 0)
                 while (fst_next(rows, &a, &b))
-                        printf("(%lld,%lld)\n", (long long)a, (long long)b);
+                        printf("(%" PRId64 ",%" PRId64 ")\n", a, b);
         return fst_context_stop(sc);
 }

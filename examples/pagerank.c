@@ -15,7 +15,7 @@ static int made_up(fst_task *task, int64_t i, fst_out *out)
 {
         int64_t pages = *(const int64_t *)fst_captured(task) / 8 + 1;
         char line[64];
-        snprintf(line, sizeof(line), "%lld %lld", (long long)(i % pages), (long long)(i * i / 3 % pages));
+        snprintf(line, sizeof(line), "%" PRId64 " %" PRId64, i % pages, i * i / 3 % pages);
         fst_emit(out, line);
         return 0;
 }

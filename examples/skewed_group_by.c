@@ -46,6 +46,6 @@ int main(int argc, char **argv)
         int64_t n;
         if (fst_count(pairs, &n) == 0 && /* makes and caches all pairs before they are grouped */
             fst_count(fst_group_by_key_n(pairs, reducers), &n) == 0)
-                printf("%lld\n", (long long)n);
+                printf("%" PRId64 "\n", n);
         return fst_context_stop(sc);
 }

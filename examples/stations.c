@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         int64_t count;
 
         if (fst_count(good, &count) == 0)
-                printf("%lld measurements\n", (long long)count);
+                printf("%" PRId64 " measurements\n", count);
         if (fst_take(fst_sort_by(stations, mean, FST_F64, FST_DESCENDING), 3, &warmest) == 0)
                 while (fst_next(warmest, &name, &value)) {
                         const struct summary *s = value;

@@ -55,8 +55,8 @@ int main(int argc, char **argv)
                 all.records += s->records;
                 all.checksum += s->checksum;
         }
-        printf("%lld records\nchecksum\t%llx\n", (long long)all.records, (unsigned long long)all.checksum);
+        printf("%" PRId64 " records\nchecksum\t%" PRIx64 "\n", all.records, all.checksum);
         if (all.misordered > 0)
-                printf("error\t%lld misordered\n", (long long)all.misordered);
+                printf("error\t%" PRId64 " misordered\n", all.misordered);
         return fst_context_stop(sc) || all.misordered > 0;
 }

@@ -56,6 +56,6 @@ int main(int argc, char **argv)
                 status = status ? status : fst_count(paths, &count);
         } while (status == 0 && count != before);
         if (status == 0)
-                printf("TC has %lld edges.\n", (long long)count);
+                printf("TC has %" PRId64 " edges.\n", count);
         return fst_context_stop(sc);
 }

@@ -122,6 +122,17 @@ def test_wrong_program_gets_one_error(case, compiler, tmp_path):
     assert sentence in errors.pop(), done.stdout
 
 
+@pytest.mark.parametrize("standard", ["-std=gnu11", "-std=c11"])
+def test_rows_print_without_casts(compiler, standard, tmp_path):
+    body = r'''        fst_count(rdd, &limit);
+        printf("%" PRId64 " rows of %" PRId64 "\n", limit, fst_map_count(map));'''
+    path = tmp_path / "print.c"
+    path.write_text("#include <stdio.h>\n" + FRAME % body)
+    done = subprocess.run([compiler, standard, "-I", INCLUDE, "-O2", "-Wall", "-Wextra", "-Werror", "-c", path, "-o", str(path) + ".o"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_right_program_compiles(compiler, tmp_path):
     done = compile_c(compiler, tmp_path / "right.c", RIGHT, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Werror")
     assert done.returncode == 0, done.stdout

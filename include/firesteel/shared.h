@@ -19,7 +19,7 @@
  *
  *      struct shared shared = {fst_broadcast_bytes(sc, text, length), fst_accumulator_i64(sc, "dropped words")};
  *      fst_count(fst_filter(words, FST_WITH(wanted, shared)), &count);
- *      printf("%lld\n", (long long)fst_accumulator_sum_i64(sc, shared.dropped));
+ *      printf("%" PRId64 "\n", fst_accumulator_sum_i64(sc, shared.dropped));
  *
  * An invalid handle (all zero bytes, or of a context that was stopped) is refused: the task fails; on the driver the
  * call logs an error, and fst_context_stop returns -EINVAL.

@@ -10,9 +10,13 @@
  *
  * A type is written FST_I64, FST_BYTES, FST_FIXED(sizeof(struct point)), or FST_PAIR(BYTES, I64). An RDD knows its
  * type, so the engine hashes, sorts, compares and prints rows without calling your code.
+ *
+ * Numbers of rows and values of I64 are int64_t. Print them with C's PRId64, which this header includes:
+ * printf("%" PRId64 " rows\n", n).
  */
 #pragma once
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -176,11 +176,10 @@ static void replaces_failed_executors(void **state)
         run_pod(1);
         run_pod(2);
         fail_pod(1, 3);
-        run_until(!has(1) && has(3));
+        run_until(!has(1) && has(3) && kube_executors_refuse(executors, 1));
         assert_int_equal(seen.removed, 1);
         assert_int_equal(seen.last, 1);
         assert_non_null(strstr(seen.reason, "The executor with id 1 exited with exit code 3"));
-        assert_true(kube_executors_refuse(executors, 1));
         assert_false(kube_executors_refuse(executors, 2));
         kube_executors_stop(executors);
         run_until(kube_executors_drained(executors));
