@@ -186,12 +186,13 @@ static int context_start_isolation(struct fst_context *sc, int64_t memory, struc
 
 static int context_start_env(struct fst_context *sc, struct fst_error *error)
 {
-        int64_t memory;
-        int r = memory_budget_heap(sc->conf, "spark.driver.memory", 1, &memory, error);
+        struct memory_budget memory = {0};
+        int r = memory_budget_read(sc->conf, "spark.driver.memory", 1, &memory, error);
+        sc->in_group = memory.in_group;
         if (r == 0)
-                r = context_start_isolation(sc, memory, error);
+                r = context_start_isolation(sc, memory.heap, error);
         if (r == 0)
-                r = exec_env_init(&sc->env, sc->conf, memory, error);
+                r = exec_env_init(&sc->env, sc->conf, memory.heap, error);
         if (r == 0 && sc->manager->in_process && !sc->env.isolation)
                 r = memory_budget_check_pool(memory_manager_pool(sc->env.memory),
                                              sc->master.threads / MAX(sc->env.task_cpus, 1), "spark.driver.memory",

@@ -62,6 +62,7 @@ struct fst_context {
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: not started by a launcher */
 
+        bool in_group;                  /* a control group limits the memory of this process */
         bool stopping;                  /* fst_context_stop has begun; atomic */
         pthread_mutex_t lock;           /* guards the fields below */
         int first_failure;              /* of any action; 0: none failed */

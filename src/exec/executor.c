@@ -413,16 +413,17 @@ static int start_isolation(struct executor *x, int64_t memory, struct fst_error 
 
 static int start_env(struct executor *x, struct fst_error *error)
 {
-        int64_t memory, misses;
+        struct memory_budget memory;
+        int64_t misses;
         int r;
         if ((r = log4j2_configure(&x->conf, getenv("SPARK_CONF_DIR"), error)) ||
-            (r = memory_budget_heap(&x->conf, "spark.executor.memory", x->options->group_processes, &memory, error)) ||
+            (r = memory_budget_read(&x->conf, "spark.executor.memory", x->options->group_processes, &memory, error)) ||
             (r = conf_get_int(&x->conf, "spark.executor.heartbeat.maxFailures", &misses, error)) ||
             (r = conf_get_bytes(&x->conf, "spark.task.maxDirectResultSize", &x->max_direct_result, error)))
                 return r;
         x->most_missed = (int)misses;
         log_set_context(x->app_id, -1, -1);
-        if ((r = start_isolation(x, memory, error)) || (r = exec_env_init(&x->env, &x->conf, memory, error)))
+        if ((r = start_isolation(x, memory.heap, error)) || (r = exec_env_init(&x->env, &x->conf, memory.heap, error)))
                 return r;
         x->env.may_commit = ask_may_commit;
         x->env.commit_owner = x;

@@ -21,7 +21,6 @@
 #include "exec/exit_hooks.h"
 #include "exec/executor.h"
 #include "exec/guard/crash.h"
-#include "exec/guard/memory_limit.h"
 #include "exec/task/task_batch_wire.h"
 #include "exec/task/slot_monitor.h"
 #include "net/security.h"
@@ -545,7 +544,7 @@ static int cluster_watch_memory(struct cluster_backend *b, struct fst_error *err
 {
         const struct executor_manager_class *class = b->manager->class;
         int processes = class->group_processes ? class->group_processes(b->manager) : 1;
-        if (!memory_limit_in_control_group())
+        if (!b->sc->in_group)
                 return 0;
         int r = slot_monitor_new(&(struct slot_monitor_options){.conf = b->sc->conf,
                                                                 .env = &b->sc->env,

@@ -15,7 +15,6 @@
 #include "exec/executor.h"
 #include "exec/exit_hooks.h"
 #include "exec/guard/crash.h"
-#include "exec/guard/memory_limit.h"
 #include "exec/isolation/isolation.h"
 #include "exec/app/module.h"
 #include "exec/task/slot_monitor.h"
@@ -133,7 +132,7 @@ static int local_backend_start_watch(struct local_backend *b, struct fst_error *
 {
         bool reaper;
         int r = conf_get_bool(b->sc->conf, "spark.task.reaper.enabled", &reaper, error);
-        if (r || !(reaper || b->sc->env.isolation || memory_limit_in_control_group()))
+        if (r || !(reaper || b->sc->env.isolation || b->sc->in_group))
                 return r;
         r = slot_monitor_new(&(struct slot_monitor_options){.conf = b->sc->conf,
                                                             .slots = b->slots,

@@ -44,7 +44,7 @@ int memory_budget_check_pool(size_t pool, int tasks, const char *key, struct fst
                          key, pool >> 10, tasks, least >> 10, key);
 }
 
-int memory_budget_heap(const struct fst_conf *conf, const char *key, int processes, int64_t *heap,
+int memory_budget_read(const struct fst_conf *conf, const char *key, int processes, struct memory_budget *budget,
                        struct fst_error *error)
 {
         int64_t configured;
@@ -70,6 +70,6 @@ int memory_budget_heap(const struct fst_conf *conf, const char *key, int process
                          processes > 1 ? " to all processes of the application" : "", fits >> 20, configured >> 20,
                          key);
         memory_limit_free(limit);
-        *heap = fits;
+        *budget = (struct memory_budget){fits, group != INT64_MAX};
         return 0;
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,9 +26,14 @@ int64_t memory_budget_overhead(int64_t heap, int64_t overhead, int processes);
  */
 int memory_budget_check_pool(size_t pool, int tasks, const char *key, struct fst_error *error);
 
+struct memory_budget {
+        int64_t heap;  /* bytes */
+        bool in_group; /* a control group limits the memory of this process */
+};
+
 /*
- * Reads @key (spark.driver.memory, spark.executor.memory) into *@heap, reduced to the share of this process in its
+ * Reads @key (spark.driver.memory, spark.executor.memory) into @budget, reduced to the share of this process in its
  * control group. A reduction is logged, as a warning if the key is set. @processes of the application share the group.
  */
-int memory_budget_heap(const struct fst_conf *conf, const char *key, int processes, int64_t *heap,
+int memory_budget_read(const struct fst_conf *conf, const char *key, int processes, struct memory_budget *budget,
                        struct fst_error *error);

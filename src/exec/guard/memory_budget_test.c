@@ -46,16 +46,21 @@ static void leaves_room_beside_the_rows(void **state)
                 assert_int_equal(memory_budget_of_group(cases[i].limit * MIB, cases[i].processes) / MIB, cases[i].heap);
 }
 
-static int64_t heap_of(const char *memory, int processes)
+static struct memory_budget budget_of(const char *memory, int processes)
 {
         struct fst_conf conf;
-        int64_t heap = -1;
+        struct memory_budget budget = {-1};
         conf_init(&conf);
         if (memory)
                 conf_set(&conf, "spark.driver.memory", memory);
-        assert_int_equal(memory_budget_heap(&conf, "spark.driver.memory", processes, &heap, NULL), 0);
+        assert_int_equal(memory_budget_read(&conf, "spark.driver.memory", processes, &budget, NULL), 0);
         conf_deinit(&conf);
-        return heap / MIB;
+        return budget;
+}
+
+static int64_t heap_of(const char *memory, int processes)
+{
+        return budget_of(memory, processes).heap / MIB;
 }
 
 static void uses_the_lower_of_configured_and_group(void **state)
@@ -67,8 +72,10 @@ static void uses_the_lower_of_configured_and_group(void **state)
         assert_int_equal(heap_of(NULL, 3), 50);
         put_limit(1408); /* an executor's default with its overhead: no reduction */
         assert_int_equal(heap_of(NULL, 1), 1024);
+        assert_true(budget_of("100m", 1).in_group);
         put("job/memory.max", "max\n");
         assert_int_equal(heap_of("2g", 1), 2048);
+        assert_false(budget_of("2g", 1).in_group);
 }
 
 static void overhead_stays_within_the_group(void **state)
@@ -84,10 +91,10 @@ static void rejects_a_wrong_value(void **state)
 {
         struct fst_conf conf;
         struct fst_error error = FST_ERROR_INIT;
-        int64_t heap;
+        struct memory_budget budget;
         conf_init(&conf);
         conf_set(&conf, "spark.driver.memory", "much");
-        assert_true(memory_budget_heap(&conf, "spark.driver.memory", 1, &heap, &error) < 0);
+        assert_true(memory_budget_read(&conf, "spark.driver.memory", 1, &budget, &error) < 0);
         error_deinit(&error);
         conf_deinit(&conf);
 }

@@ -145,6 +145,7 @@ static void read_tree(struct memory_limit *l, const char *root, char *name, bool
 
 /*
  * Version 1: a container may see its group as the root; memory.stat then still has the lowest limit of all ancestors.
+ * If that is "no limit", the limits of the groups themselves need not be read, which saves a start 0.1 ms.
  */
 static void read_v1(struct memory_limit *l, const char *root, char *name)
 {
@@ -157,17 +158,18 @@ static void read_v1(struct memory_limit *l, const char *root, char *name)
                 free(directory);
                 directory = mem_strdup(top);
         }
-        read_tree(l, top, name, true);
         int fd = open_in(directory, "memory.stat");
-        if (read_text(fd, text, sizeof(text)) > 0) {
-                int64_t least = stat_line(text, "hierarchical_memory_limit", NO_LIMIT);
-                if (least < UNLIMITED && least < l->group) {
-                        l->group = least;
-                        watch_group(l, directory, group, true);
-                }
-        }
+        bool known = read_text(fd, text, sizeof(text)) > 0;
+        int64_t least = known ? stat_line(text, "hierarchical_memory_limit", 0) : 0;
         if (fd >= 0)
                 close(fd);
+        if (least >= UNLIMITED)
+                return;
+        read_tree(l, top, name, true);
+        if (least > 0 && least < l->group) {
+                l->group = least;
+                watch_group(l, directory, group, true);
+        }
 }
 
 static bool lists_memory(const char *controllers)
@@ -294,14 +296,6 @@ int64_t memory_limit_group(const struct memory_limit *l)
 const char *memory_limit_group_name(const struct memory_limit *l)
 {
         return l->group_name ? l->group_name : "no control group";
-}
-
-bool memory_limit_in_control_group(void)
-{
-        struct memory_limit *limit = memory_limit_new(&(struct memory_limit_options){0});
-        bool limited = memory_limit_group(limit) != NO_LIMIT;
-        memory_limit_free(limit);
-        return limited;
 }
 
 int memory_limit_processes(const struct memory_limit *l)

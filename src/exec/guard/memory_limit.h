@@ -56,9 +56,6 @@ const char *memory_limit_origin(const struct memory_limit *limit);
 int64_t memory_limit_group(const struct memory_limit *limit);
 const char *memory_limit_group_name(const struct memory_limit *limit);
 
-/* Returns true if a control group limits the memory of this process. */
-bool memory_limit_in_control_group(void);
-
 /*
  * Returns the bytes that the process may still allocate: the lower of the configured limit's rest and its share of the
  * group's rest plus @extra bytes of the group's reserve. 0 beyond them; INT64_MAX without a limit. Any thread.

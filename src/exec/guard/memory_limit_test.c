@@ -86,6 +86,15 @@ static void reads_control_groups_version_1(void **state)
         assert_int_equal(memory_limit_bytes(l), 700000000);
         assert_int_equal(memory_limit_used(l), 50);
         memory_limit_free(l);
+        put("memory/x/memory.stat", "cache 1\nhierarchical_memory_limit 9223372036854771712\n");
+        l = limit_of(0, "9:memory:/x\n");
+        assert_string_equal(memory_limit_origin(l), "no limit");
+        memory_limit_free(l);
+        put("memory/x/memory.stat", "cache 1\nhierarchical_memory_limit 700000000\n");
+        put("memory/x/memory.limit_in_bytes", "600000000\n");
+        l = limit_of(0, "9:memory:/x\n");
+        assert_int_equal(memory_limit_bytes(l), 600000000);
+        memory_limit_free(l);
         /* A container may see the group's name on the host. */
         put("memory/memory.limit_in_bytes", "200000000\n");
         put("memory/memory.stat", "");
