@@ -2,9 +2,10 @@
  * The table of configuration keys; see keys.h.
  *
  * Each .inc file is included twice: once to declare a struct with one character array for each row, once to fill it.
- * offsetof then gives each row's position as a constant, which needs no relocation. A row's six texts follow one
- * another, each with its NUL. KEY is a row that the program reads, JVM_KEY one that only a JVM reads, UNUSED_KEY one
- * without effect, with the reason as its last text.
+ * offsetof then gives each row's position as a constant, which needs no relocation. The texts that a program looks up
+ * are in one block, each with its NUL; those that people read are in another, which most processes never load. KEY is a
+ * row that the program reads, JVM_KEY one that only a JVM reads, UNUSED_KEY one without effect, with the reason as its
+ * last text.
  *
  * Invariant: names ascend within a file and across files in the order below; keys_test checks it.
  */
@@ -19,7 +20,8 @@
 #define NONE "\1"
 #define AS(key) "\2" key
 
-#define ROW(key, value, since, old, doc, reason) key "\0" value "\0" since "\0" old "\0" doc "\0" reason
+#define NAMES(key, value, old) key "\0" value "\0" old
+#define MEANING(since, doc, reason) since "\0" doc "\0" reason
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 
@@ -31,25 +33,48 @@
         ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, reason, KEY_NOT_IMPLEMENTED)
 
 #define ENTRY(key, type, unit, value, since, old, doc, reason, status)                                                 \
-        char GLUE(FILE_LETTER, __LINE__)[sizeof(ROW(key, value, since, old, doc, reason))];
-static const struct key_text {
+        char GLUE(FILE_LETTER, __LINE__)[sizeof(NAMES(key, value, old))];
+static const struct key_names {
 #include "conf/keys_all.inc"
-} all_text = {
+} all_names = {
 #undef ENTRY
-#define ENTRY(key, type, unit, value, since, old, doc, reason, status) ROW(key, value, since, old, doc, reason),
+#define ENTRY(key, type, unit, value, since, old, doc, reason, status) NAMES(key, value, old),
+#include "conf/keys_all.inc"
+};
+#undef ENTRY
+
+#define ENTRY(key, type, unit, value, since, old, doc, reason, status)                                                 \
+        char GLUE(FILE_LETTER, __LINE__)[sizeof(MEANING(since, doc, reason))];
+static const struct key_meanings {
+#include "conf/keys_all.inc"
+} all_meanings = {
+#undef ENTRY
+#define ENTRY(key, type, unit, value, since, old, doc, reason, status) MEANING(since, doc, reason),
 #include "conf/keys_all.inc"
 };
 #undef ENTRY
 
 struct key_row {
-        uint32_t offset;
+        uint32_t names, meaning; /* positions in the blocks */
+        uint16_t doc, reason;    /* positions after the meaning's */
+        uint8_t name_size, value_size;
+        bool has_old;
         uint8_t type;
         uint8_t unit;
         uint8_t status;
 };
 
 #define ENTRY(key, type, unit, value, since, old, doc, reason, status)                                                 \
-        {(uint32_t)offsetof(struct key_text, GLUE(FILE_LETTER, __LINE__)), type, unit, status},
+        {(uint32_t)offsetof(struct key_names, GLUE(FILE_LETTER, __LINE__)),                                            \
+         (uint32_t)offsetof(struct key_meanings, GLUE(FILE_LETTER, __LINE__)),                                         \
+         sizeof(since),                                                                                                \
+         sizeof(since) + sizeof(doc),                                                                                  \
+         sizeof(key),                                                                                                  \
+         sizeof(value),                                                                                                \
+         sizeof(old) > 1,                                                                                              \
+         type,                                                                                                         \
+         unit,                                                                                                         \
+         status},
 static const struct key_row rows[] = {
 #include "conf/keys_all.inc"
 };
@@ -59,7 +84,7 @@ static bool warned[ARRAY_SIZE(rows)]; /* atomic */
 
 static const char *key_name_at(size_t position)
 {
-        return (const char *)&all_text + rows[position].offset;
+        return (const char *)&all_names + rows[position].names;
 }
 
 size_t key_count(void)
@@ -70,22 +95,18 @@ size_t key_count(void)
 void key_at(size_t position, struct key *out)
 {
         assert(position < ARRAY_SIZE(rows));
-        const char *text[6];
-        const char *next = key_name_at(position);
-        for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
-                text[i] = next;
-                next += strlen(next) + 1;
-        }
+        const struct key_row *row = &rows[position];
+        const char *name = key_name_at(position), *meaning = (const char *)&all_meanings + row->meaning;
         *out = (struct key){
-                .name = text[0],
-                .value = text[1],
-                .since = text[2],
-                .old = text[3],
-                .doc = text[4],
-                .reason = text[5],
-                .type = (enum key_type)rows[position].type,
-                .unit = (enum unit)rows[position].unit,
-                .status = (enum key_status)rows[position].status,
+                .name = name,
+                .value = name + row->name_size,
+                .since = meaning,
+                .old = name + row->name_size + row->value_size,
+                .doc = meaning + row->doc,
+                .reason = meaning + row->reason,
+                .type = (enum key_type)row->type,
+                .unit = (enum unit)row->unit,
+                .status = (enum key_status)row->status,
         };
         if (*out->value == '\2')
                 out->same_as = out->value + 1;
@@ -124,6 +145,8 @@ static ptrdiff_t key_position_of_older(const char *name)
         struct key key;
         size_t length = strlen(name);
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                if (!rows[i].has_old)
+                        continue;
                 key_at(i, &key);
                 for (const char *old = key.old; *old; old += strcspn(old, " "), old += *old == ' ')
                         if (strcspn(old, " ") == length && strncmp(old, name, length) == 0)

@@ -74,12 +74,12 @@ void local_root_sweep(const char *base)
         if (!d)
                 return;
         for (struct dirent *e; (e = readdir(d));) {
-                _cleanup_free_ char *path = mem_printf("%s/%s", base, e->d_name);
                 bool unfinished = text_starts_with(e->d_name, UNFINISHED_PREFIX),
                      gone = text_starts_with(e->d_name, REMOVED_PREFIX);
                 if (!unfinished && !gone && !text_starts_with(e->d_name, LOCAL_ROOT_BLOCKS) &&
                     !text_starts_with(e->d_name, LOCAL_ROOT_EXECUTORS))
                         continue;
+                _cleanup_free_ char *path = mem_printf("%s/%s", base, e->d_name);
                 if (!owned_local_dir_is_ours(path))
                         continue;
                 if (gone)

@@ -133,25 +133,38 @@ static int app_cache_hash_file(const char *path, char out[static APP_CACHE_HASH]
         return r;
 }
 
+/* Reads the number at *@at and the space after it. */
+static bool dependency_number(char **at, int64_t *number)
+{
+        char *start = *at;
+        errno = 0;
+        *number = strtoll(start, at, 10);
+        return *at > start && errno == 0 && *(*at)++ == ' ';
+}
+
 /*
  * Parses one line of KEY.deps, "hash stamp size path" (@line is modified) and appends path and current hash to
  * @identity. Returns false if the file is gone or the line is malformed.
  */
 static bool app_cache_add_dependency(char *line, const char *source_dir, struct buf *identity)
 {
-        char hash[APP_CACHE_HASH];
+        char hash[APP_CACHE_HASH], *path = line + APP_CACHE_HASH;
         int64_t stamp, size;
-        int path = 0;
-        if (sscanf(line, "%32[0-9a-f] %" SCNd64 " %" SCNd64 " %n", hash, &stamp, &size, &path) != 3 || !path ||
-            !line[path])
+        if (strspn(line, "0123456789abcdef") != APP_CACHE_HASH - 1 || line[APP_CACHE_HASH - 1] != ' ' ||
+            !dependency_number(&path, &stamp) || !dependency_number(&path, &size) || !*path)
                 return false;
-        _cleanup_free_ char *file = absolute_dependency(source_dir, line + path);
+        memcpy(hash, line, APP_CACHE_HASH - 1);
+        hash[APP_CACHE_HASH - 1] = 0;
+        _cleanup_free_ char *file = absolute_dependency(source_dir, path);
         struct stat st;
         if (stat(file, &st) < 0)
                 return false;
         if ((stamp == 0 || stamp != file_stamp(&st) || size != st.st_size) && app_cache_hash_file(file, hash) < 0)
                 return false;
-        buf_printf(identity, "%s %s\n", hash, line + path);
+        buf_puts(identity, hash);
+        buf_putc(identity, ' ');
+        buf_puts(identity, path);
+        buf_putc(identity, '\n');
         return true;
 }
 
