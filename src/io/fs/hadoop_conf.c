@@ -283,7 +283,8 @@ int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struc
 
 int hadoop_conf_load_yarn(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error)
 {
-        static const char *const files[] = {"core-site.xml", "hdfs-site.xml", "yarn-site.xml", NULL};
+        static const char *const files[] = {"core-site.xml", "hdfs-site.xml",      "mapred-site.xml",
+                                            "yarn-site.xml", "resource-types.xml", NULL};
         return hadoop_conf_load_files(conf, files, spark, error);
 }
 

@@ -37,7 +37,7 @@ void hadoop_conf_deinit(struct hadoop_conf *conf);
  */
 int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error);
 
-/* As hadoop_conf_load, with yarn-site.xml after the other files. */
+/* As hadoop_conf_load, with mapred-site.xml, yarn-site.xml and resource-types.xml after the other files. */
 int hadoop_conf_load_yarn(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error);
 
 /* For tests: parses the text of a file. @name is used for messages and to find included files beside it (NULL: includes

@@ -173,6 +173,21 @@ static void merges_files_environment_and_spark(void **state)
         assert_value(&conf, "fs.s3a.endpoint", "here:9000");
         assert_value(&conf, "other", NULL);
         hadoop_conf_deinit(&conf);
+        /* YARN's files, of which the last one has the resource types. */
+        write_file("yarn-site.xml",
+                   "<configuration><property><name>m</name><value>2</value></property></configuration>");
+        write_file("mapred-site.xml", "<configuration><property><name>m</name><value>0</value></property><property>"
+                                      "<name>of.mapred</name><value>yes</value></property></configuration>");
+        write_file("resource-types.xml", "<configuration><property><name>yarn.resource-types</name><value>w</value>"
+                                         "</property></configuration>");
+        hadoop_conf_init(&conf, env);
+        assert_int_equal(hadoop_conf_load(&conf, NULL, &error), 0);
+        assert_value(&conf, "yarn.resource-types", NULL);
+        assert_int_equal(hadoop_conf_load_yarn(&conf, NULL, &error), 0);
+        assert_value(&conf, "m", "2");
+        assert_value(&conf, "of.mapred", "yes");
+        assert_value(&conf, "yarn.resource-types", "w");
+        hadoop_conf_deinit(&conf);
         /* Files that include each other, and a missing file. */
         write_file("more.xml", "<configuration><include href=\"core-site.xml\"/></configuration>");
         hadoop_conf_init(&conf, env);
