@@ -1,8 +1,12 @@
-/* Splits and quotes options in one string. Matches parseOptionString and quoteForCommandString of Spark's launcher. */
+/*
+ * Splits and quotes options in one string. Matches parseOptionString and quoteForCommandString of Spark's launcher, and
+ * Utils.splitCommandString of Spark's core.
+ */
 #include "text/shell_words.h"
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/string_list.h"
 #include "base/vec.h"
 
 void option_words_deinit(struct option_words *words)
@@ -89,4 +93,39 @@ char *option_string_quote(const char *word)
         }
         buf_putc(&out, '"');
         return buf_steal(&out);
+}
+
+static bool is_command_space(char c)
+{
+        return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+void command_string_split(const char *text, struct string_list *out)
+{
+        _cleanup_(buf_deinit) struct buf word = BUF_INIT;
+        char quote = 0;
+        bool in_word = false;
+        for (const char *p = text ? text : ""; *p; p++) {
+                if (quote == '"' && *p == '\\') {
+                        if (p[1])
+                                buf_putc(&word, *++p);
+                } else if (quote) {
+                        if (*p == quote)
+                                quote = 0;
+                        else
+                                buf_putc(&word, *p);
+                } else if (*p == '"' || *p == '\'') {
+                        quote = *p;
+                        in_word = true;
+                } else if (!is_command_space(*p)) {
+                        buf_putc(&word, *p);
+                        in_word = true;
+                } else if (in_word) {
+                        string_list_add(out, buf_text(&word));
+                        buf_reset(&word);
+                        in_word = false;
+                }
+        }
+        if (in_word)
+                string_list_add(out, buf_text(&word));
 }

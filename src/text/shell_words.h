@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 struct fst_error;
+struct string_list;
 
 /* A list of owned words. */
 struct option_words {
@@ -36,3 +37,9 @@ int option_string_split(const char *text, struct option_words *words, struct fst
  * result.
  */
 char *option_string_quote(const char *word);
+
+/*
+ * Appends the words of @text as containers of Spark get them: a backslash quotes only inside double quotes, and a quote
+ * may be unfinished. NULL has none.
+ */
+void command_string_split(const char *text, struct string_list *out);

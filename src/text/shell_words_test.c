@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "unit/cases.h"
 
 /* cmocka.h needs these before it */
@@ -75,6 +76,32 @@ static void test_open_strings(void **state)
         }
 }
 
+static void splits_commands_like_containers(void **state)
+{
+        static const struct {
+                const char *text, *words[4];
+        } cases[] = {
+                {NULL, {NULL}},
+                {" \t\n", {NULL}},
+                {"a 'b c'\"d \\\"e\"  f", {"a", "b cd \"e", "f"}},
+                {"a\\ b '\\c'", {"a\\", "b", "\\c"}},
+                {"'' x", {"", "x"}},
+                {"a 'b", {"a", "b"}},
+                {"\"a\\", {"a"}},
+        };
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                struct string_list found = {0};
+                size_t n = 0;
+                command_string_split(cases[i].text, &found);
+                for (; cases[i].words[n]; n++) {
+                        assert_true(n < found.len);
+                        assert_string_equal(found.data[n], cases[i].words[n]);
+                }
+                assert_int_equal(found.len, n);
+                string_list_deinit(&found);
+        }
+}
+
 static void test_quoting_for_python(void **state)
 {
         static const char *const cases[][2] = {{"abc", "\"abc\""},
@@ -98,6 +125,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_valid_strings),
                 cmocka_unit_test(test_open_strings),
+                cmocka_unit_test(splits_commands_like_containers),
                 cmocka_unit_test(test_quoting_for_python),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

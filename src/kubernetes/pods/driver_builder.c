@@ -12,6 +12,7 @@
 #include "kubernetes/api/kube_names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/feature_step_list.h"
+#include "text/shell_words.h"
 
 #define VOLUME "spark-conf-volume-driver"
 
@@ -61,7 +62,7 @@ static json_t *finish_classic(const struct driver_pod_spec *spec)
         for (size_t i = 0; i < spec->properties.count; i++)
                 if (strcmp(sorted[i]->key, "spark.driver.extraJavaOptions") != 0)
                         string_list_take(&options, mem_printf("-D%s=%s", sorted[i]->key, sorted[i]->value));
-        java_options_split(strmap_get(&spec->properties, "spark.driver.extraJavaOptions"), &options);
+        command_string_split(strmap_get(&spec->properties, "spark.driver.extraJavaOptions"), &options);
         java_options_put(&options, &whole);
         json_array_append(kube_children(pod_spec(&whole), "containers"), whole.container);
         json_t *pod = json_incref(whole.pod);

@@ -8,41 +8,7 @@
 #include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/pods/spark_pod.h"
 #include "exec/executor.h"
-
-static bool is_space(char c)
-{
-        return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-void java_options_split(const char *text, struct string_list *out)
-{
-        _cleanup_(buf_deinit) struct buf word = BUF_INIT;
-        char quote = 0;
-        bool in_word = false;
-        for (const char *p = text ? text : ""; *p; p++) {
-                if (quote == '"' && *p == '\\') {
-                        if (p[1])
-                                buf_putc(&word, *++p);
-                } else if (quote) {
-                        if (*p == quote)
-                                quote = 0;
-                        else
-                                buf_putc(&word, *p);
-                } else if (*p == '"' || *p == '\'') {
-                        quote = *p;
-                        in_word = true;
-                } else if (!is_space(*p)) {
-                        buf_putc(&word, *p);
-                        in_word = true;
-                } else if (in_word) {
-                        string_list_add(out, buf_text(&word));
-                        buf_reset(&word);
-                        in_word = false;
-                }
-        }
-        if (in_word)
-                string_list_add(out, buf_text(&word));
-}
+#include "text/shell_words.h"
 
 int value_with_default(const struct kube_conf *c, const char *default_key, const char *key, const char *between,
                        char **out, struct fst_error *error)
@@ -68,7 +34,7 @@ int java_options_read(const struct kube_conf *c, struct string_list *out, struct
                 return r;
         if (options) {
                 _cleanup_free_ char *substituted = kube_substitute_ids(c, options);
-                java_options_split(substituted, out);
+                command_string_split(substituted, out);
         }
         _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&c->conf->set);
         for (size_t i = 0; i < c->conf->set.count; i++)

@@ -16,11 +16,6 @@ int java_options_read(const struct kube_conf *c, struct string_list *out, struct
 /* Sets SPARK_JAVA_OPT_0, … of the container to @options in order. */
 void java_options_put(const struct string_list *options, struct spark_pod *pod);
 
-/*
- * Splits a command line as Spark's Utils.splitCommandString, which never fails, and appends the words. NULL has none.
- */
-void java_options_split(const char *text, struct string_list *out);
-
 /* Joins the values of @default_key and @key with @between. *@out is NULL if neither is set. The caller owns *@out. */
 int value_with_default(const struct kube_conf *c, const char *default_key, const char *key, const char *between,
                        char **out, struct fst_error *error);

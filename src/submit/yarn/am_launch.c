@@ -326,7 +326,7 @@ static int am_launch_put_java_options(struct am_launch *launch, const struct am_
                                       struct fst_error *error)
 {
         static const char *const keys[] = {"spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions"};
-        _cleanup_(option_words_deinit) struct option_words words = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0};
         _cleanup_(buf_deinit) struct buf options = BUF_INIT;
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
                 _cleanup_free_ char *set = NULL;
@@ -336,15 +336,15 @@ static int am_launch_put_java_options(struct am_launch *launch, const struct am_
                 if (set)
                         buf_printf(&options, "%s%s", options.len ? " " : "", set);
         }
-        const int r = option_string_split(buf_text(&options), &words, error);
-        for (size_t i = 0; r == 0 && i < words.len; i++) {
+        command_string_split(buf_text(&options), &words);
+        for (size_t i = 0; i < words.len; i++) {
                 _cleanup_free_ char *word = am_launch_put_id(words.data[i], q->application_id);
                 string_list_take(&launch->container.command, am_launch_quote(word));
         }
         if (conf_get_raw(q->conf, "spark.yarn.am.extraJavaOptions"))
                 string_list_add(&launch->warnings,
                                 "spark.yarn.am.extraJavaOptions will not take effect in cluster mode");
-        return r;
+        return 0;
 }
 
 /* Java's module options, as one word like Spark's. */

@@ -202,11 +202,12 @@ static void driver_options_are_split_and_quoted(void **state)
                             "spark.yarn.am.extraJavaOptions will not take effect in cluster mode");
 }
 
-static void refuses_unfinished_options(void **state)
+static void only_double_quotes_have_escapes(void **state)
 {
-        conf_set(&conf, "spark.driver.extraJavaOptions", "-Da='b");
+        conf_set(&conf, "spark.driver.extraJavaOptions", "-Da=\\x\\ b -Dc=\"d\\e\" -Df='g h");
         GIVEN("--class", "C");
-        assert_int_equal(build(), -EINVAL);
+        assert_int_equal(build(), 0);
+        assert_command_has("/tmp '-Da=\\x\\' 'b' '-Dc=de' '-Df=g h' -Dspark.yarn.app");
 }
 
 static void class_path_has_jars_in_sparks_order(void **state)
@@ -320,7 +321,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(starts_native_applications, setup, teardown),
                 cmocka_unit_test_setup_teardown(quotes_for_bash_in_double_quotes, setup, teardown),
                 cmocka_unit_test_setup_teardown(driver_options_are_split_and_quoted, setup, teardown),
-                cmocka_unit_test_setup_teardown(refuses_unfinished_options, setup, teardown),
+                cmocka_unit_test_setup_teardown(only_double_quotes_have_escapes, setup, teardown),
                 cmocka_unit_test_setup_teardown(class_path_has_jars_in_sparks_order, setup, teardown),
                 cmocka_unit_test_setup_teardown(application_variables_extend_others, setup, teardown),
                 cmocka_unit_test_setup_teardown(python_files_go_on_the_path, setup, teardown),
