@@ -215,9 +215,10 @@ static int yarn_client_send(struct yarn_client *c, struct fst_error *error)
         Firesteel__Yarn__ContainerLaunchContext am;
         const struct passwd *account = getpwuid(geteuid());
         const char *os_user = account ? account->pw_name : c->user;
-        int r = application_acl(&c->conf, os_user, c->user, true, &view, error);
+        const char *set = c->env("SPARK_USER"), *user = set ? set : c->user;
+        int r = application_acl(&c->conf, os_user, user, true, &view, error);
         if (r == 0)
-                r = application_acl(&c->conf, os_user, c->user, false, &modify, error);
+                r = application_acl(&c->conf, os_user, user, false, &modify, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < c->launch.warnings.len; i++)
