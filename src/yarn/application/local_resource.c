@@ -61,8 +61,9 @@ static Firesteel__Yarn__Url *local_resource_url(struct arena *arena, const char 
         Firesteel__Yarn__Url *url = arena_alloc(arena, sizeof(*url));
         firesteel__yarn__url__init(url);
         const size_t scheme = path_scheme_len(path);
-        const char *rest = path + scheme + 1;
-        url->scheme = arena_copy(arena, path, scheme);
+        const char *rest = scheme ? path + scheme + 1 : path;
+        if (scheme)
+                url->scheme = arena_copy(arena, path, scheme);
         url->has_port = true;
         url->port = -1;
         if (strncmp(rest, "//", 2) == 0) {

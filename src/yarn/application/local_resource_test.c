@@ -1,7 +1,9 @@
 /* Files on the cluster: stored once, described to the ApplicationMaster, read there. */
 #include "yarn/application/cluster_file.h"
 #include "yarn/application/local_resource.h"
+#include "yarn/protocol/yarn.pb-c.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/strmap.h"
@@ -87,6 +89,29 @@ static void reads_what_was_described(void **state)
         conf_deinit(&conf);
 }
 
+static void urls_have_only_the_parts_of_the_path(void **state)
+{
+        static const struct {
+                const char *path, *scheme, *host;
+                int port;
+                const char *file;
+        } cases[] = {
+                {"hdfs://nn:9000/x y", "hdfs", "nn", 9000, "/x y"},
+                {"hdfs:/x", "hdfs", NULL, -1, "/x"},
+                {"/x/y", NULL, NULL, -1, "/x/y"},
+                {"x/y", NULL, NULL, -1, "x/y"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
+                const struct local_resource file = {.link = (char *)"l", .path = (char *)cases[i].path};
+                const Firesteel__Yarn__Url *url = local_resource_message(&file, &arena)->value->resource;
+                assert_int_equal(url->port, cases[i].port);
+                assert_string_equal(url->file, cases[i].file);
+                assert_string_equal(url->scheme ? url->scheme : "(none)", cases[i].scheme ? cases[i].scheme : "(none)");
+                assert_string_equal(url->host ? url->host : "(none)", cases[i].host ? cases[i].host : "(none)");
+        }
+}
+
 static void refuses_damaged_lists(void **state)
 {
         struct local_resources found = {0};
@@ -115,6 +140,7 @@ static void refuses_damaged_lists(void **state)
 static const struct CMUnitTest cases[] = {
         cmocka_unit_test(stores_a_file_once),
         cmocka_unit_test(reads_what_was_described),
+        cmocka_unit_test(urls_have_only_the_parts_of_the_path),
         cmocka_unit_test(refuses_damaged_lists),
 };
 

@@ -20,6 +20,7 @@
 #include "io/fs/path.h"
 #include "io/fs/remote_fs.h"
 #include "io/fs/uri.h"
+#include "launch/remote_files.h"
 #include "launch/resolve_uri.h"
 #include "launch/spark_home.h"
 
@@ -31,6 +32,7 @@
 #define DIRECTORY_PERMISSION 0700
 #define FILE_PERMISSION 0644
 #define DEFAULT_REPLICATION 3 /* Hadoop's dfs.replication */
+#define EMPTY_PATH "Can not create a Path from an empty string"
 #define BLOCK ((size_t)256 << 10)
 
 /* -------------------------------------------------------------------------------------------------- file systems */
@@ -69,18 +71,34 @@ static char *staging_qualify(const struct staging *s, const char *name, struct f
         return qualified;
 }
 
-/* The full path of a URI: its parts decoded, without the fragment. Owned, NULL with @error. */
-static char *staging_path_of_uri(const struct staging *s, const char *uri, struct fst_error *error)
+/* The parts of a URI decoded, without query and fragment. Owned. */
+static char *staging_uri_text(const char *uri)
 {
         struct uri parts;
         if (!uri_parse(uri, &parts) || !parts.scheme.text)
-                return staging_qualify(s, uri, error);
+                return mem_strdup(uri);
         _cleanup_free_ char *path = uri_decode(parts.path);
-        _cleanup_free_ char *whole = parts.authority.text && parts.authority.len
-                                             ? mem_printf("%.*s://%.*s%s", (int)parts.scheme.len, parts.scheme.text,
-                                                          (int)parts.authority.len, parts.authority.text, path)
-                                             : mem_printf("%.*s:%s", (int)parts.scheme.len, parts.scheme.text, path);
+        return parts.authority.text && parts.authority.len
+                       ? mem_printf("%.*s://%.*s%s", (int)parts.scheme.len, parts.scheme.text, (int)parts.authority.len,
+                                    parts.authority.text, path)
+                       : mem_printf("%.*s:%s", (int)parts.scheme.len, parts.scheme.text, path);
+}
+
+/* The full path of a URI. Owned, NULL with @error. */
+static char *staging_path_of_uri(const struct staging *s, const char *uri, struct fst_error *error)
+{
+        _cleanup_free_ char *whole = staging_uri_text(uri);
         return staging_qualify(s, whole, error);
+}
+
+/* The URI of a full path. Owned. */
+static char *staging_uri_of_path(const char *path)
+{
+        struct buf uri = BUF_INIT;
+        const char *local = path_local(path);
+        buf_append(&uri, path, (size_t)(local - path));
+        uri_put_path(&uri, local);
+        return buf_steal(&uri);
 }
 
 /* The canonical name of host @name, or @name. Owned. */
@@ -132,26 +150,41 @@ static char *staging_home(const struct staging *s, struct fst_error *error)
         return staging_qualify(s, path, error);
 }
 
-int staging_init(struct staging *s, const struct staging_options *options, struct fst_error *error)
+/* The directory with @options.user's staging directories, as it is shown, and its full path. */
+static int staging_place(struct staging *s, const char *set, char **shown, char **path, struct fst_error *error)
 {
-        *s = (struct staging){.options = *options};
-        const char *set = options->settings->staging_dir;
-        _cleanup_free_ char *named = set ? mem_printf("%s/%s", set, options->user) : NULL, *home = NULL;
-        if (!set)
+        _cleanup_free_ char *home = NULL, *named = set ? mem_printf("%s/%s", set, s->options.user) : NULL;
+        const bool is_relative = set && *set != '/' && !path_scheme_len(set);
+        if (set && !*set)
+                return error_set(error, -EINVAL, EMPTY_PATH);
+        if (!set || is_relative)
                 home = staging_home(s, error);
         else if (*set == '/')
-                home = steal(named);
+                home = mem_strdup(named);
         else
                 path_resolve(named, &home, error);
         if (!home)
                 return -EINVAL;
-        s->text = mem_printf("%s/.sparkStaging/%s", home, options->application_id);
-        s->path = staging_qualify(s, s->text, error);
-        int r = s->path ? staging_system_of(s, s->path, &s->fs, error) : -EINVAL;
+        *shown = is_relative ? mem_strdup(named) : mem_strdup(home);
+        *path = is_relative ? mem_printf("%s/%s", home, named) : steal(home);
+        return 0;
+}
+
+int staging_init(struct staging *s, const struct staging_options *options, struct fst_error *error)
+{
+        *s = (struct staging){.options = *options};
+        _cleanup_free_ char *shown = NULL, *place = NULL;
+        int r = staging_place(s, options->settings->staging_dir, &shown, &place, error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *whole = mem_printf("%s/.sparkStaging/%s", place, options->application_id);
+        s->text = mem_printf("%s/.sparkStaging/%s", shown, options->application_id);
+        s->path = staging_qualify(s, whole, error);
+        r = s->path ? staging_system_of(s, s->path, &s->fs, error) : -EINVAL;
         if (r < 0)
                 return r;
         _cleanup_free_ char *copies = hadoop_conf_get(options->hadoop, "dfs.replication");
-        s->replication = options->settings->replication > 0 ? (int)options->settings->replication
+        s->replication = options->settings->has_replication ? (int)options->settings->replication
                          : copies && atoi(copies) > 0       ? atoi(copies)
                                                             : DEFAULT_REPLICATION;
         return 0;
@@ -228,12 +261,35 @@ static int staging_finish_upload(struct staging *s, const char *path, struct fst
         return r;
 }
 
+static int staging_upload(struct staging *s, const char *from, const char *to, struct fst_error *error);
+
+/* Copies a file of a web server, by way of a local one. */
+static int staging_upload_web_file(struct staging *s, const char *from, const char *to, struct fst_error *error)
+{
+        struct remote_files *files = NULL;
+        _cleanup_free_ char *uri = staging_uri_of_path(from), *local = NULL;
+        const struct remote_files_options options = {.conf = &s->options.conf->set, .env = s->options.env};
+        int r = remote_files_new(&options, &files, error);
+        if (r == 0)
+                r = remote_files_download(files, uri, &local, error);
+        _cleanup_free_ char *path = r == 0 ? staging_path_of_uri(s, local, error) : NULL;
+        if (r == 0)
+                r = path ? staging_upload(s, path, to, error) : -EINVAL;
+        _cleanup_free_ char *directory = files ? remote_files_take_directory(files) : NULL;
+        if (directory)
+                remove_tree(directory);
+        remote_files_free(files);
+        return r;
+}
+
 /* Copies the file at the full path @from into the directory. */
 static int staging_upload(struct staging *s, const char *from, const char *to, struct fst_error *error)
 {
         const struct file_system *here;
         struct open_file file = OPEN_FILE_INIT;
         int r = staging_check_stopped(s, error);
+        if (r == 0 && (strncmp(from, "http://", 7) == 0 || strncmp(from, "https://", 8) == 0))
+                return staging_upload_web_file(s, from, to, error);
         if (r == 0)
                 r = staging_system_of(s, from, &here, error);
         if (r == 0)
@@ -276,6 +332,8 @@ struct distribution {
 /* Makes @name, a file or URI, available in containers. */
 static int staging_distribute(struct staging *s, const char *name, struct distribution *d, struct fst_error *error)
 {
+        if (!*name)
+                return error_set(error, -EINVAL, EMPTY_PATH);
         _cleanup_free_ char *uri = submit_resolve_uri(name, COMPAT_4_3);
         struct uri parts;
         d->is_local = uri_parse(uri, &parts) && uri_has_scheme(&parts, "local");
@@ -394,7 +452,7 @@ static int staging_add_spark_home(struct staging *s, struct fst_error *error)
         return r;
 }
 
-/* Distributes the files that match @jar. */
+/* Distributes the files that match @jar. A pattern may match none. */
 static int staging_add_jars_matching(struct staging *s, const char *jar, struct fst_error *error)
 {
         _cleanup_free_ char *uri = submit_resolve_uri(jar, COMPAT_4_3), *path = staging_path_of_uri(s, uri, error);
@@ -403,13 +461,16 @@ static int staging_add_jars_matching(struct staging *s, const char *jar, struct 
         int r = path ? staging_system_of(s, path, &fs, error) : -EINVAL;
         if (r == 0)
                 r = glob_files(fs, path, &found, error);
-        if (r == 0 && !found.len)
-                return error_set(error, -ENOENT, "Path %s does not exist", path);
+        if (r == 0 && !found.len && !strpbrk(path, "*?[{")) {
+                _cleanup_free_ char *shown = staging_uri_text(uri);
+                return error_set(error, -ENOENT, "Path %s does not exist", shown);
+        }
         for (size_t i = 0; r == 0 && i < found.len; i++) {
                 struct distribution d = {.directory = YARN_LIBS_LINK};
                 if (found.data[i].directory)
                         continue;
-                r = staging_distribute(s, found.data[i].path, &d, error);
+                _cleanup_free_ char *file = staging_uri_of_path(found.data[i].path);
+                r = staging_distribute(s, file, &d, error);
                 free(d.result);
         }
         return r;
@@ -531,9 +592,9 @@ static int staging_add_keytab(struct staging *s, struct fst_error *error)
 {
         const char *keytab = conf_get_value(s->options.conf, "spark.kerberos.keytab");
         const char *principal = conf_get_value(s->options.conf, "spark.kerberos.principal");
-        if (!keytab)
+        if (!keytab && !principal)
                 return 0;
-        if (!principal)
+        if (!keytab || !principal)
                 return error_set(error, -EINVAL,
                                  "requirement failed: Both principal and keytab must be defined, or neither.");
         if (strncmp(keytab, "local:", 6) == 0)
@@ -557,7 +618,7 @@ static int staging_add_ivy_settings(struct staging *s, struct fst_error *error)
                                  file);
         _cleanup_free_ char *path = file[scheme] == ':' ? uri_local_path(file) : mem_strdup(file);
         if (!path || access(path, F_OK) < 0)
-                return error_set(error, -ENOENT, "requirement failed: Ivy settings file %s not found", file);
+                return error_set(error, -ENOENT, "requirement failed: Ivy settings file %s does not exist", file);
         if (!spark_home_is_file(path))
                 return error_set(error, -EINVAL, "requirement failed: Ivy settings file %s is not a normal file", file);
         return staging_add_secret_file(s, "spark.jars.ivySettings", path, false,
@@ -582,7 +643,15 @@ static int staging_add_conf(struct staging *s, struct fst_error *error)
         r = file_put(s->fs, to, zip.data, zip.len, error);
         if (r == 0)
                 r = staging_finish_upload(s, to, error);
-        return r == 0 ? staging_add_file(s, to, YARN_CONF_LINK, true, false, error) : r;
+        if (r == 0)
+                r = staging_add_file(s, to, YARN_CONF_LINK, true, false, error);
+        if (r < 0)
+                return r;
+        /* Spark leaves it to the NodeManager to complete this path. */
+        struct local_resource *file = &s->resources.list.data[s->resources.list.len - 1];
+        free(file->path);
+        file->path = steal(shown);
+        return 0;
 }
 
 int staging_fill(struct staging *s, struct fst_error *error)

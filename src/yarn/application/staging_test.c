@@ -111,8 +111,8 @@ static int fill(void)
                                                 .user = "me",
                                                 .application_id = "application_1_0002"};
         staging_deinit(&staging);
-        assert_int_equal(staging_init(&staging, &options, &error), 0);
-        return staging_fill(&staging, &error);
+        const int r = staging_init(&staging, &options, &error);
+        return r < 0 ? r : staging_fill(&staging, &error);
 }
 
 static const struct local_resource *link_of(const char *link)
@@ -259,6 +259,41 @@ static void refuses_duplicates_and_local_archives(void **state)
         assert_int_equal(fill(), -EINVAL);
 }
 
+static void a_pattern_may_match_no_jar(void **state)
+{
+        _cleanup_free_ char *none = mem_printf("%s/*.jar", at("none"));
+        _cleanup_free_ char *message = mem_printf("Path file:%s does not exist", at("none/x.jar"));
+        conf_set(&conf, "spark.yarn.jars", none);
+        assert_int_equal(fill(), 0);
+        assert_int_equal(staging.resources.list.len, 1);
+        conf_set(&conf, "spark.yarn.jars", at("none/x.jar"));
+        assert_int_equal(fill(), -ENOENT);
+        assert_string_equal(error_message(&error), message);
+        /* A "?" begins the query of a URI, and the name in the message is as it was given. */
+        conf_set(&conf, "spark.yarn.jars", "file:///none/x?.jar");
+        assert_int_equal(fill(), -ENOENT);
+        assert_string_equal(error_message(&error), "Path file:/none/x does not exist");
+}
+
+static void jars_that_match_may_have_any_name(void **state)
+{
+        _cleanup_free_ char *pattern = mem_printf("%s/*", at("lib"));
+        file("lib/ü b%c#.jar", "");
+        conf_set(&conf, "spark.yarn.jars", pattern);
+        assert_int_equal(fill(), 0);
+        assert_non_null(link_of("__spark_libs__/ü b%c#.jar"));
+}
+
+static void refuses_empty_paths(void **state)
+{
+        static const char *const keys[] = {"spark.yarn.archive", "spark.yarn.stagingDir"};
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                conf_set(&conf, keys[i], "");
+                assert_int_equal(fill(), -EINVAL);
+                assert_string_equal(error_message(&error), "Can not create a Path from an empty string");
+        }
+}
+
 static void a_set_staging_directory_is_used_and_kept(void **state)
 {
         conf_set(&conf, "spark.yarn.stagingDir", at("stage"));
@@ -266,6 +301,8 @@ static void a_set_staging_directory_is_used_and_kept(void **state)
         conf_set(&conf, "spark.yarn.archive", file("libs.zip", ""));
         assert_int_equal(fill(), 0);
         assert_string_equal(staging.text, at("stage/me/.sparkStaging/application_1_0002"));
+        assert_string_equal(link_of("__spark_conf__")->path,
+                            at("stage/me/.sparkStaging/application_1_0002/__spark_conf__.zip"));
         staging_remove(&staging);
         assert_int_equal(access(at("stage/me/.sparkStaging/application_1_0002/__spark_conf__.zip"), F_OK), 0);
 }
@@ -281,6 +318,8 @@ static void the_directory_is_on_the_default_file_system(void **state)
                  "hdfs://nn:9000/s/me/.sparkStaging/application_1_0002"},
                 {"hdfs:///s/", "hdfs:/s/me/.sparkStaging/application_1_0002",
                  "hdfs://nn:9000/s/me/.sparkStaging/application_1_0002"},
+                {"relative", "relative/me/.sparkStaging/application_1_0002",
+                 "hdfs://nn:9000/user/me/relative/me/.sparkStaging/application_1_0002"},
                 {"hdfs://other/s", "hdfs://other/s/me/.sparkStaging/application_1_0002",
                  "hdfs://other/s/me/.sparkStaging/application_1_0002"},
         };
@@ -318,6 +357,14 @@ static void keytabs_and_ivy_settings_get_names_of_their_own(void **state)
         assert_int_equal(strncmp(ivy, "ivy.xml-", 8), 0);
         assert_true(link_of(keytab)->driver_only);
         assert_false(link_of(ivy)->driver_only);
+        strmap_remove(&conf.set, "spark.kerberos.keytab");
+        assert_int_equal(fill(), -EINVAL);
+        assert_string_equal(error_message(&error),
+                            "requirement failed: Both principal and keytab must be defined, or neither.");
+        strmap_remove(&conf.set, "spark.kerberos.principal");
+        conf_set(&conf, "spark.jars.ivySettings", at("none.xml"));
+        assert_int_equal(fill(), -ENOENT);
+        assert_non_null(strstr(error_message(&error), "none.xml does not exist"));
         conf_set(&conf, "spark.jars.ivySettings", "http://h/ivy.xml");
         assert_int_equal(fill(), -EINVAL);
         assert_string_equal(error_message(&error), "Scheme http not supported in spark.jars.ivySettings");
@@ -349,6 +396,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(links_follow_fragments_and_kinds, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_local_jar_is_not_uploaded, setup, teardown),
                 cmocka_unit_test_setup_teardown(refuses_duplicates_and_local_archives, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_pattern_may_match_no_jar, setup, teardown),
+                cmocka_unit_test_setup_teardown(jars_that_match_may_have_any_name, setup, teardown),
+                cmocka_unit_test_setup_teardown(refuses_empty_paths, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_set_staging_directory_is_used_and_kept, setup, teardown),
                 cmocka_unit_test_setup_teardown(the_directory_is_on_the_default_file_system, setup, teardown),
                 cmocka_unit_test_setup_teardown(keytabs_and_ivy_settings_get_names_of_their_own, setup, teardown),

@@ -42,7 +42,7 @@ static int yarn_settings_overhead(const struct fst_conf *conf, const char *key, 
         int64_t minimum;
         if (conf_contains(conf, key))
                 return yarn_settings_mib(conf, key, out, error);
-        int r = conf_get_double(conf, factor_key, &factor, error);
+        int r = yarn_overhead_factor_read(conf, factor_key, &factor, error);
         if (r == 0)
                 r = yarn_settings_mib(conf, minimum_key, &minimum, error);
         if (r == 0)
@@ -116,6 +116,7 @@ static int yarn_settings_read_application(struct yarn_settings *s, const struct 
                 if (conf_contains(conf, numbers[i].key))
                         r = conf_get_int(conf, numbers[i].key, numbers[i].out, error);
         }
+        s->has_replication = conf_contains(conf, "spark.yarn.submit.file.replication");
         s->has_priority = conf_contains(conf, "spark.yarn.priority");
         s->validity_ms = -1;
         if (r == 0 && conf_contains(conf, "spark.yarn.am.attemptFailuresValidityInterval"))
@@ -124,6 +125,17 @@ static int yarn_settings_read_application(struct yarn_settings *s, const struct 
                 r = conf_list_read(conf, "spark.yarn.tags", &s->tags, error);
         if (r == 0 && !s->name)
                 s->name = mem_strdup("Spark");
+        return r;
+}
+
+/* Settings that Spark's client reads too, whose values do not matter here. */
+static int yarn_settings_check(const struct fst_conf *conf, struct fst_error *error)
+{
+        static const char *const keys[] = {"spark.acls.enable", "spark.yarn.unmanagedAM.enabled"};
+        int r = 0;
+        bool ignored;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
+                r = conf_get_bool(conf, keys[i], &ignored, error);
         return r;
 }
 
@@ -152,6 +164,8 @@ int yarn_settings_read(struct yarn_settings *s, const struct fst_conf *conf, str
                 r = yarn_settings_read_sizes(s, conf, error);
         if (r == 0)
                 r = yarn_settings_read_application(s, conf, error);
+        if (r == 0)
+                r = yarn_settings_check(conf, error);
         return r == 0 ? yarn_settings_read_client(s, conf, error) : r;
 }
 

@@ -31,6 +31,7 @@ struct yarn_settings {
 
         char *staging_dir;
         int64_t replication;
+        bool has_replication;
         bool preserve_staging;
         bool python;
 

@@ -50,7 +50,7 @@ static void defaults_are_sparks(void **state)
         assert_int_equal(settings.cores, 1);
         assert_int_equal(settings.max_attempts, -1);
         assert_int_equal(settings.validity_ms, -1);
-        assert_int_equal(settings.replication, -1);
+        assert_false(settings.has_replication);
         assert_false(settings.has_priority);
         assert_true(settings.wait);
         assert_false(settings.preserve_staging);
@@ -112,6 +112,7 @@ static void reads_how_the_application_is_registered(void **state)
         assert_int_equal(settings.validity_ms, 3600000);
         assert_string_equal(settings.node_label, "gpu");
         assert_string_equal(settings.rolled_include, "std.*");
+        assert_true(settings.has_replication);
         assert_int_equal(settings.replication, 7);
         assert_string_equal(settings.staging_dir, "/s");
 }
@@ -178,6 +179,14 @@ static void refuses_invalid_values(void **state)
                 {"spark.yarn.driver.resource.yarn.io/gpu.amount=1",
                  "Error: Do not use spark.yarn.driver.resource.yarn.io/gpu.amount, please use "
                  "spark.driver.resource.gpu.amount instead!\n"},
+                {"spark.driver.memoryOverheadFactor=-1",
+                 "[INVALID_CONF_VALUE.REQUIREMENT] The value '-1.0' in the config \"spark.driver.memoryOverheadFactor\" is "
+                 "invalid. Ensure that memory overhead is a double greater than 0 SQLSTATE: 22022"},
+                {"spark.driver.resource.gpu.amount=x", "For input string: \"x\""},
+                {"spark.driver.resource.fpga.amount=5G", "For input string: \"5G\""},
+                {"spark.acls.enable=x", "spark.acls.enable should be boolean, but was x: use true or false"},
+                {"spark.yarn.unmanagedAM.enabled=x",
+                 "spark.yarn.unmanagedAM.enabled should be boolean, but was x: use true or false"},
                 {"spark.yarn.driver.resource.fast=1",
                  "Missing suffix for spark.yarn.driver.resource.fast, you must specify a suffix - amount is currently "
                  "the only supported suffix."},

@@ -161,7 +161,9 @@ int container_resources_read(const struct fst_conf *conf, const char *role, cons
                         continue;
                 r = conf_get_string(conf, devices[i].key, &name, error);
                 r = r < 0 ? r : container_amount_parse(key, text, &amount, &units, error);
-                if (r == 0 && amount > 0)
+                if (r < 0 || *units) /* a number in Java's words */
+                        return error_set(error, -EINVAL, "For input string: \"%s\"", text);
+                if (amount > 0)
                         container_resources_put(out, steal(name), amount, units);
         }
         return r;

@@ -32,6 +32,23 @@ static int executor_size_mib(const struct fst_conf *conf, const char *key, int64
         return 0;
 }
 
+int yarn_overhead_factor_read(const struct fst_conf *conf, const char *key, double *out, struct fst_error *error)
+{
+        double factor;
+        const int r = conf_get_double(conf, key, &factor, error);
+        if (r < 0)
+                return r;
+        if (!(factor > 0)) {
+                _cleanup_free_ char *text = mem_printf("%g", factor);
+                return error_set(error, -EINVAL,
+                                 "[INVALID_CONF_VALUE.REQUIREMENT] The value '%s%s' in the config \"%s\" is invalid. "
+                                 "Ensure that memory overhead is a double greater than 0 SQLSTATE: 22022",
+                                 text, strpbrk(text, ".en") ? "" : ".0", key);
+        }
+        *out = factor;
+        return 0;
+}
+
 int yarn_executor_size_read_memory(const struct fst_conf *conf, struct yarn_executor_size *size,
                                    struct fst_error *error)
 {
@@ -41,7 +58,7 @@ int yarn_executor_size_read_memory(const struct fst_conf *conf, struct yarn_exec
         int r;
         if ((r = executor_size_mib(conf, "spark.executor.memory", 1024, &size->heap_mb, error)) ||
             (r = executor_size_mib(conf, "spark.executor.minMemoryOverhead", 384, &least, error)) ||
-            (r = conf_get_double(conf, "spark.executor.memoryOverheadFactor", &factor, error)) ||
+            (r = yarn_overhead_factor_read(conf, "spark.executor.memoryOverheadFactor", &factor, error)) ||
             (r = executor_size_mib(conf, "spark.executor.memoryOverhead",
                                    MAX((int64_t)((double)size->heap_mb * factor), least), &size->overhead_mb, error)) ||
             (r = conf_get_bool(conf, "spark.memory.offHeap.enabled", &uses_off_heap, error)) ||

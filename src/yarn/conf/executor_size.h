@@ -16,6 +16,9 @@ struct yarn_executor_size {
 /* The sizes that the configuration gives. Returns 0, or -EINVAL with @error. Deinit @out in either case. */
 int yarn_executor_size_read(const struct fst_conf *conf, struct yarn_executor_size *out, struct fst_error *error);
 
+/* The overhead of a process's memory as a fraction of it. Returns 0, or -EINVAL with @error unless @key is positive. */
+int yarn_overhead_factor_read(const struct fst_conf *conf, const char *key, double *out, struct fst_error *error);
+
 /* Only the memory, which a client compares with the cluster. As yarn_executor_size_read. */
 int yarn_executor_size_read_memory(const struct fst_conf *conf, struct yarn_executor_size *out,
                                    struct fst_error *error);
