@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-yarn check-yarn-kerberos check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-yarn check-yarn-kerberos check-yarn-submissions check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -91,6 +91,10 @@ check-yarn: build ## Hadoop's RPC and an ApplicationMaster's containers with gen
 check-yarn-kerberos: build ## the same with Kerberos, tickets and delegation tokens, and a real KDC; needs Java 17, krb5-kdc, krb5-admin-server and krb5-user
 	@ninja -C $(BUILD) tests/resolve_packages tests/rm_calls tests/unmanaged_am
 	@tests/yarn/check_kerberos $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-yarn-submissions: build ## genuine Spark's YARN client and ours submit some 380 argument lists to a real cluster; what containers get is compared; needs Java 17 (JDK)
+	@ninja -C $(BUILD) tests/resolve_packages
+	@tests/yarn/check_submissions $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zookeeper, Java)
 	@ninja -C $(BUILD) tests/zookeeper_candidate

@@ -5,7 +5,8 @@
  *   {"words": [...], "env": {...}, "classpath": [...], "launcher": {...}}
  * words: what follows bin/spark-submit. env: the whole environment. classpath: directories in front of the class path
  * (where HADOOP_CONF_DIR would be). launcher: what bin/spark-class adds to the environment when it asks Spark's launcher
- * library to rewrite the words; without it SparkSubmit gets them as they are.
+ * library to rewrite the words; without it SparkSubmit gets them as they are. start: whether the submission is carried
+ * out, in this process.
  *
  * Answers: "arguments", "classpath", "conf", "mainClass" of SparkSubmit.prepareSubmitEnvironment, or "error",
  * "exception" (its class) and "exit"; "printed" (what the user sees), "action", "parsed" (the report of --verbose),
@@ -196,6 +197,15 @@ public class SubmitDriver {
         answer.put("exit", 0);
     }
 
+    /* Carries out the submission. The caller's environment must make it return, rather than run an application here. */
+    private static void start(List<String> words, Map<String, Object> answer) throws Throwable {
+        Method logOut = org.apache.hadoop.security.UserGroupInformation.class.getDeclaredMethod("reset");
+        logOut.setAccessible(true);
+        logOut.invoke(null);
+        newSubmit().doSubmit(words.toArray(new String[0]));
+        answer.put("exit", 0);
+    }
+
     /* What Spark keeps from one case to the next. */
     private static void forget() throws Exception {
         printed.reset();
@@ -227,7 +237,10 @@ public class SubmitDriver {
                 answer.put("launched", words);
                 mine.keySet().retainAll(env.keySet());
             }
-            submit(words, answer);
+            if (question.get("start") != null)
+                start(words, answer);
+            else
+                submit(words, answer);
         } catch (Exit e) {
             answer.put("exit", e.status & 255);
         } catch (Throwable e) {

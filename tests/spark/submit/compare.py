@@ -41,7 +41,7 @@ def genuine(case, world, spark, trace=False):
         world.restore()
     env = sourced(environment(case, world))
     hadoop = env.get("HADOOP_CONF_DIR") or env.get("YARN_CONF_DIR")
-    answer = spark.ask([world.fill(word) for word in case.words], env, hadoop, trace)
+    answer = spark.ask([world.fill(word) for word in case.words], env, [hadoop] if hadoop else [], trace=trace)
     if case.changes_directory():
         world.restore()
     return answer

@@ -94,7 +94,7 @@ def compile_driver(jars, directory):
 class Genuine:
     """One virtual machine. ask() runs a command line. `options` and `switches` are those of this Spark."""
 
-    def __init__(self, version, world, classes):
+    def __init__(self, version, world, classes, java_options=()):
         self.version, self.world = version, world
         self.errors = open(world.path(f"driver-{version}.log"), "w+")
         options = ["-Xmx768m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.disable.jmx=true",
@@ -103,6 +103,7 @@ class Genuine:
                    "-Djava.net.preferIPv4Stack=true"]
         options += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in
                     ("java.lang", "java.util", "java.net", "java.nio", "sun.nio.ch", "sun.security.action")]
+        options += java_options
         environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=world.path("bin") + ":" + os.environ["PATH"])
         self.process = subprocess.Popen(
             [java()] + options + ["-cp", f"{classes}:{os.path.join(jars_of(version), '*')}",
@@ -119,11 +120,11 @@ class Genuine:
             raise SystemExit(f"Spark {self.version}'s driver has ended:\n" + self.errors.read()[-3000:])
         return json.loads(line)
 
-    def ask(self, words, env, hadoop, trace=False):
-        question = {"words": words, "env": env, "classpath": [hadoop] if hadoop else [],
+    def ask(self, words, env, directories, **more):
+        """@directories are in front of the class path. @more: trace, start."""
+        question = {"words": words, "env": env, "classpath": directories,
                     "launcher": {"SPARK_HOME": self.world.path("home"), "SPARK_SCALA_VERSION": "2.13"}}
-        if trace:
-            question["trace"] = True
+        question.update({name: True for name, is_set in more.items() if is_set})
         self.process.stdin.write(json.dumps(question) + "\n")
         self.process.stdin.flush()
         return self.answer()
