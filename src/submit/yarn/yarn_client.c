@@ -231,7 +231,7 @@ static int yarn_client_send(struct yarn_client *c, struct fst_error *error)
                                                                           .am = &am,
                                                                           .view_acl = view,
                                                                           .modify_acl = modify,
-                                                                          .only_saved = true},
+                                                                          .may_end = true},
                                          error);
 }
 

@@ -75,12 +75,12 @@ static int application_client_look(struct application_client *c, const struct ap
                 return r;
         const Firesteel__Yarn__ApplicationReport *report = answer->report;
         const int state = report->state;
-        if (state == YARN_FAILED || state == YARN_KILLED || (state == YARN_FINISHED && !s->only_saved)) {
+        if (state == YARN_FAILED || state == YARN_KILLED || (state == YARN_FINISHED && !s->may_end)) {
                 r = error_set(error, -ECANCELED, "Failed to submit %s to YARN : %s", c->text,
                               report->diagnostics && *report->diagnostics ? report->diagnostics
                                                                           : "it ended before it was accepted");
-        } else if (s->only_saved) {
-                r = state != YARN_NEW && state != YARN_NEW_SAVING;
+        } else if (s->may_end) {
+                r = state != YARN_NEW && state != YARN_NEW_SAVING && state != YARN_SUBMITTED;
         } else if (s->am) {
                 r = state == YARN_ACCEPTED || state == YARN_RUNNING;
         } else if (state == YARN_RUNNING || (state == YARN_ACCEPTED && report->am_rm_token)) {

@@ -45,7 +45,7 @@ struct application_submission {
         const struct yarn_settings *settings;
         Firesteel__Yarn__ContainerLaunchContext *am; /* NULL: unmanaged, and `token` is set */
         const char *view_acl, *modify_acl;           /* NULL: none */
-        bool only_saved; /* return once the ResourceManager has saved it, not when its queue has accepted it */
+        bool may_end;                                /* before its state is read, as with Hadoop's client */
 };
 
 /* Returns 0, also if it was stopped, or negative with @error, which has YARN's diagnostics. */

@@ -24,6 +24,8 @@ EXCUSED = [
      "exit|application", r"0 |application_.*", r"1 Error: .*spark\.yarn\.(report|preserve)\..*|None"),
     ("`spark.yarn.stagingDir` with a space or another character that a URI escapes", "exit|application",
      r"1 File does not exist: .*%20.*|None", r"0 .*|application_.*"),
+    ("`spark.yarn.submit.file.replication` that HDFS refuses", "error", r"Requested replication factor of .*",
+     r"Error: .*Invalid parameter range: replication = .*"),
     ("`spark.yarn.am.tokenConfRegex`", "container tokens conf", r"(00)+", r"None"),
     ("names that make Java fail", "error", r"java\.net\.URISyntaxException: .*", r"Error: .*"),
 ]

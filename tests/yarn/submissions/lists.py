@@ -115,7 +115,7 @@ GRID = {
         Choice("--driver-java-options", "-Da=b -Dc='d e'"), conf("spark.driver.extraJavaOptions=-Dq=\"a b\" -Dd=$HOME -De=\\$x -Df=a\\ b"),
         conf("spark.driver.extraJavaOptions=-Dp={{PWD}}/x -Dq={{APP_ID}} -Dr={{EXECUTOR_ID}}"), conf("spark.driver.extraJavaOptions=-Du=é漢😀"),
         conf("spark.driver.defaultJavaOptions=-Dx=1", "spark.driver.extraJavaOptions=-Dx=2"), conf("spark.driver.extraJavaOptions= "),
-        conf("spark.driver.extraJavaOptions=-Dx=it\\'s -Dy=`date`"), conf("spark.yarn.am.extraJavaOptions=-Dam=1"),
+        conf("spark.driver.extraJavaOptions=-Dx=it\\'s -Dy=`echo hi`"), conf("spark.yarn.am.extraJavaOptions=-Dam=1"),
         conf("spark.executor.extraJavaOptions=-Dx='a b' -Dq={{EXECUTOR_ID}}"), conf("spark.driver.defaultJavaOptions=-Dz='\"'"),
         conf("spark.driver.extraJavaOptions=-XX:+UseG1GC \n -Dnl=1\t-Dtab=2"), conf("spark.driver.extraJavaOptions=-Dx=\\\\ -Dy=a'b c'd\"e f\"g"),
         conf("spark.driver.extraJavaOptions=-Xmx3g"), conf("spark.executor.defaultJavaOptions=-Dy=1")],
