@@ -90,6 +90,7 @@ struct push_read_metrics {
 enum {
         PEAK_ON_HEAP_EXECUTION = 2,
         PEAK_ON_HEAP_STORAGE = 4,
+        PEAK_ON_HEAP_UNIFIED = 6,
         PEAK_OTHER_RESIDENT = 15, /* "ProcessTreeOtherRSSMemory" */
         EXECUTOR_PEAKS = 23,
 };

@@ -1,0 +1,102 @@
+/*
+ * Measures the status core with one stage of 1,000,000 tasks: nanoseconds for each start and end, bytes for each task,
+ * and milliseconds for the quantiles of all columns and for sorted pages.
+ */
+#include "bench.h"
+
+#include "base/mem.h"
+#include "status/status.h"
+
+#include <stdio.h>
+
+enum { TASKS = 1000000, BATCH = 256, EXECUTORS = 20 };
+
+static struct executor_ref executors[EXECUTORS];
+
+static struct task_end bench_end(int64_t id)
+{
+        uint64_t r = object_hash_number((uint64_t)id);
+        struct task_end e = {.info = {.id = id,
+                                      .launch_ms = 1700000000000 + id / 50,
+                                      .executor = &executors[id % EXECUTORS],
+                                      .stage_id = 3,
+                                      .index = (int32_t)id,
+                                      .partition = (int32_t)id},
+                             .metrics = {.executor_run_ms = 400 + (int64_t)(r % 200),
+                                         .executor_cpu_ns = 390000000 + (int64_t)(r % 90000000),
+                                         .executor_deserialize_ms = (int64_t)(r % 9),
+                                         .executor_deserialize_cpu_ns = 900000 + (int64_t)(r % 100000),
+                                         .result_size = 1500 + (int64_t)(r % 3),
+                                         .peak_execution_memory = 16 << 20,
+                                         .input_bytes = 134217728 + (int64_t)(r % 1000000),
+                                         .input_records = 100000 + (int64_t)(r % 1000),
+                                         .shuffle_write = {.bytes = 3000000 + (int64_t)(r % 10000),
+                                                           .records = 1000,
+                                                           .write_ns = 900000 + (int64_t)(r % 50000)}}};
+        e.finish_ms = e.info.launch_ms + e.metrics.executor_run_ms + 5;
+        return e;
+}
+
+static double bench_seconds(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void bench_feed(struct status *s)
+{
+        static struct task_end ends[BATCH];
+        double seconds = 0;
+        struct stage_info stage = {.id = 3, .name = "count at a.c:1", .tasks = TASKS, .submission_ms = 1};
+        status_on_job_start(s, &(struct job_start){.id = 1, .ms = 1, .stages = &stage, .n_stages = 1});
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = stage});
+        for (int64_t id = 0; id < TASKS; id += BATCH) {
+                for (int i = 0; i < BATCH; i++)
+                        ends[i] = bench_end(id + i);
+                double before = bench_seconds();
+                for (int i = 0; i < BATCH; i++)
+                        status_on_task_start(s, &(struct task_start){.info = ends[i].info});
+                for (int i = 0; i < BATCH; i++)
+                        status_on_task_end(s, &ends[i]);
+                seconds += bench_seconds() - before;
+        }
+        stage.completion_ms = 2;
+        status_on_stage_completed(s, &(struct stage_completed){.stage = stage});
+        printf("start and end: %.0f ns a task, %.1f bytes a task\n", seconds * 1e9 / TASKS,
+               (double)status_task_bytes(s) / TASKS);
+}
+
+int main(void)
+{
+        static const double probabilities[] = {0.05, 0.25, 0.5, 0.75, 0.95};
+        for (int i = 0; i < EXECUTORS; i++)
+                executors[i] = (struct executor_ref){.id = mem_printf("%d", i), .host = mem_printf("host-%d", i)};
+        struct status *s = status_new(&(struct status_options){.retained_tasks = 2 * TASKS, .is_live = true});
+        bench_feed(s);
+        const struct status_stage *stage = status_find_stage(s, 3, 0);
+        int64_t values[ARRAY_SIZE(probabilities)], sum = 0;
+        double before = bench_seconds();
+        for (int column = TASK_DURATION; column < TASK_ALL_COLUMNS; column++) {
+                task_columns_quantiles(&stage->columns, (enum task_column)column, probabilities, values,
+                                       ARRAY_SIZE(probabilities));
+                sum += values[2];
+        }
+        printf("five quantiles of all %d columns: %.1f ms\n", TASK_ALL_COLUMNS - TASK_DURATION,
+               (bench_seconds() - before) * 1e3);
+        for (int i = 0; i < 3; i++) {
+                const struct task_page page = {.column = i == 2 ? TASK_SCHEDULER_DELAY : TASK_METRIC(executor_run_ms),
+                                               .descending = i == 0,
+                                               .offset = i == 1 ? 500000 : 0,
+                                               .length = 100};
+                size_t rows[100];
+                before = bench_seconds();
+                size_t n = task_columns_page(&stage->columns, &page, rows);
+                struct status_task task;
+                for (size_t k = 0; k < n; k++)
+                        status_get_task(s, stage, rows[k], &task);
+                printf("sorted page %d: %.1f ms\n", i, (bench_seconds() - before) * 1e3);
+        }
+        status_free(s);
+        return sum == 42;
+}

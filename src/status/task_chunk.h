@@ -1,0 +1,35 @@
+/* A chunk of rows of task_columns, for the files that implement them. */
+#pragma once
+
+#include "status/task_columns.h"
+
+enum { TASK_CHUNK_ROWS = 1024 };
+
+struct task_chunk {
+        uint16_t n, room;
+        uint16_t n_running, n_removed;
+        bool is_sealed;
+        bool all_success; /* sealed, and all rows succeeded and have metrics */
+        int64_t first_id, last_id;
+        uint8_t *removed; /* a bit for each removed row; NULL: none */
+        size_t bytes;
+        int64_t *open[TASK_COLUMNS]; /* of an open chunk; NULL: all zero */
+        /* Of a sealed chunk. */
+        char *packed;
+        int64_t base[TASK_COLUMNS], greatest[TASK_COLUMNS];
+        uint32_t place[TASK_COLUMNS]; /* in packed */
+        uint8_t width[TASK_COLUMNS];
+};
+
+struct task_chunk *task_chunk_new(size_t room);
+void task_chunk_free(struct task_chunk *c);
+
+int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column column);
+
+/* Reads all rows of a column, removed ones too. @values has room for TASK_CHUNK_ROWS. */
+void task_chunk_read(const struct task_chunk *c, enum task_column column, int64_t *values);
+
+static inline bool task_chunk_is_removed(const struct task_chunk *c, size_t row)
+{
+        return c->removed && c->removed[row / 8] >> row % 8 & 1;
+}

@@ -1,0 +1,110 @@
+/*
+ * The tasks of one stage attempt as columns, in the order of their starts: some 30 bytes for each ended task.
+ *
+ * Rows lie in chunks of at most 1,024. A chunk in which tasks run has 64-bit columns. When its last task has ended it
+ * is sealed: each column becomes a base and differences of 0, 1, 2, 4 or 8 bytes. Columns that are all zero cost
+ * nothing.
+ *
+ * Rows may be removed, oldest completion first (spark.ui.retainedTasks). Row numbers do not change.
+ *
+ * Quantiles and sorted pages need no sorting: they select by radix, with some passes over one column.
+ */
+#pragma once
+
+#include "events/events.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum task_column {
+        TASK_ID,
+        TASK_INDEX,
+        TASK_ATTEMPT,
+        TASK_PARTITION, /* minus the index */
+        TASK_LAUNCH,    /* ms since 1970 */
+        TASK_EXECUTOR,  /* the number that the caller gave */
+        TASK_LOCALITY,
+        TASK_SPECULATIVE,
+        TASK_STATUS,         /* enum task_row_status */
+        TASK_HAS_METRICS,    /* 0 or 1 */
+        TASK_DURATION,       /* ms; of ended tasks */
+        TASK_GETTING_RESULT, /* ms after the launch; 0: never */
+        /* The metrics, in the order of struct task_metrics. */
+        TASK_METRICS,
+        TASK_PUSH_METRICS = TASK_METRICS + sizeof(struct task_metrics) / sizeof(int64_t),
+        TASK_COLUMNS = TASK_PUSH_METRICS + sizeof(struct push_read_metrics) / sizeof(int64_t),
+        /* Computed from others. */
+        TASK_SCHEDULER_DELAY = TASK_COLUMNS,
+        TASK_GETTING_RESULT_TIME,
+        TASK_SHUFFLE_READ_BYTES,
+        TASK_BLOCKS_FETCHED,
+        TASK_ALL_COLUMNS
+};
+
+/* The column of a member of struct task_metrics or struct push_read_metrics. */
+#define TASK_METRIC(member) (TASK_METRICS + offsetof(struct task_metrics, member) / sizeof(int64_t))
+#define TASK_PUSH_METRIC(member) (TASK_PUSH_METRICS + offsetof(struct push_read_metrics, member) / sizeof(int64_t))
+
+enum task_row_status { TASK_ROW_RUNNING, TASK_ROW_GETTING_RESULT, TASK_ROW_SUCCESS, TASK_ROW_FAILED, TASK_ROW_KILLED };
+
+struct task_columns {
+        struct task_chunk **chunks;
+        size_t n_chunks, cap;
+        size_t n_rows;     /* that were added */
+        size_t n_retained; /* that were not removed */
+        size_t bytes;      /* of memory */
+        bool unordered;    /* ids do not grow */
+};
+
+void task_columns_deinit(struct task_columns *t);
+
+/* Adds a started task. Returns its row. */
+size_t task_columns_start(struct task_columns *t, const struct task_info *info, uint32_t executor);
+
+/* Returns the row of a task, or SIZE_MAX if it was never added or was removed. */
+size_t task_columns_find(const struct task_columns *t, int64_t id);
+
+void task_columns_getting_result(struct task_columns *t, size_t row, int64_t ms);
+
+/*
+ * Ends a task. A task may end again (its output was lost, and it is "resubmitted"): the new end replaces the first one,
+ * but the metrics stay if @e has none.
+ */
+void task_columns_end(struct task_columns *t, size_t row, const struct task_end *e, enum task_row_status status);
+
+/* Packs the last chunk although it has room: no task starts any more. */
+void task_columns_finish(struct task_columns *t);
+
+/* Returns a value of a row that was not removed. */
+int64_t task_columns_value(const struct task_columns *t, size_t row, enum task_column column);
+bool task_columns_is_removed(const struct task_columns *t, size_t row);
+
+/*
+ * Removes @n rows: ended tasks, oldest completion first, then running ones; without @keep_running, running ones first.
+ * Calls @removed for each, unless it is NULL.
+ */
+void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running,
+                                void (*removed)(void *owner, size_t row), void *owner);
+
+/*
+ * Sets values[i] to the quantile probabilities[i] of a column over the successful tasks that have metrics: as in Spark,
+ * the value at index min(floor(q * n), n - 1) of the sorted ones. Returns n. @values is unchanged if n is 0.
+ */
+size_t task_columns_quantiles(const struct task_columns *t, enum task_column column, const double *probabilities,
+                              int64_t *values, size_t n_values);
+
+/*
+ * A page of rows in the order of a column, ties in the order of ids. Tasks that did not succeed sort by -value - 1 in
+ * columns of metrics, before all others, and running tasks before all in TASK_DURATION.
+ */
+struct task_page {
+        enum task_column column;
+        bool descending;
+        size_t offset, length;
+        uint32_t statuses;   /* a bit for each enum task_row_status that counts; 0: all */
+        const int64_t *rank; /* sorts by rank[value] in place of the value; NULL: by value. Not for metrics */
+};
+
+/* Fills @rows, which has room for page->length. Returns their number. */
+size_t task_columns_page(const struct task_columns *t, const struct task_page *page, size_t *rows);

@@ -1,0 +1,271 @@
+/* The columns of tasks: values come back after packing, and selection equals sorting. */
+#include "status/task_columns.h"
+
+#include "base/mem.h"
+#include "unit/cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static uint64_t random_state;
+
+static uint64_t next_random(void)
+{
+        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+        return random_state >> 33;
+}
+
+/* A task as the tests remember it. */
+struct known_task {
+        struct task_end end;
+        enum task_row_status status;
+        bool removed;
+};
+
+static struct task_end make_end(int64_t id, int shape)
+{
+        struct task_end e = {.info = {.id = id,
+                                      .launch_ms = 1700000000000 + id,
+                                      .index = (int32_t)id % 700,
+                                      .partition = (int32_t)id % 700,
+                                      .attempt = (int32_t)(next_random() % 3),
+                                      .locality = (uint8_t)(next_random() % 5),
+                                      .speculative = next_random() % 9 == 0},
+                             .state = next_random() % 8 ? TASK_SUCCEEDED : TASK_FAILED};
+        e.finish_ms = e.info.launch_ms + (int64_t)(next_random() % 5000);
+        int64_t *values = (int64_t *)&e.metrics;
+        for (size_t i = 0; i < sizeof(e.metrics) / sizeof(int64_t); i++)
+                values[i] = shape == 0   ? (int64_t)(next_random() % 100)
+                            : shape == 1 ? 7
+                            : shape == 2 ? (int64_t)(next_random() << (next_random() % 30))
+                                         : (int64_t)(470000000 + next_random() % 5000000);
+        return e;
+}
+
+/* Fills @t with @n tasks, of which some run at the end. */
+static struct known_task *fill(struct task_columns *t, size_t n, int shape, bool all_end)
+{
+        struct known_task *known = new_array(struct known_task, n);
+        for (size_t i = 0; i < n; i++) {
+                known[i].end = make_end((int64_t)(1000 + i * 2), shape);
+                assert_int_equal(task_columns_start(t, &known[i].end.info, (uint32_t)(i % 3)), i);
+        }
+        for (size_t i = 0; i < n; i++) {
+                struct known_task *k = &known[i];
+                if (!all_end && i % 97 == 5)
+                        continue;
+                size_t row = task_columns_find(t, k->end.info.id);
+                assert_int_equal(row, i);
+                k->status = k->end.state == TASK_SUCCEEDED ? TASK_ROW_SUCCESS : TASK_ROW_FAILED;
+                task_columns_end(t, row, &k->end, k->status);
+        }
+        task_columns_finish(t);
+        return known;
+}
+
+static void check_values(const struct task_columns *t, const struct known_task *known, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                const struct known_task *k = &known[i];
+                assert_int_equal(task_columns_is_removed(t, i), k->removed);
+                if (k->removed)
+                        continue;
+                assert_int_equal(task_columns_value(t, i, TASK_ID), k->end.info.id);
+                assert_int_equal(task_columns_value(t, i, TASK_LAUNCH), k->end.info.launch_ms);
+                assert_int_equal(task_columns_value(t, i, TASK_EXECUTOR), i % 3);
+                assert_int_equal(task_columns_value(t, i, TASK_STATUS), k->status);
+                if (k->status == TASK_ROW_RUNNING)
+                        continue;
+                assert_int_equal(task_columns_value(t, i, TASK_DURATION), k->end.finish_ms - k->end.info.launch_ms);
+                for (size_t m = 0; m < sizeof(k->end.metrics) / sizeof(int64_t); m++)
+                        assert_int_equal(task_columns_value(t, i, (enum task_column)(TASK_METRICS + m)),
+                                         ((const int64_t *)&k->end.metrics)[m]);
+        }
+}
+
+static void returns_values_after_packing(void **state)
+{
+        static const size_t sizes[] = {1, 7, 1023, 1024, 1025, 5000};
+        for (size_t i = 0; i < ARRAY_SIZE(sizes) * 4; i++) {
+                CASE_LABEL("%zu tasks of shape %zu", sizes[i / 4], i % 4);
+                struct task_columns t = {0};
+                struct known_task *known = fill(&t, sizes[i / 4], (int)(i % 4), i & 1);
+                check_values(&t, known, sizes[i / 4]);
+                /* A task may end again after its chunk was packed. */
+                known[0].end.metrics.result_size = 123456789012345;
+                known[0].status = TASK_ROW_FAILED;
+                task_columns_end(&t, 0, &known[0].end, TASK_ROW_FAILED);
+                check_values(&t, known, sizes[i / 4]);
+                free(known);
+                task_columns_deinit(&t);
+        }
+}
+
+static void takes_few_bytes_for_a_task(void **state)
+{
+        struct task_columns t = {0};
+        struct known_task *known = fill(&t, 10240, 1, true);
+        size_t open = t.bytes;
+        for (size_t i = 0; i < 10240; i++)
+                assert_int_not_equal(task_columns_find(&t, known[i].end.info.id), SIZE_MAX);
+        assert_true(open < 10240 * 20);
+        free(known);
+        task_columns_deinit(&t);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+        int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+        return (x > y) - (x < y);
+}
+
+static void quantiles_equal_those_of_sorted_values(void **state)
+{
+        static const double probabilities[] = {0.5, 0, 0.05, 0.25, 0.75, 0.95, 1.0, 7};
+        for (int shape = 0; shape < 4; shape++) {
+                CASE_LABEL("shape %d", shape);
+                enum { N = 4000 };
+                struct task_columns t = {0};
+                struct known_task *known = fill(&t, N, shape, shape & 1);
+                int64_t sorted[N], values[ARRAY_SIZE(probabilities)];
+                size_t n = 0;
+                for (size_t i = 0; i < N; i++)
+                        if (known[i].status == TASK_ROW_SUCCESS)
+                                sorted[n++] = known[i].end.metrics.executor_cpu_ns;
+                qsort(sorted, n, sizeof(sorted[0]), compare_values);
+                assert_int_equal(task_columns_quantiles(&t, TASK_METRIC(executor_cpu_ns), probabilities, values,
+                                                        ARRAY_SIZE(probabilities)),
+                                 n);
+                for (size_t i = 0; i < ARRAY_SIZE(probabilities); i++)
+                        assert_int_equal(values[i], sorted[MIN((size_t)(probabilities[i] * (double)n), n - 1)]);
+                free(known);
+                task_columns_deinit(&t);
+        }
+}
+
+struct sorted_row {
+        int64_t key;
+        size_t row;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+        const struct sorted_row *x = a, *y = b;
+        if (x->key != y->key)
+                return x->key < y->key ? -1 : 1;
+        return (x->row > y->row) - (x->row < y->row);
+}
+
+static void pages_equal_those_of_sorted_rows(void **state)
+{
+        for (int shape = 0; shape < 4; shape++) {
+                enum { N = 3000, LENGTH = 37 };
+                struct task_columns t = {0};
+                struct known_task *known = fill(&t, N, shape, false);
+                struct sorted_row sorted[N];
+                for (size_t i = 0; i < N; i++) {
+                        int64_t v = known[i].end.metrics.executor_run_ms;
+                        sorted[i] = (struct sorted_row){known[i].status == TASK_ROW_RUNNING   ? -1
+                                                        : known[i].status == TASK_ROW_SUCCESS ? v
+                                                                                              : -v - 1,
+                                                        i};
+                }
+                qsort(sorted, N, sizeof(sorted[0]), compare_rows);
+                for (size_t offset = 0; offset < N + LENGTH; offset += 13) {
+                        CASE_LABEL("shape %d, offset %zu", shape, offset);
+                        size_t rows[LENGTH], left = offset < N ? MIN((size_t)LENGTH, N - offset) : 0;
+                        struct task_page page = {
+                                .column = TASK_METRIC(executor_run_ms), .offset = offset, .length = LENGTH};
+                        assert_int_equal(task_columns_page(&t, &page, rows), left);
+                        for (size_t i = 0; i < left; i++)
+                                assert_int_equal(rows[i], sorted[offset + i].row);
+                        page.descending = true;
+                        assert_int_equal(task_columns_page(&t, &page, rows), left);
+                        for (size_t i = 0; i < left; i++)
+                                assert_int_equal(rows[i], sorted[N - 1 - offset - i].row);
+                }
+                free(known);
+                task_columns_deinit(&t);
+        }
+}
+
+static void pages_hold_the_wanted_statuses(void **state)
+{
+        struct task_columns t = {0};
+        struct known_task *known = fill(&t, 500, 0, false);
+        size_t rows[500], n = 0;
+        struct task_page page = {.column = TASK_ID, .length = 500, .statuses = 1u << TASK_ROW_FAILED};
+        size_t found = task_columns_page(&t, &page, rows);
+        for (size_t i = 0; i < 500; i++)
+                if (known[i].status == TASK_ROW_FAILED)
+                        assert_int_equal(rows[n++], i);
+        assert_int_equal(found, n);
+        free(known);
+        task_columns_deinit(&t);
+}
+
+static int compare_ages(const void *a, const void *b)
+{
+        const struct known_task *x = *(struct known_task *const *)a, *y = *(struct known_task *const *)b;
+        if (x->end.finish_ms != y->end.finish_ms)
+                return x->end.finish_ms < y->end.finish_ms ? -1 : 1;
+        return (x > y) - (x < y);
+}
+
+static void removes_the_oldest_ends_first(void **state)
+{
+        enum { N = 5000 };
+        struct task_columns t = {0};
+        struct known_task *known = fill(&t, N, 0, false), *ended[N];
+        size_t n = 0, before = t.bytes;
+        for (size_t i = 0; i < N; i++)
+                if (known[i].status != TASK_ROW_RUNNING)
+                        ended[n++] = &known[i];
+        qsort(ended, n, sizeof(ended[0]), compare_ages);
+        for (size_t done = 0; done < 4500; done += 500) {
+                task_columns_remove_oldest(&t, 500, true, NULL, NULL);
+                for (size_t i = 0; i < 500; i++)
+                        ended[done + i]->removed = true;
+                check_values(&t, known, N);
+        }
+        assert_int_equal(t.n_retained, 500);
+        assert_int_equal(task_columns_find(&t, ended[0]->end.info.id), SIZE_MAX);
+        /* Tasks that run still end. */
+        task_columns_end(&t, 5, &known[5].end, TASK_ROW_SUCCESS);
+        known[5].status = TASK_ROW_SUCCESS;
+        check_values(&t, known, N);
+        /* Without running ones kept, they go first. */
+        task_columns_remove_oldest(&t, 1, false, NULL, NULL);
+        known[5 + 97].removed = true;
+        check_values(&t, known, N);
+        assert_true(before > 0);
+        free(known);
+        task_columns_deinit(&t);
+}
+
+static void finds_tasks_whose_ids_do_not_grow(void **state)
+{
+        struct task_columns t = {0};
+        for (int64_t i = 0; i < 3000; i++)
+                task_columns_start(&t, &(struct task_info){.id = i * 7919 % 3001}, 0);
+        for (int64_t i = 0; i < 3000; i++)
+                assert_int_equal(task_columns_find(&t, i * 7919 % 3001), i);
+        assert_int_equal(task_columns_find(&t, 5000), SIZE_MAX);
+        task_columns_deinit(&t);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(returns_values_after_packing),
+                cmocka_unit_test(takes_few_bytes_for_a_task),
+                cmocka_unit_test(quantiles_equal_those_of_sorted_values),
+                cmocka_unit_test(pages_equal_those_of_sorted_rows),
+                cmocka_unit_test(pages_hold_the_wanted_statuses),
+                cmocka_unit_test(removes_the_oldest_ends_first),
+                cmocka_unit_test(finds_tasks_whose_ids_do_not_grow),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
