@@ -1,5 +1,6 @@
 """Native applications on YARN, on the ResourceManager and NodeManagers of tests/yarn/fake_yarn.py."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -495,6 +496,37 @@ def test_logs_are_followed_to_the_end(submit, yarn):
         lines = (submit.folder / "followed").read_text().splitlines()
         assert lines[0] == f"==> {app.attempt.container.name} stdout <=="
         assert lines[1:] == driver.splitlines(), "lines are missing or come twice"
+
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_events_link_to_the_logs(submit, yarn, cluster):
+    events = submit.folder / "events"
+    events.mkdir()
+    done = submit.run(PI, "2", cluster=cluster, conf=[
+        "spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{events}", "spark.eventLog.compress=false",
+        "spark.eventLog.rolling.enabled=false", "spark.hadoop.yarn.resourcemanager.cluster-id=depot"])
+    assert done.returncode == 0, done.stderr
+    app = yarn.last()
+    logged = [json.loads(line) for line in next(events.iterdir()).read_text().splitlines()]
+    start = next(e for e in logged if e["Event"] == "SparkListenerApplicationStart")
+    infos = [e["Executor Info"] for e in logged if e["Event"] == "SparkListenerExecutorAdded"]
+
+    def expected(container, port):
+        address = container.message.node_http_address
+        base = f"http://{address}/node/containerlogs/{container.name}/alice"
+        return ({name: f"{base}/{name}?start=-4096" for name in ("stdout", "stderr")},
+                {"HTTP_SCHEME": "http://", "NM_HOST": container.node.host, "NM_PORT": port, "NM_HTTP_ADDRESS": address,
+                 "NM_HTTP_PORT": str(container.node.http.port), "CLUSTER_ID": "depot", "CONTAINER_ID": container.name,
+                 "USER": "alice", "LOG_FILES": "stderr,stdout"})
+    containers = {c.name: c for c in app.attempt.containers}
+    for info in infos:
+        container = containers[info["Attributes"]["CONTAINER_ID"]]
+        assert (info["Log Urls"], info["Attributes"]) == expected(container, "-1")
+    if cluster:
+        driver = app.attempt.container
+        assert (start["Driver Logs"], start["Driver Attributes"]) == expected(driver, str(driver.node.server.port))
+    else:
+        assert "Driver Logs" not in start and "Driver Attributes" not in start
 
 
 @pytest.mark.parametrize("words, message, status", [

@@ -30,6 +30,7 @@
 #include "driver/local_properties.h"
 #include "driver/plugins.h"
 #include "driver/events/progress_bar.h"
+#include "exec/executor_attributes.h"
 #include "exec/guard/memory_budget.h"
 #include "exec/isolation/isolation.h"
 #include "exec/app/module.h"
@@ -269,9 +270,16 @@ static void context_post_start_events(struct fst_context *sc)
 {
         /* Nothing listens on port 1, but Spark's history server rejects a log whose block manager has port 0. */
         struct block_manager_ref manager = {.executor_id = "driver", .host = sc->host, .port = 1};
-        listener_bus_post_application_start(
-                sc->bus, &(struct application_start){
-                                 .name = sc->app_name, .id = sc->app_id, .ms = sc->started_ms, .user = sc->user});
+        struct strmap logs = {0}, attributes = {0};
+        driver_links_read(environ, &logs, &attributes);
+        listener_bus_post_application_start(sc->bus, &(struct application_start){.name = sc->app_name,
+                                                                                 .id = sc->app_id,
+                                                                                 .ms = sc->started_ms,
+                                                                                 .user = sc->user,
+                                                                                 .driver_logs = &logs,
+                                                                                 .driver_attributes = &attributes});
+        strmap_deinit(&logs);
+        strmap_deinit(&attributes);
         listener_bus_post_environment_update(sc->bus, &(struct environment_update){.spark_properties = &sc->conf->set});
         listener_bus_post_block_manager_added(
                 sc->bus,

@@ -83,6 +83,14 @@ void event_json_application_start(struct buf *b, const struct application_start 
         event_json_field(b, ",\"User\":", e->user);
         if (e->attempt_id)
                 event_json_field(b, ",\"App Attempt ID\":", e->attempt_id);
+        if (e->driver_logs && e->driver_logs->count) {
+                buf_puts(b, ",\"Driver Logs\":");
+                event_json_map(b, e->driver_logs, NULL);
+        }
+        if (e->driver_attributes && e->driver_attributes->count) {
+                buf_puts(b, ",\"Driver Attributes\":");
+                event_json_map(b, e->driver_attributes, NULL);
+        }
         buf_puts(b, "}\n");
 }
 

@@ -2,6 +2,7 @@
 #include "exec/executor_attributes.h"
 
 #include "base/mem.h"
+#include "base/strmap.h"
 
 #include <ctype.h>
 
@@ -46,4 +47,17 @@ void executor_attributes_deinit(struct executor_attributes *labels)
         }
         free(labels->list);
         *labels = (struct executor_attributes){0};
+}
+
+void driver_links_read(char *const *environment, struct strmap *urls, struct strmap *attributes)
+{
+        struct executor_attributes found[2];
+        struct strmap *const maps[] = {urls, attributes};
+        collect_attributes(environment, "SPARK_DRIVER_LOG_URL_", tolower, &found[0]);
+        collect_attributes(environment, "SPARK_DRIVER_ATTRIBUTE_", toupper, &found[1]);
+        for (size_t i = 0; i < ARRAY_SIZE(found); i++) {
+                for (size_t k = 0; k < found[i].n; k++)
+                        strmap_set(maps[i], found[i].list[k]->key, found[i].list[k]->value);
+                executor_attributes_deinit(&found[i]);
+        }
 }

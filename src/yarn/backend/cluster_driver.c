@@ -1,4 +1,5 @@
 /* See cluster_driver.h. */
+#include "yarn/application/log_links.h"
 #include "yarn/backend/cluster_driver.h"
 
 #include "base/error.h"
@@ -52,6 +53,28 @@ static int cluster_driver_read_conf(const struct cluster_driver_options *o, stru
 static bool cluster_driver_has_context(void)
 {
         return __atomic_load_n(&yarn_manager_outcome()->started, __ATOMIC_ACQUIRE);
+}
+
+/* Sets the variables from which the context learns where the driver's logs are. */
+static void cluster_driver_set_links(const struct fst_conf *conf)
+{
+        _cleanup_(yarn_conf_deinit) struct yarn_conf yarn = {0};
+        struct strmap variables = {0};
+        const char *container = getenv("CONTAINER_ID"), *host = getenv("NM_HOST"), *web = getenv("NM_HTTP_PORT");
+        const char *port = getenv("NM_PORT"), *user = getenv("SPARK_USER");
+        if (!container || !host || !web || yarn_conf_load(&yarn, &conf->set, cluster_driver_variable, NULL) < 0)
+                return;
+        _cleanup_free_ char *address = mem_printf("%s:%s", host, web);
+        _cleanup_free_ char *name = user ? mem_strdup(user) : hadoop_conf_user(&yarn.hadoop);
+        log_links_add(&(struct log_links){.conf = &yarn,
+                                          .container = container,
+                                          .user = name,
+                                          .http_address = address,
+                                          .node_port = port ? port : "-1"},
+                      "SPARK_DRIVER_LOG_URL_", "SPARK_DRIVER_ATTRIBUTE_", &variables);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&variables, e));)
+                setenv(e->key, e->value, 1);
+        strmap_deinit(&variables);
 }
 
 /* Runs the application, and judges what became of it. */
@@ -293,6 +316,7 @@ int cluster_driver_run(const struct cluster_driver_options *options)
                 log_error(AM_LOG, "Uncaught exception: %s", error_message(&error));
                 return YARN_AM_EXIT_UNCAUGHT_EXCEPTION;
         }
+        cluster_driver_set_links(&conf);
         struct outcome outcome = cluster_driver_run_application(options, &conf);
         cluster_driver_finish_once(&outcome);
         free(outcome.message);

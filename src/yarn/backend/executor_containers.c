@@ -70,7 +70,7 @@ static const Firesteel__Yarn__ContainerLaunchContext *containers_on_launch(void 
                                                                .app_id = c->app_id,
                                                                .user = c->user,
                                                                .staging_dir = c->staging_dir,
-                                                               .http_scheme = yarn_conf_http_scheme(&c->yarn_conf),
+                                                               .yarn_conf = &c->yarn_conf,
                                                                .resources = &c->resources,
                                                                .credentials = &c->credentials,
                                                                .cores = c->size.cores},

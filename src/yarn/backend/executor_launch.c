@@ -6,6 +6,7 @@
 #include "conf/conf.h"
 #include "exec/executor.h"
 #include "yarn/application/container_links.h"
+#include "yarn/application/log_links.h"
 
 #include <string.h>
 
@@ -54,19 +55,19 @@ static void launch_add_environment(struct strmap *env, const struct executor_lau
 static void executor_launch_add_environment(struct strmap *env, const struct executor_launch_options *options,
                                             const struct yarn_launch *launch)
 {
-        static const char *const logs[][2] = {{"SPARK_LOG_URL_STDERR", "stderr"}, {"SPARK_LOG_URL_STDOUT", "stdout"}};
         char container[YARN_ID_TEXT];
         yarn_container_text(launch->container, container);
         launch_add_environment(env, options);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&options->conf->set, e));)
                 if (text_starts_with(e->key, ENVIRONMENT_PREFIX))
                         strmap_set(env, e->key + strlen(ENVIRONMENT_PREFIX), e->value);
-        for (size_t i = 0; i < ARRAY_SIZE(logs) && launch->node_http_address; i++) {
-                _cleanup_free_ char *url =
-                        mem_printf("%s%s/node/containerlogs/%s/%s/%s?start=-4096", options->http_scheme,
-                                   launch->node_http_address, container, options->user, logs[i][1]);
-                strmap_set(env, logs[i][0], url);
-        }
+        if (launch->node_http_address)
+                log_links_add(&(struct log_links){.conf = options->yarn_conf,
+                                                  .container = container,
+                                                  .user = options->user,
+                                                  .http_address = launch->node_http_address,
+                                                  .node_port = "-1"},
+                              "SPARK_LOG_URL_", "SPARK_EXECUTOR_ATTRIBUTE_", env);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the message */

@@ -17,7 +17,7 @@ struct executor_launch_options {
         const struct fst_conf *conf; /* the application's */
         const char *driver_url, *app_id, *user;
         const char *staging_dir;                 /* SPARK_YARN_STAGING_DIR; NULL: none */
-        const char *http_scheme;                 /* of the NodeManagers' pages: "http://" */
+        const struct yarn_conf *yarn_conf;       /* of executors only */
         const struct local_resources *resources; /* with the program's archive */
         const struct hadoop_credentials *credentials;
         int cores;

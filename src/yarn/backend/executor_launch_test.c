@@ -22,6 +22,7 @@ struct launch_fixture {
         struct fst_conf conf;
         struct local_resources resources;
         struct hadoop_credentials credentials;
+        struct yarn_conf yarn_conf;
         struct executor_launch out;
 };
 
@@ -45,7 +46,7 @@ static void launch_fixture_fill(struct launch_fixture *f)
                                                                .app_id = "application_1700000000000_0007",
                                                                .user = "me",
                                                                .staging_dir = "hdfs://nn:9000/s",
-                                                               .http_scheme = "http://",
+                                                               .yarn_conf = &f->yarn_conf,
                                                                .resources = &f->resources,
                                                                .credentials = &f->credentials,
                                                                .cores = 4},
@@ -132,7 +133,22 @@ static void test_environment(void **state)
         assert_string_equal(launch_variable(&f, "SPARK_LOG_URL_STDOUT"),
                             "http://node1:8042/node/containerlogs/container_1700000000000_0007_01_000012/me/"
                             "stdout?start=-4096");
-        assert_int_equal(f.out.message.n_environment, 5);
+        static const char *const attributes[][2] = {
+                {"HTTP_SCHEME", "http://"},
+                {"NM_HOST", "node1"},
+                {"NM_PORT", "-1"},
+                {"NM_HTTP_PORT", "8042"},
+                {"NM_HTTP_ADDRESS", "node1:8042"},
+                {"CLUSTER_ID", ""},
+                {"CONTAINER_ID", "container_1700000000000_0007_01_000012"},
+                {"USER", "me"},
+                {"LOG_FILES", "stderr,stdout"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
+                _cleanup_free_ char *name = mem_printf("SPARK_EXECUTOR_ATTRIBUTE_%s", attributes[i][0]);
+                assert_string_equal(launch_variable(&f, name), attributes[i][1]);
+        }
+        assert_int_equal(f.out.message.n_environment, 5 + ARRAY_SIZE(attributes));
         launch_fixture_end(&f);
 }
 
@@ -171,7 +187,7 @@ static void test_local_path(void **state)
                                                                .driver_url = "u",
                                                                .app_id = "a",
                                                                .user = "me",
-                                                               .http_scheme = "http://",
+                                                               .yarn_conf = &f.yarn_conf,
                                                                .resources = &f.resources,
                                                                .credentials = &f.credentials,
                                                                .cores = 1},
