@@ -8,6 +8,7 @@ optionally with fake nodes (kwok) on which pods seem to run.
 Needs no root. The processes end with the block, and their files are below the folder.
 """
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -250,7 +251,10 @@ class Cluster:
         request = urllib.request.Request(self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": content_type})
         with urllib.request.urlopen(request, context=self.context(), timeout=TIMEOUT) as answer:
-            text = answer.read().decode()
+            try:
+                text = answer.read().decode()
+            except http.client.HTTPException as e:  # the server was stopped within its answer
+                raise ConnectionError(f"{path}: {e}") from e
             return json.loads(text) if answer.headers.get_content_type() == "application/json" else text
 
     def found(self, path):
