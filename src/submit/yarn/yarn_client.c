@@ -22,7 +22,6 @@
 #include "yarn/application/delegation_tokens.h"
 #include "yarn/conf/yarn_conf.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #define COMPONENT "Client"
@@ -213,12 +212,8 @@ static int yarn_client_send(struct yarn_client *c, struct fst_error *error)
         _cleanup_(buf_deinit) struct buf tokens = BUF_INIT;
         _cleanup_free_ char *view = NULL, *modify = NULL;
         Firesteel__Yarn__ContainerLaunchContext am;
-        const struct passwd *account = getpwuid(geteuid());
-        const char *os_user = account ? account->pw_name : c->user;
-        const char *set = c->env("SPARK_USER"), *user = set ? set : c->user;
-        int r = application_acl(&c->conf, os_user, user, true, &view, error);
-        if (r == 0)
-                r = application_acl(&c->conf, os_user, user, false, &modify, error);
+        const char *set = c->env("SPARK_USER");
+        const int r = application_acls(&c->conf, set ? set : c->user, &view, &modify, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < c->launch.warnings.len; i++)

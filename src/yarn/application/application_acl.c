@@ -6,7 +6,11 @@
 #include "base/string_list.h"
 #include "yarn/conf/conf_list.h"
 
+#include <pwd.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { ACCESS_VIEW = 1, ACCESS_MODIFY = 2 };
 
 static bool application_acl_has(const struct string_list *list, const char *name)
 {
@@ -52,4 +56,38 @@ int application_acl(const struct fst_conf *conf, const char *os_user, const char
         if (r == 0)
                 *out = buf_steal(&text);
         return r;
+}
+
+int application_acls(const struct fst_conf *conf, const char *user, char **view, char **modify, struct fst_error *error)
+{
+        struct passwd entry, *found = NULL;
+        char text[4096];
+        if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) != 0)
+                found = NULL;
+        const char *os_user = found ? found->pw_name : user;
+        _cleanup_free_ char *first = NULL;
+        int r = application_acl(conf, os_user, user, true, &first, error);
+        r = r < 0 ? r : application_acl(conf, os_user, user, false, modify, error);
+        if (r == 0)
+                *view = steal(first);
+        return r;
+}
+
+static Firesteel__Yarn__ApplicationAcl *application_acl_message(struct arena *arena, int access, char *text)
+{
+        Firesteel__Yarn__ApplicationAcl *m = arena_alloc(arena, sizeof(*m));
+        firesteel__yarn__application_acl__init(m);
+        m->has_access = true;
+        m->access = access;
+        m->acl = text;
+        return m;
+}
+
+void application_acl_attach(char *view, char *modify, struct arena *arena,
+                            Firesteel__Yarn__ContainerLaunchContext *container)
+{
+        container->n_acls = 2;
+        container->acls = arena_alloc(arena, 2 * sizeof(*container->acls));
+        container->acls[0] = application_acl_message(arena, ACCESS_VIEW, view);
+        container->acls[1] = application_acl_message(arena, ACCESS_MODIFY, modify);
 }

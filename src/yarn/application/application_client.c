@@ -104,6 +104,7 @@ int application_client_submit(struct application_client *c, const struct applica
                                                      .am = s->am,
                                                      .view_acl = s->view_acl,
                                                      .modify_acl = s->modify_acl,
+                                                     .tokens = s->tokens,
                                                      .maximum = c->created->maximum_capability};
         int64_t poll_ms;
         int r = yarn_conf_get_int(s->yarn, POLL_KEY, DEFAULT_POLL_MS, &poll_ms, error);

@@ -45,6 +45,7 @@ struct application_submission {
         const struct yarn_settings *settings;
         Firesteel__Yarn__ContainerLaunchContext *am; /* NULL: unmanaged, and `token` is set */
         const char *view_acl, *modify_acl;           /* NULL: none */
+        const struct buf *tokens;                    /* of an unmanaged application; NULL: those of `am` */
         bool may_end;                                /* before its state is read, as with Hadoop's client */
 };
 

@@ -1,14 +1,13 @@
 /* See yarn_context.h. */
 #include "yarn/application/yarn_context.h"
 
+#include "yarn/application/application_acl.h"
 #include "yarn/application/yarn_settings.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 
 #include <stdio.h>
-
-enum { ACCESS_VIEW = 1, ACCESS_MODIFY = 2 };
 
 #define NEW(arena, type, INIT)                                                                                         \
         ({                                                                                                             \
@@ -25,30 +24,23 @@ static void *yarn_context_array(struct arena *arena, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------ container */
 
-static Firesteel__Yarn__ApplicationAcl *yarn_context_acl(struct arena *arena, int access, const char *acl)
-{
-        Firesteel__Yarn__ApplicationAcl *out =
-                NEW(arena, Firesteel__Yarn__ApplicationAcl, FIRESTEEL__YARN__APPLICATION_ACL__INIT);
-        out->has_access = true;
-        out->access = access;
-        out->acl = (char *)acl;
-        return out;
-}
-
-/* The ResourceManager refuses an application without a container, so an unmanaged one has an empty one. */
+/*
+ * The ResourceManager refuses an application without a container, so an unmanaged one has an empty one. Its tokens are
+ * those that the ResourceManager renews.
+ */
 static Firesteel__Yarn__ContainerLaunchContext *yarn_context_container(const struct yarn_context_request *q,
                                                                        struct arena *arena)
 {
-        if (!q->am)
-                return NEW(arena, Firesteel__Yarn__ContainerLaunchContext,
-                           FIRESTEEL__YARN__CONTAINER_LAUNCH_CONTEXT__INIT);
-        if (!q->view_acl)
-                return q->am;
-        q->am->acls = yarn_context_array(arena, 2);
-        q->am->n_acls = 2;
-        q->am->acls[0] = yarn_context_acl(arena, ACCESS_VIEW, q->view_acl);
-        q->am->acls[1] = yarn_context_acl(arena, ACCESS_MODIFY, q->modify_acl);
-        return q->am;
+        Firesteel__Yarn__ContainerLaunchContext *am = q->am ? q->am
+                                                            : NEW(arena, Firesteel__Yarn__ContainerLaunchContext,
+                                                                  FIRESTEEL__YARN__CONTAINER_LAUNCH_CONTEXT__INIT);
+        if (q->view_acl)
+                application_acl_attach((char *)q->view_acl, (char *)q->modify_acl, arena, am);
+        if (q->tokens && q->tokens->len) {
+                am->has_tokens = true;
+                am->tokens = (ProtobufCBinaryData){.data = (uint8_t *)q->tokens->data, .len = q->tokens->len};
+        }
+        return am;
 }
 
 /* ---------------------------------------------------------------------------------------------------- application */

@@ -21,6 +21,7 @@ struct yarn_context_request {
         const struct yarn_settings *settings;
         Firesteel__Yarn__ContainerLaunchContext *am; /* NULL: the ApplicationMaster gets no container (unmanaged) */
         const char *view_acl, *modify_acl;           /* NULL: as the cluster is set up */
+        const struct buf *tokens;                    /* of an unmanaged application; NULL: those of @am */
         const Firesteel__Yarn__Resource *maximum;    /* its resource types are those that the cluster knows */
 };
 

@@ -129,6 +129,16 @@ static void unmanaged_application_has_no_container(void **state)
         assert_true(context.unmanaged_am);
         assert_int_equal(context.am_container_spec->n_command, 0);
         assert_int_equal(context.am_container_spec->n_acls, 0);
+        assert_false(context.am_container_spec->has_tokens);
+        const struct buf tokens = {.data = (char *)"HDTS", .len = 4}; /* which the ResourceManager renews */
+        yarn_context_build(&(struct yarn_context_request){.settings = &settings,
+                                                          .maximum = &maximum,
+                                                          .tokens = &tokens,
+                                                          .view_acl = "me ",
+                                                          .modify_acl = "me "},
+                           &arena, &context);
+        assert_int_equal(context.am_container_spec->tokens.len, 4);
+        assert_int_equal(context.am_container_spec->n_acls, 2);
 }
 
 static void leaves_out_unknown_resource_types(void **state)

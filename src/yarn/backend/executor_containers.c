@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "yarn/application/application_acl.h"
 #include "yarn/conf/history_address.h"
 
 #include <stdlib.h>
@@ -29,6 +30,8 @@ void executor_containers_deinit(struct executor_containers *c)
         free(c->app_id);
         free(c->user);
         free(c->staging_dir);
+        free(c->view_acl);
+        free(c->modify_acl);
         *c = (struct executor_containers){0};
 }
 
@@ -73,6 +76,8 @@ static const Firesteel__Yarn__ContainerLaunchContext *containers_on_launch(void 
                                                                .yarn_conf = &c->yarn_conf,
                                                                .resources = &c->resources,
                                                                .credentials = &c->credentials,
+                                                               .view_acl = c->view_acl,
+                                                               .modify_acl = c->modify_acl,
                                                                .cores = c->size.cores},
                              launch);
         return &c->launch.message;
@@ -177,7 +182,8 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
         c->ops = ops;
         c->owner = owner;
         c->last_executor = start->last_executor;
-        r = yarn_executors_new(loop, &options, &containers_ops, c, &c->executors, error);
+        r = c->view_acl ? 0 : application_acls(c->conf, c->user, &c->view_acl, &c->modify_acl, error);
+        r = r < 0 ? r : yarn_executors_new(loop, &options, &containers_ops, c, &c->executors, error);
         if (r < 0)
                 return r;
         yarn_executors_register(c->executors);

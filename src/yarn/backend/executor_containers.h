@@ -32,6 +32,7 @@ struct executor_containers {
         struct am_settings settings;
         struct yarn_executor_size size;
         char *driver_url, *app_id, *user, *staging_dir;
+        char *view_acl, *modify_acl;           /* NULL before the start: those of `user` */
         struct local_resources resources;      /* that executors get */
         struct hadoop_credentials credentials; /* of containers */
         struct executor_launch launch;

@@ -5,6 +5,7 @@
 #include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "exec/executor.h"
+#include "yarn/application/application_acl.h"
 #include "yarn/application/container_links.h"
 #include "yarn/application/log_links.h"
 
@@ -76,6 +77,8 @@ static void launch_complete(struct executor_launch *out, const struct executor_l
 {
         hadoop_credentials_write(options->credentials, &out->tokens);
         container_launch_message(&out->container, options->resources, &out->tokens, &out->arena, &out->message);
+        if (options->view_acl)
+                application_acl_attach(options->view_acl, options->modify_acl, &out->arena, &out->message);
 }
 
 void executor_launch_fill(struct executor_launch *out, const struct executor_launch_options *options,

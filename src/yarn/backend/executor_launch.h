@@ -20,6 +20,7 @@ struct executor_launch_options {
         const struct yarn_conf *yarn_conf;       /* of executors only */
         const struct local_resources *resources; /* with the program's archive */
         const struct hadoop_credentials *credentials;
+        char *view_acl, *modify_acl; /* of an executor's container; NULL: none */
         int cores;
 };
 

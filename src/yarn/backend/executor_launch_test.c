@@ -49,6 +49,8 @@ static void launch_fixture_fill(struct launch_fixture *f)
                                                                .yarn_conf = &f->yarn_conf,
                                                                .resources = &f->resources,
                                                                .credentials = &f->credentials,
+                                                               .view_acl = "me,ann ",
+                                                               .modify_acl = "me ops",
                                                                .cores = 4},
                              &launch);
 }
@@ -159,6 +161,11 @@ static void test_files_and_credentials(void **state)
         conf_init(&f.conf);
         hadoop_credentials_add_secret(&f.credentials, HADOOP_SECRET_OF_SPARK, "hush", 4);
         launch_fixture_fill(&f);
+        assert_int_equal(f.out.message.n_acls, 2);
+        assert_int_equal(f.out.message.acls[0]->access, 1);
+        assert_string_equal(f.out.message.acls[0]->acl, "me,ann ");
+        assert_int_equal(f.out.message.acls[1]->access, 2);
+        assert_string_equal(f.out.message.acls[1]->acl, "me ops");
         const Firesteel__Yarn__LocalResource *r = f.out.message.local_resources[0]->value;
         assert_string_equal(f.out.message.local_resources[0]->key, "__firesteel__");
         assert_string_equal(r->resource->scheme, "hdfs");

@@ -29,10 +29,8 @@
 #include "yarn/backend/executor_containers.h"
 #include "yarn/backend/token_renewer.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define LOG "YarnClientSchedulerBackend"
 #define SECRET "spark.authenticate.secret"
@@ -141,16 +139,25 @@ static void yarn_name_application(struct yarn_manager *m, const char *driver_url
 static int yarn_submit(struct yarn_manager *m, const char *driver_url, struct fst_error *error)
 {
         struct executor_containers *c = &m->containers;
-        _cleanup_free_ char *view = NULL, *modify = NULL;
-        struct application_submission submission = {.yarn = &c->yarn_conf, .settings = &m->settings};
-        if (m->unmanaged)
-                return application_client_submit(&m->app, &submission, error);
-        const struct passwd *account = getpwuid(geteuid());
-        const char *os_user = account ? account->pw_name : c->user;
-        int r = application_acl(m->sc->conf, os_user, c->user, true, &view, error);
-        r = r < 0 ? r : application_acl(m->sc->conf, os_user, c->user, false, &modify, error);
+        _cleanup_(buf_deinit) struct buf tokens = BUF_INIT;
+        int r = application_acls(m->sc->conf, c->user, &c->view_acl, &c->modify_acl, error);
         if (r < 0)
                 return r;
+        struct application_submission submission = {
+                .yarn = &c->yarn_conf, .settings = &m->settings, .view_acl = c->view_acl, .modify_acl = c->modify_acl};
+        if (m->unmanaged) {
+                /* It compares the name of the user, "carol", with that of the caller, "alice@REALM" or a proxy user. */
+                _cleanup_free_ char *other = hadoop_conf_proxy_user(&c->yarn_conf.hadoop);
+                if (yarn_conf_is_secure(&c->yarn_conf) && !other)
+                        return error_set(
+                                error, -ENOTSUP,
+                                "spark.yarn.unmanagedAM.enabled is true, but with Kerberos the ResourceManager "
+                                "gives the token of an unmanaged ApplicationMaster only to proxy users: set it "
+                                "to false, or use --proxy-user");
+                hadoop_credentials_write(&c->credentials, &tokens);
+                submission.tokens = &tokens;
+                return application_client_submit(&m->app, &submission, error);
+        }
         am_launch_fill(&c->launch,
                        &(struct executor_launch_options){.conf = m->sc->conf,
                                                          .user = c->user,
@@ -159,8 +166,6 @@ static int yarn_submit(struct yarn_manager *m, const char *driver_url, struct fs
                                                          .credentials = &c->credentials},
                        strchr(driver_url, '@') + 1);
         submission.am = &c->launch.message;
-        submission.view_acl = view;
-        submission.modify_acl = modify;
         return application_client_submit(&m->app, &submission, error);
 }
 
