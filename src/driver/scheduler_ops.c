@@ -249,6 +249,12 @@ static int scheduler_ops_preferred(void *owner, const struct lineage *rdd, int p
         return n > 0 ? n : scheduler_ops_near_files(rdd_of_const(rdd), partition, out, max);
 }
 
+static const char *scheduler_ops_rack(void *owner, const char *host)
+{
+        struct job_runner *r = owner;
+        return r->backend->class->rack ? r->backend->class->rack(r->backend, host) : NULL;
+}
+
 static void scheduler_ops_excluded(void *owner, const struct exclusion *what)
 {
         struct job_runner *r = owner;
@@ -273,6 +279,7 @@ static void scheduler_ops_unschedulable(void *owner, struct task_set *set, bool 
 
 const struct sched_ops scheduler_ops = {
         .excluded = scheduler_ops_excluded,
+        .rack = scheduler_ops_rack,
         .speculative_submitted = scheduler_ops_speculative_submitted,
         .unschedulable = scheduler_ops_unschedulable,
         .may_prefer = scheduler_ops_may_prefer,

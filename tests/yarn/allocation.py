@@ -188,6 +188,17 @@ def check_locality(yarn, where, expect):
            f"Submitted container request for host {FAR}." in log and hosts_of(done) == {FAR})
 
 
+    script = os.path.join(where.folder, "one rack")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nfor x; do echo /one; done\n")
+    os.chmod(script, 0o755)
+    done = where.run("lines", 1, yarn.core["fs.defaultFS"] + path,
+                     conf={"spark.yarn.exclude.nodes": FAR, "spark.locality.wait.node": "0",
+                           "spark.hadoop.net.topology.script.file.name": script})
+    expect("tasks run in the rack of their blocks", done.stderr, done.returncode == 0 and "RACK_LOCAL" in done.stderr and
+           hosts_of(done) == {NEAR})
+
+
 def check_exclusion(yarn, where, expect):
     conf = {"spark.excludeOnFailure.enabled": "true", "spark.excludeOnFailure.application.maxFailedTasksPerExecutor": "1",
             "spark.excludeOnFailure.application.maxFailedExecutorsPerNode": "1", "spark.task.maxFailures": "9",

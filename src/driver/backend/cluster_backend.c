@@ -723,6 +723,7 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .cached_on = cluster_cached_on,
         .expected_cores = cluster_expected_cores,
         .kill_executor = cluster_kill_executor,
+        .rack = cluster_rack,
         .host_excluded = cluster_host_excluded,
         .request_executors = cluster_request_executors,
         .request_more = cluster_request_more,

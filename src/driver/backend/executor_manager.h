@@ -69,6 +69,9 @@ struct executor_manager_class {
          */
         bool (*request_executors)(struct executor_manager *manager, const struct executor_request *requests, int n);
 
+        /* The rack of a host, valid until the next call; NULL: unknown. May block. NULL: the manager knows no racks. */
+        const char *(*rack)(struct executor_manager *manager, const char *host);
+
         /*
          * The scheduler excludes these hosts for the whole application, and no others any more: start no executors
          * there. Borrows @hosts for the call. NULL: the manager does not choose hosts.

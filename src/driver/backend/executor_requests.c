@@ -42,6 +42,12 @@ bool cluster_request_more(struct scheduler_backend *backend, int more)
         return cluster_request_executors(backend, &request, 1);
 }
 
+const char *cluster_rack(struct scheduler_backend *backend, const char *host)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        return b->manager->class->rack ? b->manager->class->rack(b->manager, host) : NULL;
+}
+
 void cluster_host_excluded(struct scheduler_backend *backend, const char *host, bool excluded)
 {
         struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);

@@ -72,6 +72,9 @@ struct scheduler_backend_class {
          */
         void (*kill_executor)(struct scheduler_backend *backend, int executor, bool decommission, const char *reason);
 
+        /* As sched_ops.rack. NULL: racks are not known. */
+        const char *(*rack)(struct scheduler_backend *backend, const char *host);
+
         /*
          * No executors are wanted on this host (exclusion for the whole application), or (@excluded false) again. NULL:
          * executors register there and are refused.

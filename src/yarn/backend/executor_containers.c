@@ -159,12 +159,17 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
         int r = am_settings_limit(&c->settings, &c->yarn_conf, error);
         if (r < 0)
                 return r;
+        bool track_history;
+        if ((r = conf_get_bool(c->conf, "spark.yarn.historyServer.allowTracking", &track_history, error)))
+                return r;
         _cleanup_free_ char *history = history_address(c->conf, &c->yarn_conf, c->app_id, start->attempt);
         const struct yarn_executors_options options = {
                 .conf = &c->yarn_conf,
                 .token = start->token,
                 .host = start->host,
-                .tracking_url = start->tracking_url,
+                .tracking_url = start->tracking_url ? start->tracking_url
+                                : track_history     ? history
+                                                    : NULL,
                 .history_url = history,
                 .heartbeat_ms = s->heartbeat_ms,
                 .initial_ms = s->initial_ms,

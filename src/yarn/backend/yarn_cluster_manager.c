@@ -27,6 +27,7 @@
 #include "yarn/application/yarn_settings.h"
 #include "yarn/backend/am_link.h"
 #include "yarn/backend/executor_containers.h"
+#include "yarn/conf/rack_resolver.h"
 #include "yarn/backend/token_renewer.h"
 
 #include <stdio.h>
@@ -53,6 +54,8 @@ struct yarn_manager {
         uv_timer_t *monitor;                   /* asks for the application's state; NULL: unmanaged, or not started */
         struct token_renewer *renewer;         /* NULL: delegation tokens are not renewed */
         int target;                            /* executors set before the start; -1: not set */
+        struct rack_resolver racks;            /* for tasks; those of containers are the ApplicationMaster's */
+        bool has_racks;                        /* `racks` is set up */
         struct string_list executors;          /* ids of those that are registered */
         bool finishing, finished, failed, reporting;
         char *failure; /* why the application cannot go on */
@@ -385,6 +388,16 @@ static bool yarn_request_executors(struct executor_manager *manager, const struc
         return true;
 }
 
+/* Without a topology all hosts are in one rack, which tells tasks nothing. */
+static const char *yarn_rack(struct executor_manager *manager, const char *host)
+{
+        struct yarn_manager *m = yarn_manager_of(manager);
+        if (!m->has_racks)
+                rack_resolver_init(&m->racks, &m->containers.yarn_conf);
+        m->has_racks = true;
+        return rack_resolver_has_topology(&m->racks) ? rack_resolver_find(&m->racks, host) : NULL;
+}
+
 static void yarn_set_excluded_hosts(struct executor_manager *manager, const char *const *hosts, size_t n)
 {
         struct yarn_manager *m = yarn_manager_of(manager);
@@ -607,6 +620,7 @@ static void yarn_free(struct executor_manager *manager)
         executor_containers_deinit(&m->containers);
         application_client_deinit(&m->app);
         yarn_settings_deinit(&m->settings);
+        rack_resolver_deinit(&m->racks);
         string_list_deinit(&m->executors);
         free(m->failure);
         free(m);
@@ -622,6 +636,7 @@ static const struct executor_manager_class yarn_class = {
         .forgotten = yarn_forgotten,
         .request_executors = yarn_request_executors,
         .set_excluded_hosts = yarn_set_excluded_hosts,
+        .rack = yarn_rack,
         .kill = yarn_kill,
         .expected_cores = yarn_expected_cores,
         .stopped = yarn_stopped,

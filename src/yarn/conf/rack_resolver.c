@@ -43,6 +43,11 @@ void rack_resolver_deinit(struct rack_resolver *r)
         *r = (struct rack_resolver){0};
 }
 
+bool rack_resolver_has_topology(const struct rack_resolver *r)
+{
+        return r->script || r->table;
+}
+
 void rack_resolver_learn(struct rack_resolver *r, const char *host, const char *rack)
 {
         if (host && rack && *rack)
@@ -154,7 +159,7 @@ void rack_resolver_resolve(struct rack_resolver *r, const char *const *hosts, si
 
 const char *rack_resolver_find(struct rack_resolver *r, const char *host)
 {
-        if (r->table || r->script)
+        if (rack_resolver_has_topology(r))
                 rack_resolver_resolve(r, &host, 1);
         const char *rack = strmap_get(&r->racks, host);
         return rack ? rack : RACK_RESOLVER_DEFAULT;

@@ -28,6 +28,9 @@ struct rack_resolver {
         struct strmap racks;  /* host → rack */
 };
 
+/* Whether racks are configured; without, every host that was not learnt is in the default rack. */
+bool rack_resolver_has_topology(const struct rack_resolver *r);
+
 /* Reads the settings. Copies them. */
 void rack_resolver_init(struct rack_resolver *r, const struct yarn_conf *conf);
 void rack_resolver_deinit(struct rack_resolver *r);
