@@ -529,6 +529,17 @@ def test_events_link_to_the_logs(submit, yarn, cluster):
         assert "Driver Logs" not in start and "Driver Attributes" not in start
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_reports_link_to_the_driver_s_logs(submit, yarn, wanted):
+    done = submit.run(PI, "2", cluster=True, conf=[f"spark.yarn.includeDriverLogsLink={str(wanted).lower()}"])
+    assert done.returncode == 0, done.stderr
+    driver = yarn.last().attempt.container
+    for name in ("stdout", "stderr"):
+        line = (f"\t Driver Logs ({name}): http://{driver.message.node_http_address}/node/containerlogs/{driver.name}/alice/"
+                f"{name}?start=-4096\n")
+        assert (line in done.stderr) == wanted, done.stderr
+
+
 @pytest.mark.parametrize("words, message, status", [
     ([], "the application's id is missing", 2), (["--nope", "x"], "unknown option --nope", 2),
     (["--executor", "x", "y"], "--executor needs a number, not x", 2), (["a", "b"], "more than one application: b", 2),

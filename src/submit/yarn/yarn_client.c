@@ -20,6 +20,7 @@
 #include "io/fs/file_systems.h"
 #include "yarn/application/program_archive.h"
 #include "yarn/application/delegation_tokens.h"
+#include "yarn/application/yarn_web.h"
 #include "yarn/conf/yarn_conf.h"
 
 #include <unistd.h>
@@ -252,6 +253,30 @@ int yarn_client_submit(struct yarn_client *c, struct fst_error *error)
                 yarn_client_clean_up(c);
         yarn_client_use_ticket(c, false);
         return r;
+}
+
+char *yarn_client_driver_logs(struct yarn_client *c)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct yarn_web web;
+        char *base = NULL, *lines = NULL;
+        if (!c->settings.driver_logs_link)
+                return NULL;
+        int r = yarn_web_init(&web, &c->yarn, &error);
+        if (r == 0) {
+                r = yarn_web_master_logs(&web, yarn_client_id(c), &base, &error);
+                yarn_web_deinit(&web);
+        }
+        if (r < 0)
+                log_warn(COMPONENT, "Unable to get driver log links for %s: %s", yarn_client_id(c),
+                         error_message(&error));
+        else if (base)
+                lines = mem_printf("\n\t Driver Logs (stdout): %s/stdout?start=-4096\n\t Driver Logs (stderr): "
+                                   "%s/stderr?start=-4096",
+                                   base, base);
+        error_deinit(&error);
+        free(base);
+        return lines;
 }
 
 void yarn_client_clean_up(struct yarn_client *c)

@@ -53,5 +53,12 @@ int yarn_client_report(struct yarn_client *c, Firesteel__Yarn__GetApplicationRep
 /* Kills the application, and waits until the ResourceManager has done so. Returns 0, or negative with @error. */
 int yarn_client_kill(struct yarn_client *c, struct fst_error *error);
 
+/*
+ * With spark.yarn.includeDriverLogsLink: lines for a report with the URLs of the driver's logs, from the
+ * ResourceManager's REST interface; else, before the driver has a container, or if the ResourceManager does not answer:
+ * NULL. Owned.
+ */
+char *yarn_client_driver_logs(struct yarn_client *c);
+
 /* Removes the staging directory, unless it is to be kept. */
 void yarn_client_clean_up(struct yarn_client *c);

@@ -170,12 +170,20 @@ static int yarn_following_step(struct yarn_following *f, struct yarn_end *end)
         return ended;
 }
 
+static char *yarn_following_add_details(void *owner)
+{
+        const struct yarn_following *f = owner;
+        return yarn_client_driver_logs(f->client);
+}
+
 /* Follows the application to its end. Returns negative with Spark's message unless it succeeded. */
 static int yarn_following_run(struct yarn_following *f, int *status, struct fst_error *error)
 {
         const char *id = yarn_client_id(f->client);
         struct yarn_end end = {0};
-        f->monitor.frequency = yarn_client_settings(f->client)->report_frequency;
+        f->monitor = (struct application_monitor){.frequency = yarn_client_settings(f->client)->report_frequency,
+                                                  .add_details = yarn_following_add_details,
+                                                  .owner = f};
         for (;;) {
                 const int64_t interval = yarn_client_settings(f->client)->report_interval_ms;
                 if (!f->stop_requested)
@@ -219,9 +227,10 @@ static int yarn_following_log_once(struct yarn_following *f, struct fst_error *e
                 return r < 0 ? r : -ENOENT;
         const int state = answer->report->state;
         _cleanup_free_ char *text = application_report_text(answer->report);
+        _cleanup_free_ char *links = yarn_client_driver_logs(f->client);
         log_info(COMPONENT, "Application report for %s (state: %s)", yarn_client_id(f->client),
                  yarn_application_state_name(state));
-        log_multiline(LOG_INFO, COMPONENT, "%s", text);
+        log_multiline(LOG_INFO, COMPONENT, "%s%s", text, links ? links : "");
         protobuf_c_message_free_unpacked(&answer->base, NULL);
         return state == YARN_FAILED || state == YARN_KILLED
                        ? error_set(error, -ECANCELED, "Application %s finished with status: %s",

@@ -20,11 +20,12 @@ void application_monitor_log(struct application_monitor *m, const char *id,
                          yarn_application_state_name(report->state));
                 m->unlogged = 0;
         }
-        _cleanup_free_ char *text = application_report_text(report);
-        if (log_enabled(LOG_DEBUG, COMPONENT))
-                log_multiline(LOG_DEBUG, COMPONENT, "%s", text);
-        else if (changed)
-                log_multiline(LOG_INFO, COMPONENT, "%s", text);
+        if (changed || log_enabled(LOG_DEBUG, COMPONENT)) {
+                _cleanup_free_ char *text = application_report_text(report);
+                _cleanup_free_ char *more = m->add_details ? m->add_details(m->owner) : NULL;
+                log_multiline(log_enabled(LOG_DEBUG, COMPONENT) ? LOG_DEBUG : LOG_INFO, COMPONENT, "%s%s", text,
+                              more ? more : "");
+        }
         m->last_state = report->state;
 }
 

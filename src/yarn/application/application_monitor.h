@@ -9,6 +9,8 @@ struct application_monitor {
         int64_t frequency; /* spark.yarn.report.loggingFrequency: log the state at least with every such report */
         int last_state;    /* of the report before; 0: none */
         int64_t unlogged;  /* reports since the last logged one */
+        char *(*add_details)(void *owner); /* more lines for the details, owned; may return NULL. NULL: none */
+        void *owner;
 };
 
 /* @id: "application_1700000000000_0001". */

@@ -145,6 +145,8 @@ static int yarn_settings_read_client(struct yarn_settings *s, const struct fst_c
         if (r == 0)
                 r = conf_get_bool(conf, "spark.yarn.submit.waitAppCompletion", &s->wait, error);
         if (r == 0)
+                r = conf_get_bool(conf, "spark.yarn.includeDriverLogsLink", &s->driver_logs_link, error);
+        if (r == 0)
                 r = conf_get_ms(conf, "spark.yarn.report.interval", &s->report_interval_ms, error);
         if (r == 0)
                 r = conf_get_int(conf, "spark.yarn.report.loggingFrequency", &s->report_frequency, error);

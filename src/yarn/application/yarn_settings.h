@@ -35,7 +35,7 @@ struct yarn_settings {
         bool preserve_staging;
         bool python;
 
-        bool wait;
+        bool wait, driver_logs_link;
         int64_t report_interval_ms, report_frequency;
 };
 

@@ -207,6 +207,22 @@ int yarn_web_containers(struct yarn_web *web, const char *id, struct container_p
         return r;
 }
 
+int yarn_web_master_logs(struct yarn_web *web, const char *id, char **out, struct fst_error *error)
+{
+        _cleanup_free_ char *path = mem_printf("/ws/v1/cluster/apps/%s/appattempts", id);
+        json_t *answer;
+        *out = NULL;
+        const int r = yarn_web_ask(web, path, &answer, error);
+        if (r)
+                return r < 0 ? r : 0;
+        const json_t *list = json_at(answer, "appAttempts.appAttempt");
+        const size_t n = list_size(list);
+        const char *link = n ? json_text_or_empty(list_get(list, n - 1), "logsLink") : "";
+        *out = *link ? mem_strdup(link) : NULL;
+        json_decref(answer);
+        return 0;
+}
+
 /* -------------------------------------------------------------------------------------------------------------- logs
  */
 

@@ -51,6 +51,9 @@ void web_application_deinit(struct web_application *application);
 
 /* Adds the containers that @places does not have yet: the ApplicationMasters', and those that run. */
 int yarn_web_containers(struct yarn_web *web, const char *id, struct container_places *places, struct fst_error *error);
+
+/* The address below which the logs of the latest ApplicationMaster are, or NULL before it has a container. Owned. */
+int yarn_web_master_logs(struct yarn_web *web, const char *id, char **out, struct fst_error *error);
 void container_places_deinit(struct container_places *places);
 
 /*
