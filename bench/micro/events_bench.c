@@ -61,6 +61,9 @@ static double post_all(const char *what, struct listener *listener)
         if (listener)
                 listener_bus_add(bus, listener);
         listener_bus_start(bus);
+        struct stage_info stage = {.name = "bench", .tasks = BATCH * ROUNDS, .submission_ms = 1};
+        listener_bus_post_job_start(bus, &(struct job_start){.ms = 1, .stages = &stage, .n_stages = 1});
+        listener_bus_post_stage_submitted(bus, &(struct stage_submitted){.stage = stage});
         double producer = 0, making = 0, before = process_seconds();
         int64_t id = 0;
         for (int i = 0; i < ROUNDS; i++) {

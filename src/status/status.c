@@ -153,7 +153,7 @@ struct status_executor *status_get_executor(struct status *s, const char *id, in
         x->added_ms = ms;
         vec_push(&s->executors, x);
         vec_push(&s->executor_names, (struct executor_ref){.id = x->id, .host = x->host});
-        s->last_ref = NULL;
+        memset(s->cache, 0, sizeof(s->cache));
         return x;
 }
 
@@ -161,8 +161,10 @@ struct status_executor *status_executor_of_task(struct status *s, const struct t
 {
         static const struct executor_ref unknown = {.id = "", .host = ""};
         const struct executor_ref *ref = info->executor ? info->executor : &unknown;
-        if (likely(ref == s->last_ref))
-                return s->last_executor;
+        struct status_executor_cache *cached =
+                &s->cache[(uintptr_t)ref / sizeof(*ref) % STATUS_EXECUTOR_CACHE];
+        if (likely(ref == cached->ref))
+                return cached->executor;
         struct status_executor *x = status_find_executor(s, ref->id);
         if (!x)
                 x = status_get_executor(s, ref->id, info->launch_ms);
@@ -170,8 +172,7 @@ struct status_executor *status_executor_of_task(struct status *s, const struct t
                 x->host = status_text(s, ref->host);
                 s->executor_names.data[x->number].host = x->host;
         }
-        s->last_ref = ref;
-        s->last_executor = x;
+        *cached = (struct status_executor_cache){ref, x};
         return x;
 }
 
@@ -189,6 +190,7 @@ void status_on_executor_added(struct status *s, const struct executor_added *e)
         struct status_executor *x = status_get_executor(s, e->id, e->ms);
         const struct status_profile *p = status_find_profile(s, e->resource_profile);
         status_see_time(s, e->ms);
+        x->is_registered = true;
         x->host = status_text(s, e->host);
         s->executor_names.data[x->number].host = x->host;
         x->cores = e->total_cores;
@@ -209,6 +211,7 @@ void status_on_block_manager_added(struct status *s, const struct block_manager_
         _cleanup_free_ char *host_port = mem_printf("%s%s", e->manager.host, port);
         status_see_time(s, e->ms);
         x->host_port = status_text(s, host_port);
+        x->is_registered = true;
         if (!x->host[0]) {
                 x->host = status_text(s, e->manager.host);
                 s->executor_names.data[x->number].host = x->host;
@@ -246,7 +249,7 @@ static void status_trim_executors(struct status *s)
                 s->executors.len--;
                 s->n_dead--;
         }
-        s->last_ref = NULL;
+        memset(s->cache, 0, sizeof(s->cache));
 }
 
 void status_on_executor_removed(struct status *s, const struct executor_removed *e)

@@ -139,6 +139,7 @@ struct status_stage {
 struct status_executor {
         uint32_t number; /* in the order of appearance; never reused */
         const char *id, *host, *host_port;
+        bool is_registered; /* false: only tasks name it, its event was lost */
         bool is_active, excluded, has_memory_info, has_peaks;
         int cores, max_tasks, resource_profile;
         int64_t added_ms, removed_ms;
@@ -220,7 +221,10 @@ struct status_options {
         size_t retained_tasks;                 /* of a stage attempt; 100,000 */
         size_t retained_dead_executors;        /* 100 */
         bool is_live;                          /* running tasks are not removed */
+        bool without_details; /* keep only sums: no single tasks, and no parts of executors in stages */
 };
+
+enum { STATUS_EXECUTOR_CACHE = 64 };
 
 struct status {
         struct status_options options;
@@ -241,8 +245,10 @@ struct status {
         struct arena texts;
         struct object_table interned;
         struct status_stage *last_stage;
-        const struct executor_ref *last_ref;   /* of the latest task, */
-        struct status_executor *last_executor; /* and its executor */
+        struct status_executor_cache {
+                const struct executor_ref *ref; /* NULL: free */
+                struct status_executor *executor;
+        } cache[STATUS_EXECUTOR_CACHE]; /* by the address of the executor_ref of a task */
         size_t n_dead;
 };
 

@@ -89,9 +89,11 @@ void status_on_task_start(struct status *s, const struct task_start *e)
                 stage->first_launch_ms = info->launch_ms;
         stage->speculation.tasks += info->speculative;
         stage->speculation.active += info->speculative;
-        status_stage_executor(stage, x->number)->active_tasks++;
         for (size_t i = 0; i < stage->jobs.len; i++)
                 stage->jobs.data[i].job->active_tasks++;
+        if (s->options.without_details)
+                return;
+        status_stage_executor(stage, x->number)->active_tasks++;
         task_columns_start(&stage->columns, info, x->number);
         size_t excess = status_excess(stage->columns.n_retained, s->options.retained_tasks);
         if (unlikely(excess))
@@ -375,15 +377,16 @@ void status_on_task_end(struct status *s, const struct task_end *e)
                 s->totals.unknown_ends++;
                 return;
         }
-        size_t row = task_columns_find(&stage->columns, e->info.id);
+        size_t row = s->options.without_details ? SIZE_MAX : task_columns_find(&stage->columns, e->info.id);
         if (row != SIZE_MAX) {
                 task_columns_end(&stage->columns, row, e, o.status);
                 if (unlikely(error || e->detail))
                         status_add_note(s, stage, row, e, error);
-        } else if (stage->columns.n_retained == stage->columns.n_rows) {
+        } else if (stage->columns.n_retained == stage->columns.n_rows && !s->options.without_details) {
                 s->totals.unknown_ends++;
         }
-        status_end_on_stage_executor(status_stage_executor(stage, x->number), e, &o);
+        if (!s->options.without_details)
+                status_end_on_stage_executor(status_stage_executor(stage, x->number), e, &o);
         if (unlikely(e->detail && e->detail->peaks))
                 status_raise_stage_peaks(stage, x->number, e->detail->peaks);
         status_end_in_stage(s, stage, e, &o, error);
