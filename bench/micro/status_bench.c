@@ -1,6 +1,6 @@
 /*
- * Measures the status core with one stage of 1,000,000 tasks, first without keeping single tasks: nanoseconds for each start and end, bytes for each task,
- * and milliseconds for the quantiles of all columns and for sorted pages.
+ * Measures the status core with one stage of 1,000,000 tasks, first without keeping single tasks: nanoseconds for each
+ * start and end, bytes for each task, and milliseconds for the quantiles of all columns and for sorted pages.
  */
 #include "bench.h"
 

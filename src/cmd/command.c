@@ -12,6 +12,7 @@ static const struct command {
         const char *help;
 } commands[] = {
         {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
+        {"applications", "print the application of an event log", command_applications, command_applications_help},
         {"class", "start a class of Spark (the same as spark-class)", command_class, command_class_help},
         {"compile", "compile C files into a shared object for submit", command_compile, command_compile_help},
         {"decommission", "decommission an executor before its container stops", command_decommission,
@@ -20,13 +21,16 @@ static const struct command {
         {"entrypoint", "the first process of a container", command_entrypoint, command_entrypoint_help},
         {"executor", "run an application's tasks, started by cluster managers", command_executor,
          command_executor_help},
+        {"executors", "print the executors of an event log", command_executors, command_executors_help},
         {"image", "write a container image of this Firesteel", command_image, command_image_help},
+        {"jobs", "print the jobs of an event log", command_jobs, command_jobs_help},
         {"logs", "print the logs of an application on YARN", command_logs, command_logs_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"shuffle-service", "serve map outputs, even after their executors have ended", command_shuffle_service,
          command_shuffle_service_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
          command_simulate_help},
+        {"stages", "print the stages of an event log", command_stages, command_stages_help},
         {"worker", "run executors and drivers for a standalone master", command_worker, command_worker_help},
         {"yarn-am", "the ApplicationMaster on YARN", command_yarn_am, command_yarn_am_help},
 };

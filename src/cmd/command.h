@@ -14,6 +14,7 @@
 FST_API int firesteel_main(int argc, char **argv);
 
 /* A command. argv[0] is its name, argv[1] its first argument. */
+int command_applications(int argc, char **argv);
 int command_submit(int argc, char **argv);
 int command_class(int argc, char **argv);
 int command_compile(int argc, char **argv);
@@ -21,15 +22,19 @@ int command_decommission(int argc, char **argv);
 int command_driver(int argc, char **argv);
 int command_entrypoint(int argc, char **argv);
 int command_executor(int argc, char **argv);
+int command_executors(int argc, char **argv);
 int command_image(int argc, char **argv);
+int command_jobs(int argc, char **argv);
 int command_logs(int argc, char **argv);
 int command_master(int argc, char **argv);
 int command_shuffle_service(int argc, char **argv);
 int command_simulate(int argc, char **argv);
+int command_stages(int argc, char **argv);
 int command_worker(int argc, char **argv);
 int command_yarn_am(int argc, char **argv);
 
 /* The help texts, each with a newline at its end. */
+extern const char command_applications_help[];
 extern const char command_submit_help[];
 extern const char command_class_help[];
 extern const char command_compile_help[];
@@ -37,11 +42,14 @@ extern const char command_decommission_help[];
 extern const char command_driver_help[];
 extern const char command_entrypoint_help[];
 extern const char command_executor_help[];
+extern const char command_executors_help[];
 extern const char command_image_help[];
+extern const char command_jobs_help[];
 extern const char command_logs_help[];
 extern const char command_master_help[];
 extern const char command_shuffle_service_help[];
 extern const char command_simulate_help[];
+extern const char command_stages_help[];
 extern const char command_worker_help[];
 extern const char command_yarn_am_help[];
 

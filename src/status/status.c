@@ -161,8 +161,7 @@ struct status_executor *status_executor_of_task(struct status *s, const struct t
 {
         static const struct executor_ref unknown = {.id = "", .host = ""};
         const struct executor_ref *ref = info->executor ? info->executor : &unknown;
-        struct status_executor_cache *cached =
-                &s->cache[(uintptr_t)ref / sizeof(*ref) % STATUS_EXECUTOR_CACHE];
+        struct status_executor_cache *cached = &s->cache[(uintptr_t)ref / sizeof(*ref) % STATUS_EXECUTOR_CACHE];
         if (likely(ref == cached->ref))
                 return cached->executor;
         struct status_executor *x = status_find_executor(s, ref->id);

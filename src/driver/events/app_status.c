@@ -279,7 +279,7 @@ struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)
 #define APP_STATUS_CALLBACK(kind) .on_##kind = app_status_on_##kind,
                 EVENT_KINDS(APP_STATUS_CALLBACK)
 #undef APP_STATUS_CALLBACK
-                .on_task_starts = app_status_on_task_starts,
+                        .on_task_starts = app_status_on_task_starts,
                 .on_task_ends = app_status_on_task_ends,
         };
         return a;

@@ -1,0 +1,420 @@
+/*
+ * firesteel applications, jobs, stages, executors: tables from an event log of Firesteel or of genuine Spark.
+ *
+ * events/event_reader.h reads the log and status/status.h makes entities of its events. This file handles arguments,
+ * files and columns.
+ */
+#include "cmd/command.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/codec/codec.h"
+#include "io/fs/file_systems.h"
+#include "status/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TABLE_HELP(name, summary, columns)                                                                               \
+        "Usage: firesteel " name " LOG\n"                                                                                \
+        "\n" summary " of an event log, which Firesteel or Spark 2.3 to 4.3 wrote.\n"                                    \
+        "LOG is a file, plain or compressed with zstd (.zstd), or the directory of a rolling log. It may be on a file\n" \
+        "system of a URI. The application may still run. Damaged lines are reported and skipped.\n"                      \
+        "\n"                                                                                                             \
+        "Columns: " columns ".\n"                                                                                        \
+        "\n"                                                                                                             \
+        "  --help  print this\n"
+
+const char command_applications_help[] =
+        TABLE_HELP("applications", "Prints the application", "id, attempt, name, user, start, duration, state");
+const char command_jobs_help[] = TABLE_HELP(
+        "jobs", "Prints the jobs", "id, state, start, duration, stages and tasks (done/all), failed tasks, name");
+const char command_stages_help[] =
+        TABLE_HELP("stages", "Prints the stages",
+                   "id, attempt, state, duration, tasks (done/all), failed tasks, median and longest task, input,\n"
+                   "output, shuffle read, shuffle write, spill, name");
+const char command_executors_help[] =
+        TABLE_HELP("executors", "Prints the executors",
+                   "id, address, state, cores, tasks (active, failed, completed), task time, input, shuffle read,\n"
+                   "shuffle write, reason of the removal");
+
+/* ------------------------------------------------------------------------------------------------- tables */
+
+/* Cells of a table, row by row. The first row is the heading. */
+struct table {
+        VEC(char *) cells;
+        size_t n_columns;
+};
+
+static void table_add(struct table *t, char *cell)
+{
+        /* A text from the log may hold line ends and controls of a terminal. */
+        for (char *c = cell; *c; c++)
+                if ((unsigned char)*c < ' ' || *c == 127)
+                        *c = ' ';
+        vec_push(&t->cells, cell);
+}
+
+static void table_print(const struct table *t)
+{
+        size_t rows = t->cells.len / t->n_columns;
+        for (size_t row = 0; row < rows; row++)
+                for (size_t column = 0; column < t->n_columns; column++) {
+                        const char *cell = t->cells.data[row * t->n_columns + column];
+                        size_t width = 0;
+                        for (size_t i = 0; i < rows; i++)
+                                width = MAX(width, strlen(t->cells.data[i * t->n_columns + column]));
+                        if (column + 1 == t->n_columns)
+                                printf("%s\n", cell);
+                        else
+                                printf("%-*s  ", (int)width, cell);
+                }
+}
+
+static void table_deinit(struct table *t)
+{
+        for (size_t i = 0; i < t->cells.len; i++)
+                free(t->cells.data[i]);
+        vec_deinit(&t->cells);
+}
+
+static void table_add_number(struct table *t, int64_t number)
+{
+        table_add(t, mem_printf("%" PRId64, number));
+}
+
+static void table_add_text(struct table *t, const char *text)
+{
+        table_add(t, mem_strdup(text && *text ? text : "-"));
+}
+
+static void table_add_time(struct table *t, int64_t ms)
+{
+        char text[32];
+        time_t seconds = (time_t)(ms / 1000);
+        struct tm parts;
+        if (ms <= 0 || !gmtime_r(&seconds, &parts) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts))
+                table_add_text(t, "-");
+        else
+                table_add(t, mem_printf("%s", text));
+}
+
+/* @ms negative: unknown. */
+static void table_add_duration(struct table *t, int64_t ms)
+{
+        if (ms < 0)
+                table_add_text(t, "-");
+        else if (ms < 1000)
+                table_add(t, mem_printf("%" PRId64 " ms", ms));
+        else if (ms < 60000)
+                table_add(t, mem_printf("%.1f s", (double)ms / 1e3));
+        else if (ms < 3600000)
+                table_add(t, mem_printf("%.1f min", (double)ms / 6e4));
+        else
+                table_add(t, mem_printf("%.1f h", (double)ms / 3.6e6));
+}
+
+static void table_add_bytes(struct table *t, int64_t bytes)
+{
+        static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+        double value = (double)bytes;
+        size_t unit = 0;
+        for (; value >= 1024 && unit + 1 < ARRAY_SIZE(units); unit++)
+                value /= 1024;
+        table_add(t, unit ? mem_printf("%.1f %s", value, units[unit]) : mem_printf("%" PRId64 " B", bytes));
+}
+
+static void table_add_heading(struct table *t, const char *const *names, size_t n)
+{
+        t->n_columns = n;
+        for (size_t i = 0; i < n; i++)
+                table_add_text(t, names[i]);
+}
+
+/* ------------------------------------------------------------------------------------------------ entities */
+
+static int64_t table_elapsed(const struct status *s, int64_t from, int64_t to)
+{
+        return from <= 0 ? -1 : MAX((to > 0 ? to : s->last_event_ms) - from, (int64_t)0);
+}
+
+static void fill_applications(struct table *t, const struct status *s)
+{
+        static const char *const names[] = {"ID", "ATTEMPT", "NAME", "USER", "STARTED", "DURATION", "STATE"};
+        const struct status_application *a = &s->application;
+        table_add_heading(t, names, ARRAY_SIZE(names));
+        table_add_text(t, a->id);
+        table_add_text(t, a->attempt_id);
+        table_add_text(t, a->name);
+        table_add_text(t, a->user);
+        table_add_time(t, a->start_ms);
+        table_add_duration(t, table_elapsed(s, a->start_ms, a->end_ms));
+        if (!a->has_ended)
+                table_add_text(t, "RUNNING");
+        else if (a->exit_code >= 0)
+                table_add(t, mem_printf("ENDED (exit status %d)", a->exit_code));
+        else
+                table_add_text(t, "ENDED");
+}
+
+static void fill_jobs(struct table *t, const struct status *s)
+{
+        static const char *const names[] = {"JOB", "STATE", "STARTED", "DURATION", "STAGES", "TASKS", "FAILED", "NAME"};
+        static const char *const states[] = {"RUNNING", "SUCCEEDED", "FAILED"};
+        table_add_heading(t, names, ARRAY_SIZE(names));
+        for (size_t i = s->jobs.len; i-- > 0;) {
+                const struct status_job *j = s->jobs.data[i];
+                table_add_number(t, j->id);
+                table_add_text(t, states[j->state]);
+                table_add_time(t, j->submission_ms);
+                table_add_duration(t, table_elapsed(s, j->submission_ms, j->completion_ms));
+                table_add(t, mem_printf("%d/%d", j->completed_stages, (int)j->stages.len - j->skipped_stages));
+                table_add(t, mem_printf("%" PRId64 "/%" PRId64, j->completed_indices, j->tasks - j->skipped_tasks));
+                table_add_number(t, j->failed_tasks);
+                table_add_text(t, j->description ? j->description : j->name);
+        }
+}
+
+static void fill_stages(struct table *t, const struct status *s)
+{
+        static const char *const names[] = {"STAGE",        "ATTEMPT",       "STATE",   "DURATION", "TASKS",
+                                            "FAILED",       "MEDIAN",        "LONGEST", "INPUT",    "OUTPUT",
+                                            "SHUFFLE READ", "SHUFFLE WRITE", "SPILL",   "NAME"};
+        static const char *const states[] = {"PENDING", "ACTIVE", "COMPLETE", "FAILED", "SKIPPED"};
+        static const double median[] = {0.5};
+        table_add_heading(t, names, ARRAY_SIZE(names));
+        for (size_t i = s->stages.len; i-- > 0;) {
+                const struct status_stage *g = s->stages.data[i];
+                const struct task_metrics *m = &g->metrics;
+                int64_t middle = -1;
+                task_columns_quantiles(&g->columns, TASK_DURATION, median, &middle, 1);
+                table_add_number(t, g->id);
+                table_add_number(t, g->attempt);
+                table_add_text(t, states[g->state]);
+                table_add_duration(t, g->state == STATUS_STAGE_SKIPPED || g->state == STATUS_STAGE_PENDING
+                                              ? -1
+                                              : table_elapsed(s, g->submission_ms, g->completion_ms));
+                table_add(t, mem_printf("%" PRId64 "/%d", g->indices.n, g->tasks));
+                table_add_number(t, g->failed_tasks);
+                table_add_duration(t, middle);
+                table_add_duration(t, middle < 0 ? -1 : g->longest_ms);
+                table_add_bytes(t, m->input_bytes);
+                table_add_bytes(t, m->output_bytes);
+                table_add_bytes(t, m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes);
+                table_add_bytes(t, m->shuffle_write.bytes);
+                table_add_bytes(t, m->disk_bytes_spilled);
+                table_add_text(t, g->description ? g->description : g->name);
+        }
+}
+
+static void fill_executors(struct table *t, const struct status *s)
+{
+        static const char *const names[] = {"EXECUTOR", "ADDRESS",      "STATE",         "CORES",
+                                            "ACTIVE",   "FAILED",       "COMPLETED",     "TASK TIME",
+                                            "INPUT",    "SHUFFLE READ", "SHUFFLE WRITE", "REASON"};
+        table_add_heading(t, names, ARRAY_SIZE(names));
+        for (size_t i = 0; i < s->executors.len; i++) {
+                const struct status_executor *x = s->executors.data[i];
+                if (!x->is_registered)
+                        continue;
+                table_add_text(t, x->id);
+                table_add_text(t, *x->host_port ? x->host_port : x->host);
+                table_add_text(t, !x->is_active ? "REMOVED" : x->excluded ? "EXCLUDED" : "ACTIVE");
+                table_add_number(t, x->cores);
+                table_add_number(t, x->active_tasks);
+                table_add_number(t, x->failed_tasks);
+                table_add_number(t, x->completed_tasks);
+                table_add_duration(t, x->duration_ms);
+                table_add_bytes(t, x->input_bytes);
+                table_add_bytes(t, x->shuffle_read_bytes);
+                table_add_bytes(t, x->shuffle_write_bytes);
+                table_add_text(t, x->removed_reason);
+        }
+}
+
+/* --------------------------------------------------------------------------------------------------- logs */
+
+struct log_source {
+        struct event_reader *reader;
+        struct status *status;
+        const char *path; /* for messages */
+        size_t n_reported;
+};
+
+static void log_source_on_event(void *owner, const struct log_event *e)
+{
+        struct log_source *source = owner;
+        status_on_log_event(source->status, e);
+}
+
+static void log_source_on_damaged(void *owner, size_t line, const char *problem)
+{
+        enum { MAX_REPORTED = 10 };
+        struct log_source *source = owner;
+        if (++source->n_reported <= MAX_REPORTED)
+                fprintf(stderr, "Warning: %s: line %zu is skipped: %s\n", source->path, line, problem);
+        else if (source->n_reported == MAX_REPORTED + 1)
+                fprintf(stderr, "Warning: %s: more lines are skipped\n", source->path);
+}
+
+static bool path_ends_with(const char *path, const char *end)
+{
+        size_t n = strlen(path), m = strlen(end);
+        return n >= m && strcmp(path + n - m, end) == 0;
+}
+
+/* Reads one file. Returns 0, or a negative code with @error. */
+static int log_source_read_file(struct log_source *source, const struct file_system *fs, char *path,
+                                struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        size_t room, got = 1;
+        if (path_ends_with(path, ".lz4") || path_ends_with(path, ".snappy") || path_ends_with(path, ".lzf"))
+                return error_set(error, -ENOTSUP,
+                                 "'%s' is compressed with a codec that this command cannot read: "
+                                 "write logs with spark.eventLog.compression.codec=zstd",
+                                 path);
+        int r = fs->open(fs, path, &file, error);
+        if (r < 0)
+                return r;
+        struct decoder *decoder = decoder_new();
+        bool zstd = path_ends_with(path, ".zstd") || path_ends_with(path, ".zstd.inprogress");
+        uint64_t offset = 0;
+        if (zstd)
+                r = decoder_start(decoder, CODEC_ZSTD, &file, error);
+        while (r == 0 && got > 0) {
+                char *to = event_reader_room(source->reader, &room);
+                if (zstd) {
+                        r = decoder_read(decoder, to, room, &got, error);
+                } else {
+                        ssize_t n = fs->read_at(&file, to, room, offset, error);
+                        r = n < 0 ? (int)n : 0;
+                        got = n < 0 ? 0 : (size_t)n;
+                        offset += got;
+                }
+                if (r == 0)
+                        event_reader_filled(source->reader, got);
+        }
+        if (r == -EBADMSG && path_ends_with(path, ".inprogress")) { /* its last frame is being written */
+                error_deinit(error);
+                r = 0;
+        }
+        decoder_free(decoder);
+        fs->close(&file, NULL);
+        return r;
+}
+
+struct log_file {
+        long number;
+        const char *path;
+};
+
+static int log_file_compare(const void *a, const void *b)
+{
+        const struct log_file *x = a, *y = b;
+        return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Reads the files events_1_…, events_2_… of a rolling log in this order. */
+static int log_source_read_directory(struct log_source *source, const struct file_system *fs, const char *path,
+                                     struct fst_error *error)
+{
+        struct file_list list = {0};
+        VEC(struct log_file) files = {0};
+        int r = fs->list(fs, path, &list, error);
+        for (size_t i = 0; r == 0 && i < list.len; i++) {
+                const char *name = strrchr(list.data[i].path, '/');
+                name = name ? name + 1 : list.data[i].path;
+                if (strncmp(name, "events_", 7) == 0)
+                        vec_push(&files, (struct log_file){strtol(name + 7, NULL, 10), list.data[i].path});
+        }
+        if (r == 0 && !files.len)
+                r = error_set(error, -ENOENT, "'%s' is a directory without files events_N_…: name a log", path);
+        qsort(files.data, files.len, sizeof(*files.data), log_file_compare);
+        for (size_t i = 0; r == 0 && i < files.len; i++) {
+                _cleanup_free_ char *copy = mem_strdup(files.data[i].path);
+                r = log_source_read_file(source, fs, copy, error);
+        }
+        vec_deinit(&files);
+        file_list_deinit(&list);
+        return r;
+}
+
+static int log_source_read(struct log_source *source, struct fst_error *error)
+{
+        _cleanup_free_ char *path = NULL;
+        const struct file_system *fs;
+        struct file_status found = {0};
+        int r = file_system_resolve(source->path, &path, &fs, error);
+        if (r == 0)
+                r = fs->stat(fs, path, &found, error);
+        if (r == -ENOENT)
+                return error_set(error, r, "'%s' does not exist", source->path);
+        if (r < 0)
+                return r;
+        r = found.directory ? log_source_read_directory(source, fs, path, error)
+                            : log_source_read_file(source, fs, path, error);
+        file_status_deinit(&found);
+        event_reader_end(source->reader, true);
+        if (r == 0 && !event_reader_counts(source->reader).events)
+                r = error_set(error, -EINVAL, "'%s' has no event: it is not an event log of Spark", source->path);
+        return r;
+}
+
+/* Runs one of the commands. Returns the exit status. */
+static int table_run(int argc, char **argv, const char *help, void (*fill)(struct table *t, const struct status *s))
+{
+        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+                return fputs(help, stdout) < 0 || fflush(stdout) != 0;
+        if (argc != 2 || argv[1][0] == '-') {
+                fprintf(stderr, "Error: name one event log\n\n%s", help);
+                return 2;
+        }
+        struct fst_error error = FST_ERROR_INIT;
+        struct table table = {0};
+        struct log_source source = {.path = argv[1], .status = status_new(NULL)};
+        source.reader = event_reader_new(&(struct event_reader_options){
+                .on_event = log_source_on_event, .on_damaged = log_source_on_damaged, .owner = &source});
+        int r = log_source_read(&source, &error);
+        if (r < 0) {
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        } else {
+                const struct status_totals *t = &source.status->totals;
+                fill(&table, source.status);
+                table_print(&table);
+                if (t->lost_ends || t->unknown_ends)
+                        fprintf(stderr,
+                                "Warning: %s: events are missing: %" PRId64 " tasks have no end, %" PRId64
+                                " no start\n",
+                                source.path, t->lost_ends, t->unknown_ends);
+        }
+        table_deinit(&table);
+        event_reader_free(source.reader);
+        status_free(source.status);
+        error_deinit(&error);
+        return r < 0 || fflush(stdout) != 0;
+}
+
+int command_applications(int argc, char **argv)
+{
+        return table_run(argc, argv, command_applications_help, fill_applications);
+}
+
+int command_jobs(int argc, char **argv)
+{
+        return table_run(argc, argv, command_jobs_help, fill_jobs);
+}
+
+int command_stages(int argc, char **argv)
+{
+        return table_run(argc, argv, command_stages_help, fill_stages);
+}
+
+int command_executors(int argc, char **argv)
+{
+        return table_run(argc, argv, command_executors_help, fill_executors);
+}

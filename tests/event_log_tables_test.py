@@ -1,0 +1,100 @@
+"""firesteel applications, jobs, stages and executors print what an event log says."""
+import json
+import os
+import subprocess
+
+FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
+T0 = 1700000000000
+
+
+def stage(**more):
+    return {"Stage ID": 0, "Stage Attempt ID": 0, "Stage Name": "count at a.c:1", "Number of Tasks": 2, "RDD Info": [],
+            "Parent IDs": [], "Details": "", "Submission Time": T0 + 1000, **more}
+
+
+def task(number, **more):
+    return {"Task ID": number, "Index": number, "Attempt": 0, "Launch Time": T0 + 1000, "Executor ID": "0", "Host": "h",
+            "Locality": "ANY", "Speculative": False, "Getting Result Time": 0, **more}
+
+
+EVENTS = [
+    {"Event": "SparkListenerLogStart", "Spark Version": "3.5.0"},
+    {"Event": "SparkListenerApplicationStart", "App Name": "tables", "App ID": "app-1", "Timestamp": T0, "User": "me"},
+    {"Event": "SparkListenerExecutorAdded", "Timestamp": T0, "Executor ID": "0",
+     "Executor Info": {"Host": "h", "Total Cores": 3, "Log Urls": {}}},
+    {"Event": "SparkListenerJobStart", "Job ID": 7, "Submission Time": T0 + 1000, "Stage Infos": [stage()], "Stage IDs": [0]},
+    {"Event": "SparkListenerStageSubmitted", "Stage Info": stage()},
+    *({"Event": "SparkListenerTaskStart", "Stage ID": 0, "Stage Attempt ID": 0, "Task Info": task(i)} for i in range(2)),
+    *({"Event": "SparkListenerTaskEnd", "Stage ID": 0, "Stage Attempt ID": 0, "Task Type": "ResultTask",
+       "Task End Reason": {"Reason": "Success"}, "Task Info": task(i, **{"Finish Time": T0 + 3500 + 1000 * i}),
+       "Task Metrics": {"Executor Run Time": 2000, "Input Metrics": {"Bytes Read": 2048, "Records Read": 1}}}
+      for i in range(2)),
+    {"Event": "SparkListenerStageCompleted", "Stage Info": stage(**{"Completion Time": T0 + 5000})},
+    {"Event": "SparkListenerJobEnd", "Job ID": 7, "Completion Time": T0 + 6000, "Job Result": {"Result": "JobSucceeded"}},
+    {"Event": "SparkListenerApplicationEnd", "Timestamp": T0 + 9000, "ExitCode": 3},
+]
+LINES = [json.dumps(event, separators=(",", ":")) + "\n" for event in EVENTS]
+
+
+def run(command, log):
+    return subprocess.run([FIRESTEEL, command, str(log)], capture_output=True, text=True, check=False, timeout=50)
+
+
+def rows(command, log):
+    done = run(command, log)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [line.split("  ") for line in done.stdout.splitlines()]
+
+
+def cells(command, log):
+    """Return the only row of a table by its heading."""
+    heading, row = ([cell.strip() for cell in line if cell.strip()] for line in rows(command, log))
+    return dict(zip(heading, row))
+
+
+def test_tables_of_a_file(tmp_path):
+    log = tmp_path / "app-1"
+    log.write_text("".join(LINES))
+    assert cells("applications", log) == {
+        "ID": "app-1", "ATTEMPT": "-", "NAME": "tables", "USER": "me", "STARTED": "2023-11-14 22:13:20",
+        "DURATION": "9.0 s", "STATE": "ENDED (exit status 3)"}
+    assert cells("jobs", log) == {"JOB": "7", "STATE": "SUCCEEDED", "STARTED": "2023-11-14 22:13:21", "DURATION": "5.0 s",
+                                  "STAGES": "1/1", "TASKS": "2/2", "FAILED": "0", "NAME": "count at a.c:1"}
+    found = cells("stages", log)
+    assert (found["STATE"], found["TASKS"], found["MEDIAN"], found["LONGEST"], found["INPUT"]) == (
+        "COMPLETE", "2/2", "3.5 s", "3.5 s", "4.0 KiB")
+    found = cells("executors", log)
+    assert (found["STATE"], found["CORES"], found["COMPLETED"], found["TASK TIME"]) == ("ACTIVE", "3", "2", "6.0 s")
+
+
+def test_rolling_log_is_read_in_the_order_of_its_files(tmp_path):
+    for number, lines in ((10, LINES[9:]), (2, LINES[4:9]), (1, LINES[:4])):
+        (tmp_path / f"events_{number}_app-1").write_text("".join(lines))
+    (tmp_path / "appstatus_app-1").write_text("")
+    assert cells("jobs", tmp_path)["TASKS"] == "2/2"
+
+
+def test_running_application(tmp_path):
+    log = tmp_path / "app-1.inprogress"
+    log.write_text("".join(LINES[:8]) + LINES[8][:50])
+    assert cells("applications", log)["STATE"] == "RUNNING"
+    assert cells("stages", log)["TASKS"] == "1/2"
+
+
+def test_damaged_lines_and_lost_events_are_reported(tmp_path):
+    log = tmp_path / "app-1"
+    log.write_text("".join(LINES[:5] + ["{broken\n"] + LINES[6:7] + LINES[9:]))
+    done = run("stages", log)
+    assert done.returncode == 0 and "0/2" in done.stdout
+    assert "line 6 is skipped: a name was expected" in done.stderr
+    assert "1 tasks have no end, 0 no start" in done.stderr
+
+
+def test_wrong_logs(tmp_path):
+    (tmp_path / "text").write_text("nothing\n")
+    (tmp_path / "log.lz4").write_text("x")
+    for log, message in (("none", "does not exist"), ("text", "it is not an event log of Spark"), ("log.lz4", "codec"),
+                         ("", "a directory without files events_N")):
+        done = run("jobs", tmp_path / log)
+        assert done.returncode == 1 and message in done.stderr, done.stderr
+    assert run("jobs", "--nope").returncode == 2
