@@ -147,6 +147,10 @@ def context(store, application):
     container.update(variables)
     container["tokens"] = credentials(bytes.fromhex(container.get("tokens", [""])[0]))
     container["acls"] = sorted(map(str, container.get("acls", [])))
+    # The ResourceManager changes these when it looks for a node.
+    for request in found.get("resource requests", ()):
+        found.pop("resource", None)
+        request.pop("containers", None)
     # YARN keeps a set of them.
     if "tags" in found:
         found["tags"] = [sorted(found["tags"])]
