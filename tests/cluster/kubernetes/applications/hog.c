@@ -1,7 +1,8 @@
 /*
  * The sum of 0 … N-1.   hog driver|task N
  *
- * With "driver" main allocates memory until it is killed. With "task" the first attempt of the first partition does.
+ * With "driver" main takes memory until it is killed. With "task" the first attempt of the first partition does. The
+ * memory is shared, because malloc returns NULL before a container's limit is reached.
  */
 #include <firesteel/firesteel.h>
 
@@ -9,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/mman.h>
+
 static void take_all(void)
 {
         for (;;) {
-                char *more = malloc(1 << 20);
-                if (more)
+                char *more = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+                if (more != MAP_FAILED)
                         memset(more, 1, 1 << 20);
         }
 }
