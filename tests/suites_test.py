@@ -56,7 +56,8 @@ def test_every_suite_has_its_cases():
     assert list(dict.fromkeys(suite for suite, _, _ in rows())) == [
         "RDDSuite", "PairRDDFunctionsSuite", "SortingSuite", "ShuffleSuite", "CheckpointSuite", "AccumulatorSuite",
         "ContextCleanerSuite", "MemoryManagerSuite", "BlockManagerSuite", "YarnAllocatorSuite", "ResourceRequestHelperSuite",
-        "ApplicationMasterSuite", "ExecutorRunnableSuite"]
+        "ApplicationMasterSuite", "ExecutorRunnableSuite", "ClientSuite", "ClientDistributedCacheManagerSuite",
+        "YarnSparkHadoopUtilSuite", "YarnClusterSuite", "YarnShuffleServiceSuite"]
 
 
 def test_what_the_comparison_with_spark_submit_excuses_is_a_difference_that_is_told():

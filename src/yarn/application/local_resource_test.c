@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +113,51 @@ static void urls_have_only_the_parts_of_the_path(void **state)
         }
 }
 
+static int stat_calls;
+
+static int stat_and_count(const struct file_system *fs, const char *path, struct file_status *status,
+                          struct fst_error *error)
+{
+        stat_calls++;
+        if (strstr(path, "missing"))
+                return error_set(error, -ENOENT, "%s does not exist", path);
+        *status = (struct file_status){.path = mem_strdup(path),
+                                       .size = 20,
+                                       .modified_ms = 10,
+                                       .permission = strstr(path, "closed") ? 0700 : 0755};
+        return 0;
+}
+
+static void asks_for_each_status_once(void **state)
+{
+        static const struct file_system fs = {.scheme = "hdfs", .stat = stat_and_count};
+        struct file_statuses seen = {0};
+        struct local_resource a = {0}, b = {0}, c = {0}, closed = {0};
+        struct fst_error error = FST_ERROR_INIT;
+        stat_calls = 0;
+        assert_int_equal(local_resource_look(&a, &seen, &fs, "hdfs://nn/tmp/a", &error), 0);
+        assert_int_equal(stat_calls, 3); /* the file, /tmp and / */
+        assert_int_equal(local_resource_look(&b, &seen, &fs, "hdfs://nn/tmp/b", &error), 0);
+        assert_int_equal(stat_calls, 4);
+        assert_int_equal(local_resource_look(&c, &seen, &fs, "hdfs://nn/root/c", &error), 0);
+        assert_int_equal(stat_calls, 6);
+        assert_int_equal(local_resource_look(&a, &seen, &fs, "hdfs://nn/tmp/a", &error), 0);
+        assert_int_equal(stat_calls, 6);
+        assert_int_equal(a.size, 20);
+        assert_int_equal(a.modified_ms, 10);
+        assert_true(a.is_public);
+        assert_int_equal(local_resource_look(&closed, &seen, &fs, "hdfs://nn/closed/a", &error), 0);
+        assert_false(closed.is_public);
+        assert_int_equal(local_resource_look(&closed, &seen, &fs, "hdfs://nn/missing", &error), -ENOENT);
+        assert_string_equal(error_message(&error), "hdfs://nn/missing does not exist");
+        local_resource_deinit(&a);
+        local_resource_deinit(&b);
+        local_resource_deinit(&c);
+        local_resource_deinit(&closed);
+        file_statuses_deinit(&seen);
+        error_deinit(&error);
+}
+
 static void refuses_damaged_lists(void **state)
 {
         struct local_resources found = {0};
@@ -141,6 +187,7 @@ static const struct CMUnitTest cases[] = {
         cmocka_unit_test(stores_a_file_once),
         cmocka_unit_test(reads_what_was_described),
         cmocka_unit_test(urls_have_only_the_parts_of_the_path),
+        cmocka_unit_test(asks_for_each_status_once),
         cmocka_unit_test(refuses_damaged_lists),
 };
 

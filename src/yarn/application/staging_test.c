@@ -225,6 +225,25 @@ static void links_follow_fragments_and_kinds(void **state)
         assert_null(strstr(strmap_get(&cache, "spark.yarn.cache.filenames"), "main.py"));
 }
 
+static void refuses_libraries_that_are_missing(void **state)
+{
+        _cleanup_free_ char *wanted = mem_printf("Path file:%s does not exist", at("nowhere/x.jar"));
+        conf_set(&conf, "spark.yarn.jars", at("nowhere/x.jar"));
+        assert_int_equal(fill(), -ENOENT);
+        assert_string_equal(error_message(&error), wanted);
+}
+
+static void archive_replaces_libraries(void **state)
+{
+        conf_set(&conf, "spark.yarn.archive", file("libs.zip", "content"));
+        conf_set(&conf, "spark.yarn.submit.file.replication", "7");
+        assert_int_equal(fill(), 0);
+        assert_int_equal(staging.replication, 7);
+        assert_true(link_of("__spark_libs__")->archive);
+        assert_int_equal(link_of("__spark_libs__")->size, 7);
+        assert_null(strstr(link_of("__spark_libs__")->path, "__spark_libs__")); /* not the jars of SPARK_HOME */
+}
+
 static void a_local_jar_is_not_uploaded(void **state)
 {
         main_jar = "local:/opt/app.jar";
@@ -394,6 +413,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(uploads_libraries_application_and_configuration, setup, teardown),
                 cmocka_unit_test_setup_teardown(configuration_archive_holds_what_spark_puts_there, setup, teardown),
                 cmocka_unit_test_setup_teardown(links_follow_fragments_and_kinds, setup, teardown),
+                cmocka_unit_test_setup_teardown(refuses_libraries_that_are_missing, setup, teardown),
+                cmocka_unit_test_setup_teardown(archive_replaces_libraries, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_local_jar_is_not_uploaded, setup, teardown),
                 cmocka_unit_test_setup_teardown(refuses_duplicates_and_local_archives, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_pattern_may_match_no_jar, setup, teardown),

@@ -121,6 +121,13 @@ static void tells_what_is_set(void **state)
         assert_string_equal(context.log_aggregation_context->rolled_exclude_pattern, "x");
 }
 
+static void has_another_type(void **state)
+{
+        conf_set(&conf, "spark.yarn.applicationType", "SPARK-SQL");
+        build();
+        assert_string_equal(context.application_type, "SPARK-SQL");
+}
+
 static void unmanaged_application_has_no_container(void **state)
 {
         assert_int_equal(yarn_settings_read(&settings, &conf, NULL), 0);
@@ -199,6 +206,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(tells_name_queue_and_resources, setup, teardown),
                 cmocka_unit_test_setup_teardown(tells_what_is_set, setup, teardown),
+                cmocka_unit_test_setup_teardown(has_another_type, setup, teardown),
                 cmocka_unit_test_setup_teardown(unmanaged_application_has_no_container, setup, teardown),
                 cmocka_unit_test_setup_teardown(leaves_out_unknown_resource_types, setup, teardown),
                 cmocka_unit_test_setup_teardown(files_have_parts_of_their_uri, setup, teardown),
