@@ -139,7 +139,8 @@ def test_an_installed_cluster_runs(installed):
         ours = {f.name for f in pathlib.Path(TOP).glob(pattern)}
         assert ours and {f.name for f in home.folder.glob(pattern)} == ours, pattern
     units = home.folder / "share" / "firesteel" / "systemd"
-    assert {f.name for f in units.iterdir()} == {"firesteel-master.service", "firesteel-worker.service", "worker.env"}
+    assert {f.name for f in units.iterdir()} == {"firesteel-master.service", "firesteel-shuffle.service", "firesteel-worker.service",
+                                            "worker.env"}
     status, said = home.run("start-all.sh")
     assert status == 0, said
     home.wait_for(WORKER, f"Successfully registered with master spark://127.0.0.1:{home.port}\n")

@@ -21,13 +21,17 @@ class Application:
         os.makedirs(folder)
         self.environment = {"PATH": os.environ["PATH"], "HOME": folder, "HADOOP_CONF_DIR": yarn.conf}
 
-    def run(self, *words):
-        words = [self.program, "--master", "yarn", "--num-executors", "1", "--executor-memory", "64m", "--driver-memory", "64m",
+    def command(self, *words):
+        return [self.program, "--master", "yarn", "--num-executors", "1", "--executor-memory", "64m", "--driver-memory", "64m",
                  "--conf", "spark.executor.memoryOverhead=64m", "--conf", "spark.driver.memoryOverhead=64m",
                  "--conf", "spark.yarn.am.memory=64m", "--conf", "spark.yarn.am.memoryOverhead=64m",
                  "--conf", "spark.yarn.maxAppAttempts=1", "--conf", "spark.yarn.report.interval=100ms", *words]
-        return subprocess.run(words, cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=180,
-                              stdin=subprocess.DEVNULL, check=False)
+
+    def run(self, *words, **more):
+        """A variable of @more that is None is not set."""
+        environment = {k: v for k, v in {**self.environment, **more}.items() if v is not None}
+        return subprocess.run(self.command(*words), cwd=self.folder, env=environment, text=True, capture_output=True,
+                              timeout=180, stdin=subprocess.DEVNULL, check=False)
 
 
 def id_of(done):

@@ -27,12 +27,13 @@ NODE_EXPIRY_MS = 3000  # after which a NodeManager that is silent is lost
 class Yarn(hadoop.Daemons):
     """`conf` is the folder for HADOOP_CONF_DIR. Nodes have the hosts localhost and 127.0.0.2.
 
-    @core and @yarn are more settings, @sites more files with settings; with @hdfs there are a NameNode and a DataNode; with two @masters they are a pair
-    of which the first becomes active; @environment is for the daemons.
+    @core and @yarn are more settings, @node those of NodeManagers, @sites more files with settings; with @hdfs there are a
+    NameNode and a DataNode; with two @masters they are a pair of which the first becomes active; @environment is for the
+    daemons.
     """
 
     def __init__(self, build, folder, nodes=2, masters=1, hdfs=True, core=None, yarn=None, more_hdfs=None, environment=None,
-                 java_options=(), sites=None):
+                 java_options=(), sites=None, node=None):
         super().__init__(folder)
         self.nodes, self.hdfs = nodes, hdfs
         self.more_environment, self.java_options = environment or {}, java_options
@@ -46,10 +47,10 @@ class Yarn(hadoop.Daemons):
             self.core["fs.defaultFS"] = f"hdfs://127.0.0.1:{self.hdfs_settings(more_hdfs or {})}"
         self.sites["core-site.xml"] = self.core
         self.write_conf(self.conf, self.sites)
-        for node in range(nodes):
+        for number in range(nodes):
             sites = dict(self.sites)
-            sites["yarn-site.xml"] = {**sites["yarn-site.xml"], **self.node_settings(node)}
-            self.write_conf(self.conf_of(f"nm{node + 1}"), sites)
+            sites["yarn-site.xml"] = {**sites["yarn-site.xml"], **self.node_settings(number), **(node or {})}
+            self.write_conf(self.conf_of(f"nm{number + 1}"), sites)
         for master in self.masters if masters > 1 else ():
             sites = dict(self.sites)
             sites["yarn-site.xml"] = {**sites["yarn-site.xml"], "yarn.resourcemanager.ha.id": master}

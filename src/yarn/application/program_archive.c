@@ -250,9 +250,14 @@ int program_archive_store(const struct fst_conf *conf, struct local_resource *ou
         _cleanup_free_ char *folder = NULL;
         int r = conf_get_string(conf, "spark.firesteel.yarn.cacheDir", &folder, error);
         r = r < 0 ? r : program_archive_find(conf_get_value(conf, "spark.local.dir"), &archive, error);
-        r = r < 0 ? r : cluster_file_store(folder, archive.path, archive.sha256, ".tar.gz", out, error);
         if (r < 0)
                 return r;
+        _cleanup_(error_deinit) struct fst_error why = FST_ERROR_INIT;
+        r = cluster_file_store(folder, archive.path, archive.sha256, ".tar.gz", out, &why);
+        if (r < 0)
+                return error_set(error, r, "%s%s", error_message(&why),
+                                 r == -EACCES ? " (set spark.firesteel.yarn.cacheDir to a directory that you may write)"
+                                              : "");
         out->link = mem_strdup(YARN_PROGRAM_LINK);
         out->archive = true;
         return 0;

@@ -2,6 +2,7 @@
 #include "yarn/conf/yarn_conf.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
@@ -143,6 +144,21 @@ bool yarn_conf_is_secure(const struct yarn_conf *conf)
         return hadoop_conf_is_secure(&conf->hadoop);
 }
 
+/* A client without yarn-site.xml would only learn that nothing listens on this machine. */
+static void yarn_conf_warn_of_default(const struct yarn_conf *conf, const char *address)
+{
+        static const char *const keys[] = {"yarn.resourcemanager.address", "yarn.resourcemanager.hostname",
+                                           "yarn.resourcemanager.ha.rm-ids"};
+        const char *dir = conf->hadoop.env("HADOOP_CONF_DIR");
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+                if (strmap_get(&conf->hadoop.values, keys[i]))
+                        return;
+        dir = dir ? dir : conf->hadoop.env("YARN_CONF_DIR");
+        log_warn("Client",
+                 "yarn.resourcemanager.address is not set: trying %s. Set it in yarn-site.xml in HADOOP_CONF_DIR (%s)",
+                 address, dir ? dir : "not set");
+}
+
 int yarn_conf_client(const struct yarn_conf *conf, enum yarn_service service, const struct hadoop_token *token,
                      const char *proxy_user, uv_loop_t *loop, struct hadoop_rpc_client **out, struct fst_error *error)
 {
@@ -162,6 +178,8 @@ int yarn_conf_client(const struct yarn_conf *conf, enum yarn_service service, co
         r = r < 0 ? r : yarn_conf_get_int(conf, "ipc.client.rpc-timeout.ms", 0, &timeout, error);
         if (r < 0)
                 return r;
+        if (service == YARN_RM_CLIENT)
+                yarn_conf_warn_of_default(conf, addresses.data[0]);
         const bool secure = yarn_conf_is_secure(conf);
         proxy_user = proxy_user ? proxy_user : other;
         const struct hadoop_rpc_client_options options = {
