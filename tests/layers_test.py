@@ -119,3 +119,11 @@ def test_function_that_only_tests_call_gives_its_reason(tree, comment, code):
     found, output = check(tree)
     assert found == code
     assert ("only tests call buf_attic: remove it" in output) == (code == 1)
+
+
+@pytest.mark.parametrize("tag, code", [("struct buf {", 1), ("enum buf_attic {", 0)])
+def test_type_tags_are_unique(tree, tag, code):
+    append(tree / "src/base/list_test.c", f"{tag}\n        ATTIC\n}};")
+    found, output = check(tree)
+    assert found == code
+    assert ("struct buf is also defined in" in output) == (code == 1)

@@ -52,7 +52,7 @@ static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt
 {
 }
 
-static void lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
+static void bench_task_lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
 }
 
@@ -79,7 +79,7 @@ static const struct sched_ops ops = {
         .stage_submitted = submitted,
         .launch = launch,
         .kill_task = kill_task,
-        .task_lost = lost,
+        .task_lost = bench_task_lost,
         .task_accepted = accepted,
         .stage_completed = completed,
         .job_ended = job_ended,

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static const struct command {
+static const struct program_command {
         const char *name, *summary;
         int (*run)(int argc, char **argv);
         const char *help;
@@ -35,7 +35,7 @@ static const struct command {
         {"yarn-am", "the ApplicationMaster on YARN", command_yarn_am, command_yarn_am_help},
 };
 
-static const struct command *command_find(const char *name)
+static const struct program_command *command_find(const char *name)
 {
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
                 if (strcmp(commands[i].name, name) == 0)
@@ -78,7 +78,7 @@ static int command_unknown(const char *name)
 
 static int command_help(int argc, char **argv)
 {
-        const struct command *command = argc > 2 ? command_find(argv[2]) : NULL;
+        const struct program_command *command = argc > 2 ? command_find(argv[2]) : NULL;
         if (argc > 2 && !command)
                 return command_unknown(argv[2]);
         if (command)
@@ -113,6 +113,6 @@ int firesteel_main(int argc, char **argv)
         }
         if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
                 return command_help(argc, argv);
-        const struct command *command = command_find(argv[1]);
+        const struct program_command *command = command_find(argv[1]);
         return command ? command->run(argc - 1, argv + 1) : command_unknown(argv[1]);
 }

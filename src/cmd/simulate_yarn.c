@@ -52,10 +52,10 @@ struct yarn_request {
         bool json;
 };
 
-enum sim_state { SIM_GRANTED, SIM_LAUNCHING, SIM_RUNNING, SIM_RELEASED, SIM_ENDED };
+enum simulated_state { SIM_GRANTED, SIM_LAUNCHING, SIM_RUNNING, SIM_RELEASED, SIM_ENDED };
 
-struct sim_container {
-        enum sim_state state;
+struct simulated_container {
+        enum simulated_state state;
         int host, profile;
         int32_t executor; /* 0: none was launched */
         bool finishing;   /* the driver was told that its node leaves */
@@ -72,7 +72,7 @@ struct yarn_world {
         int *excluded_until;      /* the same for the driver: the heartbeat; 0: not excluded */
         int *used;                /* containers of each host */
         int room;                 /* of each host */
-        VEC(struct sim_container) containers;
+        VEC(struct simulated_container) containers;
         VEC(int) executors; /* executor - 1 → container */
         int64_t now;
         int heartbeats, failed, refused, lost, left, exclusions, restarted;
@@ -160,14 +160,14 @@ static void world_exclude(struct yarn_world *w, const char *host, bool excluded)
 
 static void world_release(struct yarn_world *w, size_t n)
 {
-        struct sim_container *c = &w->containers.data[n];
+        struct simulated_container *c = &w->containers.data[n];
         if (c->state != SIM_ENDED)
                 c->state = SIM_RELEASED;
 }
 
 static void world_launch(struct yarn_world *w, size_t n, int32_t executor)
 {
-        struct sim_container *c = &w->containers.data[n];
+        struct simulated_container *c = &w->containers.data[n];
         if (c->state != SIM_GRANTED)
                 world_violate(w, "container %zu is launched in state %d", n, c->state);
         if ((size_t)executor != w->executors.len + 1)
@@ -183,7 +183,7 @@ static void world_report(struct yarn_world *w, int32_t executor)
                 world_violate(w, "executor %d, which was never launched, is reported as exited", executor);
                 return;
         }
-        struct sim_container *c = &w->containers.data[w->executors.data[executor - 1]];
+        struct simulated_container *c = &w->containers.data[w->executors.data[executor - 1]];
         if (c->exited)
                 world_violate(w, "executor %d is reported as exited twice", executor);
         c->exited = true;
@@ -192,7 +192,7 @@ static void world_report(struct yarn_world *w, int32_t executor)
 /* The driver is told that the executor's node leaves. */
 static void world_tell(struct yarn_world *w, int32_t executor)
 {
-        struct sim_container *c = &w->containers.data[w->executors.data[executor - 1]];
+        struct simulated_container *c = &w->containers.data[w->executors.data[executor - 1]];
         if (c->state != SIM_RUNNING)
                 world_violate(w, "executor %d, which is in state %d, is told to finish", executor, c->state);
         c->finishing = true;
@@ -258,7 +258,7 @@ static void world_grant(struct yarn_world *w, int profile)
                 *rack_row -= *rack_row > 0;
                 w->used[host]++;
                 vec_push(&w->containers,
-                         (struct sim_container){.state = SIM_GRANTED, .host = host, .profile = profile});
+                         (struct simulated_container){.state = SIM_GRANTED, .host = host, .profile = profile});
                 const struct yarn_granted granted = {.id = world_id(n),
                                                      .host = host_name(host, host_text),
                                                      .rack = rack_name(rack, rack_text),
@@ -278,7 +278,7 @@ static void world_end(struct yarn_world *w, size_t n, int status)
         w->containers.data[n].state = SIM_ENDED;
         yarn_allocator_completed(&w->allocator, &completed, w->now);
         world_drain(w);
-        const struct sim_container *c = &w->containers.data[n];
+        const struct simulated_container *c = &w->containers.data[n];
         if (c->executor && c->exited == c->refused)
                 world_violate(w, "the end of executor %d is %s", c->executor,
                               c->exited ? "reported, although it was never started" : "not reported");
@@ -327,7 +327,7 @@ static void world_leave(struct yarn_world *w)
         yarn_allocator_decommissioning(&w->allocator, host_name(host, text));
         world_drain(w);
         for (size_t i = 0; i < w->containers.len; i++) {
-                const struct sim_container *c = &w->containers.data[i];
+                const struct simulated_container *c = &w->containers.data[i];
                 if (c->host == host && c->state == SIM_RUNNING && !c->finishing)
                         world_violate(w, "executor %d on a leaving node is not told to finish", c->executor);
         }
@@ -371,7 +371,7 @@ static void world_round(struct yarn_world *w, bool faults)
         for (int profile = 0; profile < r->profiles; profile++)
                 world_grant(w, profile);
         for (size_t i = 0; i < w->containers.len; i++) {
-                const enum sim_state state = w->containers.data[i].state;
+                const enum simulated_state state = w->containers.data[i].state;
                 if (state == SIM_LAUNCHING) {
                         world_answer_launch(w, i, faults && world_happens(w, r->launch_failures));
                 } else if (state == SIM_RELEASED) {

@@ -9,7 +9,7 @@
 #include "events/events.h"
 #include "driver/backend/scheduler_backend.h"
 
-struct bench {
+struct driver_bench {
         struct scheduler_backend backend;
         struct fst_context sc;
         struct sched *sched;
@@ -20,7 +20,7 @@ struct bench {
 
 static bool request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n)
 {
-        struct bench *b = container_of(backend, struct bench, backend);
+        struct driver_bench *b = container_of(backend, struct driver_bench, backend);
         for (int i = 0; i < n; i++) {
                 buf_printf(&b->asked, "target %d, %d local:", requests[i].target, requests[i].local_tasks);
                 for (int k = 0; k < requests[i].n_hosts; k++)
@@ -51,7 +51,7 @@ static int preferred(void *owner, const struct lineage *rdd, int partition, stru
 
 static void stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
-        struct bench *b = owner;
+        struct driver_bench *b = owner;
         allocation_stage_submitted(b->a, b->sched, set);
 }
 
@@ -103,11 +103,11 @@ static struct sched_ops sched_ops = {.job_started = on_job,
                                      .stage_removed = on_stage_removed,
                                      .job_removed = on_job};
 
-static void bench_start(struct bench *b, bool placed)
+static void bench_start(struct driver_bench *b, bool placed)
 {
         struct fst_error error = FST_ERROR_INIT;
         const struct sched_config config = SCHED_CONFIG_DEFAULT;
-        *b = (struct bench){.backend = {.class = &fake_class},
+        *b = (struct driver_bench){.backend = {.class = &fake_class},
                             .rdd = {.partitions = 6, .name = "TestRDD", .call_site = "test at a.c:1"}};
         b->sc.conf = fst_conf_new();
         fst_conf_set(b->sc.conf, "spark.dynamicAllocation.enabled", "true");
@@ -121,7 +121,7 @@ static void bench_start(struct bench *b, bool placed)
         assert_non_null(b->a);
 }
 
-static void bench_end(struct bench *b)
+static void bench_end(struct driver_bench *b)
 {
         allocation_free(b->a);
         sched_free(b->sched);
@@ -130,21 +130,21 @@ static void bench_end(struct bench *b)
         buf_deinit(&b->asked);
 }
 
-static void add_executor(struct bench *b, struct executor_ref *ref)
+static void add_executor(struct driver_bench *b, struct executor_ref *ref)
 {
         int index = sched_add_executor(b->sched, ref->id, ref->host, 1, 0);
         vec_push(&b->sc.executors, ref);
         allocation_executor_added(b->a, index);
 }
 
-static void submit_stage(struct bench *b)
+static void submit_stage(struct driver_bench *b)
 {
         assert_int_equal(sched_submit_job(b->sched, &(struct job_spec){.final = &b->rdd}, 0, NULL), 0);
 }
 
 static void requests_carry_preferred_hosts(void **state)
 {
-        struct bench b;
+        struct driver_bench b;
         bench_start(&b, true);
         add_executor(&b, &(struct executor_ref){.id = "7", .host = "h1"});
         submit_stage(&b);
@@ -155,7 +155,7 @@ static void requests_carry_preferred_hosts(void **state)
 
 static void requests_have_no_hosts_without_preferences(void **state)
 {
-        struct bench b;
+        struct driver_bench b;
         bench_start(&b, false);
         add_executor(&b, &(struct executor_ref){.id = "7", .host = "h1"});
         submit_stage(&b);
@@ -166,7 +166,7 @@ static void requests_have_no_hosts_without_preferences(void **state)
 
 static void reset_requests_the_initial_number(void **state)
 {
-        struct bench b;
+        struct driver_bench b;
         bench_start(&b, false);
         submit_stage(&b);
         int64_t now = now_ns();
@@ -184,7 +184,7 @@ static void reset_requests_the_initial_number(void **state)
 /* Ids come from the cluster manager. Logs must not show the scheduler's indexes instead. */
 static void log_shows_executor_ids(void **state)
 {
-        struct bench b;
+        struct driver_bench b;
         bench_start(&b, false);
         log_set_level(LOG_INFO);
         int was = api_listen();

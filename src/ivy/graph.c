@@ -124,7 +124,7 @@ void graph_deinit(struct graph *g)
 }
 
 /* `registered` is the id under which the visits are registered. They may be shared, and then have another id. */
-struct registration *graph_registration(const struct graph *g, const struct revision_name *id)
+struct graph_registration *graph_registration(const struct graph *g, const struct revision_name *id)
 {
         for (size_t i = 0; i < g->registered.len; i++)
                 if (g->registered.data[i]->id == id)
@@ -136,13 +136,13 @@ struct registration *graph_registration(const struct graph *g, const struct revi
 
 struct node *graph_find(const struct graph *g, const struct revision_name *id)
 {
-        const struct registration *r = graph_registration(g, id);
+        const struct graph_registration *r = graph_registration(g, id);
         return r ? r->node : NULL;
 }
 
-static struct registration *graph_new_registration(struct graph *g, struct revision_name *id, struct node *node)
+static struct graph_registration *graph_new_registration(struct graph *g, struct revision_name *id, struct node *node)
 {
-        struct registration *r = new0(struct registration);
+        struct graph_registration *r = new0(struct graph_registration);
         r->id = id;
         r->node = node;
         vec_push(&g->registrations, r);
@@ -152,7 +152,7 @@ static struct registration *graph_new_registration(struct graph *g, struct revis
 
 void graph_register(struct graph *g, struct revision_name *id, struct visit *visit)
 {
-        struct registration *r = graph_registration(g, id);
+        struct graph_registration *r = graph_registration(g, id);
         if (!r)
                 r = graph_new_registration(g, id, visit->node);
         r->node = visit->node;
@@ -162,7 +162,7 @@ void graph_register(struct graph *g, struct revision_name *id, struct visit *vis
 /* Maps @id to @node, which keeps its own visits and takes over the others. */
 void graph_replace(struct graph *g, struct revision_name *id, struct node *node)
 {
-        struct registration *old = graph_registration(g, id), *kept = graph_registration(g, node->id);
+        struct graph_registration *old = graph_registration(g, id), *kept = graph_registration(g, node->id);
         if (!old || !kept || old == kept)
                 return;
         for (size_t i = 0; i < old->visits.len; i++)

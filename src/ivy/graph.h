@@ -86,7 +86,7 @@ struct visit {
         signed char circular; /* -1: unknown */
 };
 
-struct registration {
+struct graph_registration {
         struct revision_name *id;
         struct node *node;
         VEC(struct visit *) visits;
@@ -96,7 +96,7 @@ struct graph {
         struct names *names;
         struct node *root;
         struct visit *current;
-        VEC(struct registration *) registered; /* in order of the first visit; several ids may share a node's visits */
+        VEC(struct graph_registration *) registered; /* in order of the first visit; several ids may share a node's visits */
         VEC(struct {
                 struct revision_name *id;
                 struct node *node;
@@ -104,7 +104,7 @@ struct graph {
         reported;
         VEC(struct node *) all;
         VEC(struct usage *) usages;
-        VEC(struct registration *) registrations;
+        VEC(struct graph_registration *) registrations;
 };
 
 void nodes_deinit(struct nodes *n);
@@ -117,7 +117,7 @@ bool nodes_equal(const struct nodes *a, const struct nodes *b);
 struct node *graph_new_node(struct graph *g, struct revision_name *id);
 void graph_deinit(struct graph *g);
 struct node *graph_find(const struct graph *g, const struct revision_name *id);
-struct registration *graph_registration(const struct graph *g, const struct revision_name *id);
+struct graph_registration *graph_registration(const struct graph *g, const struct revision_name *id);
 void graph_register(struct graph *g, struct revision_name *id, struct visit *visit);
 void graph_replace(struct graph *g, struct revision_name *id, struct node *node);
 void graph_report(struct graph *g, struct revision_name *id, struct node *node);

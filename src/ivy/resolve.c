@@ -332,7 +332,7 @@ static bool resolve_visit_is_transitive(const struct visit *v)
 /* The visit of another revision of the same module from the same parent. */
 static struct visit *resolve_visit_other(struct visit *v, struct node *node)
 {
-        struct registration *r = graph_registration(node->graph, node->id);
+        struct graph_registration *r = graph_registration(node->graph, node->id);
         for (size_t i = 0; r && i < r->visits.len; i++) {
                 struct visit *other = r->visits.data[i];
                 if ((!v->parent && !other->parent) ||

@@ -16,14 +16,14 @@
 /*
  * "name revision: needed needed …", each needed as name:revision, followed by "!" if its own dependencies are excluded.
  */
-struct world {
+struct resolve_world {
         struct names names;
         const char *const *lines;
         struct ivy_module *modules[64];
         size_t n;
 };
 
-static struct revision_name *id_of(struct world *w, const char *name, size_t name_len, const char *revision, size_t len)
+static struct revision_name *id_of(struct resolve_world *w, const char *name, size_t name_len, const char *revision, size_t len)
 {
         char a[64], b[64];
         snprintf(a, sizeof(a), "%.*s", (int)name_len, name);
@@ -31,7 +31,7 @@ static struct revision_name *id_of(struct world *w, const char *name, size_t nam
         return names_revision(&w->names, names_module(&w->names, "g", a), b);
 }
 
-static void add_needs(struct world *w, struct ivy_module *m, const char *text, bool force, const char *to)
+static void add_needs(struct resolve_world *w, struct ivy_module *m, const char *text, bool force, const char *to)
 {
         for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
                 size_t len = strcspn(at, " "), name = strcspn(at, ":");
@@ -49,7 +49,7 @@ static void add_needs(struct world *w, struct ivy_module *m, const char *text, b
 
 static int find(void *context, const struct dependency *d, struct found *found, struct fst_error *error)
 {
-        struct world *w = context;
+        struct resolve_world *w = context;
         for (size_t i = 0; i < w->n; i++)
                 if (w->modules[i]->id == d->id) {
                         *found = (struct found){.module = w->modules[i], .searched = true};
@@ -70,7 +70,7 @@ static bool exists(void *context, const struct node *node, const struct artifact
 /* The remaining modules as "name:revision" in order, missing ones with "?". */
 static char *outcome(const char *const *lines, const char *asked)
 {
-        struct world w = {.n = 0};
+        struct resolve_world w = {.n = 0};
         const struct module_source source = {&w, find, say, exists};
         for (size_t i = 0; lines[i]; i++) {
                 size_t name = strcspn(lines[i], " "), revision = strcspn(lines[i] + name + 1, ":");

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-struct run {
+struct child_test_run {
         uv_loop_t loop;
         char folder[32], *out;
         char *groups[3];
@@ -29,7 +29,7 @@ struct run {
 
 static int set_up(void **state)
 {
-        struct run *run = new0(struct run);
+        struct child_test_run *run = new0(struct child_test_run);
         snprintf(run->folder, sizeof(run->folder), "/tmp/child-XXXXXX");
         if (!mkdtemp(run->folder) || uv_loop_init(&run->loop))
                 return -1;
@@ -40,7 +40,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        struct run *run = *state;
+        struct child_test_run *run = *state;
         int r = uv_loop_close(&run->loop);
         remove_tree(run->folder);
         for (size_t i = 0; i < ARRAY_SIZE(run->groups); i++)
@@ -52,14 +52,14 @@ static int tear_down(void **state)
 
 static void ended(void *owner, struct child *child, int wait_status, const char *last_words)
 {
-        struct run *run = owner;
+        struct child_test_run *run = owner;
         (void)child;
         run->ended = true;
         run->status = wait_status;
         snprintf(run->words, sizeof(run->words), "%s", last_words);
 }
 
-static int start(struct run *run, const char *script, const char *directory, struct fst_error *error)
+static int start(struct child_test_run *run, const char *script, const char *directory, struct fst_error *error)
 {
         char *arguments[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
         struct child *child;
@@ -78,7 +78,7 @@ static int start(struct run *run, const char *script, const char *directory, str
         return r;
 }
 
-static void run_to_end(struct run *run, const char *script)
+static void run_to_end(struct child_test_run *run, const char *script)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (start(run, script, run->folder, &error))
@@ -99,7 +99,7 @@ static void expect_text(const char *path, const char *wanted)
 }
 
 /* A file in place of a group's cgroup.procs. */
-static char *make_group(struct run *run, const char *name)
+static char *make_group(struct child_test_run *run, const char *name)
 {
         char *path = mem_printf("%s/%s", run->folder, name);
         int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -110,7 +110,7 @@ static char *make_group(struct run *run, const char *name)
 
 static void reports_status_and_last_words(void **state)
 {
-        struct run *run = *state;
+        struct child_test_run *run = *state;
         run_to_end(run, "pwd; echo oops >&2; printf 'last words' >&3; exit 7");
         _cleanup_free_ char *said = mem_printf("%s\noops\n", run->folder);
         expect_text(run->out, said);
@@ -132,7 +132,7 @@ static void ignore_one_of_the_c_library(bool ignore)
 /* A child inherits nothing but its options: no descriptors, no blocked or ignored signals, its own process group. */
 static void starts_with_clean_state(void **state)
 {
-        struct run *run = *state;
+        struct child_test_run *run = *state;
         sigset_t blocked, before;
         int open_here = open("/dev/null", O_RDONLY); /* NOLINT(android-cloexec-open): that is the point */
         sigemptyset(&blocked);
@@ -157,7 +157,7 @@ static void starts_with_clean_state(void **state)
 
 static void joins_groups_first(void **state)
 {
-        struct run *run = *state;
+        struct child_test_run *run = *state;
         run->groups[0] = make_group(run, "memory.procs");
         run->groups[1] = make_group(run, "cpu.procs");
         run_to_end(run, "cat memory.procs cpu.procs");
@@ -167,7 +167,7 @@ static void joins_groups_first(void **state)
 
 static void rejects_unusable_group(void **state)
 {
-        struct run *run = *state;
+        struct child_test_run *run = *state;
         struct fst_error error = FST_ERROR_INIT;
         run->groups[0] = make_group(run, "memory.procs");
         run->groups[1] = mem_printf("%s/gone/cgroup.procs", run->folder);
@@ -185,7 +185,7 @@ static void rejects_unusable_group(void **state)
 
 static void rejects_missing_program_or_directory(void **state)
 {
-        struct run *run = *state;
+        struct child_test_run *run = *state;
         struct fst_error error = FST_ERROR_INIT;
         struct child *child;
         assert_int_equal(start(run, "true", "/nowhere", &error), -ENOENT);

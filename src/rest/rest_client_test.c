@@ -25,7 +25,7 @@
 #define SUBMISSIONS 1000
 
 /* Serves one connection at a time. Closes it after @per_connection requests. 0: only listens. */
-struct server {
+struct fake_rest_server {
         pthread_t thread;
         int listener, port, per_connection;
         int connections, requests; /* read after the thread ended */
@@ -64,7 +64,7 @@ static void answer_request(int fd, const char *request)
 
 static void *serve(void *context)
 {
-        struct server *s = context;
+        struct fake_rest_server *s = context;
         char request[16384];
         /* The listener does not block, so wait for a connection or the end. */
         while (socket_wait(s->listener, POLLIN, -1, NULL) == 1) {
@@ -83,9 +83,9 @@ static void *serve(void *context)
         return NULL;
 }
 
-static char *server_start(struct server *s, int per_connection)
+static char *server_start(struct fake_rest_server *s, int per_connection)
 {
-        *s = (struct server){.per_connection = per_connection, .thread_runs = per_connection > 0};
+        *s = (struct fake_rest_server){.per_connection = per_connection, .thread_runs = per_connection > 0};
         struct listen_options options = {.service = "test", .host = "127.0.0.1"};
         s->listener = socket_listen(&options, &s->port, NULL);
         assert_true(s->listener >= 0);
@@ -94,7 +94,7 @@ static char *server_start(struct server *s, int per_connection)
         return mem_printf("spark://127.0.0.1:%d", s->port);
 }
 
-static void server_stop(struct server *s)
+static void server_stop(struct fake_rest_server *s)
 {
         shutdown(s->listener, SHUT_RDWR);
         if (s->thread_runs)
@@ -135,7 +135,7 @@ static void submit(struct rest_client *client, const struct rest_create *request
 static void test_a_thousand_submissions(void **state)
 {
         (void)state;
-        struct server server;
+        struct fake_rest_server server;
         struct rest_client *client;
         _cleanup_free_ char *url = server_start(&server, 2 * SUBMISSIONS);
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
@@ -157,7 +157,7 @@ static void test_a_thousand_submissions(void **state)
 static void test_reopens_closed_connection(void **state)
 {
         (void)state;
-        struct server server;
+        struct fake_rest_server server;
         struct rest_client *client;
         _cleanup_free_ char *url = server_start(&server, 1);
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
@@ -186,7 +186,7 @@ static void test_reopens_closed_connection(void **state)
 static void test_silent_server_and_stopped_flag(void **state)
 {
         (void)state;
-        struct server server;
+        struct fake_rest_server server;
         _cleanup_free_ char *url = server_start(&server, 0); /* the system accepts, but the server never replies */
         struct http_reader reader = HTTP_READER_INIT;
         struct http_plain *connection = http_plain_new("127.0.0.1", server.port);

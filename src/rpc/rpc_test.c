@@ -24,7 +24,7 @@
 #undef ECHO /* of a terminal */
 enum { ECHO = 1, FAIL_IT, FORGET, LATER, CALL_BACK, COUNT, LARGE, TAKE };
 
-struct world {
+struct rpc_world {
         uv_loop_t loop;
         uv_timer_t limit;
         struct rpc_env *driver, *executor;
@@ -46,7 +46,7 @@ struct world {
 
 static void driver_receive(void *owner, struct rpc_message *m)
 {
-        struct world *w = owner;
+        struct rpc_world *w = owner;
         uint64_t n;
         w->received++;
         w->peer = m->peer;
@@ -83,14 +83,14 @@ static void driver_receive(void *owner, struct rpc_message *m)
 
 static void driver_connected(void *owner, struct rpc_peer *peer)
 {
-        struct world *w = owner;
+        struct rpc_world *w = owner;
         w->connected++;
         w->peer = peer;
 }
 
 static void driver_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
-        struct world *w = owner;
+        struct rpc_world *w = owner;
         w->disconnected++;
         assert_false(rpc_peer_connected(peer));
         snprintf(w->why, sizeof(w->why), "%s", why);
@@ -98,7 +98,7 @@ static void driver_disconnected(void *owner, struct rpc_peer *peer, const char *
 
 static void executor_receive(void *owner, struct rpc_message *m)
 {
-        struct world *w = owner;
+        struct rpc_world *w = owner;
         w->received += 100;
         if (m->ask)
                 rpc_reply(m, m->type, "from the executor", 17, NULL);
@@ -106,7 +106,7 @@ static void executor_receive(void *owner, struct rpc_message *m)
 
 static void executor_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
-        struct world *w = owner;
+        struct rpc_world *w = owner;
         w->executor_disconnected++;
         snprintf(w->why, sizeof(w->why), "%s", why);
 }
@@ -118,7 +118,7 @@ static const struct rpc_endpoint_class executor_class = {.receive = executor_rec
 
 static void answered(void *owner, struct rpc_answer *a)
 {
-        struct world *w = owner;
+        struct rpc_world *w = owner;
         w->answers++;
         w->answer = *a;
         snprintf(w->message, sizeof(w->message), "%s", a->message ? a->message : "");
@@ -145,7 +145,7 @@ static void limit_reached(uv_timer_t *t)
                 uv_timer_stop(&(w)->limit);                                                                            \
         } while (0)
 
-static void turn(struct world *w)
+static void turn(struct rpc_world *w)
 {
         for (int i = 0; i < 10; i++)
                 uv_run(&w->loop, UV_RUN_NOWAIT);
@@ -162,9 +162,9 @@ static struct rpc_options options_of(const char *name)
         return o;
 }
 
-static struct world *world_with(const struct rpc_options *driver, const struct rpc_options *executor, const char *host)
+static struct rpc_world *world_with(const struct rpc_options *driver, const struct rpc_options *executor, const char *host)
 {
-        struct world *w = new0(struct world);
+        struct rpc_world *w = new0(struct rpc_world);
         log_set_level(LOG_OFF);
         w->in_order = true;
         uv_loop_init(&w->loop);
@@ -179,7 +179,7 @@ static struct world *world_with(const struct rpc_options *driver, const struct r
         return w;
 }
 
-static struct world *world_new(void)
+static struct rpc_world *world_new(void)
 {
         struct rpc_options d = options_of("sparkDriver"), e = options_of("sparkExecutor");
         return world_with(&d, &e, "127.0.0.1");
@@ -187,10 +187,10 @@ static struct world *world_new(void)
 
 static void one_closed(void *owner)
 {
-        ((struct world *)owner)->closed++;
+        ((struct rpc_world *)owner)->closed++;
 }
 
-static void world_free(struct world *w)
+static void world_free(struct rpc_world *w)
 {
         rpc_ref_unref(w->to_driver);
         rpc_ref_unref(w->back);
@@ -206,7 +206,7 @@ static void world_free(struct world *w)
 
 static void ask_and_answer(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         assert_null(rpc_ref_peer(w->to_driver));
         assert_int_equal(rpc_ask(w->to_driver, ECHO, "hello", 5, NULL, 0, answered, w), 0);
         assert_int_equal(w->answers, 0); /* no callback runs inside a call */
@@ -248,7 +248,7 @@ static void ask_and_answer(void **state)
 
 static void answer_later(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         assert_int_equal(rpc_ask(w->to_driver, LATER, NULL, 0, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->call);
         turn(w);
@@ -274,7 +274,7 @@ static void answer_later(void **state)
 
 static void time_is_over(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         assert_int_equal(rpc_ask(w->to_driver, LATER, NULL, 0, NULL, 20, answered, w), 0);
         RUN_UNTIL(w, w->answers == 1);
         assert_int_equal(w->answer.status, -ETIMEDOUT);
@@ -290,7 +290,7 @@ static void time_is_over(void **state)
 
 static void refs_travel(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         struct rpc_ref *own = rpc_env_own_ref(w->executor, "Executor");
         assert_string_equal(rpc_ref_url(own), "spark-client://Executor");
         assert_int_equal(rpc_send(w->to_driver, CALL_BACK, rpc_ref_url(own), strlen(rpc_ref_url(own)), NULL), 0);
@@ -337,7 +337,7 @@ static void refs_travel(void **state)
 
 static void order_is_kept(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         uint8_t body[5000] = {0};
         for (uint64_t n = 1; n <= 20000; n++) {
                 memcpy(body, &n, sizeof(n));
@@ -356,7 +356,7 @@ static void release_flag(void *arg, const void *data)
 
 static void attachments(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         size_t len = 9 << 20;
         int released = 0;
         _cleanup_free_ uint8_t *data = mem_alloc(len);
@@ -382,7 +382,7 @@ static void too_large(void **state)
         struct rpc_options d = options_of("sparkDriver"), e = options_of("sparkExecutor");
         int released = 0;
         d.max_message_bytes = e.max_message_bytes = 1 << 20;
-        struct world *w = world_with(&d, &e, "127.0.0.1");
+        struct rpc_world *w = world_with(&d, &e, "127.0.0.1");
         _cleanup_free_ uint8_t *data = mem_zero(2 << 20);
         struct rpc_attachment a = {.data = data, .len = 1 << 20, .release = release_flag, .arg = &released};
         assert_int_equal(rpc_send(w->to_driver, LARGE, data, 1, &a), -EMSGSIZE);
@@ -399,7 +399,7 @@ static void who_does_not_read(void **state)
 {
         struct rpc_options d = options_of("sparkDriver"), e = options_of("sparkExecutor");
         e.max_queued_bytes = 1 << 20;
-        struct world *w = world_with(&d, &e, "127.0.0.1");
+        struct rpc_world *w = world_with(&d, &e, "127.0.0.1");
         assert_int_equal(rpc_ask(w->to_driver, ECHO, "a", 1, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 1);
         rpc_peer_pause(w->peer);
@@ -421,7 +421,7 @@ static void who_does_not_read(void **state)
 
 static void pause_and_resume(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         assert_int_equal(rpc_ask(w->to_driver, ECHO, "a", 1, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 1);
         rpc_peer_pause(w->peer);
@@ -440,7 +440,7 @@ static void pause_and_resume(void **state)
 
 static void not_reached(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         struct rpc_ref *ref;
         _cleanup_free_ char *url = mem_printf("spark://Scheduler@127.0.0.1:%d", rpc_env_port(w->driver));
         rpc_env_close(w->driver, 0, one_closed, w);
@@ -472,7 +472,7 @@ static void other_application(void **state)
         struct rpc_options d = options_of("sparkDriver"), e = options_of("sparkExecutor");
         d.app_id = "app-1";
         e.app_id = "app-2";
-        struct world *w = world_with(&d, &e, "127.0.0.1");
+        struct rpc_world *w = world_with(&d, &e, "127.0.0.1");
         assert_int_equal(rpc_ask(w->to_driver, ECHO, NULL, 0, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 1);
         assert_int_equal(w->answer.status, -ENOTCONN);
@@ -486,7 +486,7 @@ static void silence(void **state)
 {
         struct rpc_options d = options_of("sparkDriver"), e = options_of("sparkExecutor");
         e.idle_timeout_ms = 120;
-        struct world *w = world_with(&d, &e, "127.0.0.1");
+        struct rpc_world *w = world_with(&d, &e, "127.0.0.1");
         assert_int_equal(rpc_ask(w->to_driver, ECHO, NULL, 0, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 1);
         uint64_t begin = uv_hrtime();
@@ -501,7 +501,7 @@ static void silence(void **state)
 
 static void what_was_sent_is_written(void **state)
 {
-        struct world *w = world_new();
+        struct rpc_world *w = world_new();
         assert_int_equal(rpc_ask(w->to_driver, ECHO, NULL, 0, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 1);
         for (uint64_t n = 1; n <= 1000; n++)
@@ -522,7 +522,7 @@ static void what_was_sent_is_written(void **state)
 
 static void names_and_families(void **state)
 {
-        struct world *w;
+        struct rpc_world *w;
         struct rpc_options d = options_of("sparkDriver"), e = options_of("sparkExecutor");
         w = world_with(&d, &e, "localhost");
         assert_int_equal(rpc_ask(w->to_driver, ECHO, "by name", 7, NULL, 0, answered, w), 0);

@@ -41,7 +41,7 @@ static void test_all_forms(void **state)
                                 w.env.limits = limits[l];
                                 w.env.here = (int)(l + (size_t)p) % (EXECUTORS + 1) - 1;
                                 w.env.store = w.env.here < 0 ? NULL : w.executors[w.env.here].store;
-                                again(&w);
+                                shuffle_run_again(&w);
                                 assert_int_equal(read_all(&w, p, 0), 0);
                                 const struct task_counters *c = &w.run.counters;
                                 int64_t blocks = 0;
@@ -76,7 +76,7 @@ static void test_many_maps(void **state)
         assert_int_equal(read_all(&w, 1, 0), 0);
         assert_int_equal(w.executors[1].served, 1);
         w.env.limits.per_address = 100;
-        again(&w);
+        shuffle_run_again(&w);
         assert_int_equal(read_all(&w, 1, 0), 0);
         assert_true(w.executors[1].served >= 11);
         world_deinit(&w);
@@ -109,7 +109,7 @@ static void test_eviction(void **state)
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, evict, &w), 0);
         for (int i = 0; i < 10; i++) {
-                again(&w);
+                shuffle_run_again(&w);
                 assert_int_equal(read_all(&w, i % w.partitions, 0), 0);
         }
         pthread_join(thread, NULL);
@@ -127,13 +127,13 @@ static void test_wire_damage(void **state)
         for (int64_t after = 0; after < 400000; after += after < 200 ? 7 : 33333) {
                 w.executors[1].after = after;
                 w.executors[1].flips = 1;
-                again(&w);
+                shuffle_run_again(&w);
                 assert_int_equal(read_all(&w, 0, 0), 0);
         }
         /* Damages the first page each time it is requested. */
         w.executors[1].flips = 1000;
         w.executors[1].after = 1000;
-        again(&w);
+        shuffle_run_again(&w);
         assert_true(read_all(&w, 0, 0) < 0);
         assert_true(w.run.fetch_failed);
         assert_int_equal(w.run.fetch_executor, 11);
@@ -197,18 +197,18 @@ static void test_missing(void **state)
         assert_int_equal(read_all(&w, 0, 0), -ENOENT);
         assert_lost(&w, lost, "is not here (any more)");
         /* An output of another attempt does not replace it. */
-        again(&w);
+        shuffle_run_again(&w);
         int64_t rows;
         struct shuffle_output *o = output_new(&w, lost, MEMORY, &rows);
         shuffle_store_put(w.executors[w.env.inputs->maps[lost].location].store, SHUFFLE, lost, 999, o);
         assert_int_equal(read_all(&w, 0, 0), -ENOENT);
         assert_lost(&w, lost, "is not here (any more)");
         /* Outputs of this process, without a location, and partitions that do not exist. */
-        again(&w);
+        shuffle_run_again(&w);
         w.env.inputs->maps[2].location = 0;
         assert_int_equal(read_all(&w, 0, 0), -ENOENT);
         assert_lost(&w, 2, "is not here any more");
-        again(&w);
+        shuffle_run_again(&w);
         w.env.inputs->maps[1].location = -1;
         assert_int_equal(read_all(&w, 0, 0), -ENOENT);
         assert_lost(&w, 1, "Missing an output location for shuffle 7");
@@ -272,7 +272,7 @@ static void test_peer_is_gone(void **state)
                 map++;
         assert_int_equal(read_all(&w, 0, 0), -ECONNREFUSED);
         assert_lost(&w, map, "cannot fetch map output");
-        again(&w);
+        shuffle_run_again(&w);
         w.env.lost = all_lost;
         assert_int_equal(read_all(&w, 0, 0), -ECONNREFUSED);
         assert_lost(&w, map, "from executor 1 (127.0.0.1:");
@@ -385,7 +385,7 @@ static void test_killed_process(void **state)
                 w.rows[m] = 200 + m % 7 * 200;
         }
         assert_int_equal(read_all(&w, 0, 0), 0);
-        again(&w);
+        shuffle_run_again(&w);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, kill_soon, &pid), 0);
         assert_true(read_all(&w, 0, 1) < 0);

@@ -286,7 +286,7 @@ static inline int read_all(struct shuffle_world *w, int p, int pause_ms)
         return r;
 }
 
-static inline void again(struct shuffle_world *w)
+static inline void shuffle_run_again(struct shuffle_world *w)
 {
         task_run_end(&w->run);
         task_run_begin(&w->run, &(struct fst_task_info){0}, 1);

@@ -40,13 +40,13 @@ static void moves_outputs_of_all_forms(void **state)
                 make_maps(&w, MAPS, FORMS);
                 for (int m = 0; m < MAPS; m++)
                         assert_int_equal(move(&w, m, (w.env.inputs->maps[m].location + 1) % EXECUTORS, NULL), 0);
-                for (int p = 0; p < w.partitions; p++, again(&w))
+                for (int p = 0; p < w.partitions; p++, shuffle_run_again(&w))
                         assert_int_equal(read_all(&w, p, 0), 0);
                 /* Move all outputs again, now from files, to an executor that has all of them. */
                 for (int m = 0; m < MAPS; m++)
                         if (w.env.inputs->maps[m].location != 2)
                                 assert_int_equal(move(&w, m, 2, NULL), 0);
-                for (int p = 0; p < w.partitions; p++, again(&w))
+                for (int p = 0; p < w.partitions; p++, shuffle_run_again(&w))
                         assert_int_equal(read_all(&w, p, 0), 0);
                 free(shuffle_store_list(w.executors[2].store, &n));
                 assert_int_equal(n, MAPS);

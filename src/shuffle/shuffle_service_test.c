@@ -156,7 +156,7 @@ static int files_below(const char *directory)
 static void read_everything(struct served_world *s)
 {
         for (int p = 0; p < s->w.partitions; p++) {
-                again(&s->w);
+                shuffle_run_again(&s->w);
                 if (read_all(&s->w, p, 0))
                         fail_msg("%s", s->w.run.error.message);
         }
@@ -207,7 +207,7 @@ static void test_a_restarted_service_serves_as_before(void **state)
         close(fd);
         start(&s, port);
         assert_int_equal(shuffle_service_counters(s.service).executors, 0);
-        again(&s.w);
+        shuffle_run_again(&s.w);
         int map = 0;
         while (s.w.rows[map] == 0)
                 map++;
@@ -237,7 +237,7 @@ static void test_a_restarted_service_drops_executors_without_directories(void **
         assert_int_equal(system(command), 0);
         start(&s, port);
         assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS - 1);
-        again(&s.w);
+        shuffle_run_again(&s.w);
         assert_true(read_all(&s.w, 0, 0) < 0);
         assert_true(s.w.run.fetch_failed);
         _cleanup_free_ char *why =
@@ -317,7 +317,7 @@ static void test_removes_released_outputs(void **state)
         struct shuffle_roots of_last = {.at = roots, .n = roots_of(&s, last, roots), .subdirectories = 4};
         assert_int_equal(shuffle_roots_remove_shuffle(&of_last, SHUFFLE), 2);
         assert_int_equal(files_below(s.base), 0);
-        again(&s.w);
+        shuffle_run_again(&s.w);
         assert_true(read_all(&s.w, 0, 0) < 0);
         assert_lost(&s.w, 0, "is not here");
         served_deinit(&s);

@@ -28,7 +28,7 @@
 #define DRIVER 3
 #define PIECE 65536
 
-struct node {
+struct block_node {
         struct cluster *cluster;
         int index; /* -1: the driver */
         struct exec_env env;
@@ -43,7 +43,7 @@ struct node {
 
 struct cluster {
         struct block_master *master;
-        struct node nodes[NODES];
+        struct block_node nodes[NODES];
         bool driver_deaf;
 };
 
@@ -54,7 +54,7 @@ static const int never;
 static int find_locations(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
                           struct fst_error *error)
 {
-        struct node *n = owner;
+        struct block_node *n = owner;
         if (n->cluster->driver_deaf)
                 return error_set(error, -ETIMEDOUT, "the driver does not answer");
         return block_master_locations(n->cluster->master, name, n->index, out, max, NULL);
@@ -63,13 +63,13 @@ static int find_locations(void *owner, struct block_name name, const int *stoppe
 static int find_peers(void *owner, const struct block_name *name, const int *stopped, struct block_location *out,
                       int max, struct fst_error *error)
 {
-        struct node *n = owner;
+        struct block_node *n = owner;
         return block_master_peers(n->cluster->master, n->index, name, out, max);
 }
 
 static void on_block_changed(void *owner, struct block_name name, const struct block_info *info)
 {
-        struct node *n = owner;
+        struct block_node *n = owner;
         block_master_update(n->cluster->master, n->index, name, info);
 }
 
@@ -121,7 +121,7 @@ static bool take_one(int *count)
 static int serve_fetch(void *owner, const struct Firesteel__FetchBlock *request, struct transfer_stream **stream,
                        struct fst_error *error)
 {
-        struct node *n = owner;
+        struct block_node *n = owner;
         int r = block_manager_fetch_block(n->manager, request, stream, error);
         bool cut = r == 0 && take_one(&n->cut);
         if (r == 0)
@@ -137,11 +137,11 @@ static int serve_fetch(void *owner, const struct Firesteel__FetchBlock *request,
 static int serve_put(void *owner, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
                      struct fst_error *error)
 {
-        struct node *n = owner;
+        struct block_node *n = owner;
         return block_manager_put_block(n->manager, request, sink, error);
 }
 
-static void start_server(struct node *n)
+static void start_server(struct block_node *n)
 {
         n->services = (struct transfer_services){.owner = n, .fetch_block = serve_fetch, .put_block = serve_put};
         struct transfer_server_options o = {.host = "127.0.0.1", .threads = 1};
@@ -150,7 +150,7 @@ static void start_server(struct node *n)
 
 static void start_node(struct cluster *c, int i, const char *memory)
 {
-        struct node *n = &c->nodes[i];
+        struct block_node *n = &c->nodes[i];
         struct fst_conf *conf = new0(struct fst_conf);
         int64_t heap;
         conf_init(conf);
@@ -195,7 +195,7 @@ static int tear_down(void **state)
         for (int i = 0; i < NODES; i++)
                 transfer_server_free(c->nodes[i].server);
         for (int i = 0; i < NODES; i++) {
-                struct node *n = &c->nodes[i];
+                struct block_node *n = &c->nodes[i];
                 transfer_client_free(n->client);
                 block_manager_free(n->manager);
                 exec_env_deinit(&n->env);
@@ -215,7 +215,7 @@ static void stop_serving(struct cluster *c, int i)
 static const fst_type pair = {.key = FST_KIND_I64, .value = FST_KIND_BYTES, .key_size = 8};
 
 /* Cache @rows rows as block rdd_1_@partition of a node. */
-static void store_partition(struct node *n, int partition, int rows, enum fst_storage_level level)
+static void store_partition(struct block_node *n, int partition, int rows, enum fst_storage_level level)
 {
         struct block_asker asker = {.task = n};
         struct block *block;
@@ -239,7 +239,7 @@ static void store_partition(struct node *n, int partition, int rows, enum fst_st
         assert_int_equal(block_writer_commit(writer, NULL), 0);
 }
 
-struct reading {
+struct block_reading {
         struct task_run run;
         int64_t rows, sum;
 };
@@ -247,7 +247,7 @@ struct reading {
 /*
  * Reads rdd_1_@partition from other nodes, as a task of node @n. Returns 0, 1 (to be computed), or a negative status.
  */
-static int read_remote(struct node *n, int partition, struct reading *reading)
+static int read_remote(struct block_node *n, int partition, struct block_reading *reading)
 {
         const struct remote_blocks *remote = block_manager_remote(n->manager);
         struct remote_block *block;
@@ -278,7 +278,7 @@ static int read_remote(struct node *n, int partition, struct reading *reading)
 static void reads_partition_from_peer(void **state)
 {
         struct cluster *c = *state;
-        struct reading got;
+        struct block_reading got;
         store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         store_partition(&c->nodes[0], 1, 5000, FST_STORAGE_DISK_ONLY);
         store_partition(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY);
@@ -301,7 +301,7 @@ static void reads_partition_from_peer(void **state)
 static void tries_next_peer_after_failure(void **state)
 {
         struct cluster *c = *state;
-        struct reading got;
+        struct block_reading got;
         store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         store_partition(&c->nodes[1], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         for (int i = 0; i < 2; i++) {
@@ -327,7 +327,7 @@ static void tries_next_peer_after_failure(void **state)
 static void reads_partition_larger_than_task_memory(void **state)
 {
         struct cluster *c = *state;
-        struct reading got;
+        struct block_reading got;
         store_partition(&c->nodes[0], 0, 100000,
                         FST_STORAGE_MEMORY_AND_DISK); /* 50 MB, of which some 38 are for all tasks together */
         assert_int_equal(read_remote(&c->nodes[1], 0, &got), 0);
@@ -366,7 +366,7 @@ static void replicate_partition(struct cluster *c, int from, int partition, enum
 static void stores_replicas_on_peers(void **state)
 {
         struct cluster *c = *state;
-        struct reading got;
+        struct block_reading got;
         store_partition(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY_2);
         store_partition(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_3);
         store_partition(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY_2);
@@ -437,7 +437,7 @@ static void replicates_after_loss(void **state)
 static void rejects_malicious_uploads(void **state)
 {
         struct cluster *c = *state;
-        struct node *n = &c->nodes[0];
+        struct block_node *n = &c->nodes[0];
         static const unsigned char bad[][BLOCK_PUT_HEADER + 8] = {
                 {0},
                 {1, 9},
@@ -473,7 +473,7 @@ static char *value_of(size_t size, bool random)
         return value;
 }
 
-static void check_value(struct node *n, int64_t id, const char *value, size_t size)
+static void check_value(struct block_node *n, int64_t id, const char *value, size_t size)
 {
         const void *data;
         void *hold;
@@ -503,8 +503,8 @@ static void executors_serve_broadcast_pieces(void **state)
         assert_int_equal(c->nodes[0].served + c->nodes[1].served + c->nodes[2].served, 2 * 2 * (1 + 1 + 2 + 21));
 }
 
-struct getter {
-        struct node *node;
+struct block_getter {
+        struct block_node *node;
         const char *value;
         size_t size;
         pthread_t thread;
@@ -512,7 +512,7 @@ struct getter {
 
 static void *get_block_on_thread(void *arg)
 {
-        struct getter *g = arg;
+        struct block_getter *g = arg;
         check_value(g->node, 1, g->value, g->size);
         return NULL;
 }
@@ -522,10 +522,10 @@ static void concurrent_reads_fetch_broadcast_once(void **state)
         struct cluster *c = *state;
         size_t size = 64 * PIECE;
         char *value = value_of(size, true);
-        struct getter getters[9];
+        struct block_getter getters[9];
         assert_int_equal(broadcasts_put(c->nodes[DRIVER].env.broadcasts, 1, value, size, NULL), 0);
         for (int i = 0; i < 9; i++) {
-                getters[i] = (struct getter){&c->nodes[i % 3], value, size, 0};
+                getters[i] = (struct block_getter){&c->nodes[i % 3], value, size, 0};
                 pthread_create(&getters[i].thread, NULL, get_block_on_thread, &getters[i]);
         }
         for (int i = 0; i < 9; i++)
@@ -571,7 +571,7 @@ static void reads_broadcast_from_remaining_peers(void **state)
 static void evicts_broadcast_to_disk(void **state)
 {
         struct cluster *c = *state;
-        struct node *n = &c->nodes[0];
+        struct block_node *n = &c->nodes[0];
         size_t size = 10 * PIECE;
         char *value = value_of(size, true);
         const void *data;

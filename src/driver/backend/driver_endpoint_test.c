@@ -23,7 +23,7 @@
 
 #include <uv.h>
 
-struct client {
+struct endpoint_client {
         uv_loop_t loop;
         struct rpc_env *env;
         struct rpc_ref *driver;
@@ -37,7 +37,7 @@ struct client {
 
 static void client_receive(void *owner, struct rpc_message *m)
 {
-        struct client *c = owner;
+        struct endpoint_client *c = owner;
         Firesteel__RunStatus status = FIRESTEEL__RUN_STATUS__INIT;
         Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
         if (m->type != FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS || c->launched)
@@ -50,10 +50,10 @@ static void client_receive(void *owner, struct rpc_message *m)
 
 static const struct rpc_endpoint_class client_class = {.receive = client_receive};
 
-static void client_init(struct client *c, fst_context *sc)
+static void client_init(struct endpoint_client *c, fst_context *sc)
 {
         struct rpc_options options;
-        *c = (struct client){0};
+        *c = (struct endpoint_client){0};
         rpc_options_init(&options);
         options.name = "test";
         options.app_id = fst_context_app_id(sc);
@@ -68,7 +68,7 @@ static void client_init(struct client *c, fst_context *sc)
 
 static void on_answer(void *owner, struct rpc_answer *a)
 {
-        struct client *c = owner;
+        struct endpoint_client *c = owner;
         c->answered = true;
         c->status = a->status;
         c->message = a->message ? mem_strdup(a->message) : NULL;
@@ -79,7 +79,7 @@ static void on_answer(void *owner, struct rpc_answer *a)
 }
 
 /* Send a request and wait. Returns the reply's body, valid until the next request, or NULL with c->message. */
-static const uint8_t *ask_driver(struct client *c, uint16_t type, const ProtobufCMessage *question)
+static const uint8_t *ask_driver(struct endpoint_client *c, uint16_t type, const ProtobufCMessage *question)
 {
         free(c->body);
         free(c->message);
@@ -93,7 +93,7 @@ static const uint8_t *ask_driver(struct client *c, uint16_t type, const Protobuf
 }
 
 /* Send a message and wait until it was handled: the request after it has been answered. */
-static void send_and_wait(struct client *c, uint16_t type, const ProtobufCMessage *message)
+static void send_and_wait(struct endpoint_client *c, uint16_t type, const ProtobufCMessage *message)
 {
         Firesteel__ExecutorId id = FIRESTEEL__EXECUTOR_ID__INIT;
         assert_int_equal(rpc_send_packed(c->driver, type, message, NULL), 0);
@@ -102,10 +102,10 @@ static void send_and_wait(struct client *c, uint16_t type, const ProtobufCMessag
 
 static void client_closed(void *owner)
 {
-        ((struct client *)owner)->closed = true;
+        ((struct endpoint_client *)owner)->closed = true;
 }
 
-static void client_deinit(struct client *c)
+static void client_deinit(struct endpoint_client *c)
 {
         rpc_ref_unref(c->driver);
         rpc_env_close(c->env, 0, client_closed, c);
@@ -117,7 +117,7 @@ static void client_deinit(struct client *c)
         free(c->message);
 }
 
-static bool is_alive(struct client *c, const char *executor)
+static bool is_alive(struct endpoint_client *c, const char *executor)
 {
         Firesteel__ExecutorId id = FIRESTEEL__EXECUTOR_ID__INIT;
         id.id = (char *)executor;
@@ -130,7 +130,7 @@ static bool is_alive(struct client *c, const char *executor)
         return alive;
 }
 
-static void wait_until(struct client *c, const char *executor, bool alive)
+static void wait_until(struct endpoint_client *c, const char *executor, bool alive)
 {
         for (int ms = 0; ms < 10000 && is_alive(c, executor) != alive; ms++)
                 usleep(1000);
@@ -153,7 +153,7 @@ static void sends_configuration(void **state)
 {
         fst_context *sc = api_context("local-cluster[1,1,512]", "spark.executor.memory", "256m", "spark.my.key", "mine",
                                       "spark.io.encryption.enabled", "true", NULL);
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         Firesteel__RetrieveAppConfig question = FIRESTEEL__RETRIEVE_APP_CONFIG__INIT;
         const uint8_t *body = ask_driver(&c, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base);
@@ -195,7 +195,7 @@ static Firesteel__RegisterExecutor make_registration(const char *id)
         return r;
 }
 
-static void assert_registration_refused(struct client *c, const Firesteel__RegisterExecutor *r, const char *why)
+static void assert_registration_refused(struct endpoint_client *c, const Firesteel__RegisterExecutor *r, const char *why)
 {
         assert_null(ask_driver(c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r->base));
         if (!strstr(c->message, why))
@@ -205,7 +205,7 @@ static void assert_registration_refused(struct client *c, const Firesteel__Regis
 static void rejects_invalid_registrations(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
         Firesteel__RegisterExecutor r = make_registration("0");
@@ -233,7 +233,7 @@ static void rejects_invalid_registrations(void **state)
 static void kill_executors_replaces_them(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
         Firesteel__KillExecutors kill = FIRESTEEL__KILL_EXECUTORS__INIT;
@@ -257,7 +257,7 @@ static void kill_executors_replaces_them(void **state)
 static void kills_executors_on_host(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
         wait_until(&c, "1", true);
@@ -274,7 +274,7 @@ static void kills_executors_on_host(void **state)
 static void loses_removed_executors(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
         wait_until(&c, "1", true);
@@ -297,7 +297,7 @@ static void loses_removed_executors(void **state)
 static void decommissioned_executors_stop(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         wait_until(&c, "1", true);
         Firesteel__KillExecutors d = FIRESTEEL__KILL_EXECUTORS__INIT;
@@ -313,7 +313,7 @@ static void decommissioned_executors_stop(void **state)
 static void sends_tokens_to_later_executors(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         Firesteel__DelegationTokens tokens = FIRESTEEL__DELEGATION_TOKENS__INIT;
         tokens.tokens = (ProtobufCBinaryData){5, (uint8_t *)"HDTS\0"};
@@ -352,7 +352,7 @@ static void heartbeats_report_disk_usage(void **state)
 static void ignores_unregistered_peers(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         wait_until(&c, "0", true);
         Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
@@ -389,7 +389,7 @@ static void *count_in_thread(void *sc)
 static void loses_executor_with_invalid_status(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         pthread_t thread;
         void *counted = NULL;
         client_init(&c, sc);
@@ -412,7 +412,7 @@ static void loses_executor_with_invalid_status(void **state)
 static void refuses_jobs_after_stop(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         count_works(sc);
         Firesteel__BlockNames nothing = FIRESTEEL__BLOCK_NAMES__INIT;
@@ -514,7 +514,7 @@ static int wait_for_exit(pid_t pid)
 static void executor_exits_with_its_worker(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c, worker = {0};
+        struct endpoint_client c, worker = {0};
         struct rpc_options options;
         client_init(&c, sc);
         rpc_options_init(&options);
@@ -547,7 +547,7 @@ static void executor_exits_with_its_worker(void **state)
 static void executor_exits_without_driver(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         client_init(&c, sc);
         pid_t pid = start_executor(sc, "by-hand", "--conf", "spark.executor.memory=1g");
         wait_until(&c, "by-hand", true);
@@ -567,7 +567,7 @@ static void *count_for_ever(void *arg)
 static void jobs_fail_after_executors_stop(void **state)
 {
         fst_context *sc = new_cluster_context();
-        struct client c;
+        struct endpoint_client c;
         pthread_t thread;
         void *failed = NULL;
         client_init(&c, sc);

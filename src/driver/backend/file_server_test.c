@@ -27,7 +27,7 @@
 static char folder[] = "/tmp/firesteel-serve-XXXXXX";
 static const struct crypto_ops *crypto;
 
-struct fixture {
+struct file_server_fixture {
         struct file_server *files;
         struct transfer_services services;
         struct transfer_server *server;
@@ -57,7 +57,7 @@ static char *write_file(const char *name, size_t size, char seed)
 static int fetch_file(void *owner, const struct Firesteel__FetchFile *request, struct transfer_stream **stream,
                       struct fst_error *error)
 {
-        struct fixture *f = owner;
+        struct file_server_fixture *f = owner;
         __atomic_add_fetch(&f->fetched, 1, __ATOMIC_RELAXED);
         return file_server_fetch_file(f->files, request, stream, error);
 }
@@ -65,7 +65,7 @@ static int fetch_file(void *owner, const struct Firesteel__FetchFile *request, s
 static int fetch_block(void *owner, const struct Firesteel__FetchBlock *request, struct transfer_stream **stream,
                        struct fst_error *error)
 {
-        struct fixture *f = owner;
+        struct file_server_fixture *f = owner;
         return block_manager_fetch_block(f->manager, request, stream, error);
 }
 
@@ -77,7 +77,7 @@ static int no_locations(void *owner, struct block_name name, const int *stopped,
 
 static int set_up(void **state)
 {
-        struct fixture *f = new0(struct fixture);
+        struct file_server_fixture *f = new0(struct file_server_fixture);
         struct fst_conf *conf = new0(struct fst_conf);
         struct transfer_server_options o = {.host = "127.0.0.1", .threads = 1};
         conf_init(conf);
@@ -97,7 +97,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        struct fixture *f = *state;
+        struct file_server_fixture *f = *state;
         transfer_server_free(f->server);
         transfer_client_free(f->client);
         file_server_free(f->files);
@@ -107,7 +107,7 @@ static int tear_down(void **state)
         return 0;
 }
 
-static struct file_cache *cache_of(struct fixture *f)
+static struct file_cache *cache_of(struct file_server_fixture *f)
 {
         _cleanup_free_ char *dir = in_folder("cache");
         struct file_cache *cache;
@@ -117,7 +117,7 @@ static struct file_cache *cache_of(struct fixture *f)
         return cache;
 }
 
-struct getter {
+struct file_getter {
         struct file_cache *cache;
         const uint8_t *hash;
         uint64_t size;
@@ -126,7 +126,7 @@ struct getter {
 
 static void *get_on_thread(void *arg)
 {
-        struct getter *g = arg;
+        struct file_getter *g = arg;
         char *path = NULL;
         assert_int_equal(file_cache_get(g->cache, g->hash, g->size, NULL, &path, NULL), 0);
         free(path);
@@ -135,17 +135,17 @@ static void *get_on_thread(void *arg)
 
 static void fetches_file_once_for_a_host(void **state)
 {
-        struct fixture *f = *state;
+        struct file_server_fixture *f = *state;
         _cleanup_free_ char *path = write_file("big", 3 << 20, 1), *got = NULL, *dir = in_folder("cache");
         uint8_t hash[FILE_HASH_SIZE];
         uint64_t size;
         struct stat st;
         struct file_cache *one = cache_of(f), *two = cache_of(f); /* as two executors */
-        struct getter getters[6];
+        struct file_getter getters[6];
         assert_int_equal(file_server_add(f->files, path, hash, &size, NULL), 0);
         assert_int_equal(size, 3 << 20);
         for (int i = 0; i < 6; i++) {
-                getters[i] = (struct getter){i % 2 ? one : two, hash, size, 0};
+                getters[i] = (struct file_getter){i % 2 ? one : two, hash, size, 0};
                 pthread_create(&getters[i].thread, NULL, get_on_thread, &getters[i]);
         }
         for (int i = 0; i < 6; i++)
@@ -162,7 +162,7 @@ static void fetches_file_once_for_a_host(void **state)
 
 static void rejects_wrong_hashes(void **state)
 {
-        struct fixture *f = *state;
+        struct file_server_fixture *f = *state;
         _cleanup_free_ char *path = write_file("changing", 1000, 1), *got = NULL;
         uint8_t hash[FILE_HASH_SIZE], other[FILE_HASH_SIZE] = {1};
         uint64_t size;
@@ -186,7 +186,7 @@ static void rejects_wrong_hashes(void **state)
 
 static void fetches_files_by_name(void **state)
 {
-        struct fixture *f = *state;
+        struct file_server_fixture *f = *state;
         _cleanup_free_ char *path = write_file("data.bin", 1000, 1), *dir = in_folder("exec"), *cwd = in_folder("cwd"),
                             *linked = in_folder("cwd/data.bin");
         uint8_t hash[FILE_HASH_SIZE], other[FILE_HASH_SIZE] = {1};
@@ -255,7 +255,7 @@ static void await_files(struct got *g, int n)
 
 static void fetches_large_results(void **state)
 {
-        struct fixture *f = *state;
+        struct file_server_fixture *f = *state;
         struct got got = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0};
         struct result_getter *getter = result_getter_new(f->client, 3, on_file, &got);
         char *data = mem_alloc(2000000);

@@ -15,13 +15,13 @@
 
 #include <cmocka.h>
 
-struct launcher {
+struct fake_launcher {
         int listener, fd;
         struct launcher_reader reader;
         struct strmap conf; /* for the application */
 };
 
-static void listen_at(struct launcher *l)
+static void listen_at(struct fake_launcher *l)
 {
         int port;
         char text[16];
@@ -33,14 +33,14 @@ static void listen_at(struct launcher *l)
         l->fd = -1;
 }
 
-static void accept_it(struct launcher *l)
+static void accept_it(struct fake_launcher *l)
 {
         assert_int_equal(socket_wait(l->listener, POLLIN, -1, NULL), 1);
         l->fd = socket_accept(l->listener);
         assert_true(l->fd >= 0);
 }
 
-static void release(struct launcher *l)
+static void release(struct fake_launcher *l)
 {
         launcher_reader_deinit(&l->reader);
         strmap_deinit(&l->conf);
@@ -50,7 +50,7 @@ static void release(struct launcher *l)
 }
 
 /* Reads the next message. Returns false once the connection has ended. */
-static bool read_message(struct launcher *l, struct launcher_message *m)
+static bool read_message(struct fake_launcher *l, struct launcher_message *m)
 {
         char data[64];
         int r;
@@ -65,7 +65,7 @@ static bool read_message(struct launcher *l, struct launcher_message *m)
         return true;
 }
 
-static void assert_next_message(struct launcher *l, enum launcher_message_kind kind, const char *text,
+static void assert_next_message(struct fake_launcher *l, enum launcher_message_kind kind, const char *text,
                                 enum launcher_state state)
 {
         struct launcher_message m;
@@ -77,7 +77,7 @@ static void assert_next_message(struct launcher *l, enum launcher_message_kind k
         launcher_message_deinit(&m);
 }
 
-static void hears_the_end(struct launcher *l)
+static void hears_the_end(struct fake_launcher *l)
 {
         struct launcher_message m;
         assert_false(read_message(l, &m));
@@ -98,7 +98,7 @@ static void on_stop(struct launcher_backend *b, void *context)
 
 static void reports_id_and_states(void **state)
 {
-        struct launcher l = {0};
+        struct fake_launcher l = {0};
         struct launcher_backend *b;
         listen_at(&l);
         assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
@@ -125,7 +125,7 @@ static void reports_id_and_states(void **state)
 /* The last messages arrive although the launcher reads them later. */
 static void close_delivers_last_messages(void **state)
 {
-        struct launcher l = {0};
+        struct fake_launcher l = {0};
         struct launcher_backend *b;
         listen_at(&l);
         assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
@@ -140,7 +140,7 @@ static void close_delivers_last_messages(void **state)
 
 static void stop_is_called_once(void **state)
 {
-        struct launcher l = {0};
+        struct fake_launcher l = {0};
         struct launcher_backend *b;
         struct launcher_writer w = LAUNCHER_WRITER_INIT;
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
@@ -165,7 +165,7 @@ static void stop_is_called_once(void **state)
 
 static void continues_without_launcher(void **state)
 {
-        struct launcher l = {0};
+        struct fake_launcher l = {0};
         struct launcher_backend *b;
         listen_at(&l);
         assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
@@ -187,7 +187,7 @@ static void ignores_invalid_messages(void **state)
 {
         static const char *const words[] = {"HTTP/1.0 400 Bad Request\r\n", "\xac\xed\0\5sr\0\x11java.util.HashMap"};
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-                struct launcher l = {0};
+                struct fake_launcher l = {0};
                 struct launcher_backend *b;
                 listen_at(&l);
                 assert_int_equal(launcher_backend_connect(&l.conf, on_unexpected_stop, NULL, &b, NULL), 0);
@@ -221,7 +221,7 @@ static void connects_only_with_port_and_secret(void **state)
 static void rejects_unreachable_launcher(void **state)
 {
         static const char *const ports[] = {"", "0", "65536", "80x", "port", "-1"};
-        struct launcher l = {0};
+        struct fake_launcher l = {0};
         struct launcher_backend *b = NULL;
         struct fst_error error = FST_ERROR_INIT;
         for (size_t i = 0; i < ARRAY_SIZE(ports); i++) {

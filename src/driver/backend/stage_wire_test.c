@@ -43,7 +43,7 @@ static int identify(void *owner, const struct module *module, struct stage_modul
 
 static const struct stage_modules_source shipped = {.identify = identify}, forked = {.same_program = true};
 
-struct world {
+struct stage_world {
         fst_context *sc;
         struct action count;
         struct stage_context work;
@@ -51,7 +51,7 @@ struct world {
 
 static int setup(void **state)
 {
-        struct world *w = new0(struct world);
+        struct stage_world *w = new0(struct stage_world);
         w->sc = api_context("local[2,4]", NULL);
         w->count = (struct action){.class = &count_action_class, .type = FST_I64};
         w->work = (struct stage_context){
@@ -62,7 +62,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         shuffle_reader_env_deinit(&w->work.inputs);
         fst_context_stop(w->sc);
         free(w);
@@ -87,7 +87,7 @@ static struct stage_context *decode(const void *data, size_t len, const struct e
 }
 
 /* Sets two locations, and @maps outputs of shuffle 3 on them in turn. The last one is lost. */
-static void give_inputs(struct world *w, int maps)
+static void give_inputs(struct stage_world *w, int maps)
 {
         struct shuffle_reader_env *in = &w->work.inputs;
         in->locations = new_array(struct shuffle_location, 2);
@@ -101,7 +101,7 @@ static void give_inputs(struct world *w, int maps)
                 in->inputs[0].maps[i] = (struct shuffle_map){1000 + 3 * i, i + 1 == maps ? -1 : i % 2};
 }
 
-static fst_rdd *numbers(struct world *w)
+static fst_rdd *numbers(struct stage_world *w)
 {
         static const int64_t data[] = {1, -2, 3};
         return fst_parallelize_at(w->sc, data, 3, FST_I64, 2, HERE("parallelize"));
@@ -131,7 +131,7 @@ static void encodes_result_stage(void **state)
                 "420d1201311a05616c70686120d936" /* executor 0: "1" on alpha, port 7001 */
                 "420d08041201321a033a3a3120da36" /* executor 4 */
                 "4a0d080312030102001a04d00f0600" /* shuffle 3 */;
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, text = BUF_INIT;
         w->work.final = numbers(w);
         give_inputs(w, 3);
@@ -178,7 +178,7 @@ static void encodes_map_stage(void **state)
                                                                                                   by range, descending;
                                                                                                   bounds; call site */
                 ;
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, text = BUF_INIT;
         static const fst_bytes data[] = {{"pear", 4}, {"", 0}, {"fig", 3}};
         fst_rdd *words = fst_parallelize_at(w->sc, data, 3, FST_BYTES, 1, HERE("parallelize"));
@@ -219,7 +219,7 @@ static void encodes_map_stage(void **state)
 /* Comparing bytes needs a pointer even for empty bytes, which the wire does not carry. */
 static void encodes_empty_bound(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         static const fst_bytes data[] = {{"", 0}, {"pear", 4}};
         fst_rdd *words = fst_parallelize_at(w->sc, data, 2, FST_BYTES, 1, HERE("parallelize"));
@@ -246,7 +246,7 @@ static void encodes_empty_bound(void **state)
 
 static void many_map_outputs_stay_small(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         w->work.final = numbers(w);
         give_inputs(w, 10000);
@@ -263,7 +263,7 @@ static void many_map_outputs_stay_small(void **state)
 
 static void text_splits_stay_small(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         fst_rdd *text = fst_text_file_at(w->sc, "/dev/null", 1, HERE("text_file"));
         enum { FILES = 100, EACH = 100, SIZE = 32 << 20 };
@@ -293,7 +293,7 @@ static void text_splits_stay_small(void **state)
 }
 
 /* Three files of two partitions. */
-static fst_rdd *whole_files(struct world *w)
+static fst_rdd *whole_files(struct stage_world *w)
 {
         static const char *const paths[] = {"file:/a", "file:/b.gz", "file:/c"};
         fst_rdd *files = fst_whole_text_files_at(w->sc, "/dev/null", 1, HERE("whole_text_files"));
@@ -310,7 +310,7 @@ static fst_rdd *whole_files(struct world *w)
 
 static void encodes_file_partitions(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, records = BUF_INIT;
         w->work.final = whole_files(w);
         encode(&w->work, &shipped, &bytes);
@@ -337,7 +337,7 @@ static void encodes_file_partitions(void **state)
 
 static void decoder_finds_own_map_outputs(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct exec_env env = w->sc->env;
         w->work.final = numbers(w);
@@ -365,7 +365,7 @@ static int note_module(void *owner, const struct stage_module *file, struct fst_
 
 static void encodes_functions_with_module(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
         long double captured = 2.5L; /* needs an alignment of 16 */
@@ -393,7 +393,7 @@ static void encodes_functions_with_module(void **state)
 
 static void rejects_functions_of_the_program(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
         w->work.final = fst_map_at(numbers(w), FST_FN(twice), FST_I64, HERE("map"));
@@ -517,7 +517,7 @@ struct stage_change {
         const char *says;
 };
 
-static void check_refused(struct world *w, const struct stage_change *changes, size_t n)
+static void check_refused(struct stage_world *w, const struct stage_change *changes, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -543,7 +543,7 @@ static void rejects_invalid_files(void **state)
                 {lines_instead, -EBADMSG, "lines of text are BYTES"},
                 {records_instead, -EBADMSG, "binary records are FIXED"},
         };
-        struct world *w = *state;
+        struct stage_world *w = *state;
         w->work.final = whole_files(w);
         check_refused(w, changes, ARRAY_SIZE(changes));
 }
@@ -568,7 +568,7 @@ static void rejects_stages_of_other_builds_and_inconsistent_operators(void **sta
                 {fewer_places, -EBADMSG, "wrong number of map output locations"},
                 {no_rdds, -EBADMSG, "list of RDDs is empty"},
         };
-        struct world *w = *state;
+        struct stage_world *w = *state;
         w->work.final = fst_map_at(numbers(w), foreign(), FST_I64, HERE("map"));
         give_inputs(w, 3);
         check_refused(w, changes, ARRAY_SIZE(changes));
@@ -577,7 +577,7 @@ static void rejects_stages_of_other_builds_and_inconsistent_operators(void **sta
 /* Each byte changed, and each prefix: an error or a stage, and never much memory. */
 static void rejects_damaged_stages(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         w->work.final = fst_map_at(numbers(w), foreign(), FST_I64, HERE("map"));
         give_inputs(w, 20);
@@ -601,7 +601,7 @@ static void rejects_damaged_stages(void **state)
 
 static void small_input_allocates_little_memory(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         struct fst_error error = FST_ERROR_INIT;
         struct stage_context *work = NULL;
         enum { EMPTY = 500000 };
@@ -717,7 +717,7 @@ static void results_of_keys_round_trip(void **state)
 
 static void saving_attempts_share_a_directory(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct output_options options = OUTPUT_OPTIONS_INIT;
         struct save_action save = {{.class = &save_action_class, .type = FST_I64}, NULL};
@@ -751,7 +751,7 @@ static double microseconds(void)
 /* A stage with rows, five operators with captured structs, and 64 map outputs of 2 executors. */
 static void encodes_typical_stage_in_microseconds(void **state)
 {
-        struct world *w = *state;
+        struct stage_world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         int64_t captured[4] = {1, 2, 3, 4};
         fst_rdd *rdd = numbers(w);

@@ -25,7 +25,7 @@ static struct {
         int stages, slices;                 /* encoded so far; atomic */
 } wire;
 
-static inline void must(int r, struct fst_error *error, const char *what)
+static inline void wire_must(int r, struct fst_error *error, const char *what)
 {
         if (r == 0)
                 return;
@@ -46,10 +46,10 @@ static inline void send_stage(fst_context *sc, struct task_batch *run)
         struct fst_error error = FST_ERROR_INIT;
         struct stage_context *decoded;
         int found = 0;
-        must(stage_encode(run->work, &modules, &bytes, &error), &error, "stage_encode");
-        must(stage_modules(bytes.data, bytes.len, same_module, &found, &error), &error, "stage_modules");
-        must(found > 1 ? -EEXIST : 0, &error, "a module is listed twice");
-        must(stage_decode(bytes.data, bytes.len, &sc->env, &decoded, &error), &error, "stage_decode");
+        wire_must(stage_encode(run->work, &modules, &bytes, &error), &error, "stage_encode");
+        wire_must(stage_modules(bytes.data, bytes.len, same_module, &found, &error), &error, "stage_modules");
+        wire_must(found > 1 ? -EEXIST : 0, &error, "a module is listed twice");
+        wire_must(stage_decode(bytes.data, bytes.len, &sc->env, &decoded, &error), &error, "stage_decode");
         memset(bytes.data, 0xa5, bytes.len); /* decoding must have copied it */
         wire.of_driver[run->slot] = run->work;
         run->work = decoded;
@@ -66,8 +66,8 @@ static inline void send_results(fst_context *sc, struct task_batch *run)
                 struct slot_task *t = &run->tasks[i];
                 if (t->state != TASK_SUCCEEDED)
                         continue;
-                must(task_result_encode(decoded->action, &t->result, &bytes, &error), &error, "task_result_encode");
-                must(task_result_decode(run->work->action, bytes.data, bytes.len, &t->result, &error), &error,
+                wire_must(task_result_encode(decoded->action, &t->result, &bytes, &error), &error, "task_result_encode");
+                wire_must(task_result_decode(run->work->action, bytes.data, bytes.len, &t->result, &error), &error,
                      "task_result_decode");
         }
         stage_context_unref(decoded);

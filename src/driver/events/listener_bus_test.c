@@ -13,7 +13,7 @@
 static const struct executor_ref driver = {"driver", "localhost"};
 
 /* Records all events as one sequence of ids: those of tasks, and negative numbers for others. */
-struct recorder {
+struct event_recorder {
         struct listener listener;
         int64_t *heard;
         size_t n, room;
@@ -23,7 +23,7 @@ struct recorder {
         pthread_mutex_t *gate; /* held by the test to stall the bus */
 };
 
-static void record_event(struct recorder *r, int64_t id)
+static void record_event(struct event_recorder *r, int64_t id)
 {
         assert_true(r->n < r->room);
         r->heard[r->n++] = id;
@@ -31,7 +31,7 @@ static void record_event(struct recorder *r, int64_t id)
 
 static void on_task_starts(struct listener *l, const struct task_start *batch, size_t n)
 {
-        struct recorder *r = container_of(l, struct recorder, listener);
+        struct event_recorder *r = container_of(l, struct event_recorder, listener);
         r->batches++;
         for (size_t i = 0; i < n; i++)
                 record_event(r, batch[i].info.id * 2);
@@ -39,7 +39,7 @@ static void on_task_starts(struct listener *l, const struct task_start *batch, s
 
 static void on_task_ends(struct listener *l, const struct task_end *batch, size_t n)
 {
-        struct recorder *r = container_of(l, struct recorder, listener);
+        struct event_recorder *r = container_of(l, struct event_recorder, listener);
         r->batches++;
         for (size_t i = 0; i < n; i++) {
                 record_event(r, batch[i].info.id * 2 + 1);
@@ -51,7 +51,7 @@ static void on_task_ends(struct listener *l, const struct task_end *batch, size_
 
 static void on_job_start(struct listener *l, const struct job_start *e)
 {
-        struct recorder *r = container_of(l, struct recorder, listener);
+        struct event_recorder *r = container_of(l, struct event_recorder, listener);
         if (r->gate) {
                 pthread_mutex_lock(r->gate);
                 pthread_mutex_unlock(r->gate);
@@ -64,17 +64,17 @@ static void on_job_start(struct listener *l, const struct job_start *e)
 
 static void on_idle(struct listener *l)
 {
-        container_of(l, struct recorder, listener)->idles++;
+        container_of(l, struct event_recorder, listener)->idles++;
 }
 
 static void on_stop(struct listener *l)
 {
-        container_of(l, struct recorder, listener)->stops++;
+        container_of(l, struct event_recorder, listener)->stops++;
 }
 
-static struct recorder recorder(size_t room)
+static struct event_recorder recorder(size_t room)
 {
-        return (struct recorder){.listener = {.name = "recorder",
+        return (struct event_recorder){.listener = {.name = "recorder",
                                               .on_task_starts = on_task_starts,
                                               .on_task_ends = on_task_ends,
                                               .on_job_start = on_job_start,
@@ -87,7 +87,7 @@ static struct recorder recorder(size_t room)
 static void keeps_order_between_kinds_at_any_batch_size(void **state)
 {
         enum { TASKS = 200000 };
-        struct recorder r = recorder(TASKS * 2 + TASKS / 100 + 100);
+        struct event_recorder r = recorder(TASKS * 2 + TASKS / 100 + 100);
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){.capacity = 500});
         listener_bus_add(bus, &r.listener);
         listener_bus_start(bus);
@@ -127,7 +127,7 @@ static void keeps_order_between_kinds_at_any_batch_size(void **state)
 
 static void copies_data_that_events_point_to(void **state)
 {
-        struct recorder r = recorder(10);
+        struct event_recorder r = recorder(10);
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){0});
         listener_bus_add(bus, &r.listener);
         {
@@ -162,7 +162,7 @@ static void copies_data_that_events_point_to(void **state)
 
 static void calls_on_idle(void **state)
 {
-        struct recorder r = recorder(10);
+        struct event_recorder r = recorder(10);
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){0});
         listener_bus_add(bus, &r.listener);
         listener_bus_start(bus);
@@ -196,7 +196,7 @@ static void *post_on_thread(void *arg)
 static void accepts_events_of_several_threads(void **state)
 {
         enum { THREADS = 4, EACH = 20000 };
-        struct recorder r = recorder(THREADS * EACH);
+        struct event_recorder r = recorder(THREADS * EACH);
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){.capacity = 1000});
         listener_bus_add(bus, &r.listener);
         listener_bus_start(bus);
@@ -222,7 +222,7 @@ static void accepts_events_of_several_threads(void **state)
 static void waits_for_slow_listener_and_drops_for_stuck_one(void **state)
 {
         pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-        struct recorder r = recorder(1000);
+        struct event_recorder r = recorder(1000);
         r.gate = &gate;
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){.capacity = 10, .stall_ms = 100});
         listener_bus_add(bus, &r.listener);

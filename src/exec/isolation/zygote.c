@@ -32,7 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum request_kind { REQUEST_FORK = 1, REQUEST_KILL };
+enum zygote_request_kind { REQUEST_FORK = 1, REQUEST_KILL };
 
 struct zygote_request {
         int32_t kind;

@@ -23,7 +23,7 @@ struct kube_operation {
         struct kube_client *client;
         kube_operation_done *done;
         void *owner;
-        struct pending_call *first;
+        struct kube_pending_call *first;
         json_t *pods;
         bool found;
         int result; /* the first failure and its message: */
@@ -31,9 +31,9 @@ struct kube_operation {
 };
 
 /* A call in flight. */
-struct pending_call {
+struct kube_pending_call {
         struct kube_operation *operation;
-        struct pending_call *next;
+        struct kube_pending_call *next;
         struct kube_call *call;
 };
 
@@ -47,17 +47,17 @@ static void kube_submit_operation_fail(struct kube_operation *o, int r, const st
 
 static void delete_drivers(struct kube_operation *o);
 
-static struct pending_call *pending_call_add(struct kube_operation *o)
+static struct kube_pending_call *pending_call_add(struct kube_operation *o)
 {
-        struct pending_call *p = new0(struct pending_call);
+        struct kube_pending_call *p = new0(struct kube_pending_call);
         p->operation = o;
         p->next = o->first;
         return o->first = p;
 }
 
-static void pending_call_remove(struct pending_call *p)
+static void pending_call_remove(struct kube_pending_call *p)
 {
-        struct pending_call **at = &p->operation->first;
+        struct kube_pending_call **at = &p->operation->first;
         while (*at != p)
                 at = &(*at)->next;
         *at = p->next;
@@ -66,7 +66,7 @@ static void pending_call_remove(struct pending_call *p)
 
 static int kube_submit_operation_on_item(void *owner, json_t *pod)
 {
-        struct pending_call *p = owner;
+        struct kube_pending_call *p = owner;
         struct kube_operation *o = p->operation;
         if (!pod)
                 json_array_clear(o->pods);
@@ -79,7 +79,7 @@ static int kube_submit_operation_on_item(void *owner, json_t *pod)
 static void kube_submit_operation_on_answer(void *owner, struct kube_call *call, int r,
                                             const struct kube_response *response)
 {
-        struct pending_call *p = owner;
+        struct kube_pending_call *p = owner;
         struct kube_operation *o = p->operation;
         pending_call_remove(p);
         if (r == 0 && !o->found && !o->prefix && response->object)
@@ -104,7 +104,7 @@ static void delete_drivers(struct kube_operation *o)
         json_t *pod;
         size_t i;
         json_array_foreach(o->pods, i, pod) {
-                struct pending_call *p = pending_call_add(o);
+                struct kube_pending_call *p = pending_call_add(o);
                 _cleanup_free_ char *path = mem_printf("%s%s%s", o->path, o->prefix ? "/" : "",
                                                        o->prefix ? json_text_or_empty(pod, "metadata.name") : "");
                 p->call = kube_delete(o->client, path, &how, kube_submit_operation_on_answer, p);
@@ -136,7 +136,7 @@ struct kube_operation *kube_operation_begin(struct kube_client *client, const st
                 o->prefix = mem_strndup(pod, strlen(pod) - 1);
         o->path = kube_path("v1", namespace ? namespace : kube_client_config(client)->namespace, "pods",
                             o->prefix ? NULL : pod);
-        struct pending_call *p = pending_call_add(o);
+        struct kube_pending_call *p = pending_call_add(o);
         if (o->prefix)
                 p->call = kube_list_items(client,
                                           &(struct kube_listing){.path = o->path,

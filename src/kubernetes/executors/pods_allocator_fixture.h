@@ -18,7 +18,7 @@ struct requested_pod {
         bool recovery;
 };
 
-static struct world {
+static struct pods_world {
         struct pod_actions actions;
         struct lifecycle_manager *lifecycle;
         struct pods_allocator *a;
@@ -109,7 +109,7 @@ static inline void begin(struct pods_allocator_config c)
         struct lifecycle_config lifecycle = LIFECYCLE_DEFAULT;
         struct fst_error error = FST_ERROR_INIT;
 
-        w = (struct world){.now = 1000 * NS_PER_SECOND,
+        w = (struct pods_world){.now = 1000 * NS_PER_SECOND,
                            .store = snapshots_store_new(&(struct pod_rules){.check_all = true})};
         assert_int_equal(pods_allocator_config_check(&c, &error), 0);
         w.lifecycle = lifecycle_manager_new(&lifecycle, &w.actions);

@@ -2,7 +2,7 @@
 #include "kubernetes/api/pod_fixture.h"
 #include "kubernetes/executors/snapshots_store.h"
 
-struct listener {
+struct snapshot_listener {
         struct pods_subscription *news;
         int calls, changes, gone, news_told;
         bool full;
@@ -11,7 +11,7 @@ struct listener {
 };
 
 /* Takes a batch if one is due. */
-static void hear(struct listener *l, int64_t now)
+static void hear(struct snapshot_listener *l, int64_t now)
 {
         struct pods_batch batch;
 
@@ -62,7 +62,7 @@ static void listed(struct snapshots_store *store, json_t *pod)
 static void batches_are_due_once_per_interval(void **state)
 {
         struct snapshots_store *store = a_store();
-        struct listener often = {0}, seldom = {0};
+        struct snapshot_listener often = {0}, seldom = {0};
 
         often.news = snapshots_store_subscribe(store, 1000, 0);
         seldom.news = snapshots_store_subscribe(store, 2000, 0);
@@ -93,7 +93,7 @@ static void batches_are_due_once_per_interval(void **state)
 static void first_batch_holds_known_pods(void **state)
 {
         struct snapshots_store *store = a_store();
-        struct listener l = {0};
+        struct snapshot_listener l = {0};
 
         update(store, pod_in(2, 0, "Running"), 0);
         update(store, pod_in(1, 0, "Pending"), 0);
@@ -107,7 +107,7 @@ static void first_batch_holds_known_pods(void **state)
 static void notify_makes_batch_due_at_once(void **state)
 {
         struct snapshots_store *store = a_store();
-        struct listener l = {0};
+        struct snapshot_listener l = {0};
 
         l.news = snapshots_store_subscribe(store, 1000, 0);
         hear(&l, 0);
@@ -124,13 +124,13 @@ static void notify_makes_batch_due_at_once(void **state)
 static void list_replaces_known_pods(void **state)
 {
         struct snapshots_store *store = a_store();
-        struct listener l = {0};
+        struct snapshot_listener l = {0};
 
         update(store, pod_in(1, 0, "Pending"), 0);
         update(store, pod_in(2, 0, "Running"), 0);
         l.news = snapshots_store_subscribe(store, 0, 0);
         hear(&l, 0);
-        l = (struct listener){.news = l.news};
+        l = (struct snapshot_listener){.news = l.news};
         snapshots_store_list_begin(store);
         listed(store, pod_in(7, 0, "Running")); /* from a list that failed half-way */
         snapshots_store_list_begin(store);
@@ -151,7 +151,7 @@ static void list_replaces_known_pods(void **state)
 static void equal_state_causes_no_change(void **state)
 {
         struct snapshots_store *store = a_store();
-        struct listener l = {0};
+        struct snapshot_listener l = {0};
 
         l.news = snapshots_store_subscribe(store, 0, 0);
         update(store, pod_with_version(pod_in(1, 0, "Running"), 5), 0);
@@ -166,7 +166,7 @@ static void equal_state_causes_no_change(void **state)
 static void deleted_event_removes_pod_of_any_phase(void **state)
 {
         struct snapshots_store *store = a_store();
-        struct listener l = {0};
+        struct snapshot_listener l = {0};
 
         l.news = snapshots_store_subscribe(store, 0, 0);
         update(store, pod_in(1, 0, "Running"), 0);
@@ -202,7 +202,7 @@ static void deleted_event_removes_pod_of_any_phase(void **state)
 static void ignores_older_versions(void **state)
 {
         struct snapshots_store *store = a_store();
-        struct listener l = {0};
+        struct snapshot_listener l = {0};
 
         l.news = snapshots_store_subscribe(store, 0, 0);
         update(store, pod_with_version(pod_in(1, 0, "Running"), 20), 0);

@@ -48,23 +48,23 @@ static void serve(struct fixture_exchange *x)
 }
 
 /* The result of one request. */
-struct seen {
+struct seen_exchange {
         int done, result, status;
         char *body, *message;
         bool sent;
         struct http_transfer *transfer;
-        struct seen *other; /* to cancel when this is done */
+        struct seen_exchange *other; /* to cancel when this is done */
         bool cancelled;
         struct buf streamed;
         enum { GO_ON, CANCEL_SELF, FREE_CLIENT, SEND_MORE, FAIL } then;
 };
 
-static struct seen seen[256];
+static struct seen_exchange seen[256];
 
 static void done(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
                  const struct fst_error *why)
 {
-        struct seen *s = owner;
+        struct seen_exchange *s = owner;
         assert_ptr_equal(s->transfer, transfer);
         s->done++;
         s->result = r;
@@ -89,7 +89,7 @@ static void done(void *owner, struct http_transfer *transfer, int r, struct http
 
 static int streamed(void *owner, const char *data, size_t n)
 {
-        struct seen *s = owner;
+        struct seen_exchange *s = owner;
         buf_append(&s->streamed, data, n);
         if (s->then == CANCEL_SELF)
                 http_async_cancel(s->transfer);

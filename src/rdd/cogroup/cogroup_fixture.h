@@ -153,7 +153,7 @@ struct cogroup_fixture {
         size_t enough; /* rows that suffice for the sink; 0: it takes all */
 };
 
-static inline int see(struct op *op, const struct rows *in)
+static inline int cogroup_see(struct op *op, const struct rows *in)
 {
         struct cogroup_fixture *f = container_of(op, struct cogroup_fixture, sink);
         for (uint32_t i = 0; i < in->batch.rows; i++) {
@@ -164,7 +164,7 @@ static inline int see(struct op *op, const struct rows *in)
         return f->enough && f->seen.len >= f->enough ? OP_ENOUGH : 0;
 }
 
-static const struct op_class see_class = {"see", .consume = see};
+static const struct op_class see_class = {"see", .consume = cogroup_see};
 
 static inline void fixture_init(struct cogroup_fixture *f, size_t pool, bool may_spill)
 {
@@ -255,7 +255,7 @@ static inline int run_cogroup(struct op *op, const struct rows_of_side *rows, in
         return r;
 }
 
-static inline void expect(struct cogroup_fixture *f, const struct result_row *wanted, size_t n)
+static inline void cogroup_expect(struct cogroup_fixture *f, const struct result_row *wanted, size_t n)
 {
         assert_int_equal(f->seen.len, n);
         for (size_t i = 0; i < n; i++)

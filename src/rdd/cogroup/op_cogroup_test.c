@@ -88,7 +88,7 @@ static void check_joins(uint8_t kind, size_t pool)
                                 sort_rows(&rows[k], kind);
                         wanted.len = 0;
                         reference_join(mode, &rows[0], &rows[1], &wanted);
-                        expect(&f, wanted.data, wanted.len);
+                        cogroup_expect(&f, wanted.data, wanted.len);
                 }
                 op_free(op);
                 fixture_deinit(&f);
@@ -121,7 +121,7 @@ static void outer_joins_with_a_skewed_key(void **state)
                 for (int k = 0; k < 2; k++)
                         sort_rows(&rows[k], FST_KIND_I64);
                 reference_join(COGROUP_FULL_JOIN, &rows[0], &rows[1], &wanted);
-                expect(&f, wanted.data, wanted.len);
+                cogroup_expect(&f, wanted.data, wanted.len);
                 op_free(op);
         }
         assert_true(f.run.counters.disk_spilled > 0);
@@ -236,7 +236,7 @@ static void check_group(uint8_t kind, size_t pool, int n, int skew)
         for (int k = 0; k < n; k++)
                 sort_rows(&rows[k], kind);
         reference_groups(rows, n, &wanted);
-        expect(&f, wanted.data, wanted.len);
+        cogroup_expect(&f, wanted.data, wanted.len);
         op_free(op);
         fixture_deinit(&f);
         vec_deinit(&wanted);

@@ -62,18 +62,18 @@ struct world_task {
         struct task_event event;
 };
 
-struct world;
+struct allocation_world;
 
 /* One of the two allocations, and its decisions. */
 struct side {
-        struct world *world;
+        struct allocation_world *world;
         struct executor_allocation *a;
         int told[PROFILES]; /* targets sent to the cluster manager */
         long requests;
         VEC(int32_t) removed; /* in this step */
 };
 
-struct world {
+struct allocation_world {
         uint64_t seed, random;
         int64_t now;
         struct executor_allocation_config config;
@@ -96,7 +96,7 @@ struct world {
                         fail_msg("seed %llu: %s (line %d)", (unsigned long long)(w)->seed, #condition, __LINE__);      \
         } while (0)
 
-static uint32_t roll(struct world *w, uint32_t sides)
+static uint32_t roll(struct allocation_world *w, uint32_t sides)
 {
         uint64_t z = (w->random += 0x9e3779b97f4a7c15u);
 
@@ -119,7 +119,7 @@ static uint32_t roll(struct world *w, uint32_t sides)
 
 /* ----------------------------------------------------------------------------------------------- the world's state */
 
-static uint64_t active_shuffles(const struct world *w)
+static uint64_t active_shuffles(const struct allocation_world *w)
 {
         uint64_t active = 0;
 
@@ -140,7 +140,7 @@ static bool keeps_blocks(const struct world_executor *e)
         return false;
 }
 
-static int64_t time_of(const struct world *w, const struct world_executor *e)
+static int64_t time_of(const struct allocation_world *w, const struct world_executor *e)
 {
         const struct executor_monitor_config *m = &w->config.monitor;
         int64_t time = m->idle;
@@ -152,7 +152,7 @@ static int64_t time_of(const struct world *w, const struct world_executor *e)
         return time;
 }
 
-static int staying(const struct world *w, int profile)
+static int staying(const struct allocation_world *w, int profile)
 {
         int n = 0;
 
@@ -161,7 +161,7 @@ static int staying(const struct world *w, int profile)
         return n;
 }
 
-static struct sched_demand demand_of(const struct world *w, int profile)
+static struct sched_demand demand_of(const struct allocation_world *w, int profile)
 {
         struct sched_demand d = {0};
 
@@ -194,7 +194,7 @@ static void world_request(struct side *side, const struct allocation_action *act
 
 static void world_remove(struct side *side, const struct allocation_action *action)
 {
-        struct world *w = side->world;
+        struct allocation_world *w = side->world;
         const int32_t *executors = action->remove.executors;
         size_t before = side->removed.len;
 
@@ -221,7 +221,7 @@ static void side_run(struct side *side)
 
 /* ---------------------------------------------------------------------------------------------------- events */
 
-static void end_task(struct world *w, size_t at, enum task_state state)
+static void end_task(struct allocation_world *w, size_t at, enum task_state state)
 {
         struct task_event event = w->tasks.data[at].event;
         struct world_executor *e = &w->executors[event.executor];
@@ -243,7 +243,7 @@ static void end_task(struct world *w, size_t at, enum task_state state)
         both(w, executor_allocation_task_ended, &event, state, w->now);
 }
 
-static void lose_executor(struct world *w, int executor, const char *reason)
+static void lose_executor(struct allocation_world *w, int executor, const char *reason)
 {
         for (size_t i = w->tasks.len; i-- > 0;)
                 if (w->tasks.data[i].event.executor == executor)
@@ -252,7 +252,7 @@ static void lose_executor(struct world *w, int executor, const char *reason)
         both_monitors(w, executor_monitor_removed, executor, reason);
 }
 
-static void add_executor(struct world *w, int profile)
+static void add_executor(struct allocation_world *w, int profile)
 {
         if (w->n_executors == MAX_EXECUTORS)
                 return;
@@ -261,7 +261,7 @@ static void add_executor(struct world *w, int profile)
         w->n_executors++;
 }
 
-static void submit_stage(struct world *w, int id)
+static void submit_stage(struct allocation_world *w, int id)
 {
         struct world_stage *stage = &w->stages[id];
 
@@ -277,7 +277,7 @@ static void submit_stage(struct world *w, int id)
 }
 
 /* Starts a job with some new stages, and perhaps an old one whose map outputs it reads. */
-static void start_job(struct world *w, int id)
+static void start_job(struct allocation_world *w, int id)
 {
         struct shuffle_stage stages[8];
         struct world_job job = {0};
@@ -306,7 +306,7 @@ static void start_job(struct world *w, int id)
                 submit_stage(w, s);
 }
 
-static void complete_stage(struct world *w, int id)
+static void complete_stage(struct allocation_world *w, int id)
 {
         struct world_stage *stage = &w->stages[id];
 
@@ -315,7 +315,7 @@ static void complete_stage(struct world *w, int id)
         both(w, executor_allocation_stage_completed, id, 0);
 }
 
-static void launch(struct world *w, int id, int index, bool speculative)
+static void launch(struct allocation_world *w, int id, int index, bool speculative)
 {
         struct world_stage *stage = &w->stages[id];
 
@@ -334,7 +334,7 @@ static void launch(struct world *w, int id, int index, bool speculative)
         }
 }
 
-static void run_stages(struct world *w)
+static void run_stages(struct allocation_world *w)
 {
         for (int s = 0; s < w->n_stages; s++) {
                 struct world_stage *stage = &w->stages[s];
@@ -359,7 +359,7 @@ static void run_stages(struct world *w)
         }
 }
 
-static void run_tasks(struct world *w)
+static void run_tasks(struct allocation_world *w)
 {
         for (size_t i = w->tasks.len; i-- > 0;) {
                 struct task_event *event = &w->tasks.data[i].event;
@@ -381,7 +381,7 @@ static void run_tasks(struct world *w)
         }
 }
 
-static void end_jobs(struct world *w, int *ids)
+static void end_jobs(struct allocation_world *w, int *ids)
 {
         for (size_t j = w->jobs.len; j-- > 0;) {
                 bool runs = false;
@@ -397,7 +397,7 @@ static void end_jobs(struct world *w, int *ids)
         }
 }
 
-static void move_blocks(struct world *w)
+static void move_blocks(struct allocation_world *w)
 {
         int executor = w->n_executors ? (int)roll(w, (uint32_t)w->n_executors) : -1, rdd = (int)roll(w, RDDS);
         int partition = (int)roll(w, 16);
@@ -415,7 +415,7 @@ static void move_blocks(struct world *w)
         }
 }
 
-static void remove_shuffles(struct world *w, bool all)
+static void remove_shuffles(struct allocation_world *w, bool all)
 {
         for (int s = 0; s < w->n_stages; s++) {
                 if (w->stages[s].shuffle < 0 || active_shuffles(w) >> s & 1 || w->stages[s].submitted ||
@@ -429,7 +429,7 @@ static void remove_shuffles(struct world *w, bool all)
 }
 
 /* The cluster manager and the machines under it. */
-static void run_cluster(struct world *w)
+static void run_cluster(struct allocation_world *w)
 {
         for (int p = 0; p < PROFILES; p++)
                 while (staying(w, p) < w->polled.told[p] && roll(w, 3) && w->n_executors < MAX_EXECUTORS)
@@ -444,7 +444,7 @@ static void run_cluster(struct world *w)
         }
 }
 
-static void reset(struct world *w)
+static void reset(struct allocation_world *w)
 {
         for (int e = 0; e < w->n_executors; e++)
                 if (w->executors[e].alive)
@@ -456,7 +456,7 @@ static void reset(struct world *w)
 
 /* ---------------------------------------------------------------------------------------------------- checks */
 
-static void check_removed(struct world *w, const int *targets)
+static void check_removed(struct allocation_world *w, const int *targets)
 {
         const struct side *side = &w->polled;
         uint64_t active = active_shuffles(w);
@@ -482,7 +482,7 @@ static void check_removed(struct world *w, const int *targets)
         }
 }
 
-static void check_counts(struct world *w, const struct side *side)
+static void check_counts(struct allocation_world *w, const struct side *side)
 {
         const struct executor_monitor *m = executor_allocation_monitor(side->a);
         int all = 0, leaving = 0;
@@ -513,7 +513,7 @@ static void check_counts(struct world *w, const struct side *side)
         world_check(w, executor_monitor_total(m).killed + executor_monitor_total(m).decommissioned == leaving);
 }
 
-static void check_targets(struct world *w, const int *before, const int *steps, int64_t add_time)
+static void check_targets(struct allocation_world *w, const int *before, const int *steps, int64_t add_time)
 {
         for (int p = 0; p < PROFILES; p++) {
                 int target = executor_allocation_target(w->polled.a, p);
@@ -543,7 +543,7 @@ static void check_targets(struct world *w, const int *before, const int *steps, 
 
 /* ---------------------------------------------------------------------------------------------------- the world */
 
-static void tick_both(struct world *w)
+static void tick_both(struct allocation_world *w)
 {
         int before[PROFILES], steps[PROFILES], targets[PROFILES];
         int64_t add_time = executor_allocation_add_time(w->polled.a);
@@ -577,9 +577,9 @@ static void tick_both(struct world *w)
         check_counts(w, &w->lazy);
 }
 
-static void world_start(struct world *w, uint64_t seed)
+static void world_start(struct allocation_world *w, uint64_t seed)
 {
-        *w = (struct world){.seed = seed, .random = seed * 7919};
+        *w = (struct allocation_world){.seed = seed, .random = seed * 7919};
         w->now = roll(w, 100) * INTERVAL;
         w->config.min = (int)roll(w, 4);
         w->config.max = w->config.min + 1 + (int)roll(w, 20);
@@ -605,7 +605,7 @@ static void world_start(struct world *w, uint64_t seed)
         side_run(&w->lazy);
 }
 
-static void world_end(struct world *w)
+static void world_end(struct allocation_world *w)
 {
         executor_allocation_free(w->polled.a);
         executor_allocation_free(w->lazy.a);
@@ -616,7 +616,7 @@ static void world_end(struct world *w)
 }
 
 /* Ends all work and removes it. */
-static void drain(struct world *w, int *ids)
+static void drain(struct allocation_world *w, int *ids)
 {
         w->ends = true;
         w->unreachable = false;
@@ -650,7 +650,7 @@ static void drain(struct world *w, int *ids)
 
 static void play(uint64_t seed)
 {
-        struct world *w = new0(struct world);
+        struct allocation_world *w = new0(struct allocation_world);
         int ids[MAX_STAGES], next_id = 0; /* of running jobs */
 
         world_start(w, seed);

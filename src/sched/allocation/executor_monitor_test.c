@@ -13,7 +13,7 @@
 #define STORAGE (120 * SECOND)
 #define SHUFFLE (240 * SECOND)
 
-struct bench {
+struct monitor_bench {
         struct executor_monitor *m;
         int64_t now;
 };
@@ -24,39 +24,39 @@ static const struct executor_monitor_config with_tracking = {
 static const struct executor_monitor_config service_keeps_rdds = {
         .idle = IDLE, .cached = STORAGE, .shuffle = SHUFFLE, .service_keeps_rdds = true};
 
-static void bench_start(struct bench *b, const struct executor_monitor_config *config)
+static void bench_start(struct monitor_bench *b, const struct executor_monitor_config *config)
 {
-        *b = (struct bench){.m = executor_monitor_new(config)};
+        *b = (struct monitor_bench){.m = executor_monitor_new(config)};
 }
 
-static void bench_end(struct bench *b)
+static void bench_end(struct monitor_bench *b)
 {
         executor_monitor_free(b->m);
 }
 
-static void add(struct bench *b, int32_t executor)
+static void add(struct monitor_bench *b, int32_t executor)
 {
         executor_monitor_added(b->m, executor, NULL, 0, b->now);
 }
 
-static void start(struct bench *b, int32_t executor)
+static void start(struct monitor_bench *b, int32_t executor)
 {
         executor_monitor_task_started(b->m, executor, b->now);
 }
 
-static void end(struct bench *b, int32_t executor, int stage, bool succeeded)
+static void end(struct monitor_bench *b, int32_t executor, int stage, bool succeeded)
 {
         executor_monitor_task_ended(b->m, executor, stage, succeeded, b->now);
 }
 
 /* Returns whether @executor would have timed out at @when. */
-static bool out_at(struct bench *b, int32_t executor, int64_t when)
+static bool out_at(struct monitor_bench *b, int32_t executor, int64_t when)
 {
         return executor_monitor_timeout(b->m, executor) <= when;
 }
 
 /* Returns the executors that have timed out now, as bits. */
-static uint64_t out_now(struct bench *b)
+static uint64_t out_now(struct monitor_bench *b)
 {
         int n;
         const struct idle_executor *list = executor_monitor_timed_out(b->m, b->now, &n);
@@ -74,7 +74,7 @@ static uint64_t out_now(struct bench *b)
 
 static void an_idle_executor_times_out(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         add(&b, 1);
@@ -91,7 +91,7 @@ static void an_idle_executor_times_out(void **state)
 /* SPARK-4951, SPARK-26927 */
 static void events_may_come_out_of_order(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         start(&b, 1);
@@ -125,7 +125,7 @@ static void events_may_come_out_of_order(void **state)
 
 static void tasks_keep_an_executor_busy(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         add(&b, 1);
@@ -148,7 +148,7 @@ static void tasks_keep_an_executor_busy(void **state)
 
 static void stored_blocks_give_more_time(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         add(&b, 1);
@@ -170,7 +170,7 @@ static void stored_blocks_give_more_time(void **state)
 
 static void every_stored_block_is_known(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         add(&b, 1);
@@ -194,7 +194,7 @@ static void every_stored_block_is_known(void **state)
 
 static void each_executor_has_its_own_time(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         add(&b, 1); /* until 60 s */
@@ -222,7 +222,7 @@ static void each_executor_has_its_own_time(void **state)
 /* SPARK-27677 */
 static void blocks_that_the_service_serves_do_not_count(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         add(&b, 1);
@@ -248,7 +248,7 @@ static void blocks_that_the_service_serves_do_not_count(void **state)
 
 static void those_asked_to_go_are_no_candidates(void **state)
 {
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         add(&b, 1);
@@ -283,7 +283,7 @@ static void those_asked_to_go_are_no_candidates(void **state)
 static void map_outputs_that_jobs_need_keep_their_executor(void **state)
 {
         const struct shuffle_stage first = {1, 0}, second = {3, 1}, third = {5, 1};
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_tracking);
         executor_monitor_job_started(b.m, 1, &first, 1);
@@ -328,7 +328,7 @@ static void map_outputs_that_jobs_need_keep_their_executor(void **state)
 static void with_a_service_shuffles_do_not_matter(void **state)
 {
         const struct shuffle_stage stage = {1, 0};
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         executor_monitor_job_started(b.m, 1, &stage, 1);
@@ -346,7 +346,7 @@ static void with_a_service_shuffles_do_not_matter(void **state)
 static void jobs_at_a_time_keep_their_own_executors(void **state)
 {
         const struct shuffle_stage first = {1, 0}, second = {3, 1};
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_tracking);
         add(&b, 1);
@@ -379,7 +379,7 @@ static void a_time_past_the_end_of_time_is_never(void **state)
 {
         struct executor_monitor_config config = with_tracking;
         const struct shuffle_stage stage = {1, 0};
-        struct bench b;
+        struct monitor_bench b;
 
         config.shuffle = INT64_MAX;
         bench_start(&b, &config);
@@ -400,7 +400,7 @@ static void a_time_past_the_end_of_time_is_never(void **state)
 static void what_two_jobs_share_stays_known(void **state)
 {
         const struct shuffle_stage stage = {1, 0};
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_tracking);
         executor_monitor_job_started(b.m, 1, &stage, 1);
@@ -424,7 +424,7 @@ static void what_two_jobs_share_stays_known(void **state)
 static void ways_to_go_are_counted(void **state)
 {
         struct executor_removals r;
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_service);
         for (int32_t e = 1; e <= 5; e++)
@@ -447,7 +447,7 @@ static void ways_to_go_are_counted(void **state)
 static void a_reset_forgets_executors_but_no_jobs(void **state)
 {
         const struct shuffle_stage stage = {1, 0};
-        struct bench b;
+        struct monitor_bench b;
 
         bench_start(&b, &with_tracking);
         executor_monitor_job_started(b.m, 1, &stage, 1);

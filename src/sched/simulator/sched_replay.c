@@ -594,7 +594,7 @@ CALL(call_move_output, sched_move_output(s, (int)a->n[0], (int)a->n[1], (uint64_
 #undef CALL
 
 /* A record has a function that takes its words, or a format and a call. */
-static const struct record {
+static const struct replay_record {
         const char *word;
         void (*take)(struct replay *r, struct trace_words *w);
         bool prepares; /* not a call of the scheduler */
@@ -629,7 +629,7 @@ static const struct record {
         {"end", sched_replay_on_end},
 };
 
-static void record_take(struct replay *r, const struct record *record, struct trace_words *w)
+static void record_take(struct replay *r, const struct replay_record *record, struct trace_words *w)
 {
         struct replay_arguments a = {0};
 
@@ -671,7 +671,7 @@ static int sched_replay_feed(struct replay *r)
 {
         size_t len = line_len(r, r->at);
         struct trace_words w = trace_words_of(r->at, len);
-        const struct record *record = NULL;
+        const struct replay_record *record = NULL;
         char word[24];
 
         if (r->at + len == r->end)

@@ -29,31 +29,31 @@ static struct {
         long speculative, levels[LOCALITY_LEVELS], excluded, gangs, resets, nowhere;
 } seen;
 
-struct sim_run {
+struct random_run {
         int executor;
         int64_t next, end; /* ids of running tasks */
 };
 
-struct sim_job {
+struct random_job {
         int n;
         uint8_t *accepted;
         bool started, ended, removed;
 };
 
-struct sim {
+struct random_sim {
         struct sched *s;
         uint64_t seed, random;
         int64_t now;
         struct lineage rdds[MAX_RDDS];
         struct lineage_dep deps[MAX_RDDS][3];
         int n_rdds, n_shuffles;
-        struct sim_job jobs[MAX_JOBS];
+        struct random_job jobs[MAX_JOBS];
         int n_jobs, n_alive, n_executors, cpus;
         struct {
                 int cores, used;
                 bool alive;
         } executors[MAX_EXECUTORS];
-        VEC(struct sim_run) runs;
+        VEC(struct random_run) runs;
         VEC(uint8_t) killed;  /* by task id */
         VEC(uint8_t) handles; /* 1: passed to the scheduler, 2: released */
         bool calm;            /* no more faults */
@@ -65,7 +65,7 @@ struct sim {
                         fail_msg("seed %llu: %s (line %d)", (unsigned long long)(sim)->seed, #condition, __LINE__);    \
         } while (0)
 
-static uint32_t roll(struct sim *sim, uint32_t sides)
+static uint32_t roll(struct random_sim *sim, uint32_t sides)
 {
         uint64_t z = (sim->random += 0x9e3779b97f4a7c15u);
 
@@ -78,8 +78,8 @@ static uint32_t roll(struct sim *sim, uint32_t sides)
 
 static void sim_job_started(void *owner, struct job *job)
 {
-        struct sim *sim = owner;
-        struct sim_job *j = &sim->jobs[job->id];
+        struct random_sim *sim = owner;
+        struct random_job *j = &sim->jobs[job->id];
 
         sim_check(sim, !j->started && job->id == sim->n_jobs - 1);
         j->started = true;
@@ -89,7 +89,7 @@ static void sim_job_started(void *owner, struct job *job)
 
 static void sim_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
 
         sim_check(sim, set->n > 0 && stage->jobs.len > 0);
         seen.resubmitted_stages += set->attempt > 0;
@@ -102,7 +102,7 @@ static void sim_stage_submitted(void *owner, struct stage *stage, struct task_se
 
 static void sim_launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
 
         sim_check(sim, sim->executors[executor].alive && !set->zombie && n > 0);
         sim->executors[executor].used += sim->cpus;
@@ -118,21 +118,21 @@ static void sim_launch(void *owner, int executor, struct task_set *set, const st
                 seen.retries += run[i].attempt > 0;
         }
         seen.long_runs += n > 1;
-        vec_push(&sim->runs, (struct sim_run){.executor = executor, .next = run[0].task_id, .end = run[0].task_id + n});
+        vec_push(&sim->runs, (struct random_run){.executor = executor, .next = run[0].task_id, .end = run[0].task_id + n});
 }
 
 static void sim_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
 
         sim_check(sim, sim->executors[executor].alive && !sim->killed.data[task_id]);
         sim->killed.data[task_id] = 1;
         seen.kills++;
 }
 
-static void end_run_task(struct sim *sim, size_t i)
+static void end_run_task(struct random_sim *sim, size_t i)
 {
-        struct sim_run *run = &sim->runs.data[i];
+        struct random_run *run = &sim->runs.data[i];
 
         if (++run->next < run->end)
                 return;
@@ -142,7 +142,7 @@ static void end_run_task(struct sim *sim, size_t i)
 
 static void sim_task_lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
 
         for (size_t i = 0; i < sim->runs.len; i++)
                 if (sim->runs.data[i].next == status->task_id) {
@@ -156,7 +156,7 @@ static void sim_task_lost(void *owner, const struct task_attempt_info *info, con
 
 static void sim_task_accepted(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
         const struct job *job = info->set->stage->job;
 
         seen.accepted++;
@@ -173,8 +173,8 @@ static void sim_stage_completed(void *owner, struct stage *stage, const char *fa
 
 static void sim_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
 {
-        struct sim *sim = owner;
-        struct sim_job *j = &sim->jobs[job->id];
+        struct random_sim *sim = owner;
+        struct random_job *j = &sim->jobs[job->id];
 
         sim_check(sim, j->started && !j->ended);
         j->ended = true;
@@ -186,7 +186,7 @@ static void sim_job_ended(void *owner, struct job *job, enum job_result result, 
 
 static void sim_map_output_removed(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
 
         sim_check(sim, handle > 0 && handle <= sim->handles.len);
         sim_check(sim, sim->handles.data[handle - 1] == 1);
@@ -196,17 +196,17 @@ static void sim_map_output_removed(void *owner, int shuffle_id, int map_partitio
 
 static void sim_task_set_removed(void *owner, struct task_set *set)
 {
-        sim_check((struct sim *)owner, !set->runs);
+        sim_check((struct random_sim *)owner, !set->runs);
 }
 
 static void sim_stage_removed(void *owner, struct stage *stage)
 {
-        sim_check((struct sim *)owner, stage->jobs.len == 0 || ((struct sim *)owner)->calm);
+        sim_check((struct random_sim *)owner, stage->jobs.len == 0 || ((struct random_sim *)owner)->calm);
 }
 
 static void sim_job_removed(void *owner, struct job *job)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
 
         sim_check(sim, !sim->jobs[job->id].removed);
         sim->jobs[job->id].removed = true;
@@ -216,7 +216,7 @@ static void sim_job_removed(void *owner, struct job *job)
 
 static int sim_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
         static const char *const hosts[] = {"h0", "h1", "h2", "h3", "elsewhere"};
 
         if (rdd->id % 3 || partition % 7 == 3)
@@ -242,7 +242,7 @@ static void sim_excluded(void *owner, const struct exclusion *what)
 /* Checks that all tasks of a barrier stage start, each on free cores. */
 static void sim_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
         int wanted[MAX_EXECUTORS] = {0};
 
         sim_check(sim, n == set->n && set->n_running == 0);
@@ -255,7 +255,7 @@ static void sim_barrier_launching(void *owner, struct task_set *set, const int *
 
 static void sim_outputs_reset(void *owner, struct job *job)
 {
-        struct sim *sim = owner;
+        struct random_sim *sim = owner;
 
         memset(sim->jobs[job->id].accepted, 0, (size_t)sim->jobs[job->id].n);
         seen.resets++;
@@ -289,7 +289,7 @@ static const struct sched_ops sim_ops = {
 
 /* --------------------------------------------------------------------------------------------------- world */
 
-static void make_lineages(struct sim *sim)
+static void make_lineages(struct random_sim *sim)
 {
         sim->n_rdds = 2 + (int)roll(sim, MAX_RDDS - 1);
         for (int i = 0; i < sim->n_rdds; i++) {
@@ -316,7 +316,7 @@ static void make_lineages(struct sim *sim)
         }
 }
 
-static void add_executor(struct sim *sim)
+static void add_executor(struct random_sim *sim)
 {
         char id[16], host[4] = {'h', (char)('0' + roll(sim, 4)), 0};
         int e = sim->n_executors;
@@ -331,7 +331,7 @@ static void add_executor(struct sim *sim)
         sim_check(sim, sched_add_executor(sim->s, id, host, sim->executors[e].cores, sim->now) == e);
 }
 
-static void lose_executor(struct sim *sim)
+static void lose_executor(struct random_sim *sim)
 {
         int e = (int)roll(sim, (uint32_t)sim->n_executors);
 
@@ -347,7 +347,7 @@ static void lose_executor(struct sim *sim)
 }
 
 /* Loses or restores the executor's connection, decommissions it, or suspects or kills one of its tasks. */
-static void bother_executor(struct sim *sim, int e)
+static void bother_executor(struct random_sim *sim, int e)
 {
         int64_t task = roll(sim, (uint32_t)sim->killed.len + 1);
         static const char *const hosts[] = {"h0", "h1", "h2", "h3"};
@@ -373,7 +373,7 @@ static void bother_executor(struct sim *sim, int e)
         }
 }
 
-static void submit(struct sim *sim)
+static void submit(struct random_sim *sim)
 {
         struct lineage *rdd = &sim->rdds[roll(sim, (uint32_t)sim->n_rdds)];
         int partitions[8], n = (int)roll(sim, 5);
@@ -394,7 +394,7 @@ static void submit(struct sim *sim)
         sim_check(sim, sched_submit_job(sim->s, &spec, sim->now, NULL) == sim->n_jobs - 1);
 }
 
-static enum task_state outcome(struct sim *sim, int64_t id)
+static enum task_state outcome(struct random_sim *sim, int64_t id)
 {
         uint32_t dice = roll(sim, 200);
 
@@ -409,7 +409,7 @@ static enum task_state outcome(struct sim *sim, int64_t id)
         return dice == 198 ? TASK_COMMIT_DENIED : roll(sim, 4) ? TASK_KILLED : TASK_FAILED_FATAL;
 }
 
-static void end_task(struct sim *sim)
+static void end_task(struct random_sim *sim)
 {
         size_t i = roll(sim, (uint32_t)sim->runs.len);
         struct task_status status = {.task_id = sim->runs.data[i].next, .message = "because"};
@@ -444,7 +444,7 @@ static void end_task(struct sim *sim)
         }
 }
 
-static void step(struct sim *sim)
+static void step(struct random_sim *sim)
 {
         uint32_t dice = roll(sim, 1000);
 
@@ -479,7 +479,7 @@ static void step(struct sim *sim)
                 sched_revive(sim->s, sim->now);
 }
 
-static bool all_ended(const struct sim *sim)
+static bool all_ended(const struct random_sim *sim)
 {
         for (int i = 0; i < sim->n_jobs; i++)
                 if (!sim->jobs[i].ended)
@@ -489,7 +489,7 @@ static bool all_ended(const struct sim *sim)
 
 static void simulate(uint64_t seed)
 {
-        struct sim *sim = new0(struct sim);
+        struct random_sim *sim = new0(struct random_sim);
         struct sched_config config = SCHED_CONFIG_DEFAULT;
 
         sim->seed = sim->random = seed;

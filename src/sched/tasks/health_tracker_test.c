@@ -15,9 +15,9 @@ static void a_task_is_not_tried_twice_on_one_executor(void **state)
         struct fix f;
         struct sched_config config = excluding();
 
-        begin(&f, &config);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h5", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         fix_submit(&f, fix_rdd(&f, 2));
         fix_fail(&f, 0, 0, "x");
         assert_int_equal(f.tasks.len, 2); /* only executor 0 is free */
@@ -34,8 +34,8 @@ static void what_can_run_nowhere_is_given_up(void **state)
         struct fix f;
         struct sched_config config = excluding();
 
-        begin(&f, &config);
-        add(&f, "0", "h1", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 1);
         fix_submit(&f, fix_rdd(&f, 1));
         fix_fail(&f, 0, 0, "x"); /* the idle executor is killed, and the set waits for another */
         assert_int_equal(take_kills(&f), 1);
@@ -56,11 +56,11 @@ static void a_new_executor_ends_the_waiting(void **state)
         struct fix f;
         struct sched_config config = excluding();
 
-        begin(&f, &config);
-        add(&f, "0", "h1", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 1);
         fix_submit(&f, fix_rdd(&f, 1));
         fix_fail(&f, 0, 0, "x");
-        add(&f, "1", "h5", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         sched_revive(f.s, f.now);
         assert_int_equal(f.tasks.len, 2);
         assert_int_equal(world.unschedulable, 0);
@@ -77,10 +77,10 @@ static void executors_and_hosts_are_excluded_from_a_stage(void **state)
         struct fix f;
         struct sched_config config = excluding();
 
-        begin(&f, &config);
-        add(&f, "0", "h1", 2);
-        add(&f, "1", "h1", 2);
-        add(&f, "2", "h5", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 2);
+        offers_add_executor(&f, "1", "h1", 2);
+        offers_add_executor(&f, "2", "h5", 1);
         fix_submit(&f, fix_rdd(&f, 9));
         for (int i = 0; i < 2; i++)
                 fix_status(&f, i == 0 ? 0 : 3, TASK_FAILED, "x", NULL); /* both tasks of executor 0 */

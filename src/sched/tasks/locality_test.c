@@ -8,13 +8,13 @@ static void tasks_go_where_their_data_is(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h1", 1);
-        add(&f, "2", "h3", 1);
-        prefer(0, 2, NULL);
-        prefer(1, 1, NULL);
-        prefer(2, -1, "h1");
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h1", 1);
+        offers_add_executor(&f, "2", "h3", 1);
+        offers_prefer(0, 2, NULL);
+        offers_prefer(1, 1, NULL);
+        offers_prefer(2, -1, "h1");
         fix_submit(&f, fix_rdd(&f, 3));
         assert_int_equal(f.tasks.len, 3);
         check_launch(&f, 0, 1, 1, LOCALITY_PROCESS_LOCAL);
@@ -29,13 +29,13 @@ static void a_core_waits_for_each_level_in_turn(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h1", 1);
-        add(&f, "2", "h2", 1);
-        add(&f, "3", "h5", 1);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h1", 1);
+        offers_add_executor(&f, "2", "h2", 1);
+        offers_add_executor(&f, "3", "h5", 1);
         for (int i = 0; i < 4; i++)
-                prefer(i, 0, NULL);
+                offers_prefer(i, 0, NULL);
         fix_submit(&f, fix_rdd(&f, 4));
         assert_int_equal(f.tasks.len, 1); /* executor 0 has one core, the others are rejected */
         check_launch(&f, 0, 0, 0, LOCALITY_PROCESS_LOCAL);
@@ -59,11 +59,11 @@ static void nobody_waits_for_an_executor_that_is_gone(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h1", 1);
-        prefer(0, 0, NULL);
-        prefer(1, 1, NULL);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h1", 1);
+        offers_prefer(0, 0, NULL);
+        offers_prefer(1, 1, NULL);
         fix_submit(&f, fix_rdd(&f, 2));
         assert_int_equal(f.tasks.len, 2);
         fix_succeed(&f, 0, 0);
@@ -80,14 +80,14 @@ static void a_round_without_rejects_begins_the_wait_anew(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 1);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 1);
         for (int i = 0; i < 5; i++)
-                prefer(i, 0, NULL);
+                offers_prefer(i, 0, NULL);
         fix_submit(&f, fix_rdd(&f, 5));
         f.now = 2 * (int64_t)SECOND;
         fix_succeed(&f, 0, 0); /* no core is free: the wait restarts */
-        add(&f, "1", "h5", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         wait_until(&f, 4 * (int64_t)SECOND);
         assert_int_equal(f.tasks.len, 2);
         int64_t deadline = sched_deadline(f.s);
@@ -106,11 +106,11 @@ static void a_launch_resets_the_wait_in_legacy_mode(void **state)
         struct sched_config config = SCHED_CONFIG_DEFAULT;
 
         config.locality.legacy_reset = true;
-        begin(&f, &config);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h5", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         for (int i = 0; i < 5; i++)
-                prefer(i, 0, NULL);
+                offers_prefer(i, 0, NULL);
         fix_submit(&f, fix_rdd(&f, 5));
         f.now = 2 * (int64_t)SECOND;
         fix_succeed(&f, 0, 0);
@@ -123,10 +123,10 @@ static void tasks_without_preference_wait_for_nobody(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h9", 1);
-        add(&f, "1", "h1", 2);
-        prefer(0, 1, NULL); /* task 1 has no preference */
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h9", 1);
+        offers_add_executor(&f, "1", "h1", 2);
+        offers_prefer(0, 1, NULL); /* task 1 has no preference */
         fix_submit(&f, fix_rdd(&f, 2));
         assert_int_equal(f.tasks.len, 2);
         check_launch(&f, 0, 0, 1, LOCALITY_PROCESS_LOCAL);
@@ -139,10 +139,10 @@ static void preferences_for_what_is_not_there_do_not_wait(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 2);
-        prefer(0, -1, "elsewhere");
-        prefer(1, -1, "elsewhere");
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 2);
+        offers_prefer(0, -1, "elsewhere");
+        offers_prefer(1, -1, "elsewhere");
         fix_submit(&f, fix_rdd(&f, 2));
         assert_int_equal(f.tasks.len, 2);
         check_launch(&f, 0, 0, 0, LOCALITY_ANY);
@@ -154,14 +154,14 @@ static void a_better_executor_that_joins_is_preferred(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "x", 1);
-        prefer(0, -1, "h1");
-        prefer(1, -1, "h1");
-        prefer(2, -1, "h1");
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "x", 1);
+        offers_prefer(0, -1, "h1");
+        offers_prefer(1, -1, "h1");
+        offers_prefer(2, -1, "h1");
         fix_submit(&f, fix_rdd(&f, 3));
         assert_int_equal(f.tasks.len, 1); /* no executor on h1: runs anywhere */
-        add(&f, "1", "h1", 1);
+        offers_add_executor(&f, "1", "h1", 1);
         sched_revive(f.s, f.now);
         check_launch(&f, 1, 1, 1, LOCALITY_NODE_LOCAL);
         fix_succeed(&f, 0, 0); /* an executor on h1 exists: waits */
@@ -178,11 +178,11 @@ static void locations_are_looked_for_along_narrow_dependencies(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 4);
-        add(&f, "1", "h5", 4);
-        prefer(0, 1, NULL);
-        prefer(2, 1, NULL);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 4);
+        offers_add_executor(&f, "1", "h5", 4);
+        offers_prefer(0, 1, NULL);
+        offers_prefer(2, 1, NULL);
         struct lineage *source = fix_rdd(&f, 4), *coalesced = fix_rdd(&f, 2);
 
         fix_depend(&f, coalesced, LINEAGE_NARROW, source);
@@ -197,12 +197,12 @@ static void a_run_is_of_one_level(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h5", 1);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         f.run_ns = 1000;
         for (int i = 0; i < 16; i++)
-                prefer(i, i % 2, NULL);
+                offers_prefer(i, i % 2, NULL);
         fix_submit(&f, fix_rdd(&f, 16));
         fix_drain(&f);
         for (size_t i = 0; i < f.tasks.len; i++) {

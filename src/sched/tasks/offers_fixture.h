@@ -61,7 +61,7 @@ static inline void unschedulable(void *owner, struct task_set *set, bool yes)
 
 static struct sched_ops ops;
 
-static inline void begin(struct fix *f, const struct sched_config *config)
+static inline void offers_begin(struct fix *f, const struct sched_config *config)
 {
         memset(&world, 0, sizeof(world));
         ops = fix_ops;
@@ -77,12 +77,12 @@ static inline void begin(struct fix *f, const struct sched_config *config)
         f->s = sched_new(&f->config, &ops, f);
 }
 
-static inline int add(struct fix *f, const char *id, const char *host, int cores)
+static inline int offers_add_executor(struct fix *f, const char *id, const char *host, int cores)
 {
         return sched_add_executor(f->s, id, host, cores, f->now);
 }
 
-static inline void prefer(int partition, int executor, const char *host)
+static inline void offers_prefer(int partition, int executor, const char *host)
 {
         world.places[partition][world.n_places[partition]++] = (struct task_location){executor, host};
 }

@@ -15,9 +15,9 @@ static void addresses_are_given_to_one_task_at_a_time(void **state)
 
         config.resources = requests;
         config.n_resources = 2;
-        begin(&f, &config);
+        offers_begin(&f, &config);
         assert_int_equal(sched_register_executor(f.s, &spec, 0), 0);
-        add(&f, "none", "h1", 8);
+        offers_add_executor(&f, "none", "h1", 8);
         assert_int_equal(sched_slots(f.s), 2);
         fix_submit(&f, fix_rdd(&f, 5));
         assert_int_equal(f.tasks.len, 2);
@@ -42,12 +42,12 @@ static void a_barrier_stage_is_launched_whole_or_not(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 2);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 2);
         struct lineage *gang = fix_rdd(&f, 3), *other = fix_rdd(&f, 1);
 
         gang->barrier = true;
-        add(&f, "1", "h5", 2);
+        offers_add_executor(&f, "1", "h5", 2);
         fix_submit(&f, other);
         fix_submit(&f, fix_rdd(&f, 1));
         fix_submit(&f, gang);
@@ -65,8 +65,8 @@ static void one_failure_runs_the_whole_gang_again(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 3);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 3);
         struct lineage *gang = fix_rdd(&f, 3);
 
         gang->barrier = true;
@@ -91,8 +91,8 @@ static void a_gang_that_keeps_failing_is_given_up(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 2);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 2);
         struct lineage *gang = fix_rdd(&f, 2);
 
         gang->barrier = true;
@@ -114,8 +114,8 @@ static void a_gang_larger_than_the_cluster_is_refused(void **state)
         struct sched_config config = SCHED_CONFIG_DEFAULT;
 
         config.barrier_check_max_failures = 2;
-        begin(&f, &config);
-        add(&f, "0", "h1", 2);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 2);
         struct lineage *gang = fix_rdd(&f, 3);
 
         gang->barrier = true;
@@ -126,7 +126,7 @@ static void a_gang_larger_than_the_cluster_is_refused(void **state)
         fix_tick(&f);
         assert_non_null(strstr(buf_text(&f.message), "[SPARK-24819]: Barrier execution mode does not allow run a"));
         fix_submit(&f, gang);
-        add(&f, "1", "h1", 1);
+        offers_add_executor(&f, "1", "h1", 1);
         fix_tick(&f);
         assert_int_equal(f.tasks.len, 3);
         fix_drain(&f);
@@ -142,8 +142,8 @@ static void results_that_are_too_large_abort_the_stage(void **state)
         struct sched_config config = SCHED_CONFIG_DEFAULT;
 
         config.max_result_size = 2 << 20;
-        begin(&f, &config);
-        add(&f, "0", "h1", 3);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 3);
         fix_submit(&f, fix_rdd(&f, 3));
         assert_true(sched_result_fits(f.s, 0, 1 << 20, f.now));
         assert_true(sched_result_fits(f.s, 1, 1 << 20, f.now));
@@ -160,9 +160,9 @@ static void the_named_suspect_runs_apart(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 2);
-        add(&f, "1", "h5", 2);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 2);
+        offers_add_executor(&f, "1", "h5", 2);
         fix_submit(&f, fix_rdd(&f, 4));
         sched_suspect_task(f.s, 2);
         assert_int_equal(f.tasks.data[2].executor, 0);
@@ -181,9 +181,9 @@ static void decommissioned_and_disabled_executors_take_nothing_new(void **state)
 {
         struct fix f;
 
-        begin(&f, NULL);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h5", 1);
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         sched_decommission_executor(f.s, 0, false);
         sched_disable_executor(f.s, 1);
         fix_submit(&f, fix_rdd(&f, 2));
@@ -208,9 +208,9 @@ static void fetch_failures_from_the_decommissioned_do_not_count(void **state)
         struct sched_config config = SCHED_CONFIG_DEFAULT;
 
         config.max_stage_attempts = 1;
-        begin(&f, &config);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h5", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 2), 1));
         fix_succeed(&f, 0, 0);
         fix_succeed(&f, 0, 1);
@@ -229,10 +229,10 @@ static void a_lost_host_takes_all_its_outputs(void **state)
         struct sched_config config = SCHED_CONFIG_DEFAULT;
 
         config.outputs_outlive_executors = true;
-        begin(&f, &config);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h1", 1);
-        add(&f, "2", "h5", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h1", 1);
+        offers_add_executor(&f, "2", "h5", 1);
         struct lineage *reduced = fix_shuffle(&f, fix_rdd(&f, 3), 1);
 
         fix_submit(&f, reduced);

@@ -17,10 +17,10 @@ static void a_slow_task_gets_a_second_attempt_on_another_host(void **state)
         struct fix f;
         struct sched_config config = speculating();
 
-        begin(&f, &config);
-        add(&f, "0", "h1", 2);
-        add(&f, "1", "h1", 2);
-        add(&f, "2", "h5", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 2);
+        offers_add_executor(&f, "1", "h1", 2);
+        offers_add_executor(&f, "2", "h5", 1);
         fix_submit(&f, fix_rdd(&f, 5));
         assert_int_equal(f.tasks.len, 5);
         f.now = SECOND;
@@ -51,9 +51,9 @@ static void a_long_task_that_reads_well_is_left_alone(void **state)
         struct sched_config config = speculating();
 
         config.speculation.long_run_factor = 3;
-        begin(&f, &config);
-        add(&f, "0", "h1", 4);
-        add(&f, "1", "h5", 4);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 4);
+        offers_add_executor(&f, "1", "h5", 4);
         fix_submit(&f, fix_rdd(&f, 4));
         f.now = SECOND;
         for (int i = 1; i < 4; i++) {
@@ -79,9 +79,9 @@ static void an_attempt_does_not_inherit_the_rate_of_the_one_before(void **state)
         struct sched_config config = speculating();
 
         config.speculation.long_run_factor = 100;
-        begin(&f, &config);
-        add(&f, "0", "h1", 4);
-        add(&f, "1", "h5", 4);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 4);
+        offers_add_executor(&f, "1", "h5", 4);
         fix_submit(&f, fix_rdd(&f, 4));
         f.now = SECOND;
         for (int i = 1; i < 4; i++) {
@@ -106,9 +106,9 @@ static void a_threshold_serves_sets_that_fit_one_executor(void **state)
         struct sched_config config = speculating();
 
         config.speculation.threshold = 60 * (int64_t)SECOND;
-        begin(&f, &config);
-        add(&f, "0", "h1", 1);
-        add(&f, "1", "h5", 1);
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 1);
+        offers_add_executor(&f, "1", "h5", 1);
         fix_submit(&f, fix_rdd(&f, 1));
         wait_until(&f, 60 * (int64_t)SECOND);
         assert_int_equal(world.speculative, 0);

@@ -26,7 +26,7 @@ static void task_table_add_chunk(struct task_table *t)
                         t->base += (int64_t)empty;
                 }
         }
-        struct task_chunk *chunk = t->spare ? steal(t->spare) : mem_alloc(sizeof(*chunk));
+        struct task_table_chunk *chunk = t->spare ? steal(t->spare) : mem_alloc(sizeof(*chunk));
 
         chunk->ended = 0;
         vec_push(&t->chunks, chunk);
@@ -42,7 +42,7 @@ struct task_attempt *task_table_add(struct task_table *t, int64_t *task_id)
 
 void task_table_end(struct task_table *t, int64_t task_id)
 {
-        struct task_chunk **slot = &t->chunks.data[(task_id >> TASK_CHUNK_BITS) - t->base];
+        struct task_table_chunk **slot = &t->chunks.data[(task_id >> TASK_CHUNK_BITS) - t->base];
 
         (*slot)->at[task_id & (TASK_CHUNK - 1)].run = NULL;
         if (++(*slot)->ended < TASK_CHUNK)

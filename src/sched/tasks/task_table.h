@@ -21,16 +21,16 @@ struct task_attempt {
         bool crash_suspect; /* named as the task that crashed its executor */
 };
 
-struct task_chunk {
+struct task_table_chunk {
         int ended;
         struct task_attempt at[TASK_CHUNK];
 };
 
 struct task_table {
-        VEC(struct task_chunk *) chunks; /* of ids from base on; NULL where all have ended */
+        VEC(struct task_table_chunk *) chunks; /* of ids from base on; NULL where all have ended */
         int64_t base;                    /* number of chunks dropped in front */
         int64_t next_id;
-        struct task_chunk *spare;
+        struct task_table_chunk *spare;
 };
 
 void task_table_deinit(struct task_table *t);

@@ -23,7 +23,7 @@
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 
-struct world {
+struct app_client_world {
         uv_loop_t loop;
         struct fst_conf conf;
         struct app_client *client;
@@ -34,8 +34,8 @@ struct world {
 
 /* ------------------------------------------------------------------------------------------------------ a master */
 
-struct master {
-        struct world *world;
+struct app_client_master {
+        struct app_client_world *world;
         struct rpc_env *env;
         int port;
         bool in_standby, closed;
@@ -56,12 +56,12 @@ static void note(char *to, const char *format, ...)
         va_end(args);
 }
 
-static void say(struct master *m, uint16_t type, const ProtobufCMessage *message)
+static void say(struct app_client_master *m, uint16_t type, const ProtobufCMessage *message)
 {
         assert_int_equal(rpc_send_packed(m->app, type, message, NULL), 0);
 }
 
-static void register_app(struct master *m, const struct rpc_message *message)
+static void register_app(struct app_client_master *m, const struct rpc_message *message)
 {
         Firesteel__Standalone__RegisterApplication *a =
                 firesteel__standalone__register_application__unpack(NULL, message->len, message->body);
@@ -84,7 +84,7 @@ static void register_app(struct master *m, const struct rpc_message *message)
                 say(m, TYPE(REGISTERED_APPLICATION), &registered.base);
 }
 
-static void note_state(struct master *m, const struct rpc_message *message)
+static void note_state(struct app_client_master *m, const struct rpc_message *message)
 {
         Firesteel__Standalone__ApplicationState *s =
                 firesteel__standalone__application_state__unpack(NULL, message->len, message->body);
@@ -96,7 +96,7 @@ static void note_state(struct master *m, const struct rpc_message *message)
         firesteel__standalone__application_state__free_unpacked(s, NULL);
 }
 
-static void note_ask(struct master *m, struct rpc_message *message)
+static void note_ask(struct app_client_master *m, struct rpc_message *message)
 {
         Firesteel__Standalone__Truth yes = FIRESTEEL__STANDALONE__TRUTH__INIT;
         yes.value = true;
@@ -116,7 +116,7 @@ static void note_ask(struct master *m, struct rpc_message *message)
 
 static void master_receive(void *owner, struct rpc_message *message)
 {
-        struct master *m = owner;
+        struct app_client_master *m = owner;
         switch (message->type) {
         case TYPE(REGISTER_APPLICATION):
                 register_app(m, message);
@@ -143,7 +143,7 @@ static void master_receive(void *owner, struct rpc_message *message)
 static const struct rpc_endpoint_class master_class = {.receive = master_receive};
 
 /* Uses any port if @m->port is 0. Keeps earlier recorded messages. */
-static void master_open(struct master *m, struct world *w)
+static void master_open(struct app_client_master *m, struct app_client_world *w)
 {
         struct rpc_options options;
         rpc_options_init(&options);
@@ -158,10 +158,10 @@ static void master_open(struct master *m, struct world *w)
 
 static void master_closed(void *owner)
 {
-        ((struct master *)owner)->closed = true;
+        ((struct app_client_master *)owner)->closed = true;
 }
 
-static void master_close(struct master *m)
+static void master_close(struct app_client_master *m)
 {
         rpc_ref_unref(steal(m->app));
         rpc_env_close(m->env, 0, master_closed, m);
@@ -173,42 +173,42 @@ static void master_close(struct master *m)
 
 static void on_registered(void *owner, const char *app_id)
 {
-        note(((struct world *)owner)->told, "registered(%s) ", app_id);
+        note(((struct app_client_world *)owner)->told, "registered(%s) ", app_id);
 }
 
 static void on_added(void *owner, const Firesteel__Standalone__ExecutorAdded *x)
 {
-        note(((struct world *)owner)->told, "added(%d) ", x->executor);
+        note(((struct app_client_world *)owner)->told, "added(%d) ", x->executor);
 }
 
 static void on_updated(void *owner, const Firesteel__Standalone__ExecutorUpdated *x)
 {
-        note(((struct world *)owner)->told, "updated(%d,%s) ", x->executor, x->state);
+        note(((struct app_client_world *)owner)->told, "updated(%d,%s) ", x->executor, x->state);
 }
 
 static void on_worker_removed(void *owner, const Firesteel__Standalone__WorkerRemoved *x)
 {
-        note(((struct world *)owner)->told, "worker_removed(%s) ", x->worker_id);
+        note(((struct app_client_world *)owner)->told, "worker_removed(%s) ", x->worker_id);
 }
 
 static void on_killed(void *owner, int executor)
 {
-        note(((struct world *)owner)->told, "killed(%d) ", executor);
+        note(((struct app_client_world *)owner)->told, "killed(%d) ", executor);
 }
 
 static void on_misfit(void *owner, const char *message)
 {
-        note(((struct world *)owner)->told, "misfit(%s) ", message);
+        note(((struct app_client_world *)owner)->told, "misfit(%s) ", message);
 }
 
 static void on_disconnected(void *owner)
 {
-        note(((struct world *)owner)->told, "disconnected ");
+        note(((struct app_client_world *)owner)->told, "disconnected ");
 }
 
 static void on_dead(void *owner, const char *reason)
 {
-        struct world *w = owner;
+        struct app_client_world *w = owner;
         note(w->told, "dead ");
         snprintf(w->reason, sizeof(w->reason), "%s", reason);
 }
@@ -224,7 +224,7 @@ static const struct app_client_ops client_ops = {
         .dead = on_dead,
 };
 
-static int try_client(struct world *w, const char *masters, int64_t timeout_ms, struct fst_error *error)
+static int try_client(struct app_client_world *w, const char *masters, int64_t timeout_ms, struct fst_error *error)
 {
         Firesteel__Standalone__Command command = FIRESTEEL__STANDALONE__COMMAND__INIT;
         Firesteel__Standalone__ExecutorProfile profile = FIRESTEEL__STANDALONE__EXECUTOR_PROFILE__INIT;
@@ -243,7 +243,7 @@ static int try_client(struct world *w, const char *masters, int64_t timeout_ms, 
         return app_client_new(&options, &w->client, error);
 }
 
-static void open_client(struct world *w, int64_t timeout_ms, const struct master *first, const struct master *second)
+static void open_client(struct app_client_world *w, int64_t timeout_ms, const struct app_client_master *first, const struct app_client_master *second)
 {
         _cleanup_free_ char *one = mem_printf("spark://127.0.0.1:%d", first->port);
         _cleanup_free_ char *masters = second ? mem_printf("%s,127.0.0.1:%d", one, second->port) : mem_strdup(one);
@@ -252,24 +252,24 @@ static void open_client(struct world *w, int64_t timeout_ms, const struct master
 
 static void on_stopped(void *owner)
 {
-        ((struct world *)owner)->stopped = true;
+        ((struct app_client_world *)owner)->stopped = true;
 }
 
-static void run_until(struct world *w, const char *where, const char *word)
+static void run_until(struct app_client_world *w, const char *where, const char *word)
 {
         while (!strstr(where, word))
                 uv_run(&w->loop, UV_RUN_ONCE);
 }
 
-static void world_init(struct world *w)
+static void world_init(struct app_client_world *w)
 {
         log_set_level(LOG_OFF);
-        *w = (struct world){0};
+        *w = (struct app_client_world){0};
         conf_init(&w->conf);
         assert_int_equal(uv_loop_init(&w->loop), 0);
 }
 
-static void stop_client(struct world *w)
+static void stop_client(struct app_client_world *w)
 {
         app_client_stop(w->client, on_stopped, w);
         while (!w->stopped)
@@ -277,14 +277,14 @@ static void stop_client(struct world *w)
         app_client_free(w->client);
 }
 
-static void world_deinit(struct world *w)
+static void world_deinit(struct app_client_world *w)
 {
         uv_run(&w->loop, UV_RUN_DEFAULT);
         assert_int_equal(uv_loop_close(&w->loop), 0);
         conf_deinit(&w->conf);
 }
 
-static void request(struct world *w, int executors)
+static void request(struct app_client_world *w, int executors)
 {
         Firesteel__Standalone__ExecutorProfile profile = FIRESTEEL__STANDALONE__EXECUTOR_PROFILE__INIT;
         Firesteel__Standalone__ExecutorTarget target = FIRESTEEL__STANDALONE__EXECUTOR_TARGET__INIT;
@@ -297,8 +297,8 @@ static void request(struct world *w, int executors)
 
 static void executors_come_and_go(void **state)
 {
-        struct world w;
-        struct master m = {0};
+        struct app_client_world w;
+        struct app_client_master m = {0};
         Firesteel__Standalone__ExecutorAdded added = FIRESTEEL__STANDALONE__EXECUTOR_ADDED__INIT;
         Firesteel__Standalone__ExecutorUpdated updated = FIRESTEEL__STANDALONE__EXECUTOR_UPDATED__INIT;
         Firesteel__Standalone__WorkerRemoved worker = FIRESTEEL__STANDALONE__WORKER_REMOVED__INIT;
@@ -334,8 +334,8 @@ static void executors_come_and_go(void **state)
 
 static void another_master_takes_over(void **state)
 {
-        struct world w;
-        struct master a = {0}, b = {.in_standby = true};
+        struct app_client_world w;
+        struct app_client_master a = {0}, b = {.in_standby = true};
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
         Firesteel__Standalone__ExecutorAdded added = FIRESTEEL__STANDALONE__EXECUTOR_ADDED__INIT;
@@ -373,8 +373,8 @@ static void another_master_takes_over(void **state)
 /* A standby that takes over contacts the application, which need not wait a minute for its next attempt. */
 static void a_master_that_stood_by_calls(void **state)
 {
-        struct world w;
-        struct master m = {.in_standby = true};
+        struct app_client_world w;
+        struct app_client_master m = {.in_standby = true};
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
         world_init(&w);
@@ -395,8 +395,8 @@ static void a_master_that_stood_by_calls(void **state)
 
 static void a_master_comes_back_at_its_address(void **state)
 {
-        struct world w;
-        struct master m = {0};
+        struct app_client_world w;
+        struct app_client_master m = {0};
         world_init(&w);
         master_open(&m, &w);
         open_client(&w, 0, &m, NULL);
@@ -415,8 +415,8 @@ static void a_master_comes_back_at_its_address(void **state)
 
 static void a_master_that_has_forgotten_us_ends_the_application(void **state)
 {
-        struct world w;
-        struct master m = {0};
+        struct app_client_world w;
+        struct app_client_master m = {0};
         world_init(&w);
         master_open(&m, &w);
         open_client(&w, 0, &m, NULL);
@@ -435,8 +435,8 @@ static void a_master_that_has_forgotten_us_ends_the_application(void **state)
 
 static void a_removed_application_is_told_why(void **state)
 {
-        struct world w;
-        struct master m = {0};
+        struct app_client_world w;
+        struct app_client_master m = {0};
         Firesteel__Standalone__ApplicationRemoved removed = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
         world_init(&w);
         master_open(&m, &w);
@@ -453,8 +453,8 @@ static void a_removed_application_is_told_why(void **state)
 
 static void another_version_is_refused_by_name(void **state)
 {
-        struct world w;
-        struct master m = {.major = 9};
+        struct app_client_world w;
+        struct app_client_master m = {.major = 9};
         world_init(&w);
         master_open(&m, &w);
         open_client(&w, 0, &m, NULL);
@@ -467,8 +467,8 @@ static void another_version_is_refused_by_name(void **state)
 
 static void who_refuses_is_not_asked_again(void **state)
 {
-        struct world w;
-        struct master m = {.in_standby = true};
+        struct app_client_world w;
+        struct app_client_master m = {.in_standby = true};
         Firesteel__Standalone__Sentence sentence = FIRESTEEL__STANDALONE__SENTENCE__INIT;
         world_init(&w);
         master_open(&m, &w);
@@ -485,8 +485,8 @@ static void who_refuses_is_not_asked_again(void **state)
 
 static void nobody_is_waited_for_without_end(void **state)
 {
-        struct world w;
-        struct master gone = {0};
+        struct app_client_world w;
+        struct app_client_master gone = {0};
         world_init(&w);
         master_open(&gone, &w);
         master_close(&gone);
@@ -507,8 +507,8 @@ static void close_it(uv_poll_t *handle, int status, int events)
 /* Closes the connection, as genuine Spark does with unreadable bytes. */
 static void a_port_of_somebody_else_is_named(void **state)
 {
-        struct world w;
-        struct master other = {0};
+        struct app_client_world w;
+        struct app_client_master other = {0};
         struct listen_options options = {.service = "other", .host = "127.0.0.1"};
         uv_poll_t poll;
         world_init(&w);
@@ -547,8 +547,8 @@ static void *serve_http(void *listener)
 
 static void an_http_server_is_named_at_once(void **state)
 {
-        struct world w;
-        struct master pages = {0};
+        struct app_client_world w;
+        struct app_client_master pages = {0};
         struct listen_options options = {.service = "pages", .host = "127.0.0.1"};
         pthread_t thread;
         world_init(&w);
@@ -566,7 +566,7 @@ static void an_http_server_is_named_at_once(void **state)
 
 static void lists_of_masters_are_looked_at(void **state)
 {
-        struct world w;
+        struct app_client_world w;
         static const char *const wrong[] = {"", "h:7077", "spark://", "spark://h", "spark://h:7077,", "spark://h:0"};
         world_init(&w);
         for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {

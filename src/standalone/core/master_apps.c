@@ -13,7 +13,7 @@ static bool has_address(const void *app, const void *address)
         return strcmp(((const struct master_app *)app)->address, address) == 0;
 }
 
-struct executor_key {
+struct app_executor_key {
         const struct master_app *app;
         int id;
 };
@@ -21,7 +21,7 @@ struct executor_key {
 static bool has_key(const void *executor, const void *key)
 {
         const struct master_executor *e = executor;
-        const struct executor_key *k = key;
+        const struct app_executor_key *k = key;
 
         return e->app == k->app && e->id == k->id;
 }
@@ -38,7 +38,7 @@ struct master_app *master_app(const struct master *m, const char *id)
 
 struct master_executor *master_executor(const struct master *m, const struct master_app *app, int id)
 {
-        return object_table_find(&m->executors, executor_hash(app, id), has_key, &(struct executor_key){app, id});
+        return object_table_find(&m->executors, executor_hash(app, id), has_key, &(struct app_executor_key){app, id});
 }
 
 int app_cores_left(const struct master_app *app)

@@ -51,7 +51,7 @@ struct record {
         bool launched;
 };
 
-struct world {
+struct master_world {
         uint64_t random, seed, next_peer;
         int64_t now;
         struct master *m;
@@ -65,7 +65,7 @@ struct world {
         int64_t launches, lost, masters;
 };
 
-extern struct world world;
+extern struct master_world world;
 
 static const char *const gpu_names[] = {"0", "1", "2", "3"};
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct world world;
+struct master_world world;
 
 /* Returns the receiver of the action, or NULL if its connection is lost, and the action with it. */
 static struct master_sim_host *host_of(const struct master_action *a)

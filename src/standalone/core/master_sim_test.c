@@ -398,7 +398,7 @@ static void live(uint64_t seed)
 {
         struct master_config config = MASTER_CONFIG_DEFAULT;
 
-        world = (struct world){.seed = seed,
+        world = (struct master_world){.seed = seed,
                                .random = seed,
                                .now = NS_PER_MS,
                                .launches = world.launches,

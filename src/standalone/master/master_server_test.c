@@ -16,7 +16,7 @@
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 
-struct fixture {
+struct master_server_fixture {
         uv_loop_t loop;
         uv_timer_t tick; /* wakes `until` to check the clock */
         struct master_conf conf;
@@ -29,7 +29,7 @@ struct fixture {
 
 /* A peer of the master: a worker, an application or a client. */
 struct actor {
-        struct fixture *f;
+        struct master_server_fixture *f;
         struct actor *next;
         struct rpc_env *env;
         struct rpc_ref *master;
@@ -44,7 +44,7 @@ struct actor {
 
 static void on_ended(void *owner, int status)
 {
-        ((struct fixture *)owner)->ended = status + 1;
+        ((struct master_server_fixture *)owner)->ended = status + 1;
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -53,7 +53,7 @@ static void on_tick(uv_timer_t *timer)
 
 static int begin(void **state, bool keeps)
 {
-        struct fixture *f = new0(struct fixture);
+        struct master_server_fixture *f = new0(struct master_server_fixture);
         struct fst_error error = FST_ERROR_INIT;
         log_reset_levels(LOG_OFF);
         uv_loop_init(&f->loop);
@@ -230,7 +230,7 @@ static void actor_turns_to(struct actor *a, const struct master_server *server)
         assert_int_equal(rpc_env_ref(a->env, url, &a->master, NULL), 0);
 }
 
-static struct actor *actor_at(struct fixture *f, const char *endpoint, const char *host)
+static struct actor *actor_at(struct master_server_fixture *f, const char *endpoint, const char *host)
 {
         struct actor *a = new0(struct actor);
         struct rpc_options options;
@@ -249,7 +249,7 @@ static struct actor *actor_at(struct fixture *f, const char *endpoint, const cha
         return a;
 }
 
-static struct actor *actor_new(struct fixture *f, const char *endpoint)
+static struct actor *actor_new(struct master_server_fixture *f, const char *endpoint)
 {
         return actor_at(f, endpoint, "127.0.0.1");
 }
@@ -276,7 +276,7 @@ static void actor_free(struct actor *a)
 
 static int teardown(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         while (f->actors)
                 actor_free(f->actors);
         uv_close((uv_handle_t *)&f->tick, NULL);
@@ -381,7 +381,7 @@ static void change_executor(struct actor *a, const char *app_id, int executor, c
 
 static void executor_comes_and_goes(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         struct actor *worker = actor_new(f, "Worker"), *app = actor_new(f, "AppClient");
         register_worker(worker, "worker-1", 5001);
         until(f, heard(worker, "registered\n"));
@@ -405,7 +405,7 @@ static void executor_comes_and_goes(void **state)
 
 static void nobody_speaks_for_another(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         struct actor *worker = actor_new(f, "Worker"), *liar = actor_new(f, "Worker"), *app = actor_new(f, "AppClient"),
                      *thief = actor_new(f, "AppClient"), *guest = actor_new(f, "Worker");
         register_worker(worker, "worker-1", 5001);
@@ -455,7 +455,7 @@ static void nobody_speaks_for_another(void **state)
 
 static void registers_again(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         struct actor *worker = actor_new(f, "Worker"), *again = actor_new(f, "Worker"),
                      *app = actor_new(f, "AppClient"), *reborn = actor_new(f, "AppClient");
         register_worker(worker, "worker-1", 5001);
@@ -475,7 +475,7 @@ static void registers_again(void **state)
 
 static void rejects_other_versions_and_malformed_registrations(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         struct actor *a = actor_new(f, "Worker");
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__RegisterWorker r = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
@@ -510,7 +510,7 @@ static Firesteel__Standalone__DriverReply *reply_of(struct actor *a)
 
 static void on_replied(void *owner, const struct master_reply *reply)
 {
-        struct fixture *f = owner;
+        struct master_server_fixture *f = owner;
         f->replies++;
         free(f->last_message);
         f->last_message = mem_strdup(reply->message ? reply->message : "");
@@ -518,7 +518,7 @@ static void on_replied(void *owner, const struct master_reply *reply)
 
 static void drivers_are_submitted(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         struct actor *client = actor_new(f, "SubmitClient"), *worker = actor_new(f, "Worker");
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__SubmitDriver s = FIRESTEEL__STANDALONE__SUBMIT_DRIVER__INIT;
@@ -585,7 +585,7 @@ static void drivers_are_submitted(void **state)
  */
 static void a_new_leader_takes_over(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         struct fst_error error = FST_ERROR_INIT;
         struct master_server *second;
         struct actor *worker = actor_new(f, "Worker"), *app = actor_new(f, "AppClient");
@@ -629,7 +629,7 @@ static void a_new_leader_takes_over(void **state)
  */
 static void a_called_worker_calls_from_another_address(void **state)
 {
-        struct fixture *f = *state;
+        struct master_server_fixture *f = *state;
         struct fst_error error = FST_ERROR_INIT;
         struct master_server *second;
         struct actor *worker = actor_at(f, "Worker", "127.0.0.2"), *stranger = actor_new(f, "Worker"),

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* A reader's calls as text, "+app a-1=one" for each record and "!" for each damage, and the last message. */
-struct seen {
+struct journal_seen {
         struct buf text;
         char message[512];
         int damaged, cut_off;
@@ -20,7 +20,7 @@ struct seen {
 
 static void on_entry(void *context, enum master_record kind, const char *id, const void *data, size_t size)
 {
-        struct seen *s = context;
+        struct journal_seen *s = context;
         if (data)
                 buf_printf(&s->text, "+%s %s=%.*s ", journal_kind_name(kind), id, (int)size, (const char *)data);
         else
@@ -29,19 +29,19 @@ static void on_entry(void *context, enum master_record kind, const char *id, con
 
 static void on_damaged(void *context, const char *message, bool cut_off)
 {
-        struct seen *s = context;
+        struct journal_seen *s = context;
         buf_puts(&s->text, "! ");
         snprintf(s->message, sizeof(s->message), "%s", message);
         s->damaged++;
         s->cut_off += cut_off;
 }
 
-static void seen_deinit(struct seen *s)
+static void seen_deinit(struct journal_seen *s)
 {
         buf_deinit(&s->text);
 }
 
-static int64_t read_all(struct seen *s, const void *bytes, size_t size, struct fst_error *error)
+static int64_t read_all(struct journal_seen *s, const void *bytes, size_t size, struct fst_error *error)
 {
         const struct journal_reader reader = {.entry = on_entry, .damaged = on_damaged, .context = s};
         return journal_read(bytes, size, "j", &reader, error);
@@ -77,7 +77,7 @@ static void what_was_written_is_read(void **state)
         large[sizeof(large) - 1] = '\0';
         for (size_t i = 0; i < 3; i++) {
                 _cleanup_(buf_deinit) struct buf out = BUF_INIT;
-                _cleanup_(seen_deinit) struct seen s = {0};
+                _cleanup_(seen_deinit) struct journal_seen s = {0};
                 struct codec codec;
                 codec_init(&codec, kinds[i], 1);
                 buf_puts(&out, JOURNAL_BEGINNING);
@@ -112,7 +112,7 @@ static void its_bytes_are_these(void **state)
 
 static void nothing_is_a_journal_and_a_text_is_none(void **state)
 {
-        _cleanup_(seen_deinit) struct seen s = {0};
+        _cleanup_(seen_deinit) struct journal_seen s = {0};
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(read_all(&s, NULL, 0, NULL), 0);
         for (size_t n = 1; n < strlen(JOURNAL_BEGINNING); n++)
@@ -138,7 +138,7 @@ static void a_changed_byte_costs_one_record(void **state)
         make(&out, ends);
         for (size_t i = strlen(JOURNAL_BEGINNING); i < out.len; i++) {
                 for (int bit = 0; bit < 8; bit++) {
-                        _cleanup_(seen_deinit) struct seen s = {0};
+                        _cleanup_(seen_deinit) struct journal_seen s = {0};
                         int entry = 0;
                         while (i >= ends[entry])
                                 entry++;
@@ -151,7 +151,7 @@ static void a_changed_byte_costs_one_record(void **state)
         }
         /* A damaged first line loses no record. */
         for (size_t i = 0; i < strlen(JOURNAL_BEGINNING); i++) {
-                _cleanup_(seen_deinit) struct seen s = {0};
+                _cleanup_(seen_deinit) struct journal_seen s = {0};
                 out.data[i] ^= 1;
                 assert_int_equal(read_all(&s, out.data, out.len, NULL), (int64_t)out.len);
                 out.data[i] ^= 1;
@@ -162,7 +162,7 @@ static void a_changed_byte_costs_one_record(void **state)
 static void damage_is_named(void **state)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
-        _cleanup_(seen_deinit) struct seen s = {0};
+        _cleanup_(seen_deinit) struct journal_seen s = {0};
         size_t ends[4];
         make(&out, ends);
         out.data[ends[1] - 1] ^= 1;
@@ -181,7 +181,7 @@ static void what_was_cut_off_is_left_out(void **state)
         size_t ends[4], begin = strlen(JOURNAL_BEGINNING);
         make(&out, ends);
         for (size_t n = begin; n <= out.len; n++) {
-                _cleanup_(seen_deinit) struct seen s = {0};
+                _cleanup_(seen_deinit) struct journal_seen s = {0};
                 size_t whole = begin;
                 for (int i = 0; i < 4; i++)
                         if (ends[i] <= n)
@@ -195,7 +195,7 @@ static void what_was_cut_off_is_left_out(void **state)
 static void a_hole_between_records_is_stepped_over(void **state)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
-        _cleanup_(seen_deinit) struct seen s = {0};
+        _cleanup_(seen_deinit) struct journal_seen s = {0};
         size_t ends[4];
         make(&out, ends);
         memset(out.data + ends[0] + 5, 0, ends[2] - ends[0] - 5); /* a block that never reached the disk */
@@ -207,7 +207,7 @@ static void a_hole_between_records_is_stepped_over(void **state)
 static void one_record_alone(void **state)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
-        _cleanup_(seen_deinit) struct seen s = {0};
+        _cleanup_(seen_deinit) struct journal_seen s = {0};
         const struct journal_reader reader = {.entry = on_entry, .damaged = on_damaged, .context = &s};
         struct fst_error error = FST_ERROR_INIT;
         store(&out, NULL, MASTER_RECORD_APP, "a-1", "one");

@@ -523,14 +523,14 @@ static void disturb(void)
 }
 
 /* A master and its state in the model. */
-struct member {
+struct zookeeper_member {
         struct master_like m;
         struct zookeeper_handle *session;
         bool known; /* it was notified that it leads */
 };
 
 /* Replaces an expired session within an iteration. */
-static void turn_member(struct member *member)
+static void turn_member(struct zookeeper_member *member)
 {
         int sessions = fake.n_sessions;
         turn(&member->m);
@@ -538,7 +538,7 @@ static void turn_member(struct member *member)
                 member->session = newest_session();
 }
 
-static void join(struct member *member)
+static void join(struct zookeeper_member *member)
 {
         stand(&member->m, configuration(NULL, NULL));
         turn(&member->m);
@@ -546,7 +546,7 @@ static void join(struct member *member)
         member->known = false;
 }
 
-static void leave(struct member *member)
+static void leave(struct zookeeper_member *member)
 {
         if (model.leader == &member->m)
                 model.leader = NULL; /* its pending commits will never complete */
@@ -557,7 +557,7 @@ static void leave(struct member *member)
  * session has expired may have read outdated records but cannot change anything: it is not a leader. (Outside of this
  * test it would notice by the time that has passed.)
  */
-static void live(struct member *member)
+static void live(struct zookeeper_member *member)
 {
         struct master_like *m = &member->m;
         turn_member(member);
@@ -573,7 +573,7 @@ static void live(struct member *member)
 }
 
 /* Stops all faults and waits for a leader that can commit. */
-static void calm_down(struct member members[static MASTERS])
+static void calm_down(struct zookeeper_member members[static MASTERS])
 {
         int before = model.commits;
         while (model.commits == before) {
@@ -598,7 +598,7 @@ static void whatever_is_lost_what_was_committed_is_not(void **state)
 {
         int elections = 0, commits = 0;
         for (unsigned seed = 1; seed <= SEEDS; seed++) {
-                struct member members[MASTERS] = {0};
+                struct zookeeper_member members[MASTERS] = {0};
                 random_state = random_seed = seed;
                 model.leader = NULL;
                 model.number = model.elections = model.commits = 0;
@@ -609,7 +609,7 @@ static void whatever_is_lost_what_was_committed_is_not(void **state)
                 for (int i = 0; i < MASTERS; i++)
                         join(&members[i]);
                 for (int step = 0; step < 400; step++) {
-                        struct member *member = &members[dice(MASTERS)];
+                        struct zookeeper_member *member = &members[dice(MASTERS)];
                         live(member);
                         if (persistence_leads(member->m.p) && dice(3) == 0)
                                 work(&member->m);

@@ -166,14 +166,14 @@ static void test_groups_of_version_1(void **state)
         error_deinit(&error);
 }
 
-struct run {
+struct work_dir_run {
         uv_loop_t loop;
         bool ended;
 };
 
 static void process_ended(void *owner, struct worker_process *process, int status, const char *message)
 {
-        struct run *run = owner;
+        struct work_dir_run *run = owner;
         (void)process;
         (void)message;
         assert_int_equal(status, 0);
@@ -195,7 +195,7 @@ static void test_processes_begin_in_their_group(void **state)
 {
         (void)state;
         struct fst_error error = FST_ERROR_INIT;
-        struct run run = {0};
+        struct work_dir_run run = {0};
         struct cgroups *groups;
         struct cgroup *group;
         struct worker_process *process;

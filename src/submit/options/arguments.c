@@ -46,7 +46,7 @@ static void arguments_replace(char **field, char *value)
 }
 
 /* A command line being parsed. */
-struct reading {
+struct arguments_reading {
         struct submit_arguments *a;
         bool mixes; /* application arguments may stand among the options */
         bool ended; /* after --version and similar options, or an error: only early options still count */
@@ -69,7 +69,7 @@ static char *arguments_copy_value(const char *value)
 }
 
 /* Stores the error for later. Only the last deploy mode counts, so its errors are not stored here. */
-static void arguments_set_action(struct reading *r, enum submit_action action, const char *submission)
+static void arguments_set_action(struct arguments_reading *r, enum submit_action action, const char *submission)
 {
         static const char *const names[] = {[SUBMIT_ACTION_KILL] = "KILL", [SUBMIT_ACTION_STATUS] = "REQUEST_STATUS"};
         struct submit_arguments *a = r->a;
@@ -85,7 +85,7 @@ static void arguments_set_action(struct reading *r, enum submit_action action, c
         arguments_replace(&a->submission, arguments_copy_value(submission));
 }
 
-static void arguments_end_parsing(struct reading *r, enum submit_action action)
+static void arguments_end_parsing(struct arguments_reading *r, enum submit_action action)
 {
         r->a->is_special = true;
         if (!r->ended)
@@ -135,7 +135,7 @@ static void arguments_set_application(struct submit_arguments *a, char *word)
         arguments_replace(&a->primary_resource, mem_strdup(word));
 }
 
-static void arguments_take_value(struct reading *r, enum submit_field field, const char *value)
+static void arguments_take_value(struct arguments_reading *r, enum submit_field field, const char *value)
 {
         struct submit_arguments *a = r->a;
         const struct submit_option *o = submit_option_of(field);
@@ -169,7 +169,7 @@ static int arguments_take_output(struct submit_arguments *a, const char *value, 
 
 static int arguments_take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
 {
-        struct reading *r = context;
+        struct arguments_reading *r = context;
         struct submit_arguments *a = r->a;
         const struct submit_option *o = submit_option_of(field);
         if (a->action == SUBMIT_ACTION_VERSION && !o->is_early) {
@@ -223,14 +223,14 @@ static int arguments_take_option(void *context, enum submit_field field, const c
 /* Stores where parsing stopped, for read_words. */
 static int arguments_stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
-        struct reading *r = context;
+        struct arguments_reading *r = context;
         r->word = word;
         r->n_rest = n_rest;
         r->rest = rest;
         return 0;
 }
 
-static int arguments_read_words(struct reading *r, int n, char *const *words, struct fst_error *error)
+static int arguments_read_words(struct arguments_reading *r, int n, char *const *words, struct fst_error *error)
 {
         static const struct submit_visitor visitor = {.option = arguments_take_option,
                                                       .application = arguments_stop_at};
@@ -260,7 +260,7 @@ static int arguments_read_words(struct reading *r, int n, char *const *words, st
 
 int submit_arguments_parse(struct submit_arguments *a, int n, char *const *words, struct fst_error *error)
 {
-        struct reading r = {.a = a};
+        struct arguments_reading r = {.a = a};
         int e = arguments_read_words(&r, n, words, error);
         if (e == 0 && a->has_output && !a->dry_run)
                 e = error_set(error, -EINVAL, "--output is for --dry-run: add --dry-run to see what would be run");

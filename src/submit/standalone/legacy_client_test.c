@@ -24,7 +24,7 @@
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 
-struct master {
+struct gateway_master {
         pthread_t thread;
         uv_loop_t loop;
         uv_async_t end;
@@ -38,7 +38,7 @@ struct master {
         char heard[512]; /* of the last launch; read after the thread ended */
 };
 
-static void hear_launch(struct master *m, struct rpc_message *message)
+static void hear_launch(struct gateway_master *m, struct rpc_message *message)
 {
         Firesteel__Standalone__SubmitDriver *s =
                 firesteel__standalone__submit_driver__unpack(NULL, message->len, message->body);
@@ -55,7 +55,7 @@ static void hear_launch(struct master *m, struct rpc_message *message)
         m->launches++;
 }
 
-static void answer_reply(struct master *m, struct rpc_message *message, bool standby)
+static void answer_reply(struct gateway_master *m, struct rpc_message *message, bool standby)
 {
         Firesteel__Standalone__DriverReply reply = FIRESTEEL__STANDALONE__DRIVER_REPLY__INIT;
         bool launch = message->type == TYPE(SUBMIT_DRIVER);
@@ -70,7 +70,7 @@ static void answer_reply(struct master *m, struct rpc_message *message, bool sta
 
 static void receive(void *owner, struct rpc_message *message)
 {
-        struct master *m = owner;
+        struct gateway_master *m = owner;
         while (m->held)
                 usleep(1000);
         bool standby = m->standby != 0;
@@ -93,23 +93,23 @@ static const struct rpc_endpoint_class master_class = {.receive = receive};
 
 static void on_closed(void *owner)
 {
-        ((struct master *)owner)->closed = true;
+        ((struct gateway_master *)owner)->closed = true;
 }
 
 static void on_end(uv_async_t *async)
 {
-        struct master *m = async->data;
+        struct gateway_master *m = async->data;
         rpc_env_close(m->env, 0, on_closed, m);
         uv_close((uv_handle_t *)async, NULL);
 }
 
 static void *run(void *master)
 {
-        uv_run(&((struct master *)master)->loop, UV_RUN_DEFAULT);
+        uv_run(&((struct gateway_master *)master)->loop, UV_RUN_DEFAULT);
         return NULL;
 }
 
-static void master_start(struct master *m)
+static void master_start(struct gateway_master *m)
 {
         struct rpc_options options;
         rpc_options_init(&options);
@@ -124,7 +124,7 @@ static void master_start(struct master *m)
         assert_int_equal(pthread_create(&m->thread, NULL, run, m), 0);
 }
 
-static void master_end(struct master *m)
+static void master_end(struct gateway_master *m)
 {
         uv_async_send(&m->end);
         pthread_join(m->thread, NULL);
@@ -159,7 +159,7 @@ static int launch(struct legacy_client *c, const struct strmap *conf, struct leg
 
 static void launches_queries_and_kills_drivers(void **state)
 {
-        struct master m = {0};
+        struct gateway_master m = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer a = LEGACY_ANSWER_INIT, s = a, k = a;
         strmap_set(&conf, "spark.authenticate.secret", "nobody's");
@@ -183,7 +183,7 @@ static void launches_queries_and_kills_drivers(void **state)
 
 static void waits_for_leader(void **state)
 {
-        struct master a = {.standby = -1}, b = {.standby = 2};
+        struct gateway_master a = {.standby = -1}, b = {.standby = 2};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         master_start(&a);
@@ -200,7 +200,7 @@ static void waits_for_leader(void **state)
 
 static void zero_timeout_does_not_wait_for_leader(void **state)
 {
-        struct master m = {.standby = -1};
+        struct gateway_master m = {.standby = -1};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -217,7 +217,7 @@ static void zero_timeout_does_not_wait_for_leader(void **state)
 /* Nor does it affect a freed client. */
 static void ignores_late_reply(void **state)
 {
-        struct master late = {.standby = -1, .held = true}, leader = {0};
+        struct gateway_master late = {.standby = -1, .held = true}, leader = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         master_start(&late);
@@ -241,7 +241,7 @@ static void ignores_late_reply(void **state)
 /* The closed connection received no part of the launch, so the launch need not fail. */
 static void reconnects_to_restarted_master(void **state)
 {
-        struct master m = {0};
+        struct gateway_master m = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer status = LEGACY_ANSWER_INIT, launched = status;
         master_start(&m);
@@ -260,7 +260,7 @@ static void reconnects_to_restarted_master(void **state)
 
 static void tolerates_unreachable_standby(void **state)
 {
-        struct master gone = {0}, b = {0};
+        struct gateway_master gone = {0}, b = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -282,7 +282,7 @@ static void tolerates_unreachable_standby(void **state)
 
 static void reports_refusal_as_reply(void **state)
 {
-        struct master m = {.refuses = "no jars here"};
+        struct gateway_master m = {.refuses = "no jars here"};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         master_start(&m);
@@ -303,7 +303,7 @@ static void *set_soon(void *stopped)
 
 static void stopped_flag_ends_wait(void **state)
 {
-        struct master m = {.standby = -1};
+        struct gateway_master m = {.standby = -1};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;

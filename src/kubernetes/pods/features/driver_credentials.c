@@ -28,7 +28,7 @@
 #define FOLDER "/mnt/secrets/spark-kubernetes-credentials"
 #define MOST ((size_t)1 << 20) /* bytes of a secret */
 
-static const struct credential {
+static const struct driver_credential {
         const char *name;    /* the submission's setting */
         const char *mounted; /* the driver's setting */
         const char *item;    /* the item of the secret */
@@ -40,7 +40,7 @@ static const struct credential {
         {"clientCertFile", "clientCertFile", "client-cert", "Driver client cert file"},
 };
 
-static const char *driver_credentials_submitted(const struct kube_conf *c, const struct credential *k)
+static const char *driver_credentials_submitted(const struct kube_conf *c, const struct driver_credential *k)
 {
         _cleanup_free_ char *key = mem_printf(AUTH "%s", k->name);
         return conf_get_raw(c->conf, key);
@@ -61,7 +61,7 @@ static char *secret_name(const struct kube_conf *c)
         return mem_printf("%s-kubernetes-credentials", c->prefix);
 }
 
-static int put_base64(const struct credential *k, const char *value, struct buf *out, struct fst_error *error)
+static int put_base64(const struct driver_credential *k, const char *value, struct buf *out, struct fst_error *error)
 {
         struct stat st;
         char full[PATH_MAX];
