@@ -108,7 +108,7 @@ static void bench_start(struct driver_bench *b, bool placed)
         struct fst_error error = FST_ERROR_INIT;
         const struct sched_config config = SCHED_CONFIG_DEFAULT;
         *b = (struct driver_bench){.backend = {.class = &fake_class},
-                            .rdd = {.partitions = 6, .name = "TestRDD", .call_site = "test at a.c:1"}};
+                                   .rdd = {.partitions = 6, .name = "TestRDD", .call_site = "test at a.c:1"}};
         b->sc.conf = fst_conf_new();
         fst_conf_set(b->sc.conf, "spark.dynamicAllocation.enabled", "true");
         fst_conf_set(b->sc.conf, "spark.dynamicAllocation.shuffleTracking.enabled", "true");

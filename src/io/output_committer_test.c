@@ -7,6 +7,7 @@
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 #include "io/part_writer.h"
+#include "unit/temp_dir.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -20,21 +21,19 @@
 
 #include <cmocka.h>
 
-static char base[64];
 static char out[96];
 
 static int make_base(void **state)
 {
-        snprintf(base, sizeof(base), "/tmp/output_committer_test.XXXXXX");
-        if (!mkdtemp(base))
+        if (temp_dir_make(NULL))
                 return -1;
-        snprintf(out, sizeof(out), "%s/a/out", base);
+        snprintf(out, sizeof(out), "%s/a/out", temp_dir);
         return 0;
 }
 
 static int remove_base(void **state)
 {
-        _cleanup_free_ char *path = mem_printf("file:%s", base);
+        _cleanup_free_ char *path = mem_printf("file:%s", temp_dir);
         const struct file_system *fs;
         return file_system_of(path, &fs, NULL) < 0 || fs->remove(fs, path, NULL) < 0;
 }

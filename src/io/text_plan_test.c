@@ -7,6 +7,7 @@
 #include "io/fs/file_systems.h"
 #include "io/fs/glob.h"
 #include "io/fs/path.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,11 +18,9 @@
 
 #include <cmocka.h>
 
-static char base[64];
-
 static void make_file(const char *name, off_t size)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", base, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         int fd = open(path, O_CREAT | O_WRONLY, 0666);
         assert_true(fd >= 0);
         assert_int_equal(ftruncate(fd, size), 0);
@@ -30,7 +29,7 @@ static void make_file(const char *name, off_t size)
 
 static void make_dir(const char *name)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", base, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         assert_int_equal(mkdir(path, 0777), 0);
 }
 
@@ -38,8 +37,7 @@ static int setup(void **state)
 {
         static const char *const dirs[] = {"dir", "emp", "deep", "deep/sub", "many", "_hidden"};
         static const char *const letters[] = {"many/z", "many/b", "many/q", "many/a", "many/m"};
-        snprintf(base, sizeof(base), "/tmp/text_plan_test.XXXXXX");
-        if (!mkdtemp(base))
+        if (temp_dir_make(NULL))
                 return -1;
         for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
                 make_dir(dirs[i]);
@@ -64,7 +62,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-        _cleanup_free_ char *path = mem_printf("file:%s", base);
+        _cleanup_free_ char *path = mem_printf("file:%s", temp_dir);
         const struct file_system *fs;
         return file_system_of(path, &fs, NULL) < 0 || fs->remove(fs, path, NULL) < 0;
 }
@@ -76,7 +74,7 @@ static long plan_with(const char *list, int min, const struct input_options *opt
         _cleanup_(buf_deinit) struct buf paths = BUF_INIT;
         for (const char *p = list; *p; p++) {
                 if (*p == '@')
-                        buf_printf(&paths, "%s/", base);
+                        buf_printf(&paths, "%s/", temp_dir);
                 else
                         buf_putc(&paths, *p);
         }
@@ -167,8 +165,9 @@ static void test_messages(void **state)
         struct fst_error error = FST_ERROR_INIT;
 
         assert_int_equal(plan_with("@missing,@mis*,@seven", 1, &options, &splits, &error), -ENOENT);
-        _cleanup_free_ char *want = mem_printf(
-                "Input path does not exist: file:%s/missing\nInput Pattern file:%s/mis* matches 0 files", base, base);
+        _cleanup_free_ char *want =
+                mem_printf("Input path does not exist: file:%s/missing\nInput Pattern file:%s/mis* matches 0 files",
+                           temp_dir, temp_dir);
         assert_string_equal(error_message(&error), want);
         assert_int_equal(plan_with("@deep", 1, &options, &splits, &error), -EISDIR);
         assert_non_null(strstr(error_message(&error), "/deep/sub is a directory"));

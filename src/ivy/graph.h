@@ -96,7 +96,8 @@ struct graph {
         struct names *names;
         struct node *root;
         struct visit *current;
-        VEC(struct graph_registration *) registered; /* in order of the first visit; several ids may share a node's visits */
+        VEC(struct graph_registration *)
+        registered; /* in order of the first visit; several ids may share a node's visits */
         VEC(struct {
                 struct revision_name *id;
                 struct node *node;

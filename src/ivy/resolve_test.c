@@ -23,7 +23,8 @@ struct resolve_world {
         size_t n;
 };
 
-static struct revision_name *id_of(struct resolve_world *w, const char *name, size_t name_len, const char *revision, size_t len)
+static struct revision_name *id_of(struct resolve_world *w, const char *name, size_t name_len, const char *revision,
+                                   size_t len)
 {
         char a[64], b[64];
         snprintf(a, sizeof(a), "%.*s", (int)name_len, name);

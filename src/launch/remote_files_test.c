@@ -8,6 +8,7 @@
 #include "base/strmap.h"
 #include "io/fs/file_systems.h"
 #include "net/http/http_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,6 @@ static struct http_fixture server;
 static struct strmap environment, conf;
 static struct remote_files *files;
 static struct fst_error error;
-static char folder[64];
 
 static const char *env(const char *name)
 {
@@ -121,7 +121,7 @@ static int set_up(void **state)
         _cleanup_free_ char *address = mem_printf("127.0.0.1:%d", server.port);
         error_deinit(&error);
         strmap_set(&environment, "HADOOP_USER_NAME", "jo");
-        strmap_set(&environment, "TMPDIR", folder);
+        strmap_set(&environment, "TMPDIR", temp_dir);
         set_hadoop("dfs.nameservices", "ns");
         set_hadoop("dfs.ha.namenodes.ns", "one, two");
         set_hadoop("dfs.namenode.http-address.ns.one", "127.0.0.1:1"); /* nothing listens there */
@@ -136,7 +136,7 @@ static int set_up(void **state)
         return remote_files_new(&(struct remote_files_options){.conf = &conf, .env = env}, &files, &error);
 }
 
-static void remove_tree(const char *path)
+static void remove_fetched(const char *path)
 {
         const struct file_system *fs;
         _cleanup_free_ char *full = mem_printf("file:%s", path);
@@ -149,7 +149,7 @@ static int tear_down(void **state)
         _cleanup_free_ char *directory = remote_files_take_directory(files);
         remote_files_free(files);
         if (directory)
-                remove_tree(directory);
+                remove_fetched(directory);
         strmap_deinit(&environment);
         strmap_deinit(&conf);
         error_deinit(&error);
@@ -177,7 +177,7 @@ static void assert_fails(list_function function, const char *list, int code, con
 
 static void write_file(const char *name, const char *text)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         fputs(text, file);
@@ -200,9 +200,9 @@ static void assert_globs(const char *list, const char *expected)
 {
         struct buf in = BUF_INIT, out = BUF_INIT;
         for (; *list; list++)
-                *list == '@' ? buf_puts(&in, folder) : buf_putc(&in, *list);
+                *list == '@' ? buf_puts(&in, temp_dir) : buf_putc(&in, *list);
         for (; *expected; expected++)
-                *expected == '@' ? buf_puts(&out, folder) : buf_putc(&out, *expected);
+                *expected == '@' ? buf_puts(&out, temp_dir) : buf_putc(&out, *expected);
         assert_gives(remote_files_resolve_globs, buf_text(&in), buf_text(&out));
         buf_deinit(&in);
         buf_deinit(&out);
@@ -210,7 +210,7 @@ static void assert_globs(const char *list, const char *expected)
 
 static void local_patterns(void **state)
 {
-        _cleanup_free_ char *sub = mem_printf("%s/sub.jar", folder);
+        _cleanup_free_ char *sub = mem_printf("%s/sub.jar", temp_dir);
         write_file("one.jar", "1");
         write_file("two.jar", "2");
         write_file("sp ace.jar", "3");
@@ -218,9 +218,9 @@ static void local_patterns(void **state)
         assert_int_equal(mkdir(sub, 0700), 0);
         assert_globs("@/*.jar", "file:@/one.jar,file:@/sp%20ace.jar,file:@/two.jar");
         assert_globs("@/*e.jar, file:@/one.jar", "file:@/one.jar,file:@/sp%20ace.jar,file://@/one.jar");
-        _cleanup_free_ char *set = mem_printf("%s/[ot].jar", folder), *group = mem_printf("%s/{o", folder);
+        _cleanup_free_ char *set = mem_printf("%s/[ot].jar", temp_dir), *group = mem_printf("%s/{o", temp_dir);
         _cleanup_free_ char *where = mem_printf("Illegal character in path at index %zu: file:%s/[ot].jar",
-                                                strlen("file:/") + strlen(folder), folder);
+                                                strlen("file:/") + strlen(temp_dir), temp_dir);
         assert_fails(remote_files_resolve_globs, set, -EINVAL, where);
         assert_fails(remote_files_resolve_globs, group, -EINVAL,
                      "Illegal file pattern: error parsing regexp: Unclosed group at pos 2: `{o`");
@@ -238,10 +238,10 @@ static void local_patterns(void **state)
         /* A "?" that is part of a name begins a query by then. */
         assert_globs("@/missing%3Fx,@/missing?x", "file:@/missing%253Fx,file:@/missing?x");
         assert_globs("http://h/a%3Fb#c%3Fd", "http://h/a?b#c%3Fd");
-        _cleanup_free_ char *several = mem_printf("%s/*.jar#lib", folder);
+        _cleanup_free_ char *several = mem_printf("%s/*.jar#lib", temp_dir);
         _cleanup_free_ char *words = mem_printf("file:%s/*.jar resolves ambiguously to multiple files: file:%s/one.jar,"
                                                 "file:%s/sp%%20ace.jar,file:%s/two.jar",
-                                                folder, folder, folder, folder);
+                                                temp_dir, temp_dir, temp_dir, temp_dir);
         assert_fails(remote_files_resolve_globs, several, -EINVAL, words);
         assert_fails(remote_files_resolve_globs, "s3x://b/a*", -EPROTONOSUPPORT, "No FileSystem for scheme \"s3x\"");
         strmap_set(&conf, "spark.firesteel.compat", "2.4");
@@ -351,7 +351,7 @@ static void tell(void *context, const char *url, const char *from, const char *t
 
 static void working_directory(void **state)
 {
-        _cleanup_free_ char *before = getcwd(NULL, 0), *here = mem_printf("%s/here", folder), *out = NULL;
+        _cleanup_free_ char *before = getcwd(NULL, 0), *here = mem_printf("%s/here", temp_dir), *out = NULL;
         _cleanup_free_ char *list =
                 mem_printf("%s/a/app.jar#mine.jar,s3a://bucket/lib/x.jar,hdfs://ns/lib/b.jar", server.url);
         assert_int_equal(mkdir(here, 0700), 0);
@@ -410,15 +410,14 @@ static void anonymous_needs_to_be_said(void **state)
 
 static int start(void **state)
 {
-        strcpy(folder, "/tmp/firesteel-remote-XXXXXX");
         http_fixture_start(&server, serve);
-        return mkdtemp(folder) ? 0 : -1;
+        return temp_dir_make(state);
 }
 
 static int stop(void **state)
 {
         http_fixture_stop(&server);
-        remove_tree(folder);
+        temp_dir_remove(NULL);
         return 0;
 }
 

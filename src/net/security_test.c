@@ -10,6 +10,7 @@
 #include "net/channel.h"
 #include "net/crypto.h"
 #include "net/key_store_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -61,11 +62,9 @@ static const char two_key[] = "-----BEGIN PRIVATE KEY-----\n"
                               "Lqw65pI13Heau4YWpk8lJ+SnvAhFTjFKuK+BeMhYAsQBvFx0XJDu01+J\n"
                               "-----END PRIVATE KEY-----\n";
 
-static char folder[64];
-
 static char *write_file(const char *name, const char *text)
 {
-        char *path = mem_printf("%s/%s", folder, name);
+        char *path = mem_printf("%s/%s", temp_dir, name);
         FILE *f = fopen(path, "we");
         assert_non_null(f);
         fputs(text, f);
@@ -75,10 +74,9 @@ static char *write_file(const char *name, const char *text)
 
 static int make_folder(void **state)
 {
-        snprintf(folder, sizeof(folder), "/tmp/security_test.XXXXXX");
         unsetenv("_SPARK_AUTH_SECRET");
         log_set_level(LOG_OFF);
-        return mkdtemp(folder) ? 0 : -1;
+        return temp_dir_make(state);
 }
 
 static int remove_folder(void **state)
@@ -86,10 +84,10 @@ static int remove_folder(void **state)
         static const char *const names[] = {"one.pem", "one.key", "two.pem",          "two.key",
                                             "secret",  "jks",     "two_passwords.p12"};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-                _cleanup_free_ char *path = mem_printf("%s/%s", folder, names[i]);
+                _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, names[i]);
                 unlink(path);
         }
-        return rmdir(folder);
+        return rmdir(temp_dir);
 }
 
 /* Creates a security from settings (key, value, …, NULL). Returns NULL with @error set if they are invalid. */
@@ -443,7 +441,7 @@ static char *write_store(void)
 {
         _cleanup_(buf_deinit) struct buf store = BUF_INIT;
         assert_true(base64_decode(two_passwords_store, strlen(two_passwords_store), &store));
-        char *path = mem_printf("%s/two_passwords.p12", folder);
+        char *path = mem_printf("%s/two_passwords.p12", temp_dir);
         FILE *f = fopen(path, "we");
         assert_non_null(f);
         assert_int_equal(fwrite(store.data, 1, store.len, f), store.len);

@@ -162,7 +162,8 @@ static struct rpc_options options_of(const char *name)
         return o;
 }
 
-static struct rpc_world *world_with(const struct rpc_options *driver, const struct rpc_options *executor, const char *host)
+static struct rpc_world *world_with(const struct rpc_options *driver, const struct rpc_options *executor,
+                                    const char *host)
 {
         struct rpc_world *w = new0(struct rpc_world);
         log_set_level(LOG_OFF);

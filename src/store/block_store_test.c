@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -20,7 +21,6 @@
 #define TYPE FST_PAIR(BYTES, I64)
 #define MIB ((size_t)1 << 20)
 
-static char base[64];
 static struct disk_dirs *dirs;
 static struct memory_manager *memory, *off_heap;
 static struct block_store *store;
@@ -29,14 +29,13 @@ static const struct block_asker task_a = {.task = &task_a}, task_b = {.task = &t
 static int setup(void **state)
 {
         log_set_level(LOG_OFF);
-        snprintf(base, sizeof(base), "/tmp/block_store_test.XXXXXX");
-        return mkdtemp(base) ? disk_dirs_new(base, 4, &dirs, NULL) : -1;
+        return temp_dir_make(NULL) == 0 ? disk_dirs_new(temp_dir, 4, &dirs, NULL) : -1;
 }
 
 static int teardown(void **state)
 {
         disk_dirs_free(dirs);
-        return rmdir(base); /* fails if a file is left */
+        return rmdir(temp_dir); /* fails if a file is left */
 }
 
 static void start(size_t pool, double fraction)
@@ -538,7 +537,7 @@ static void a_damaged_block_is_found_and_removed(void **state)
 {
         start(4 * MIB, 0.5);
         put(7, 3, FST_STORAGE_DISK_ONLY, MIB_ROWS);
-        _cleanup_free_ char *pattern = mem_printf("%s/*/*/rdd_7_3", base);
+        _cleanup_free_ char *pattern = mem_printf("%s/*/*/rdd_7_3", temp_dir);
         glob_t found;
         assert_int_equal(glob(pattern, 0, NULL, &found), 0);
         int fd = open(found.gl_pathv[0], O_WRONLY | O_CLOEXEC);
@@ -556,7 +555,7 @@ static void removes_a_block_without_its_file(void **state)
 {
         start(4 * MIB, 0.5);
         put(7, 3, FST_STORAGE_DISK_ONLY, MIB_ROWS);
-        _cleanup_free_ char *command = mem_printf("rm -f %s/blockmgr-*/*/rdd_7_3", base);
+        _cleanup_free_ char *command = mem_printf("rm -f %s/blockmgr-*/*/rdd_7_3", temp_dir);
         assert_int_equal(system(command), 0);
         assert_int_equal(get(7, 3), -ENOENT); /* opening fails */
         assert_false(block_store_contains(store, (struct block_id){7, 3}));

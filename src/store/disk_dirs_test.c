@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/temp_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,24 +19,21 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char base[64];
-
 static int make_base(void **state)
 {
-        snprintf(base, sizeof(base), "/tmp/disk_dirs_test.XXXXXX");
-        return mkdtemp(base) ? 0 : -1;
+        return temp_dir_make(state);
 }
 
 static int remove_base(void **state)
 {
         char command[256];
-        snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s", base, base);
+        snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s", temp_dir, temp_dir);
         return system(command);
 }
 
 static void uses_the_paths_of_spark(void **state)
 {
-        _cleanup_free_ char *list = mem_printf("%s/a/b, %s/c/", base, base), *path = NULL;
+        _cleanup_free_ char *list = mem_printf("%s/a/b, %s/c/", temp_dir, temp_dir), *path = NULL;
         struct fst_error error = FST_ERROR_INIT;
         struct disk_dirs *dirs = NULL;
         struct stat st;
@@ -61,15 +59,15 @@ static void uses_the_paths_of_spark(void **state)
         free(second);
         disk_dirs_free(dirs);
         assert_int_equal(access(path, F_OK), -1);
-        _cleanup_free_ char *left = mem_printf("%s/c", base);
+        _cleanup_free_ char *left = mem_printf("%s/c", temp_dir);
         assert_int_equal(rmdir(left), 0); /* empty again */
 }
 
 static void skips_an_unusable_directory(void **state)
 {
-        _cleanup_free_ char *file = mem_printf("%s/file", base);
+        _cleanup_free_ char *file = mem_printf("%s/file", temp_dir);
         close(open(file, O_CREAT | O_WRONLY, 0600));
-        _cleanup_free_ char *list = mem_printf("%s/x,%s/good", file, base);
+        _cleanup_free_ char *list = mem_printf("%s/x,%s/good", file, temp_dir);
         struct fst_error error = FST_ERROR_INIT;
         struct disk_dirs *dirs = NULL;
         assert_int_equal(disk_dirs_new(list, 64, &dirs, &error), 0);
@@ -79,7 +77,7 @@ static void skips_an_unusable_directory(void **state)
         assert_int_equal(disk_dirs_new(file, 64, &dirs, &error), -ENOTDIR);
         assert_non_null(strstr(error_message(&error), "spark.local.dir"));
         assert_int_equal(disk_dirs_new(" ,", 64, &dirs, &error), -EINVAL);
-        assert_int_equal(disk_dirs_new(base, 0, &dirs, &error), -EINVAL);
+        assert_int_equal(disk_dirs_new(temp_dir, 0, &dirs, &error), -EINVAL);
         assert_non_null(strstr(error_message(&error), "spark.diskStore.subDirectories"));
         assert_null(dirs);
         error_deinit(&error);
@@ -87,7 +85,7 @@ static void skips_an_unusable_directory(void **state)
 
 static void uses_a_failed_disk_last(void **state)
 {
-        _cleanup_free_ char *list = mem_printf("%s/one,%s/two", base, base);
+        _cleanup_free_ char *list = mem_printf("%s/one,%s/two", temp_dir, temp_dir);
         struct fst_error error = FST_ERROR_INIT;
         struct disk_dirs *dirs = NULL;
         assert_int_equal(disk_dirs_new(list, 2, &dirs, &error), 0);
@@ -114,7 +112,7 @@ static void uses_a_failed_disk_last(void **state)
                         assert_non_null(strstr(error_message(&error), "another directory of spark.local.dir"));
         }
         assert_int_equal(disk_dirs_left(dirs), 0);
-        assert_non_null(strstr(error_message(&error), base));
+        assert_non_null(strstr(error_message(&error), temp_dir));
         assert_non_null(strstr(error_message(&error), "/one ("));
         assert_non_null(strstr(error_message(&error), "/two ("));
         assert_non_null(strstr(error_message(&error), "spark.local.dir to larger disks"));
@@ -125,7 +123,7 @@ static void uses_a_failed_disk_last(void **state)
         close(fd);
         free(path);
         /* A cleaner that removes everything does no harm. */
-        _cleanup_free_ char *command = mem_printf("rm -rf %s/one/* %s/two/*", base, base);
+        _cleanup_free_ char *command = mem_printf("rm -rf %s/one/* %s/two/*", temp_dir, temp_dir);
         assert_int_equal(system(command), 0);
         assert_int_equal(disk_dirs_create(dirs, "again", &fd, &path, &error), 0);
         close(fd);
@@ -158,7 +156,7 @@ static void leave_file(const char *list, char path[static 4096])
 
 static void removes_the_root_of_a_killed_process(void **state)
 {
-        _cleanup_free_ char *list = mem_printf("%s/shared", base);
+        _cleanup_free_ char *list = mem_printf("%s/shared", temp_dir);
         _cleanup_free_ char *foreign = mem_printf("%s/blockmgr-of-someone-else", list);
         struct fst_error error = FST_ERROR_INIT;
         struct disk_dirs *ours = NULL, *next = NULL;
@@ -180,7 +178,7 @@ static void removes_the_root_of_a_killed_process(void **state)
 static void removes_a_partial_root(void **state)
 {
         static const char *const others[] = {"blockmgr-e/.firesteel.lock", "blockmgr-e", ".firesteel-gone-f"};
-        _cleanup_free_ char *list = mem_printf("%s/half", base);
+        _cleanup_free_ char *list = mem_printf("%s/half", temp_dir);
         _cleanup_free_ char *command =
                 mem_printf("cd %s && mkdir -p .firesteel-new-a .firesteel-new-b blockmgr-c "
                            ".firesteel-gone-d/00 blockmgr-e && touch "
@@ -218,7 +216,7 @@ static void *keep_writing(void *dirs)
 /* An executor outlives its worker for a moment while the next worker starts. */
 static void removes_a_root_that_is_still_written_to(void **state)
 {
-        _cleanup_free_ char *list = mem_printf("%s/written", base);
+        _cleanup_free_ char *list = mem_printf("%s/written", temp_dir);
         for (int i = 0; i < 20; i++) {
                 struct disk_dirs *writing = NULL;
                 pthread_t writer;
@@ -240,8 +238,8 @@ static void removes_a_root_that_is_still_written_to(void **state)
 /* A process ends while a task in it does not react. */
 static void creates_no_file_after_leaving(void **state)
 {
-        _cleanup_free_ char *list = mem_printf("%s/one,%s/two", base, base);
-        _cleanup_free_ char *one = mem_printf("%s/one", base), *two = mem_printf("%s/two", base);
+        _cleanup_free_ char *list = mem_printf("%s/one,%s/two", temp_dir, temp_dir);
+        _cleanup_free_ char *one = mem_printf("%s/one", temp_dir), *two = mem_printf("%s/two", temp_dir);
         for (int i = 0; i < 20; i++) {
                 struct disk_dirs *dirs = NULL;
                 pthread_t writers[6];
@@ -264,13 +262,14 @@ static void creates_no_file_after_leaving(void **state)
 /* An executor starts after its worker was killed and the next worker removed its directories. */
 static void does_not_recreate_the_directory_of_another_process(void **state)
 {
-        _cleanup_free_ char *there = mem_printf("%s/there", base), *gone = mem_printf("%s/gone", base);
+        _cleanup_free_ char *there = mem_printf("%s/there", temp_dir), *gone = mem_printf("%s/gone", temp_dir);
         _cleanup_free_ char *value = mem_printf("%s:%s", there, gone);
         struct disk_dirs *dirs = NULL;
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(mkdir(there, 0700), 0);
         assert_int_equal(setenv("SPARK_EXECUTOR_DIRS", value, 1), 0);
-        _cleanup_free_ char *root = mem_printf("%s/there/blockmgr-gone", base); /* of an executor with task processes */
+        _cleanup_free_ char *root =
+                mem_printf("%s/there/blockmgr-gone", temp_dir); /* of an executor with task processes */
         const char *missing[] = {gone, root};
         for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
                 assert_int_equal(disk_dirs_new(missing[i], 4, &dirs, &error), -ENOENT);
@@ -289,8 +288,8 @@ static void does_not_recreate_the_directory_of_another_process(void **state)
 /* disk_dirs_sweep also works where no root is created. */
 static void sweeps_every_directory_of_a_list(void **state)
 {
-        _cleanup_free_ char *first = mem_printf("%s/one", base), *second = mem_printf("%s/two", base);
-        _cleanup_free_ char *list = mem_printf("%s, %s,%s/none", first, second, base);
+        _cleanup_free_ char *first = mem_printf("%s/one", temp_dir), *second = mem_printf("%s/two", temp_dir);
+        _cleanup_free_ char *list = mem_printf("%s, %s,%s/none", first, second, temp_dir);
         struct fst_error error = FST_ERROR_INIT;
         struct disk_dirs *ours = NULL;
         char left[2][4096];

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "store/file_cipher.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,16 +18,14 @@
 
 #define TYPE FST_PAIR(BYTES, I64)
 
-static char base[64];
 static struct disk_dirs *dirs;
 static unsigned seed = 1;
 
 static int setup(void **state)
 {
-        snprintf(base, sizeof(base), "/tmp/spill_test.XXXXXX");
-        if (!mkdtemp(base))
+        if (temp_dir_make(NULL))
                 return -1;
-        char *list = mem_printf("%s/one,%s/two", base, base);
+        char *list = mem_printf("%s/one,%s/two", temp_dir, temp_dir);
         int r = disk_dirs_new(list, 4, &dirs, NULL);
         free(list);
         return r;
@@ -35,7 +34,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
         disk_dirs_free(dirs);
-        char *command = mem_printf("rm -rf %s", base);
+        char *command = mem_printf("rm -rf %s", temp_dir);
         int r = system(command);
         free(command);
         return r;
@@ -310,7 +309,7 @@ static void keeps_written_pages_on_a_full_disk(void **state)
         for (int i = 0; i < 10; i++) {
                 struct spill *other = NULL;
                 assert_int_equal(spill_new(&o, &other, &error), 0);
-                assert_memory_not_equal(spill_path(other), spill_path(spill), strlen(base) + 4);
+                assert_memory_not_equal(spill_path(other), spill_path(spill), strlen(temp_dir) + 4);
                 spill_free(other);
         }
         spill_free(spill);

@@ -1,17 +1,16 @@
 /* Tests files of the application through the public interface, in one process. */
 #include "api/api_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
-
-static char folder[] = "/tmp/firesteel-files-XXXXXX";
 
 static const char *in_folder(const char *name)
 {
         static char path[4][512];
         static int turn;
         char *p = path[turn++ % 4];
-        snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+        snprintf(p, sizeof(path[0]), "%s/%s", temp_dir, name);
         return p;
 }
 
@@ -72,7 +71,7 @@ static void rejects_invalid_files(void **state)
         write_file(in_folder("a.txt"), "2\n");
         assert_refused(fst_add_file(sc, in_folder("a.txt")), -EEXIST, "another file named a.txt");
         assert_refused(fst_add_file(sc, in_folder("none.txt")), -ENOENT, "none.txt");
-        assert_refused(fst_add_file(sc, folder), -EISDIR, "fst_add_archive");
+        assert_refused(fst_add_file(sc, temp_dir), -EISDIR, "fst_add_archive");
         assert_refused(fst_add_file(sc, "hdfs://x/y"), -ENOTSUP, "only local files");
         assert_refused((int)sum_with(sc, "b.txt"), -EIO, "no file b.txt (it has: a.txt)");
         assert_refused(fst_file(sc, "b.txt") != NULL, 0, "no file b.txt");
@@ -94,7 +93,7 @@ static void unpacks_archives(void **state)
                  "cd %s && mkdir -p sub && cp n.txt sub/ && tar czf t.tar.gz sub n.txt && "
                  "ln -sf / out && tar cf links.tar out && cd sub && "
                  "tar cPf ../up.tar ../n.txt",
-                 folder);
+                 temp_dir);
         assert_int_equal(system(command), 0);
         snprintf(command, sizeof(command), "%s#data", in_folder("t.tar.gz"));
         fst_context *sc = api_context("local[2]", "spark.log.level", "ERROR", "spark.files", in_folder("n.txt"),
@@ -115,13 +114,13 @@ static void unpacks_archives(void **state)
 
 static int set_up(void **state)
 {
-        return mkdtemp(folder) ? 0 : -1;
+        return temp_dir_make(state);
 }
 
 static int tear_down(void **state)
 {
         char command[256];
-        snprintf(command, sizeof(command), "rm -rf %s", folder);
+        snprintf(command, sizeof(command), "rm -rf %s", temp_dir);
         return system(command);
 }
 

@@ -195,7 +195,8 @@ static Firesteel__RegisterExecutor make_registration(const char *id)
         return r;
 }
 
-static void assert_registration_refused(struct endpoint_client *c, const Firesteel__RegisterExecutor *r, const char *why)
+static void assert_registration_refused(struct endpoint_client *c, const Firesteel__RegisterExecutor *r,
+                                        const char *why)
 {
         assert_null(ask_driver(c, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &r->base));
         if (!strstr(c->message, why))

@@ -15,6 +15,7 @@
 #include "net/crypto.h"
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer_services.h"
+#include "unit/temp_dir.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +25,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char folder[] = "/tmp/firesteel-serve-XXXXXX";
 static const struct crypto_ops *crypto;
 
 struct file_server_fixture {
@@ -40,7 +40,7 @@ struct file_server_fixture {
 
 static char *in_folder(const char *name)
 {
-        return mem_printf("%s/%s", folder, name);
+        return mem_printf("%s/%s", temp_dir, name);
 }
 
 static char *write_file(const char *name, size_t size, char seed)
@@ -286,12 +286,12 @@ static void fetches_large_results(void **state)
 static int start_server(void **state)
 {
         log_set_level(LOG_OFF);
-        return mkdtemp(folder) && crypto_load(&crypto, NULL) == 0 ? 0 : -1;
+        return temp_dir_make(NULL) == 0 && crypto_load(&crypto, NULL) == 0 ? 0 : -1;
 }
 
 static int stop_server(void **state)
 {
-        _cleanup_free_ char *command = mem_printf("rm -rf %s", folder);
+        _cleanup_free_ char *command = mem_printf("rm -rf %s", temp_dir);
         return system(command);
 }
 

@@ -66,9 +66,10 @@ static inline void send_results(fst_context *sc, struct task_batch *run)
                 struct slot_task *t = &run->tasks[i];
                 if (t->state != TASK_SUCCEEDED)
                         continue;
-                wire_must(task_result_encode(decoded->action, &t->result, &bytes, &error), &error, "task_result_encode");
+                wire_must(task_result_encode(decoded->action, &t->result, &bytes, &error), &error,
+                          "task_result_encode");
                 wire_must(task_result_decode(run->work->action, bytes.data, bytes.len, &t->result, &error), &error,
-                     "task_result_decode");
+                          "task_result_decode");
         }
         stage_context_unref(decoded);
 }

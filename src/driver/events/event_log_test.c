@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <lz4.h>
 #include <setjmp.h>
@@ -30,28 +30,10 @@
 
 /* ------------------------------------------------------------------------------------------ files to test */
 
-static char directory[64];
-
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-        return remove(path);
-}
-
-static int make_directory(void **state)
-{
-        strcpy(directory, "/tmp/event_log_test.XXXXXX");
-        return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-        return nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static struct event_log_options plain_options(void)
 {
         struct event_log_options o = event_log_defaults();
-        o.file.dir = directory;
+        o.file.dir = temp_dir;
         o.file.app_id = SCRIPTED_APPLICATION_ID;
         o.file.codec = EVENT_CODEC_NONE;
         o.file.rolling = false;
@@ -62,7 +44,7 @@ static struct event_log_options plain_options(void)
 static const char *path_of(const char *name)
 {
         static char path[256];
-        snprintf(path, sizeof(path), "%s/%s", directory, name);
+        snprintf(path, sizeof(path), "%s/%s", temp_dir, name);
         return path;
 }
 
@@ -404,7 +386,7 @@ static void rejects_invalid_directories(void **state)
         assert_int_equal(event_log_open(&log, &o, &error), -ENOTDIR);
         o.file.dir = "hdfs://name:8020/logs";
         assert_int_equal(event_log_open(&log, &o, &error), -EINVAL);
-        o.file.dir = directory;
+        o.file.dir = temp_dir;
         o.file.rolling = true;
         o.file.max_file_size = 1000;
         assert_int_equal(event_log_open(&log, &o, &error), -EINVAL);
@@ -605,7 +587,7 @@ static void full_disk_ends_only_the_log(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_make, temp_dir_remove)
         const struct CMUnitTest tests[] = {
                 TEST(writes_the_fields_of_spark),
                 TEST(writes_values_into_their_fields),

@@ -75,13 +75,13 @@ static void on_stop(struct listener *l)
 static struct event_recorder recorder(size_t room)
 {
         return (struct event_recorder){.listener = {.name = "recorder",
-                                              .on_task_starts = on_task_starts,
-                                              .on_task_ends = on_task_ends,
-                                              .on_job_start = on_job_start,
-                                              .on_idle = on_idle,
-                                              .on_stop = on_stop},
-                                 .heard = new_array(int64_t, room),
-                                 .room = room};
+                                                    .on_task_starts = on_task_starts,
+                                                    .on_task_ends = on_task_ends,
+                                                    .on_job_start = on_job_start,
+                                                    .on_idle = on_idle,
+                                                    .on_stop = on_stop},
+                                       .heard = new_array(int64_t, room),
+                                       .room = room};
 }
 
 static void keeps_order_between_kinds_at_any_batch_size(void **state)

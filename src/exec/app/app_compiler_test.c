@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "exec/app/module.h"
 #include "unit/cases.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +16,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char folder[] = "/tmp/compiler-XXXXXX";
-
 static void write_text(const char *name, const char *text)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         FILE *f = fopen(path, "w");
         assert_non_null(f);
         fputs(text, f);
@@ -28,7 +27,7 @@ static void write_text(const char *name, const char *text)
 
 static char *compiled(const char *name, const char *flags)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         struct app_compiler compiler = {.source = path, .flags = flags};
         struct fst_error error = FST_ERROR_INIT;
         char *object = NULL;
@@ -47,11 +46,11 @@ static ino_t file_of(const char *path)
 
 static int set_up(void **state)
 {
-        assert_non_null(mkdtemp(folder));
-        setenv("XDG_CACHE_HOME", folder, 1);
+        assert_int_equal(temp_dir_make(NULL), 0);
+        setenv("XDG_CACHE_HOME", temp_dir, 1);
         static const char *const names[] = {"one", "two"};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-                _cleanup_free_ char *path = mem_printf("%s/%s", folder, names[i]);
+                _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, names[i]);
                 assert_int_equal(mkdir(path, 0700), 0);
         }
         write_text("one/a.c",
@@ -62,7 +61,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        _cleanup_free_ char *command = mem_printf("rm -rf %s", folder);
+        _cleanup_free_ char *command = mem_printf("rm -rf %s", temp_dir);
         return system(command);
 }
 
@@ -97,7 +96,8 @@ static void builds_the_same_object_in_another_directory(void **state)
         _cleanup_free_ char *here = compiled("one/a.c", NULL);
         assert_int_equal(module_inspect_file(here, &one, NULL), 0);
         /* Remove the cache so that both are really compiled. */
-        _cleanup_free_ char *copy = mem_printf("cp %s/one/a* %s/two && rm -r %s/firesteel", folder, folder, folder);
+        _cleanup_free_ char *copy =
+                mem_printf("cp %s/one/a* %s/two && rm -r %s/firesteel", temp_dir, temp_dir, temp_dir);
         assert_int_equal(system(copy), 0);
         _cleanup_free_ char *there = compiled("two/a.c", NULL);
         assert_int_equal(module_inspect_file(there, &two, NULL), 0);
@@ -121,14 +121,14 @@ static void concurrent_compilations_return_one_object(void **state)
                 assert_int_equal(waitpid(children[i], &status, 0), children[i]);
                 assert_int_equal(status, 0);
         }
-        _cleanup_free_ char *left = mem_printf("test -z \"$(ls %s/firesteel/apps | grep tmp)\"", folder);
+        _cleanup_free_ char *left = mem_printf("test -z \"$(ls %s/firesteel/apps | grep tmp)\"", temp_dir);
         assert_int_equal(system(left), 0);
 }
 
 static void errors_name_a_remedy(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
-        _cleanup_free_ char *path = mem_printf("%s/one/bad.c", folder);
+        _cleanup_free_ char *path = mem_printf("%s/one/bad.c", temp_dir);
         struct app_compiler compiler = {.source = path};
         char *object = NULL;
         write_text("one/bad.c", "#error on purpose\n");
@@ -139,7 +139,7 @@ static void errors_name_a_remedy(void **state)
         assert_string_equal(error.message, "no C compiler: CC is \"no-such-compiler\", which is not a command");
         unsetenv("CC");
         _cleanup_free_ char *search = mem_strdup(getenv("PATH"));
-        setenv("PATH", folder, 1);
+        setenv("PATH", temp_dir, 1);
         assert_int_equal(app_compiler_run(&compiler, &object, &error), -ENOENT);
         assert_non_null(strstr(error.message, "apt install gcc"));
         setenv("PATH", search, 1);

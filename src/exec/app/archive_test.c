@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,12 +14,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char root[] = "/tmp/firesteel-archives-XXXXXX";
 static char *archive, *into;
 
 static void shell(const char *command)
 {
-        _cleanup_free_ char *full = mem_printf("cd %s && %s", root, command);
+        _cleanup_free_ char *full = mem_printf("cd %s && %s", temp_dir, command);
         assert_int_equal(system(full), 0);
 }
 
@@ -128,12 +128,12 @@ int main(void)
                 cmocka_unit_test(follows_no_link_of_the_archive),
                 cmocka_unit_test(reads_the_limits_from_the_configuration),
         };
-        if (!mkdtemp(root))
+        if (temp_dir_make(NULL))
                 return 1;
-        archive = mem_printf("%s/a.tar", root);
-        into = mem_printf("%s/into", root);
+        archive = mem_printf("%s/a.tar", temp_dir);
+        into = mem_printf("%s/into", temp_dir);
         int r = cmocka_run_group_tests(tests, NULL, NULL);
-        remove_tree(root);
+        temp_dir_remove(NULL);
         free(archive);
         free(into);
         return r;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/fs.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +16,9 @@
 
 #define MIB ((int64_t)1 << 20)
 
-static char root[] = "/tmp/firesteel-groups-XXXXXX";
-
 static void put(const char *file, const char *text)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", root, file);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, file);
         FILE *f = fopen(path, "we");
         assert_non_null(f);
         fputs(text, f);
@@ -107,14 +106,14 @@ int main(void)
                 cmocka_unit_test(overhead_stays_within_the_group),
                 cmocka_unit_test(rejects_a_wrong_value),
         };
-        if (!mkdtemp(root))
+        if (temp_dir_make(NULL))
                 return 1;
-        setenv("FIRESTEEL_CGROUP_ROOT", root, 1);
-        _cleanup_free_ char *job = mem_printf("%s/job", root);
+        setenv("FIRESTEEL_CGROUP_ROOT", temp_dir, 1);
+        _cleanup_free_ char *job = mem_printf("%s/job", temp_dir);
         mkdir(job, 0700);
         put("self", "0::/job\n");
         put("job/memory.current", "1000000\n");
         int r = cmocka_run_group_tests(tests, NULL, NULL);
-        remove_tree(root);
+        temp_dir_remove(NULL);
         return r;
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/fs.h"
 #include "exec/guard/memory_limit.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +16,9 @@
 
 #define MIB ((size_t)1 << 20)
 
-static char root[] = "/tmp/firesteel-groups-XXXXXX";
-
 static void put(const char *file, const char *text)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", root, file);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, file);
         FILE *f = fopen(path, "we");
         assert_non_null(f);
         fputs(text, f);
@@ -101,14 +100,14 @@ int main(void)
                 cmocka_unit_test(shares_the_group_with_other_processes),
                 cmocka_unit_test(does_nothing_without_a_group),
         };
-        if (!mkdtemp(root))
+        if (temp_dir_make(NULL))
                 return 1;
-        setenv("FIRESTEEL_CGROUP_ROOT", root, 1);
-        _cleanup_free_ char *job = mem_printf("%s/job", root);
+        setenv("FIRESTEEL_CGROUP_ROOT", temp_dir, 1);
+        _cleanup_free_ char *job = mem_printf("%s/job", temp_dir);
         mkdir(job, 0700);
         put("self", "0::/job\n");
         put("job/memory.max", "629145600\n");
         int r = cmocka_run_group_tests(tests, NULL, NULL);
-        remove_tree(root);
+        temp_dir_remove(NULL);
         return r;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +13,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static char root[] = "/tmp/firesteel-groups-XXXXXX";
 static long page;
 
 static void put(const char *file, const char *text)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", root, file);
-        for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, file);
+        for (char *slash = strchr(path + strlen(temp_dir) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
                 *slash = 0;
                 mkdir(path, 0700);
                 *slash = '/';
@@ -40,10 +40,10 @@ static struct memory_limit *limit_of(int64_t configured, const char *groups)
 {
         char path[100], statm[100];
         put("membership", groups);
-        snprintf(path, sizeof(path), "%s/membership", root);
-        snprintf(statm, sizeof(statm), "%s/statm", root);
+        snprintf(path, sizeof(path), "%s/membership", temp_dir);
+        snprintf(statm, sizeof(statm), "%s/statm", temp_dir);
         return memory_limit_new(&(struct memory_limit_options){
-                .configured = configured, .cgroup_root = root, .membership = path, .statm = statm});
+                .configured = configured, .cgroup_root = temp_dir, .membership = path, .statm = statm});
 }
 
 static void uses_the_lowest_limit(void **state)
@@ -170,10 +170,10 @@ int main(void)
                 cmocka_unit_test(reads_the_real_control_group),
         };
         page = sysconf(_SC_PAGESIZE);
-        if (!mkdtemp(root))
+        if (temp_dir_make(NULL))
                 return 1;
         int r = cmocka_run_group_tests(tests, NULL, NULL);
         char command[100];
-        snprintf(command, sizeof(command), "rm -rf %s", root);
+        snprintf(command, sizeof(command), "rm -rf %s", temp_dir);
         return system(command) ? 1 : r;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,6 @@
 #include <cmocka.h>
 
 static struct strmap environment;
-static char folder[64];
 
 static const char *env(const char *name)
 {
@@ -131,7 +131,7 @@ static void rejects_invalid_files(void **state)
 static void write_file(const char *name, const char *text)
 {
         char path[128];
-        snprintf(path, sizeof(path), "%s/%s", folder, name);
+        snprintf(path, sizeof(path), "%s/%s", temp_dir, name);
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         fputs(text, file);
@@ -152,7 +152,7 @@ static void merges_files_environment_and_spark(void **state)
                                     "<property><name>fs.defaultFS</name><value>no</value></property></configuration>");
         strmap_set(&environment, "SPARK_HOME", "/nowhere");
         strmap_set(&environment, "HADOOP_CONF_DIR", "/nowhere/else");
-        strmap_set(&environment, "YARN_CONF_DIR", folder);
+        strmap_set(&environment, "YARN_CONF_DIR", temp_dir);
         strmap_set(&environment, "AWS_ACCESS_KEY_ID", "id");
         strmap_set(&environment, "AWS_SECRET_ACCESS_KEY", "secret");
         strmap_set(&environment, "AWS_SESSION_TOKEN", "token");
@@ -204,8 +204,7 @@ static void merges_files_environment_and_spark(void **state)
 
 static int make_folder(void **state)
 {
-        strcpy(folder, "/tmp/firesteel-conf-XXXXXX");
-        return mkdtemp(folder) ? 0 : -1;
+        return temp_dir_make(state);
 }
 
 static int remove_folder(void **state)
@@ -213,10 +212,10 @@ static int remove_folder(void **state)
         static const char *const files[] = {"core-site.xml", "hdfs-site.xml", "more.xml"};
         for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
                 char path[128];
-                snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
+                snprintf(path, sizeof(path), "%s/%s", temp_dir, files[i]);
                 unlink(path);
         }
-        return rmdir(folder);
+        return rmdir(temp_dir);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "conf/conf.h"
 #include "kubernetes/api/exec_credential.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,13 +19,12 @@
 
 #include <cmocka.h>
 
-static char folder[64];
 static struct kube_config config;
 static struct fst_error error;
 
 static char *in_folder(const char *name)
 {
-        return mem_printf("%s/%s", folder, name);
+        return mem_printf("%s/%s", temp_dir, name);
 }
 
 static void put(const char *name, const char *text, int mode)
@@ -150,8 +150,8 @@ static void merges_files_first_wins(void **state)
 static void reads_service_account_in_pod(void **state)
 {
         struct kube_places places = {.kubeconfig = "/nowhere",
-                                     .home = folder,
-                                     .service_account = folder,
+                                     .home = temp_dir,
+                                     .service_account = temp_dir,
                                      .service_host = "fd00::1",
                                      .service_port = "443"};
         put("token", "t", 0600);
@@ -273,7 +273,7 @@ static void use_program(const char *script, const char *more)
                            "      provideClusterInfo: true\n%s",
                            more);
         kube_config_deinit(&config);
-        assert_int_equal(kube_config_parse(text, strlen(text), folder, NULL, &config, &error), 0);
+        assert_int_equal(kube_config_parse(text, strlen(text), temp_dir, NULL, &config, &error), 0);
 }
 
 static void reads_credentials_of_program(void **state)
@@ -328,16 +328,15 @@ static void parses_expiration_times(void **state)
 
 static int begin(void **state)
 {
-        snprintf(folder, sizeof(folder), "/tmp/kube-config-XXXXXX");
         unsetenv("KUBECONFIG");
-        return mkdtemp(folder) == NULL;
+        return temp_dir_make(NULL);
 }
 
 static int end(void **state)
 {
         kube_config_deinit(&config);
         error_deinit(&error);
-        remove_tree(folder);
+        temp_dir_remove(NULL);
         return 0;
 }
 

@@ -631,7 +631,8 @@ static void begin(uint64_t seed)
 {
         struct fst_error error = FST_ERROR_INIT;
 
-        w = (struct pods_sim_world){.seed = seed, .random = seed * 7919, .now = MS(1000), .quota = -1, .watching = true};
+        w = (struct pods_sim_world){
+                .seed = seed, .random = seed * 7919, .now = MS(1000), .quota = -1, .watching = true};
         w.config = EXECUTOR_PODS_DEFAULT;
         struct pods_allocator_config *c = &w.config.allocation;
         c->batch_size_set = roll(2);

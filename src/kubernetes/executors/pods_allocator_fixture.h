@@ -110,7 +110,7 @@ static inline void begin(struct pods_allocator_config c)
         struct fst_error error = FST_ERROR_INIT;
 
         w = (struct pods_world){.now = 1000 * NS_PER_SECOND,
-                           .store = snapshots_store_new(&(struct pod_rules){.check_all = true})};
+                                .store = snapshots_store_new(&(struct pod_rules){.check_all = true})};
         assert_int_equal(pods_allocator_config_check(&c, &error), 0);
         w.lifecycle = lifecycle_manager_new(&lifecycle, &w.actions);
         w.a = pods_allocator_new(&c, w.lifecycle, &w.actions);

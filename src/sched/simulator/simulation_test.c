@@ -118,7 +118,8 @@ static void sim_launch(void *owner, int executor, struct task_set *set, const st
                 seen.retries += run[i].attempt > 0;
         }
         seen.long_runs += n > 1;
-        vec_push(&sim->runs, (struct random_run){.executor = executor, .next = run[0].task_id, .end = run[0].task_id + n});
+        vec_push(&sim->runs,
+                 (struct random_run){.executor = executor, .next = run[0].task_id, .end = run[0].task_id + n});
 }
 
 static void sim_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)

@@ -243,7 +243,8 @@ static int try_client(struct app_client_world *w, const char *masters, int64_t t
         return app_client_new(&options, &w->client, error);
 }
 
-static void open_client(struct app_client_world *w, int64_t timeout_ms, const struct app_client_master *first, const struct app_client_master *second)
+static void open_client(struct app_client_world *w, int64_t timeout_ms, const struct app_client_master *first,
+                        const struct app_client_master *second)
 {
         _cleanup_free_ char *one = mem_printf("spark://127.0.0.1:%d", first->port);
         _cleanup_free_ char *masters = second ? mem_printf("%s,127.0.0.1:%d", one, second->port) : mem_strdup(one);

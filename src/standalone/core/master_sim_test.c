@@ -399,11 +399,11 @@ static void live(uint64_t seed)
         struct master_config config = MASTER_CONFIG_DEFAULT;
 
         world = (struct master_world){.seed = seed,
-                               .random = seed,
-                               .now = NS_PER_MS,
-                               .launches = world.launches,
-                               .lost = world.lost,
-                               .masters = world.masters};
+                                      .random = seed,
+                                      .now = NS_PER_MS,
+                                      .launches = world.launches,
+                                      .lost = world.lost,
+                                      .masters = world.masters};
         config.seed = seed;
         config.selection = sim_roll(5);
         config.spread_out_apps = sim_roll(3) > 0;

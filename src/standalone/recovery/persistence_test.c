@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "conf/conf.h"
 #include "standalone/recovery/persistence_file.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,14 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char root[64], dir[80];
+static char dir[80];
 
 static int make_root(void **state)
 {
-        strcpy(root, "/tmp/persistence-test-XXXXXX");
-        if (!mkdtemp(root))
+        if (temp_dir_make(NULL))
                 return -1;
-        snprintf(dir, sizeof(dir), "%s/a/b", root);
+        snprintf(dir, sizeof(dir), "%s/a/b", temp_dir);
         return 0;
 }
 
@@ -29,7 +29,7 @@ static int remove_root(void **state)
 {
         persistence_file_system = &persistence_file_default;
         log_set_level(LOG_WARN);
-        remove_tree(root);
+        temp_dir_remove(NULL);
         return 0;
 }
 
@@ -493,7 +493,7 @@ static void a_disk_that_fails_at_random_loses_nothing_that_was_committed(void **
                 disk_fails = false;
                 /* Simulates a kill: another master reads a copy of the disk's current content. */
                 char copy[128], command[400];
-                snprintf(copy, sizeof(copy), "%s/copy-%u", root, seed);
+                snprintf(copy, sizeof(copy), "%s/copy-%u", temp_dir, seed);
                 snprintf(command, sizeof(command), "cp -r %s %s", dir, copy);
                 assert_int_equal(system(command), 0);
                 struct master_like next;
@@ -539,9 +539,9 @@ static void rejects_unknown_modes_directories_and_codecs(void **state)
                        "set spark.deploy.recoveryDirectory");
         expect_refused(configuration("FILESYSTEM", "spark.deploy.recoveryCompressionCodec", "snappy", NULL),
                        "spark.deploy.recoveryCompressionCodec is snappy: it can be none, lz4 or zstd");
-        snprintf(file, sizeof(file), "%s/file", root);
+        snprintf(file, sizeof(file), "%s/file", temp_dir);
         close(open(file, O_CREAT | O_WRONLY, 0600));
-        snprintf(dir, sizeof(dir), "%s/file/below", root);
+        snprintf(dir, sizeof(dir), "%s/file/below", temp_dir);
         expect_refused(configuration("FILESYSTEM", NULL), "for spark.deploy.recoveryDirectory");
 }
 

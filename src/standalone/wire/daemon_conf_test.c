@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/fs.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,25 +15,22 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-static char folder[64];
-
 static int make_folder(void **state)
 {
         (void)state;
-        snprintf(folder, sizeof(folder), "/tmp/daemon-conf-XXXXXX");
-        return mkdtemp(folder) ? setenv("SPARK_CONF_DIR", folder, 1) : -1;
+        return temp_dir_make(NULL) == 0 ? setenv("SPARK_CONF_DIR", temp_dir, 1) : -1;
 }
 
 static int remove_folder(void **state)
 {
         (void)state;
-        remove_tree(folder);
+        temp_dir_remove(NULL);
         return 0;
 }
 
 static void write_file(const char *name, const char *text)
 {
-        _cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+        _cleanup_free_ char *path = mem_printf("%s/%s", temp_dir, name);
         FILE *f = fopen(path, "we");
         assert_non_null(f);
         fputs(text, f);
@@ -104,7 +102,7 @@ static void test_properties_file(void **state)
         unsetenv("SPARK_WORKER_OPTS");
         write_file("spark-defaults.conf", "spark.a 1\nspark.b 1\n");
         write_file("mine.conf", "spark.a 2\n");
-        _cleanup_free_ char *mine = mem_printf("%s/mine.conf", folder), *none = mem_printf("%s/none.conf", folder);
+        _cleanup_free_ char *mine = mem_printf("%s/mine.conf", temp_dir), *none = mem_printf("%s/none.conf", temp_dir);
         assert_int_equal(daemon_conf_load(&conf, "SPARK_WORKER_OPTS", mine, &error), 0);
         assert_string_equal(conf_get_raw(&conf, "spark.a"), "2");
         assert_false(conf_contains(&conf, "spark.b"));

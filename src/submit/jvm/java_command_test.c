@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/temp_dir.h"
 
 /* cmocka's header needs these before it */
 #include <setjmp.h>
@@ -22,7 +23,6 @@
 #include <unistd.h>
 
 static struct strmap environment;
-static char home[64];
 
 static const char *env(const char *name)
 {
@@ -31,8 +31,8 @@ static const char *env(const char *name)
 
 static void make(const char *path, const char *content)
 {
-        _cleanup_free_ char *whole = mem_printf("%s/%s", home, path);
-        for (char *slash = strchr(whole + strlen(home) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        _cleanup_free_ char *whole = mem_printf("%s/%s", temp_dir, path);
+        for (char *slash = strchr(whole + strlen(temp_dir) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
                 *slash = 0;
                 mkdir(whole, 0755);
                 *slash = '/';
@@ -46,10 +46,9 @@ static void make(const char *path, const char *content)
 static int setup(void **state)
 {
         (void)state;
-        strcpy(home, "/tmp/java_command.XXXXXX");
-        assert_non_null(mkdtemp(home));
+        assert_int_equal(temp_dir_make(NULL), 0);
         environment = STRMAP_INIT;
-        strmap_set(&environment, "SPARK_HOME", home);
+        strmap_set(&environment, "SPARK_HOME", temp_dir);
         strmap_set(&environment, "JAVA_HOME", "/java");
         make("RELEASE", "");
         make("jars/spark-launcher_2.13-4.3.0.jar", "");
@@ -73,7 +72,7 @@ static int teardown(void **state)
 {
         (void)state;
         strmap_deinit(&environment);
-        return nftw(home, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        return nftw(temp_dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Builds the command for @class with the words. NULL ends them. */
@@ -149,7 +148,7 @@ static void check_driver(const char *mode, bool by_options)
 {
         struct java_command c;
         bool client = strcmp(mode, "client") == 0;
-        _cleanup_free_ char *empty = mem_printf("%s/empty.conf", home);
+        _cleanup_free_ char *empty = mem_printf("%s/empty.conf", temp_dir);
         make("empty.conf", "");
         int r = by_options
                         ? build(&c, NULL, "--properties-file", empty, "--driver-memory", "1g", "--driver-class-path",
@@ -281,7 +280,7 @@ static void test_examples(void **state)
         struct java_command c;
         (void)state;
         assert_int_equal(build(&c, NULL, "run-example", "--master=foo", "--deploy-mode=bar", "SparkPi", "42", NULL), 0);
-        _cleanup_free_ char *jar = mem_printf("%s/examples/jars/spark-examples_2.13-4.3.0.jar", home);
+        _cleanup_free_ char *jar = mem_printf("%s/examples/jars/spark-examples_2.13-4.3.0.jar", temp_dir);
         _cleanup_free_ char *rest = mem_printf("--master foo --deploy-mode bar --jars %s --class "
                                                "org.apache.spark.examples.SparkPi %s 42",
                                                jar, jar);
@@ -298,7 +297,7 @@ static void test_invalid_options_print_usage(void **state)
         check_rest(&c, JAVA_CLASS_SUBMIT, JAVA_CLASS_SUBMIT " --class x.Y --usage-error");
         java_command_deinit(&c);
         make("malformed.conf", "spark.a=\\u12\n");
-        _cleanup_free_ char *file = mem_printf("%s/malformed.conf", home);
+        _cleanup_free_ char *file = mem_printf("%s/malformed.conf", temp_dir);
         assert_int_equal(build(&c, NULL, "--properties-file", file, "--class", "x.Y", "a.jar", NULL),
                          JAVA_COMMAND_E_USAGE);
         assert_string_equal(c.messages.data[0], "Error: Malformed \\uxxxx encoding.\n");
@@ -315,8 +314,8 @@ static void test_class_path_and_modules(void **state)
         strmap_set(&environment, "HADOOP_CONF_DIR", "/hadoop");
         make("conf/java-opts", "-Dfirst\n\n-Dsecond\n");
         assert_int_equal(build_plain(&c, NULL, "org.apache.spark.deploy.master.Master", "--port", "1", NULL), 0);
-        _cleanup_free_ char *path =
-                mem_printf("/x:/y:%s/conf/:%s/jars/slf4j-api-2.0.17.jar:%s/jars/*:/hadoop", home, home, home);
+        _cleanup_free_ char *path = mem_printf("/x:/y:%s/conf/:%s/jars/slf4j-api-2.0.17.jar:%s/jars/*:/hadoop",
+                                               temp_dir, temp_dir, temp_dir);
         assert_string_equal(after(&c, "-cp"), path);
         assert_string_equal(c.words.data[0], "/java/bin/java");
         assert_string_equal(c.words.data[2], "-Dsecond");

@@ -12,6 +12,7 @@
 #include "conf/properties.h"
 #include "io/codec/zip_file.h"
 #include "io/fs/hadoop_conf.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,6 @@
 
 #include <cmocka.h>
 
-static char top[64];
 static struct fst_conf conf;
 static struct hadoop_conf hadoop;
 static struct yarn_settings settings;
@@ -36,7 +36,7 @@ static const char *env(const char *name)
 {
         return strcmp(name, "SPARK_HOME") == 0        ? spark_home
                : strcmp(name, "HADOOP_CONF_DIR") == 0 ? hadoop_dir
-               : strcmp(name, "HOME") == 0            ? top
+               : strcmp(name, "HOME") == 0            ? temp_dir
                                                       : NULL;
 }
 
@@ -47,7 +47,7 @@ static const char *at(const char *name)
         static size_t n;
         char **slot = &made[n++ % ARRAY_SIZE(made)];
         free(*slot);
-        return *slot = mem_printf("%s/%s", top, name);
+        return *slot = mem_printf("%s/%s", temp_dir, name);
 }
 
 static const char *file(const char *name, const char *content)
@@ -64,8 +64,7 @@ static const char *file(const char *name, const char *content)
 
 static int setup(void **state)
 {
-        strcpy(top, "/tmp/staging_test.XXXXXX");
-        if (!mkdtemp(top))
+        if (temp_dir_make(NULL))
                 return -1;
         conf_init(&conf);
         spark_home = mem_strdup(at("spark"));
@@ -94,7 +93,7 @@ static int teardown(void **state)
         error_deinit(&error);
         free(spark_home);
         free(hadoop_dir);
-        remove_tree(top);
+        temp_dir_remove(NULL);
         return 0;
 }
 
