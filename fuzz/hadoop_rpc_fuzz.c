@@ -1,7 +1,7 @@
 /*
  * A session of Hadoop's RPC: the first byte chooses the authentication (its lowest bit) and how the rest, the server's
- * bytes, is split. A session that is broken says so once and nothing after it; nobody is ready before the server has
- * proved that it knows the token.
+ * bytes, is split. A broken session reports its error once and nothing after it. No session is ready before the server
+ * has proved that it knows the token.
  */
 #include "base/mem.h"
 #include "hadoop/credentials.h"

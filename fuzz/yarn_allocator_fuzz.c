@@ -1,7 +1,7 @@
 /*
  * The core that allocates containers: each pair of bytes is an event and its argument, from a ResourceManager that
- * follows no rules: it grants what nobody asked for, ends containers twice and ends unknown ones. Executor ids rise,
- * and an executor is reported as exited at most once, and only after its launch.
+ * follows no rules: it grants containers without a request, ends containers twice and ends unknown ones. Executor ids
+ * rise, and an executor is reported as exited at most once, and only after its launch.
  */
 #include "base/mem.h"
 #include "yarn/allocator/yarn_allocator.h"

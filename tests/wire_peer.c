@@ -5,7 +5,7 @@
  *      wire_peer worker spark://HOST:PORT MAJOR.MINOR         registers as a worker
  *      wire_peer application spark://HOST:PORT MAJOR.MINOR    as an application
  *      wire_peer client spark://HOST:PORT MAJOR.MINOR         asks for the state of a driver
- *      wire_peer master MAJOR.MINOR                           is a master that takes whoever registers, until it is
+ *      wire_peer master MAJOR.MINOR                           is a master that accepts every registration
  * Prints one line for each message that it receives: "registered …", "refused: …", "answered: …", "port N".
  */
 #include "base/error.h"

@@ -64,7 +64,7 @@ static double cpu_seconds(int who)
                (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
-/* ------------------------------------------------------------------------------------------- who serves */
+/* ------------------------------------------------------------------------------------------ the server */
 
 static int fetch_shuffle(void *owner, const struct Firesteel__FetchShuffle *request, struct transfer_stream **stream,
                          struct fst_error *error)
@@ -122,7 +122,7 @@ static void serve(int in, int out, bool tls, bool disk)
         _exit(0);
 }
 
-/* ---------------------------------------------------------------------------------------------- who reads */
+/* ------------------------------------------------------------------------------------------ the reader */
 
 static double served_seconds(int in, int out)
 {

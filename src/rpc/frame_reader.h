@@ -55,7 +55,7 @@ void frame_reader_filled(struct frame_reader *r, size_t n);
  */
 int frame_reader_next(struct frame_reader *r, struct frame *out, struct fst_error *error);
 
-/* Passes the attachment of the last frame to the caller, who frees it. */
+/* Passes the attachment of the last frame to the caller, which frees it. */
 uint8_t *frame_reader_take_attachment(struct frame_reader *r);
 
 /* Copies unread bytes out of scratch, because other connections will use it. frame_reader_next may be called again

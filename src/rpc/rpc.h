@@ -150,7 +150,7 @@ struct rpc_message {
         uint64_t ask; /* 0: a send, which needs no reply */
 };
 
-/* Passes the attachment to the caller, who frees it. */
+/* Passes the attachment to the caller, which frees it. */
 uint8_t *rpc_message_take_attachment(struct rpc_message *m);
 
 /* Replies to an ask, once. Ignored for a send. Returns 0, or negative as rpc_send. */

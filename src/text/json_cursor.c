@@ -1,6 +1,6 @@
 /*
- * See json_cursor.h. Every loop stops at the NUL behind the end, which is no valid character of a string or a value, so
- * that no check of the end is needed for each byte.
+ * See json_cursor.h. Every loop stops at the NUL behind the end, because strings and values may not contain it. So the
+ * loops need not compare each position with the end.
  */
 #include "text/json_cursor.h"
 

@@ -47,7 +47,7 @@ void file_list_deinit(struct file_list *list);
 /* A file open for reading at any position, or for writing at its end. The caller provides the storage. */
 struct open_file {
         const struct file_system *fs; /* NULL when closed */
-        char *path;                   /* owned by the caller of open or create, who keeps it until close */
+        char *path;                   /* owned by the caller of open or create, which keeps it until close */
         uint64_t size;                /* at the time of opening for reading */
         uint64_t wanted;              /* reading: the reader expects to read up to here. 0: unknown */
         int fd;                       /* for the local file system */

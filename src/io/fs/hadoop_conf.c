@@ -160,7 +160,7 @@ static void hadoop_conf_end_element(void *data, const XML_Char *name)
                 hadoop_conf_end_property(r);
                 r->in_property = false;
         }
-        /* As in Hadoop, an empty element is no value, and leaves that of an earlier file. */
+        /* As in Hadoop, an empty element does not set a value, so that of an earlier file stays. */
         if (r->field == FIELD_VALUE && !r->text[FIELD_VALUE].len)
                 r->has[FIELD_VALUE] = false;
         r->field = FIELD_NONE;
