@@ -32,6 +32,7 @@ struct passage {
         char *method, *url, *origin, *context, *body, *ca_file; /* origin: "http://host:port" of the backend */
         size_t body_len;
         struct string_list headers;
+        struct http_client *client; /* NULL: @error has the reason */
         struct http_answer answer;
         int result;
         struct fst_error error;
@@ -57,6 +58,7 @@ static void web_proxy_free_passage(struct passage *x)
         free(x->body);
         free(x->ca_file);
         string_list_deinit(&x->headers);
+        http_client_free(x->client);
         http_answer_deinit(&x->answer);
         error_deinit(&x->error);
         free(x);
@@ -67,7 +69,6 @@ static void web_proxy_free_passage(struct passage *x)
 static void web_proxy_forward(uv_work_t *work)
 {
         struct passage *x = work->data;
-        struct http_client *client = NULL;
         const struct http_request request = {.url = x->url,
                                              .method = x->method,
                                              .headers = (const char *const *)string_list_argv(&x->headers),
@@ -78,10 +79,8 @@ static void web_proxy_forward(uv_work_t *work)
                                              .max_answer = MOST_ANSWER,
                                              .direct = true,
                                              .ca_file = x->ca_file};
-        x->result = http_client_new(&client, &x->error);
         if (x->result == 0)
-                x->result = http_perform(client, &request, &x->answer, &x->error);
-        http_client_free(client);
+                x->result = http_perform(x->client, &request, &x->answer, &x->error);
 }
 
 /* Paths from the backend that begin with @context already belong to this site. */
@@ -201,6 +200,8 @@ void web_proxy_serve(struct web_proxy *p, struct web_request *q)
         }
         web_proxy_add_headers(x);
         x->work.data = x;
+        /* Not on the worker thread: OpenSSL would leak the state of the thread that loads it. */
+        x->result = http_client_new(&x->client, &x->error);
         if (uv_queue_work(p->options.loop, &x->work, web_proxy_forward, on_passed) < 0) {
                 web_refuse(q, 503, "The proxy cannot send this request now.");
                 web_proxy_free_passage(x);
