@@ -49,6 +49,24 @@ int main(int argc, char **argv)
 }
 """
 
+# Runs a job, sleeps until a file exists, and runs another one. Its status says whether the last one succeeded.
+SLEEPING = """#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("sleeping");
+        int64_t n = 0;
+        fst_count(fst_range_n(sc, 0, 10, 2), &n);
+        printf("counted\\n");
+        fflush(stdout);
+        while (access(argv[1], F_OK) != 0)
+                usleep(20000);
+        const int r = fst_count(fst_range_n(sc, 0, 10, 2), &n);
+        return fst_context_stop(sc) || r ? 1 : 0;
+}
+"""
+
 # Prints what the driver and a task find under "data.txt", "other.txt" (a link) and "packed" (an archive).
 FILES = """#include <firesteel/firesteel.h>
 #include <stdio.h>
@@ -116,6 +134,7 @@ class Submit:
     def __init__(self, folder, cache, yarn):
         self.folder, self.cache, self.yarn, self.gate = folder, cache, yarn, folder / "gate"
         (folder / "waiting.c").write_text(WAITING)
+        (folder / "sleeping.c").write_text(SLEEPING)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER", "HADOOP_", "YARN_", "_SPARK"))}
         self.environment = dict(kept, XDG_CACHE_HOME=str(cache), HOME=str(folder), HADOOP_CONF_DIR=yarn.conf,
                                 HADOOP_USER_NAME="alice", SPARK_CONF_DIR=str(folder))
@@ -135,9 +154,9 @@ class Submit:
                               env=self.environment | more, timeout=60, stdin=subprocess.DEVNULL, check=False)
 
     @contextlib.contextmanager
-    def waiting(self, *words, conf=(), cluster=False, **more):
-        """The application WAITING, which has counted; yields (process, the fake's application)."""
-        command = self.command("waiting.c", self.gate, *words, conf=conf, cluster=cluster)
+    def waiting(self, *words, conf=(), cluster=False, source="waiting.c", **more):
+        """The application WAITING, or another one, which has counted; yields (process, the fake's application)."""
+        command = self.command(source, self.gate, *words, conf=conf, cluster=cluster)
         log = self.folder / "log"
         with open(log, "w", encoding="utf-8") as out, subprocess.Popen(
                 command, cwd=self.folder, env=self.environment | more, stdout=out, stderr=out, stdin=subprocess.DEVNULL) as process:
@@ -362,6 +381,28 @@ def test_too_many_failures(submit, yarn, mode):
             wait_until(lambda: app.attempt.container.is_complete, "the ApplicationMaster's end")
             assert app.attempt.container.status == 11, app.attempt.container.log()
         assert process.wait(30) != 0
+        assert "Max number of executor failures (1) reached" in submit.log()
+
+
+@pytest.mark.parametrize("mode", ["managed", "unmanaged", "cluster"])
+@pytest.mark.parametrize("exits", [False, True], ids=["", "exit"])
+def test_too_many_failures_while_the_driver_sleeps(submit, yarn, mode, exits):
+    conf = ["spark.executor.maxNumFailures=1", "spark.yarn.maxAppAttempts=1", *([UNMANAGED] if mode == "unmanaged" else []),
+            f"spark.yarn.am.clientModeExitOnError={str(exits).lower()}"]
+    with submit.waiting(cluster=mode == "cluster", conf=conf, source="sleeping.c") as (process, app):
+        for container in app.executors():
+            container.kill(1, "Exception from container-launch.", at_once=True)
+        wait_until(lambda: app.state == FINISHED, lambda: app.attempt.container.log() if mode != "unmanaged" else submit.log())
+        assert (app.final_status, app.diagnostics) == (FINAL_FAILED, "Max number of executor failures (1) reached")
+        if mode != "unmanaged":
+            wait_until(lambda: app.attempt.container.is_complete, "the ApplicationMaster's end")
+            assert app.attempt.container.status == 11, app.attempt.container.log()
+        if mode == "cluster" or exits:
+            assert process.wait(30) == 1
+        else:
+            submit.logs("Max number of executor failures")
+            assert process.poll() is None, "the driver has ended, but Spark's goes on"
+            assert submit.open(process) == 1
         assert "Max number of executor failures (1) reached" in submit.log()
 
 

@@ -77,6 +77,16 @@ static void cluster_driver_set_links(const struct fst_conf *conf)
         strmap_deinit(&variables);
 }
 
+/* Whether the application cannot go on, for a reason outside the driver. */
+static bool cluster_driver_executors_failed(struct outcome *outcome)
+{
+        const struct yarn_manager_outcome *manager = yarn_manager_outcome();
+        const int exit_code = __atomic_load_n(&manager->exit_code, __ATOMIC_ACQUIRE);
+        if (exit_code)
+                *outcome = (struct outcome){YARN_FINAL_FAILED, exit_code, mem_strdup(manager->failure)};
+        return exit_code;
+}
+
 /* Runs the application, and judges what became of it. */
 static struct outcome cluster_driver_run_application(const struct cluster_driver_options *o,
                                                      const struct fst_conf *conf)
@@ -90,9 +100,9 @@ static struct outcome cluster_driver_run_application(const struct cluster_driver
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         int status = 0, r = native_program_prepare(&program, &error);
         r = r < 0 ? r : native_program_run(&program, &status, &error);
-        const struct yarn_manager_outcome *of_executors = yarn_manager_outcome();
-        if (of_executors->exit_code)
-                return (struct outcome){YARN_FINAL_FAILED, of_executors->exit_code, mem_strdup(of_executors->failure)};
+        struct outcome failure;
+        if (cluster_driver_executors_failed(&failure))
+                return failure;
         if (r < 0 || error.message)
                 return (struct outcome){YARN_FINAL_FAILED, YARN_AM_EXIT_USER_CLASS, mem_strdup(error_message(&error))};
         if (status != 0)
@@ -251,14 +261,19 @@ static bool cluster_driver_finish_once(const struct outcome *outcome)
         return first;
 }
 
-/* The application has called exit(), or a signal ends the process (Spark's shutdown hook). */
+/* The application has called exit(), or a signal or failed executors end the process (Spark's shutdown hook). */
 static void cluster_driver_end_early(void *unused)
 {
-        struct outcome outcome = {YARN_FINAL_FAILED,
-                                  cluster_driver_has_context() ? YARN_AM_EXIT_EARLY : YARN_AM_EXIT_SC_NOT_INITED,
-                                  (char *)"Shutdown hook called before final status was reported."};
-        if (getpid() == ending.pid)
-                cluster_driver_finish_once(&outcome);
+        struct outcome outcome;
+        if (getpid() != ending.pid)
+                return;
+        if (!cluster_driver_executors_failed(&outcome))
+                outcome =
+                        (struct outcome){YARN_FINAL_FAILED,
+                                         cluster_driver_has_context() ? YARN_AM_EXIT_EARLY : YARN_AM_EXIT_SC_NOT_INITED,
+                                         mem_strdup("Shutdown hook called before final status was reported.")};
+        cluster_driver_finish_once(&outcome);
+        free(outcome.message);
 }
 
 static void cluster_driver_on_exit(void)

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
+#include "exec/exit_hooks.h"
 #include "hadoop/rpc_client.h"
 #include "io/fs/file_systems.h"
 #include "net/security.h"
@@ -45,9 +46,10 @@ struct yarn_manager {
         struct application_client app;
         struct application_monitor reports; /* logs them until the application runs */
         bool am_is_running;
-        bool inside;     /* cluster mode: this process is the ApplicationMaster in a container */
-        bool unmanaged;  /* this process hosts the executors */
-        int32_t attempt; /* if it does */
+        bool inside;        /* cluster mode: this process is the ApplicationMaster in a container */
+        bool unmanaged;     /* this process hosts the executors */
+        bool exit_on_error; /* client mode: a failed or killed application ends this process */
+        int32_t attempt;    /* if it does */
         bool submitted;
         struct executor_containers containers; /* settings; executors only if unmanaged */
         struct am_link *link;                  /* NULL: unmanaged, or not started */
@@ -264,6 +266,16 @@ static void yarn_give_up(struct yarn_manager *m, const char *why)
         cluster_backend_abort(m->backend, why);
 }
 
+/* In client mode the driver goes on, without executors, unless the user wants it to end. */
+static void yarn_exit_on_error(const struct yarn_manager *m, enum yarn_final_status status)
+{
+        if (!m->exit_on_error || (status != YARN_FINAL_FAILED && status != YARN_FINAL_KILLED) || m->finishing)
+                return;
+        log_warn(LOG, "ApplicationMaster finished with status %s, SparkContext should exit with code 1.",
+                 yarn_final_status_name((int)status));
+        exit_hooks_exit(1);
+}
+
 static void yarn_on_report(void *owner, struct hadoop_rpc_result *result)
 {
         struct yarn_manager *m = owner;
@@ -284,10 +296,12 @@ static void yarn_on_report(void *owner, struct hadoop_rpc_result *result)
                                    report->diagnostics ? report->diagnostics : "");
                 m->finished = true;
                 yarn_give_up(m, why);
+                yarn_exit_on_error(m, (enum yarn_final_status)report->final_status);
         } else if (m->unmanaged && m->failed) {
                 _cleanup_free_ char *why = mem_printf("Application has been killed. Reason: %s", m->failure);
                 yarn_executors_finish(m->containers.executors, YARN_FINAL_FAILED, m->failure);
                 yarn_give_up(m, why);
+                yarn_exit_on_error(m, YARN_FINAL_FAILED);
         }
         protobuf_c_message_free_unpacked(result->answer, NULL);
 }
@@ -315,7 +329,10 @@ static void yarn_on_monitor(uv_timer_t *timer)
         yarn_ask_report(timer->data);
 }
 
-/* The report says more if YARN has ended the application. */
+/*
+ * The report says more if YARN has ended the application. In cluster mode the process ends, whatever the driver does:
+ * Spark interrupts the thread of the application, and exits when it has ended.
+ */
 static void yarn_on_failed(void *owner, int exit_code, const char *message)
 {
         struct yarn_manager *m = owner;
@@ -323,8 +340,9 @@ static void yarn_on_failed(void *owner, int exit_code, const char *message)
         m->failed = true;
         m->failure = mem_strdup(message);
         if (m->inside) {
-                outcome.exit_code = exit_code;
                 outcome.failure = mem_strdup(message);
+                __atomic_store_n(&outcome.exit_code, exit_code, __ATOMIC_RELEASE);
+                exit_hooks_exit(exit_code);
                 yarn_give_up(m, message);
         } else {
                 yarn_ask_report(m);
@@ -654,6 +672,7 @@ int yarn_manager_new(struct fst_context *sc, struct executor_manager **out, stru
         m->attempt = 1; /* an ApplicationMaster without a container has no other */
         const char *mode = conf_get_raw(sc->conf, "spark.submit.deployMode");
         int r = conf_get_bool(sc->conf, "spark.yarn.unmanagedAM.enabled", &m->unmanaged, error);
+        r = r < 0 ? r : conf_get_bool(sc->conf, "spark.yarn.am.clientModeExitOnError", &m->exit_on_error, error);
         m->inside = mode && strcmp(mode, "cluster") == 0;
         m->unmanaged = m->unmanaged || m->inside;
         r = r < 0 ? r : executor_containers_init(&m->containers, sc->conf, error);

@@ -13,7 +13,7 @@ struct fst_error;
  */
 struct yarn_manager_outcome {
         bool started;  /* it has registered; atomic */
-        int exit_code; /* 0, or why it cannot go on: 11, 12 */
+        int exit_code; /* 0, or why it cannot go on: 11, 12; atomic, set after `failure` */
         char *failure; /* a sentence, or NULL; never freed */
 };
 const struct yarn_manager_outcome *yarn_manager_outcome(void);
