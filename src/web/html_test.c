@@ -1,9 +1,6 @@
 /* Values in pages stay text, whatever they contain. */
 #include "web/html.h"
 
-#include "web/metrics.h"
-
-#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -62,38 +59,12 @@ static void empty_table_shows_message(void **state)
         buf_deinit(&b);
 }
 
-static void writes_metrics_in_both_forms(void **state)
-{
-        struct metrics m = METRICS_INIT;
-        struct buf b = BUF_INIT;
-        metrics_gauge(&m, "master.workers", 3);
-        metrics_gauge(&m, "master.aliveWorkers", 2);
-        metrics_text(&m, "application.a \"b\".1.status", "RUNNING");
-        metrics_put_json(&m, &b);
-        json_t *root = json_loads(buf_text(&b), 0, NULL);
-        const json_t *gauges = json_object_get(root, "gauges");
-        assert_int_equal(json_integer_value(json_object_get(json_object_get(gauges, "master.workers"), "value")), 3);
-        assert_string_equal(
-                json_string_value(json_object_get(json_object_get(gauges, "application.a \"b\".1.status"), "value")),
-                "RUNNING");
-        json_decref(root);
-        buf_reset(&b);
-        metrics_put_prometheus(&m, &b);
-        assert_string_equal(buf_text(&b), "metrics_master_aliveWorkers_Number{type=\"gauges\"} 2\n"
-                                          "metrics_master_aliveWorkers_Value{type=\"gauges\"} 2\n"
-                                          "metrics_master_workers_Number{type=\"gauges\"} 3\n"
-                                          "metrics_master_workers_Value{type=\"gauges\"} 3\n");
-        buf_deinit(&b);
-        metrics_deinit(&m);
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(escapes_texts),
                 cmocka_unit_test(formats_numbers_as_spark),
                 cmocka_unit_test(empty_table_shows_message),
-                cmocka_unit_test(writes_metrics_in_both_forms),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

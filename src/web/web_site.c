@@ -8,7 +8,7 @@
 #include "conf/conf.h"
 #include "web/filters.h"
 #include "web/html.h"
-#include "web/metrics.h"
+#include "metrics/metrics_snapshot.h"
 #include "web/tls_conf.h"
 
 #include <stdio.h>
@@ -67,7 +67,7 @@ void web_answer_json(struct web_request *q, struct buf *json)
         web_answer(q, 200, "text/json;charset=utf-8", json);
 }
 
-void web_answer_metrics(struct web_request *q, struct metrics *metrics)
+void web_answer_metrics(struct web_request *q, struct metrics_snapshot *metrics)
 {
         struct buf b = BUF_INIT;
         bool prometheus = text_ends_with(q->path, "/prometheus");
@@ -75,7 +75,7 @@ void web_answer_metrics(struct web_request *q, struct metrics *metrics)
                 metrics_put_prometheus(metrics, &b);
         else
                 metrics_put_json(metrics, &b);
-        metrics_deinit(metrics);
+        metrics_snapshot_deinit(metrics);
         if (prometheus)
                 web_answer_text(q, 200, &b);
         else

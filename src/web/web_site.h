@@ -24,7 +24,7 @@
 
 #include <uv.h>
 
-struct metrics;
+struct metrics_snapshot;
 
 struct fst_conf;
 struct fst_error;
@@ -96,7 +96,7 @@ void web_redirect(struct web_request *q, const char *location); /* a path that s
 void web_answer(struct web_request *q, int status, const char *type,
                 struct buf *body); /* any content type; NULL: none */
 /* In Prometheus' form at a path that ends with "/prometheus", else as JSON. Releases @metrics. */
-void web_answer_metrics(struct web_request *q, struct metrics *metrics);
+void web_answer_metrics(struct web_request *q, struct metrics_snapshot *metrics);
 void web_not_found(struct web_request *q);
 void web_wrong_method(struct web_request *q, const char *allow);
 void web_refuse(struct web_request *q, int status, const char *sentence);

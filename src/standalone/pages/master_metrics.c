@@ -2,12 +2,12 @@
 #include "base/mem.h"
 #include "standalone/pages/master_json.h"
 #include "standalone/pages/master_pages_internal.h"
-#include "web/metrics.h"
+#include "metrics/metrics_snapshot.h"
 
 void master_serve_metrics(struct master_pages *p, struct web_request *q)
 {
         const struct master *m = master_pages_state(p);
-        struct metrics metrics = METRICS_INIT;
+        struct metrics_snapshot metrics = METRICS_SNAPSHOT_INIT;
         int waiting = 0;
         for (const struct master_app *app = m->apps.first; app; app = app->next)
                 waiting += app->state == APP_WAITING;
@@ -18,7 +18,8 @@ void master_serve_metrics(struct master_pages *p, struct web_request *q)
         web_answer_metrics(q, &metrics);
 }
 
-static void put_app_metrics(const struct master_pages *p, const struct master_app *app, struct metrics *metrics)
+static void put_app_metrics(const struct master_pages *p, const struct master_app *app,
+                            struct metrics_snapshot *metrics)
 {
         _cleanup_free_ char *status = mem_printf("application.%s.%lld.status", app->name, (long long)app->submitted);
         _cleanup_free_ char *runtime =
@@ -31,7 +32,7 @@ static void put_app_metrics(const struct master_pages *p, const struct master_ap
 
 void master_serve_app_metrics(struct master_pages *p, struct web_request *q)
 {
-        struct metrics metrics = METRICS_INIT;
+        struct metrics_snapshot metrics = METRICS_SNAPSHOT_INIT;
         for (const struct master_app *app = master_pages_state(p)->apps.first; app; app = app->next)
                 put_app_metrics(p, app, &metrics);
         web_answer_metrics(q, &metrics);

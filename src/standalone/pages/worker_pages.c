@@ -5,7 +5,7 @@
 #include "standalone/pages/log_pages.h"
 #include "standalone/pages/worker_json.h"
 #include "web/html.h"
-#include "web/metrics.h"
+#include "metrics/metrics_snapshot.h"
 #include "web/web_site.h"
 
 struct worker_pages {
@@ -127,7 +127,7 @@ static void worker_pages_serve_json(struct worker_pages *p, struct web_request *
 static void serve_metrics(struct worker_pages *p, struct web_request *q)
 {
         const struct worker_view *v = view_of(p);
-        struct metrics m = METRICS_INIT;
+        struct metrics_snapshot m = METRICS_SNAPSHOT_INIT;
         metrics_gauge(&m, "worker.executors", (int64_t)v->executors.len);
         metrics_gauge(&m, "worker.coresUsed", v->cores_used);
         metrics_gauge(&m, "worker.memUsed_MB", v->memory_used);
