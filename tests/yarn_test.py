@@ -550,6 +550,7 @@ def test_events_link_to_the_logs(submit, yarn, cluster):
     app = yarn.last()
     logged = [json.loads(line) for line in next(events.iterdir()).read_text().splitlines()]
     start = next(e for e in logged if e["Event"] == "SparkListenerApplicationStart")
+    assert start.get("App Attempt ID") == ("1" if cluster else None)
     infos = [e["Executor Info"] for e in logged if e["Event"] == "SparkListenerExecutorAdded"]
 
     def expected(container, port):
@@ -568,6 +569,24 @@ def test_events_link_to_the_logs(submit, yarn, cluster):
         assert (start["Driver Logs"], start["Driver Attributes"]) == expected(driver, str(driver.node.server.port))
     else:
         assert "Driver Logs" not in start and "Driver Attributes" not in start
+
+
+def test_attempts_have_event_logs_of_their_own(submit, yarn):
+    events = submit.folder / "events"
+    events.mkdir()
+    with submit.waiting(cluster=True, conf=[
+            "spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{events}", "spark.eventLog.compress=false",
+            "spark.eventLog.rolling.enabled=false"]) as (process, app):
+        app.attempt.container.kill(at_once=True)
+        wait_until(lambda: len(app.attempts) == 2, "a second attempt")
+        assert submit.open(process) == 0, submit.log()
+    found = {}
+    for path in events.iterdir():
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        start = next(e for e in lines if e["Event"] == "SparkListenerApplicationStart")
+        properties = next(e for e in lines if e["Event"] == "SparkListenerEnvironmentUpdate")["Spark Properties"]
+        found[path.name] = (start["App Attempt ID"], properties["spark.app.attempt.id"])
+    assert found == {f"{app.name}_1.inprogress": ("1", "1"), f"{app.name}_2": ("2", "2")}
 
 
 @pytest.mark.parametrize("wanted", [True, False])

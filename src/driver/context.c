@@ -125,6 +125,8 @@ static int context_register(struct fst_context *sc, struct fst_error *error)
         if (!sc->app_id)
                 sc->app_id = context_make_app_id(sc);
         conf_set(sc->conf, "spark.app.id", sc->app_id);
+        if (sc->attempt_id)
+                conf_set(sc->conf, "spark.app.attempt.id", sc->attempt_id);
         log_set_context(sc->app_id, -1, -1);
         return 0;
 }
@@ -212,7 +214,7 @@ static int context_start_event_log(struct fst_context *sc, struct fst_error *err
         int r = conf_get_bool(sc->conf, "spark.eventLog.enabled", &enabled, error);
         if (r || !enabled)
                 return r;
-        r = event_log_setup_open(sc->conf, sc->app_id, &sc->event_log, error);
+        r = event_log_setup_open(sc->conf, sc->app_id, sc->attempt_id, &sc->event_log, error);
         if (r)
                 return r;
         listener_bus_add(sc->bus, event_log_listener(sc->event_log->log));
@@ -276,6 +278,7 @@ static void context_post_start_events(struct fst_context *sc)
                                                                                  .id = sc->app_id,
                                                                                  .ms = sc->started_ms,
                                                                                  .user = sc->user,
+                                                                                 .attempt_id = sc->attempt_id,
                                                                                  .driver_logs = &logs,
                                                                                  .driver_attributes = &attributes});
         strmap_deinit(&logs);
@@ -581,6 +584,7 @@ FST_API int fst_context_stop(fst_context *sc)
         executor_resources_deinit(&sc->resources);
         free(sc->app_name);
         free(sc->user);
+        free(sc->attempt_id);
         free(sc->host);
         error_deinit(&sc->error);
         conf_free(sc->conf);

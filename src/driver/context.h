@@ -37,6 +37,7 @@ struct fst_context {
         struct fst_error error;
 
         char *app_id, *app_name, *user, *host;
+        char *attempt_id; /* set by a cluster manager that starts the driver again after a failure; NULL: none */
         const struct cluster_manager_class *manager; /* of spark.master */
         struct master_url master;                    /* the fields parsed from spark.master */
         bool check;                                  /* driver/check_mode.h */

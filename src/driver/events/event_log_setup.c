@@ -10,8 +10,8 @@ static const char *event_log_setup_redact(void *context, const char *key, const 
         return redactor_value(context, key, value);
 }
 
-int event_log_setup_open(const struct fst_conf *conf, const char *app_id, struct event_log_setup **setup,
-                         struct fst_error *error)
+int event_log_setup_open(const struct fst_conf *conf, const char *app_id, const char *attempt_id,
+                         struct event_log_setup **setup, struct fst_error *error)
 {
         struct event_log_setup *s = new0(struct event_log_setup);
         struct event_log_options options = event_log_defaults();
@@ -21,6 +21,7 @@ int event_log_setup_open(const struct fst_conf *conf, const char *app_id, struct
                 r = redactor_init(&s->redactor, conf, error);
         if (r == 0) {
                 options.file.app_id = app_id;
+                options.file.attempt_id = attempt_id;
                 options.redact = (struct event_json_redact){.value = event_log_setup_redact, .context = &s->redactor};
                 r = event_log_open(&s->log, &options, error);
         }

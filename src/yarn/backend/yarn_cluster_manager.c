@@ -202,6 +202,7 @@ static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, 
         executor_containers_add_tokens(&m->containers, &own);
         m->app.id = id.application;
         m->attempt = id.attempt;
+        m->sc->attempt_id = mem_printf("%d", id.attempt);
         yarn_name_application(m, driver_url);
         *app_id = mem_strdup(m->containers.app_id);
         return 0;
