@@ -205,8 +205,21 @@ char *hdfs_token_service(const struct hadoop_conf *conf, const char *path, const
                                      hadoop_conf_flag(conf, "hadoop.security.token.service.use_ip", true));
 }
 
+/* Whether the owner of @token is @user, or unknown. */
+static bool hdfs_token_is_of(const struct hadoop_token *token, const char *user)
+{
+        struct hadoop_token_identifier id;
+        if (hadoop_token_identify(token, &id) < 0)
+                return true;
+        const size_t len = strcspn(id.owner, "/@");
+        const bool same = strcspn(user, "/@") == len && strncmp(id.owner, user, len) == 0;
+        hadoop_token_identifier_deinit(&id);
+        return same;
+}
+
 char *hdfs_tokens_find(const struct hadoop_conf *conf, const char *path)
 {
+        _cleanup_free_ char *other = hadoop_conf_proxy_user(conf);
         const struct hadoop_token *found = NULL;
         const char *port = NULL, *kind = hdfs_token_kind(path, &port);
         char *text = NULL;
@@ -222,6 +235,8 @@ char *hdfs_tokens_find(const struct hadoop_conf *conf, const char *path)
                 _cleanup_free_ char *service = hdfs_token_service_of(conf, path, port, ip);
                 pthread_mutex_lock(&lock);
                 found = hadoop_credentials_find(&tokens, kind, service);
+                if (found && other && !hdfs_token_is_of(found, other))
+                        found = NULL; /* the real user's: with it, the request would act for that one */
                 text = found ? hadoop_token_to_text(found) : NULL;
                 pthread_mutex_unlock(&lock);
         }

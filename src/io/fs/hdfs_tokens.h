@@ -36,7 +36,8 @@ void hdfs_tokens_share(void);
 /* For tests: the tokens are again those of the environment. */
 void hdfs_tokens_reset(void);
 
-/* The token for @path as one word (hadoop_token_to_text), owned by the caller, or NULL. */
+/* The token for @path as one word (hadoop_token_to_text), owned by the caller, or NULL. With a proxy user, only a token
+ * of that user. */
 char *hdfs_tokens_find(const struct hadoop_conf *conf, const char *path);
 
 /* The service of the tokens for @path, owned by the caller; *@kind is their kind. NULL if @path has no tokens. */

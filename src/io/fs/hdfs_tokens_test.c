@@ -237,6 +237,26 @@ static void proves_the_user_with_a_token(void **state)
         hadoop_conf_set(&conf, HADOOP_CONF_PROXY_USER, "");
 }
 
+static void leaves_the_token_of_the_real_user_out_for_a_proxy_user(void **state)
+{
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials c = {0};
+        struct hadoop_token t = {.alias = mem_strdup("127.0.0.1:9000"),
+                                 .kind = mem_strdup(HDFS_TOKEN),
+                                 .service = mem_strdup("127.0.0.1:9000")};
+        buf_append(&t.identifier, "\0\7alice@R\2rm\0\1\1\1\2", 17);
+        buf_puts(&t.password, "alice's");
+        hadoop_credentials_add(&c, &t);
+        hadoop_token_deinit(&t);
+        hdfs_tokens_add(&c);
+        assert_true(finds("hdfs://127.0.0.1:9000/x", "alice's"));
+        hadoop_conf_set(&conf, HADOOP_CONF_PROXY_USER, "carol");
+        assert_true(finds("hdfs://127.0.0.1:9000/x", NULL));
+        hadoop_conf_set(&conf, HADOOP_CONF_PROXY_USER, "alice");
+        assert_true(finds("hdfs://127.0.0.1:9000/x", "alice's"));
+        hadoop_conf_set(&conf, HADOOP_CONF_PROXY_USER, "");
+        hdfs_tokens_reset();
+}
+
 static void names_the_remedy_for_a_refused_proof(void **state)
 {
         _cleanup_free_ char *service = mem_printf("127.0.0.1:%d", server.port);
@@ -297,6 +317,7 @@ int main(void)
                 cmocka_unit_test(shows_new_tokens_to_a_forked_process),
                 cmocka_unit_test(fetches_and_renews_tokens),
                 cmocka_unit_test(proves_the_user_with_a_token),
+                cmocka_unit_test(leaves_the_token_of_the_real_user_out_for_a_proxy_user),
                 cmocka_unit_test(names_the_remedy_for_a_refused_proof),
                 cmocka_unit_test(acts_for_another_user),
         };
