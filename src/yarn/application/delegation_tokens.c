@@ -199,6 +199,26 @@ int delegation_tokens_fetch(const struct fst_conf *conf, const struct yarn_conf 
         return r;
 }
 
+/* Renews @token of @root and sets *@interval. Returns 0, or negative with @error. */
+static int token_measure(struct remote_fs *remote, const char *root, const struct hadoop_token *token,
+                         int64_t *interval, struct fst_error *error)
+{
+        struct hadoop_token_identifier id = {0};
+        int64_t expires = 0;
+        int r = hadoop_token_identify(token, &id);
+        if (r < 0)
+                return error_set(error, r, "the identifier of the token is not valid");
+        const int64_t issued = id.issued_ms;
+        hadoop_token_identifier_deinit(&id);
+        r = hdfs_token_renew(remote, root, token, &expires, error);
+        if (r == 0 && (issued < 0 || expires <= issued))
+                r = error_set(error, -EPROTO, "a token issued at %lld expires at %lld", (long long)issued,
+                              (long long)expires);
+        if (r == 0)
+                *interval = expires - issued;
+        return r;
+}
+
 int delegation_tokens_interval(const struct fst_conf *conf, const struct yarn_conf *yarn, int64_t *out,
                                struct fst_error *error)
 {
@@ -210,18 +230,18 @@ int delegation_tokens_interval(const struct fst_conf *conf, const struct yarn_co
         r = r < 0 ? r : remote_fs_new(&yarn->hadoop, &remote, error);
         for (size_t i = 0; r == 0 && i < roots.len; i++) {
                 struct hadoop_token token = {0};
-                struct hadoop_token_identifier id = {0};
-                int64_t expires = 0;
+                struct fst_error why = FST_ERROR_INIT;
+                int64_t interval = 0;
                 r = token_fetch(remote, roots.data[i], user, &token, error);
-                r = r < 0 ? r : hadoop_token_identify(&token, &id);
-                r = r < 0 ? r : hdfs_token_renew(remote, roots.data[i], &token, &expires, error);
-                if (r == 0) {
-                        shortest = MIN(shortest, expires - id.issued_ms);
-                        log_info(LOG, "Renewal interval is %lld for token %s", (long long)(expires - id.issued_ms),
-                                 token.kind);
+                if (r == 0 && token_measure(remote, roots.data[i], &token, &interval, &why) == 0) {
+                        shortest = MIN(shortest, interval);
+                        log_info(LOG, "Renewal interval is %lld for token %s", (long long)interval, token.kind);
+                } else if (r == 0) { /* the tokens of the other file systems are of use without it */
+                        log_warn(LOG, "the renewal interval of tokens of %s is unknown: %s", roots.data[i],
+                                 error_message(&why));
                 }
                 r = r == -ENODATA ? 0 : r;
-                hadoop_token_identifier_deinit(&id);
+                error_deinit(&why);
                 hadoop_token_deinit(&token);
         }
         remote_fs_free(remote);

@@ -46,7 +46,8 @@ int delegation_tokens_fetch(const struct fst_conf *conf, const struct yarn_conf 
 
 /*
  * How long a token is valid until it must be renewed, in ms: the shortest of all file systems. Fetches tokens that this
- * user may renew, as Spark does. Returns 0, or negative with @error; -ENODATA if no file system has tokens.
+ * user may renew, as Spark does. Leaves out file systems that do not renew them, with a warning. Returns 0, or negative
+ * with @error; -ENODATA if no file system renews a token.
  */
 int delegation_tokens_interval(const struct fst_conf *conf, const struct yarn_conf *yarn, int64_t *out,
                                struct fst_error *error);

@@ -23,6 +23,7 @@ static struct fst_error error;
 static struct fst_conf conf;
 static struct yarn_conf yarn;
 static struct buf asked;
+static int renewals_refused; /* to come */
 
 static const char *no_variable(const char *name)
 {
@@ -35,8 +36,10 @@ static void serve(struct fixture_exchange *x)
         struct hadoop_token token = {.kind = "", .service = ""};
         buf_printf(&asked, "%s %.*s\n", x->method, (int)strcspn(x->target, "&"), x->target);
         const char *renewer = strstr(x->target, "&renewer=");
+        if (!renewer && renewals_refused-- > 0)
+                return fixture_answer(x, 403, "", "{\"RemoteException\": {\"message\": \"not the renewer\"}}");
         if (!renewer)
-                return fixture_answer(x, 200, "", "{\"long\": 1761865301658}");
+                return fixture_answer(x, 200, "", "{\"long\": 1763530419746}");
         buf_printf(&asked, "%.*s\n", (int)strcspn(renewer + 1, "&"), renewer + 1);
         buf_append(&token.identifier, "\0\5alice\2rm\0\x8a\1\x9a\x9a\x9a\x9a\x9a\x8a\1\x9b\0\0\0\0\1\2", 27);
         buf_puts(&token.password, "secret");
@@ -125,7 +128,14 @@ static void fetches_tokens_for_the_renewer(void **state)
         assert_int_equal(c.tokens.len, 1); /* one service */
         assert_int_equal(delegation_tokens_issued(&c), 0x19a9a9a9a9a);
         assert_int_equal(delegation_tokens_interval(&conf, &yarn, &interval, &error), 0);
-        assert_int_equal(interval, 1761865301658 - 0x19a9a9a9a9a);
+        assert_int_equal(interval, 1763530419746 - 0x19a9a9a9a9a);
+        interval = 0;
+        renewals_refused = 1; /* the other file system renews its tokens */
+        assert_int_equal(delegation_tokens_interval(&conf, &yarn, &interval, &error), 0);
+        assert_int_equal(interval, 1763530419746 - 0x19a9a9a9a9a);
+        renewals_refused = 2;
+        assert_int_equal(delegation_tokens_interval(&conf, &yarn, &interval, &error), -ENODATA);
+        renewals_refused = 0;
         hadoop_conf_set(&yarn.hadoop, "fs.defaultFS", "file:///");
         conf_set(&conf, "spark.kerberos.access.hadoopFileSystems", "");
         assert_int_equal(delegation_tokens_interval(&conf, &yarn, &interval, &error), -ENODATA);

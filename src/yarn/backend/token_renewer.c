@@ -132,9 +132,9 @@ static int renewer_fetch(struct token_renewer *t, struct buf *stream, int64_t *d
         hadoop_credentials_write(&fresh, stream);
         const int64_t issued = delegation_tokens_issued(&fresh), now = renewer_now_ms();
         *delay = INT64_MAX;
-        if (issued == INT64_MAX || t->interval_ms == INT64_MAX)
+        int64_t next;
+        if (issued == INT64_MAX || t->interval_ms == INT64_MAX || __builtin_add_overflow(issued, t->interval_ms, &next))
                 return 0;
-        const int64_t next = issued + t->interval_ms;
         *delay = MAX((int64_t)(t->ratio * (double)(next - now)), (int64_t)0);
         log_info(LOG,
                  "Calculated delay on renewal is %lld, based on next renewal %lld and the ratio %g, and current time "
