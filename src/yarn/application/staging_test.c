@@ -99,6 +99,7 @@ static int teardown(void **state)
 
 static int fill(void)
 {
+        yarn_settings_deinit(&settings);
         assert_int_equal(yarn_settings_read(&settings, &conf, &error), 0);
         const struct staging_options options = {.conf = &conf,
                                                 .hadoop = &hadoop,
