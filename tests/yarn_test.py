@@ -213,6 +213,14 @@ def test_client_mode(submit, yarn, conf):
     assert bool(app.attempt.container) == (UNMANAGED not in conf)
 
 
+def test_the_queue_is_asked_at_intervals(submit, yarn):
+    yarn.undecided_s = 4
+    done = submit.run(PI, "2", conf=("spark.hadoop.yarn.client.application-client-protocol.poll-interval-ms=40",
+                                     "spark.yarn.report.interval=10s"))
+    assert done.returncode == 0, done.stderr
+    assert 62 < yarn.reports <= 4000 / 40 + 20
+
+
 def test_cluster_mode(submit, yarn):
     done = submit.run(PI, "2", cluster=True)
     assert done.returncode == 0, done.stderr

@@ -66,6 +66,7 @@ class Application:
         self.context, self.user, self.state = None, None, None  # not submitted yet
         self.final_status, self.diagnostics, self.tracking_url = FINAL_UNDEFINED, "", ""
         self.attempts, self.started, self.finished = [], int(time.time() * 1000), 0
+        self.submitted = 0
 
     @property
     def attempt(self):
@@ -92,6 +93,8 @@ class FakeYarn:
         self.timestamp, self.epoch, self.secret = int(time.time() * 1000), 0, os.urandom(16)
         self.applications, self.containers, self.next_container = {}, {}, 1
         self.closed = False
+        self.reports = 0
+        self.undecided_s = 0  # how long an application waits for its queue
         os.makedirs(self.conf)
         self.web = FakeYarnWeb(self)
         self.ports = {"client": 0, "scheduler": 0}
@@ -252,6 +255,7 @@ class FakeYarn:
                 raise RpcError("ApplicationNotFoundException", f"Application with id '{application_text(request.application_id)}' "
                                "doesn't exist in RM. Please check that the job submission was successful.")
             if method == "getApplicationReport":
+                self.reports += 1
                 return SCHEMA.new("GetApplicationReportResponse", report=self.report(app))
             ended = app.is_over
             if not ended:
@@ -271,7 +275,7 @@ class FakeYarn:
             raise RpcError("YarnException", "the application was not created")
         if app.state is not None:
             return  # a repeated call
-        app.context, app.user = context, user
+        app.context, app.user, app.submitted = context, user, time.monotonic()
         if (context.queue or "default") not in self.queues:
             self.end_application(app, FAILED, FINAL_FAILED, f"Application {app.name} submitted by user {user} to unknown queue: "
                                  f"{context.queue}")
@@ -282,10 +286,13 @@ class FakeYarn:
             app.state = ACCEPTED
             self.begin_attempt(app)
 
+    def state_of(self, app):
+        return SUBMITTED if not app.is_over and time.monotonic() < app.submitted + self.undecided_s else app.state
+
     def report(self, app):
         attempt = app.attempt
         report = SCHEMA.new("ApplicationReport", application_id=app.id, user=app.user, queue=app.context.queue or "default",
-                            name=app.context.application_name, state=app.state, final_status=app.final_status,
+                            name=app.context.application_name, state=self.state_of(app), final_status=app.final_status,
                             diagnostics=app.diagnostics, start_time=app.started, finish_time=app.finished,
                             tracking_url=f"http://127.0.0.1:{self.web.port}/proxy/{app.name}/", host="N/A", rpc_port=-1,
                             original_tracking_url=app.tracking_url, progress=0.1, application_type=app.context.application_type)

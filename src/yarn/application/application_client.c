@@ -22,6 +22,7 @@
 #define FIRST_POLL_MS 5
 #define POLL_KEY "yarn.client.application-client-protocol.poll-interval-ms"
 #define DEFAULT_POLL_MS 200
+#define MAX_POLL_MS 60000
 
 void application_client_deinit(struct application_client *c)
 {
@@ -115,10 +116,12 @@ int application_client_submit(struct application_client *c, const struct applica
         r = yarn_rm_submit(c->rm, &context, error);
         if (r < 0)
                 return error_wrap(error, r, "Failed to submit %s to YARN ", c->text);
-        for (int64_t pause = FIRST_POLL_MS; (r = application_client_look(c, s, error)) == 0; pause *= 2) {
+        poll_ms = MAX(MIN(poll_ms, (int64_t)MAX_POLL_MS), (int64_t)1);
+        for (int64_t pause = MIN((int64_t)FIRST_POLL_MS, poll_ms); (r = application_client_look(c, s, error)) == 0;) {
                 if (application_client_is_stopped(c))
                         return 0;
-                usleep((useconds_t)MAX(MIN(pause, poll_ms), (int64_t)1) * 1000);
+                usleep((useconds_t)pause * 1000);
+                pause = MIN(pause * 2, poll_ms);
         }
         if (r > 0)
                 log_info("YarnClientImpl", "Submitted application %s", c->text);
@@ -148,7 +151,7 @@ int application_client_kill(struct application_client *c, const struct yarn_conf
         while (r == 0 && !killed) {
                 r = yarn_rm_kill(c->rm, c->id, NULL, &killed, error);
                 if (r == 0 && !killed)
-                        usleep((useconds_t)MAX(pause, (int64_t)1) * 1000);
+                        usleep((useconds_t)MAX(MIN(pause, (int64_t)MAX_POLL_MS), (int64_t)1) * 1000);
         }
         if (r == 0)
                 log_info("YarnClientImpl", "Killed application %s", c->text);
