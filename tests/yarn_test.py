@@ -15,6 +15,7 @@ import pytest
 
 TESTS = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(TESTS / "yarn"))
+import fake_yarn_web  # noqa: E402
 from fake_node import wait_until  # noqa: E402
 from fake_yarn import ACCEPTED, FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, RUNNING, FakeYarn  # noqa: E402
 from gated_application import Application  # noqa: E402
@@ -509,6 +510,22 @@ def test_logs_of_a_running_application(submit):
         assert {words[2] for words in listed} == {"stdout", "stderr", "prelaunch.err"} and {w[0] for w in listed} == {second.name}
         done = logs(submit, "--executor", "77", app.name)
         assert done.returncode == 1 and 'begins with "Starting executor ID 77"' in done.stderr, done.stderr
+
+
+def test_logs_ask_the_next_resourcemanager(submit, yarn):
+    standby = fake_yarn_web.Server("127.0.0.1", lambda *_: 503)
+    ha = [word for setting in ("ha.enabled=true", "ha.rm-ids=a,b", f"webapp.address.a=127.0.0.1:{standby.port}",
+                               f"webapp.address.b=127.0.0.1:{yarn.web.port}")
+          for word in ("--conf", f"spark.hadoop.yarn.resourcemanager.{setting}")]
+    try:
+        with submit.waiting(cluster=True) as (_, app):
+            done = logs(submit, *ha, app.name)
+            assert done.returncode == 0 and "LogAggregationType: LOCAL" in done.stdout, done.stderr
+        yarn.web.close()
+        done = logs(submit, *ha, app.name)
+        assert "cannot ask the ResourceManager" in done.stderr and done.returncode == 1, done.stderr
+    finally:
+        standby.close()
 
 
 @pytest.mark.parametrize("compression", ["none", "gz"])

@@ -17,9 +17,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         found = self.server.find(url.path, dict(urllib.parse.parse_qsl(url.query)))
         kind = "text/plain" if isinstance(found, bytes) else "application/json"
-        if found is None:
+        if found is None or isinstance(found, int):  # a status
+            self.send_response(found or 404)
             found = {"RemoteException": {"exception": "NotFoundException", "message": f"{url.path} is not found"}}
-            self.send_response(404)
         else:
             self.send_response(200)
         body = found if isinstance(found, bytes) else json.dumps(found).encode()

@@ -350,6 +350,11 @@ static int printer_follow(struct logs_printer *p, struct container_places *place
         for (int rounds = 0; rounds < AGGREGATION_ROUNDS;) {
                 struct web_application application = {0};
                 int r = yarn_web_application(&p->web, p->o->application, &application, error);
+                if (r < 0 && ++rounds < AGGREGATION_ROUNDS) { /* another ResourceManager may take over */
+                        error_deinit(error);
+                        usleep(FOLLOW_US);
+                        continue;
+                }
                 const bool over = r == YARN_WEB_E_NOT_FOUND || application.is_over;
                 web_application_deinit(&application);
                 r = r < 0 || over ? r : yarn_web_containers(&p->web, p->o->application, places, error);

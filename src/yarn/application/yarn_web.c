@@ -87,8 +87,11 @@ static int yarn_web_answer_error(const char *base, const struct http_answer *ans
                          (int)MIN(n, (size_t)300), buf_text(&answer->body));
 }
 
-/* A GET of @path at @base. Returns the JSON in *@out; YARN_WEB_E_NOT_FOUND; or negative. */
-static int yarn_web_get(struct yarn_web *web, const char *base, const char *path, json_t **out, struct fst_error *error)
+/* A GET of @path at @base. Returns the JSON in *@out; YARN_WEB_E_NOT_FOUND; or negative. Status 503 is for a
+ * NodeManager
+ * (@of_node) that does not have the container. A ResourceManager sends it while none is active. */
+static int yarn_web_get(struct yarn_web *web, const char *base, const char *path, bool of_node, json_t **out,
+                        struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf url = BUF_INIT;
         static const char *const headers[] = {"Accept: application/json", NULL};
@@ -100,7 +103,7 @@ static int yarn_web_get(struct yarn_web *web, const char *base, const char *path
                 &(struct http_request){
                         .url = buf_text(&url), .headers = headers, .follow = true, .negotiate = web->secure},
                 &answer, error);
-        if (r == 0 && (answer.status == 404 || answer.status == 503))
+        if (r == 0 && (answer.status == 404 || (answer.status == 503 && of_node)))
                 r = YARN_WEB_E_NOT_FOUND;
         else if (r == 0 && answer.status != 200)
                 r = yarn_web_answer_error(base, &answer, error);
@@ -120,7 +123,7 @@ static int yarn_web_ask(struct yarn_web *web, const char *path, json_t **out, st
         for (size_t i = 0; i < web->masters.len; i++) {
                 struct fst_error why = FST_ERROR_INIT;
                 _cleanup_free_ char *base = mem_printf("%s%s", yarn_conf_http_scheme(web->conf), web->masters.data[i]);
-                r = yarn_web_get(web, base, path, out, &why);
+                r = yarn_web_get(web, base, path, false, out, &why);
                 if (r < 0)
                         error_set(error, r, "cannot ask the ResourceManager: %s", error_message(&why));
                 error_deinit(&why);
@@ -330,7 +333,7 @@ int yarn_web_read_logs(struct yarn_web *web, const struct container_place *place
 {
         _cleanup_free_ char *path = mem_printf("/ws/v1/node/containers/%s/logs", place->container);
         json_t *answer;
-        int r = yarn_web_get(web, place->node, path, &answer, error);
+        int r = yarn_web_get(web, place->node, path, true, &answer, error);
         if (r)
                 return r;
         const json_t *all = json_at(answer, "containerLogsInfo");
