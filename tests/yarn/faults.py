@@ -133,7 +133,10 @@ class Faults:
         return None
 
     def counts(self, text, least):
-        self.yarn.wait(f"{least} counts", lambda: len(re.findall(r"^count \d+$", text(), re.M)) >= least)
+        try:
+            self.yarn.wait(f"{least} counts", lambda: len(re.findall(r"^count \d+$", text(), re.M)) >= least)
+        except RuntimeError as e:
+            raise RuntimeError(f"{e}\n{text()[-6000:]}") from e
 
     def counts_on(self, text):
         """Two more counts: the application goes on."""
@@ -254,7 +257,7 @@ def check_memory(f):
 
 
 def check_lost_node(f):
-    with f.counting("--num-executors", "3") as (process, text, application):
+    with f.counting("--num-executors", "3", "--conf", "spark.yarn.maxAppAttempts=2") as (process, text, application):
         f.counts(text, 1)
         f.yarn.kill("nm2")
         f.yarn.kill_containers("nm2")
