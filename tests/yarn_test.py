@@ -596,6 +596,19 @@ def test_events_link_to_the_logs(submit, yarn, cluster):
         assert "Driver Logs" not in start and "Driver Attributes" not in start
 
 
+@pytest.mark.parametrize("variable, expected", [({}, "carol"), ({"SPARK_USER": "dave"}, "dave")])
+def test_the_application_of_a_proxy_user_is_theirs(submit, variable, expected):
+    events = submit.folder / "events"
+    events.mkdir()
+    done = submit.run("--proxy-user", "carol", PI, "2", conf=[
+        "spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{events}", "spark.eventLog.compress=false",
+        "spark.eventLog.rolling.enabled=false"], **variable)
+    assert done.returncode == 0, done.stderr
+    logged = [json.loads(line) for line in next(events.iterdir()).read_text().splitlines()]
+    start = next(e for e in logged if e["Event"] == "SparkListenerApplicationStart")
+    assert start["User"] == expected
+
+
 def test_attempts_have_event_logs_of_their_own(submit, yarn):
     events = submit.folder / "events"
     events.mkdir()

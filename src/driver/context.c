@@ -36,6 +36,7 @@
 #include "exec/app/module.h"
 #include "exec/app/sanitizers.h"
 #include "exec/exit_hooks.h"
+#include "io/fs/hadoop_conf.h"
 #include "net/socket.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
@@ -63,11 +64,14 @@ static int context_count_processors(void)
 
 /* ------------------------------------------------------------------------------------------------- starting */
 
-static char *context_user_name(void)
+/* SPARK_USER, the user of --proxy-user, or that of this process. */
+static char *context_user_name(const struct fst_conf *conf)
 {
-        const char *set = getenv("SPARK_USER");
+        const char *set = getenv("SPARK_USER"), *proxy = conf_get_raw(conf, "spark.hadoop." HADOOP_CONF_PROXY_USER);
         if (set && *set)
                 return mem_strdup(set);
+        if (proxy && *proxy)
+                return mem_strdup(proxy);
         struct passwd *entry = getpwuid(geteuid());
         return entry ? mem_strdup(entry->pw_name) : mem_printf("%u", (unsigned)geteuid());
 }
@@ -161,7 +165,7 @@ static int context_read_identity(struct fst_context *sc, struct fst_error *error
         r = context_read_master(sc, error);
         if (r)
                 return r;
-        sc->user = context_user_name();
+        sc->user = context_user_name(sc->conf);
         sc->started_ms = context_now_ms();
         return context_read_host(sc, error);
 }
