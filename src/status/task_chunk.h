@@ -29,6 +29,9 @@ int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column 
 /* Reads all rows of a column, removed ones too. @values has room for TASK_CHUNK_ROWS. */
 void task_chunk_read(const struct task_chunk *c, enum task_column column, int64_t *values);
 
+/* Returns true and the @value of all rows of a sealed chunk, if they are known to be equal without reading them. */
+bool task_chunk_is_constant(const struct task_chunk *c, enum task_column column, int64_t *value);
+
 static inline bool task_chunk_is_removed(const struct task_chunk *c, size_t row)
 {
         return c->removed && c->removed[row / 8] >> row % 8 & 1;

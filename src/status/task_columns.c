@@ -183,21 +183,69 @@ static void task_chunk_read_stored(const struct task_chunk *c, enum task_column 
         }
 }
 
+#define ADD_PACKED(type)                                                                                               \
+        do {                                                                                                           \
+                const type *from = (const type *)(c->packed + c->place[column]);                                       \
+                for (size_t i = 0; i < c->n; i++)                                                                      \
+                        values[i] += sign * (c->base[column] + (int64_t)from[i]);                                      \
+        } while (0)
+
 /* Adds @sign times a column to @values. */
 static void task_chunk_add(const struct task_chunk *c, enum task_column column, int64_t sign, int64_t *values)
 {
-        int64_t more[TASK_CHUNK_ROWS];
         if (c->is_sealed ? !c->width[column] && !c->base[column] : !c->open[column])
                 return;
-        task_chunk_read_stored(c, column, more);
-        for (size_t i = 0; i < c->n; i++)
-                values[i] += sign * more[i];
+        switch (c->is_sealed ? c->width[column] : 8) {
+        case 1:
+                ADD_PACKED(uint8_t);
+                break;
+        case 2:
+                ADD_PACKED(uint16_t);
+                break;
+        default: {
+                int64_t more[TASK_CHUNK_ROWS];
+                task_chunk_read_stored(c, column, more);
+                for (size_t i = 0; i < c->n; i++)
+                        values[i] += sign * more[i];
+                break;
+        }
+        }
+}
+
+bool task_chunk_is_constant(const struct task_chunk *c, enum task_column column, int64_t *value)
+{
+        enum task_column first = column, second = column;
+        switch (column) {
+        case TASK_SCHEDULER_DELAY:
+                return false;
+        case TASK_GETTING_RESULT_TIME:
+                *value = 0;
+                return c->is_sealed && !c->width[TASK_GETTING_RESULT] && !c->base[TASK_GETTING_RESULT];
+        case TASK_SHUFFLE_READ_BYTES:
+                first = TASK_METRIC(shuffle_read.remote_bytes);
+                second = TASK_METRIC(shuffle_read.local_bytes);
+                break;
+        case TASK_BLOCKS_FETCHED:
+                first = TASK_METRIC(shuffle_read.remote_blocks);
+                second = TASK_METRIC(shuffle_read.local_blocks);
+                break;
+        default:
+                break;
+        }
+        if (!c->is_sealed || c->width[first] || c->width[second])
+                return false;
+        *value = first == second ? c->base[first] : c->base[first] + c->base[second];
+        return true;
 }
 
 /* The time from the launch to the end in which the driver fetched a large result. 0 while a task runs. */
 static void task_chunk_read_fetch_time(const struct task_chunk *c, int64_t *values)
 {
-        int64_t began[TASK_CHUNK_ROWS];
+        int64_t began[TASK_CHUNK_ROWS], value;
+        if (task_chunk_is_constant(c, TASK_GETTING_RESULT_TIME, &value)) {
+                memset(values, 0, c->n * sizeof(*values));
+                return;
+        }
         task_chunk_read_stored(c, TASK_GETTING_RESULT, began);
         task_chunk_read_stored(c, TASK_DURATION, values);
         for (size_t i = 0; i < c->n; i++)
@@ -206,15 +254,24 @@ static void task_chunk_read_fetch_time(const struct task_chunk *c, int64_t *valu
 
 static void task_chunk_read_delay(const struct task_chunk *c, int64_t *values)
 {
-        int64_t fetch[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS];
-        task_chunk_read_fetch_time(c, fetch);
-        task_chunk_read_stored(c, TASK_STATUS, status);
+        int64_t other[TASK_CHUNK_ROWS], value;
         task_chunk_read_stored(c, TASK_DURATION, values);
         task_chunk_add(c, TASK_METRIC(executor_run_ms), -1, values);
         task_chunk_add(c, TASK_METRIC(executor_deserialize_ms), -1, values);
         task_chunk_add(c, TASK_METRIC(result_serialization_ms), -1, values);
+        if (!task_chunk_is_constant(c, TASK_GETTING_RESULT_TIME, &value)) {
+                task_chunk_read_fetch_time(c, other);
+                for (size_t i = 0; i < c->n; i++)
+                        values[i] -= other[i];
+        }
         for (size_t i = 0; i < c->n; i++)
-                values[i] = status[i] >= TASK_ROW_SUCCESS ? MAX(values[i] - fetch[i], (int64_t)0) : 0;
+                values[i] = MAX(values[i], (int64_t)0);
+        if (c->all_success)
+                return;
+        task_chunk_read_stored(c, TASK_STATUS, other);
+        for (size_t i = 0; i < c->n; i++)
+                if (other[i] < TASK_ROW_SUCCESS)
+                        values[i] = 0;
 }
 
 void task_chunk_read(const struct task_chunk *c, enum task_column column, int64_t *values)

@@ -121,6 +121,57 @@ static int compare_values(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
+static int64_t column_of_end(const struct task_end *e, enum task_column column)
+{
+        const struct task_metrics *m = &e->metrics;
+        switch (column) {
+        case TASK_SHUFFLE_READ_BYTES:
+                return m->shuffle_read.remote_bytes + m->shuffle_read.local_bytes;
+        case TASK_BLOCKS_FETCHED:
+                return m->shuffle_read.remote_blocks + m->shuffle_read.local_blocks;
+        case TASK_SCHEDULER_DELAY:
+                return MAX(e->finish_ms - e->info.launch_ms - m->executor_run_ms - m->executor_deserialize_ms -
+                                   m->result_serialization_ms,
+                           (int64_t)0);
+        default:
+                return m->executor_run_ms;
+        }
+}
+
+/* Some chunks hold equal values, others many: both are read without unpacking rows. */
+static void quantiles_of_successful_tasks_equal_those_of_sorted_values(void **state)
+{
+        static const double probabilities[] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0};
+        static const enum task_column columns[] = {TASK_SHUFFLE_READ_BYTES, TASK_BLOCKS_FETCHED, TASK_SCHEDULER_DELAY,
+                                                   TASK_METRIC(executor_run_ms)};
+        for (int shape = 0; shape < 4; shape++) {
+                enum { N = 4096 };
+                struct task_columns t = {0};
+                struct task_end *ends = new_array(struct task_end, N);
+                for (size_t i = 0; i < N; i++) {
+                        ends[i] = make_end((int64_t)i, i / 1024 % 2 ? 1 : shape);
+                        ends[i].state = TASK_SUCCEEDED;
+                        task_columns_start(&t, &ends[i].info, 0);
+                }
+                for (size_t i = 0; i < N; i++)
+                        task_columns_end(&t, i, &ends[i], TASK_ROW_SUCCESS);
+                for (size_t c = 0; c < ARRAY_SIZE(columns); c++) {
+                        CASE_LABEL("shape %d, column %zu", shape, c);
+                        int64_t sorted[N], values[ARRAY_SIZE(probabilities)];
+                        for (size_t i = 0; i < N; i++)
+                                sorted[i] = column_of_end(&ends[i], columns[c]);
+                        qsort(sorted, N, sizeof(sorted[0]), compare_values);
+                        assert_int_equal(task_columns_quantiles(&t, columns[c], probabilities, values,
+                                                                ARRAY_SIZE(probabilities)),
+                                         N);
+                        for (size_t q = 0; q < ARRAY_SIZE(probabilities); q++)
+                                assert_int_equal(values[q], sorted[MIN((size_t)(probabilities[q] * N), (size_t)N - 1)]);
+                }
+                free(ends);
+                task_columns_deinit(&t);
+        }
+}
+
 static void quantiles_equal_those_of_sorted_values(void **state)
 {
         static const double probabilities[] = {0.5, 0, 0.05, 0.25, 0.75, 0.95, 1.0, 7};
@@ -262,6 +313,7 @@ int main(void)
                 cmocka_unit_test(returns_values_after_packing),
                 cmocka_unit_test(takes_few_bytes_for_a_task),
                 cmocka_unit_test(quantiles_equal_those_of_sorted_values),
+                cmocka_unit_test(quantiles_of_successful_tasks_equal_those_of_sorted_values),
                 cmocka_unit_test(pages_equal_those_of_sorted_rows),
                 cmocka_unit_test(pages_hold_the_wanted_statuses),
                 cmocka_unit_test(removes_the_oldest_ends_first),

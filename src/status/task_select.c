@@ -73,15 +73,21 @@ static size_t task_select_read(const struct task_keys *k, size_t chunk, uint64_t
 
 /* ----------------------------------------------------------------------------------------------- selection */
 
-/* Computes the keys of a column once for all passes. */
+/* Computes the keys of a column once for all passes. The other computed columns are mostly all equal. */
 static void task_select_compute(struct task_keys *k)
 {
-        if (k->column < TASK_COLUMNS)
+        if (k->column != TASK_SCHEDULER_DELAY)
                 return;
         uint64_t *keys = new_array(uint64_t, k->t->n_chunks * TASK_CHUNK_ROWS);
         for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++)
                 k->n_computed += task_select_read(k, chunk, keys + k->n_computed, NULL);
         k->computed = keys;
+}
+
+/* Returns true and the @value if all rows of a chunk count and have the same value in the column. */
+static bool task_select_is_constant(const struct task_keys *k, const struct task_chunk *c, int64_t *value)
+{
+        return k->summary && c->all_success && !c->removed && task_chunk_is_constant(c, k->column, value);
 }
 
 /* Counts the keys and finds the least and the greatest. */
@@ -95,6 +101,13 @@ static size_t task_select_bounds(const struct task_keys *k, uint64_t *least, uin
         }
         for (size_t chunk = 0; !k->computed && chunk < k->t->n_chunks; chunk++) {
                 const struct task_chunk *c = k->t->chunks[chunk];
+                int64_t value;
+                if (task_select_is_constant(k, c, &value)) {
+                        low = MIN(low, task_select_key(value));
+                        high = MAX(high, task_select_key(value));
+                        n += c->n;
+                        continue;
+                }
                 if (k->summary && c->all_success && !c->removed && k->column < TASK_COLUMNS) {
                         low = MIN(low, task_select_key(c->base[k->column]));
                         high = MAX(high, task_select_key(c->greatest[k->column]));
@@ -229,6 +242,11 @@ static void task_selection_count(struct task_selection *s, const struct task_key
         if (k->computed)
                 return;
         for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++) {
+                int64_t value;
+                if (task_select_is_constant(k, k->t->chunks[chunk], &value)) {
+                        s->counts[(task_select_key(value) - s->least) >> s->shift] += k->t->chunks[chunk]->n;
+                        continue;
+                }
                 if (task_selection_count_packed(s, k, k->t->chunks[chunk]))
                         continue;
                 size_t n = task_select_read(k, chunk, keys, NULL);
@@ -254,6 +272,18 @@ static void task_selection_find_buckets(struct task_selection *s, const size_t *
         }
 }
 
+/* Finds the keys of the ranks if each bucket stands for one key. */
+static void task_selection_read_buckets(const struct task_selection *s, const size_t *ranks, size_t n_ranks,
+                                        uint64_t *found)
+{
+        size_t before = 0, next = 0;
+        for (size_t b = 0; b < BUCKETS && next < n_ranks; b++) {
+                before += s->counts[b];
+                while (next < n_ranks && ranks[next] < before)
+                        found[next++] = s->least + b;
+        }
+}
+
 static void task_selection_take(struct task_selection *s, const uint64_t *keys, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
@@ -261,6 +291,13 @@ static void task_selection_take(struct task_selection *s, const uint64_t *keys, 
                 if (unlikely(slot))
                         s->buckets[slot - 1].keys[s->buckets[slot - 1].n_keys++] = keys[i];
         }
+}
+
+/* Returns true if all keys of a chunk lie in one unwanted bucket. */
+static bool task_selection_skip(const struct task_selection *s, const struct task_keys *k, const struct task_chunk *c)
+{
+        int64_t value;
+        return task_select_is_constant(k, c, &value) && !s->slots[(task_select_key(value) - s->least) >> s->shift];
 }
 
 static void task_selection_collect(struct task_selection *s, const struct task_keys *k)
@@ -271,7 +308,8 @@ static void task_selection_collect(struct task_selection *s, const struct task_k
                 return;
         }
         for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++)
-                if (!task_selection_collect_packed(s, k, k->t->chunks[chunk]))
+                if (!task_selection_skip(s, k, k->t->chunks[chunk]) &&
+                    !task_selection_collect_packed(s, k, k->t->chunks[chunk]))
                         task_selection_take(s, keys, task_select_read(k, chunk, keys, NULL));
 }
 
@@ -290,6 +328,11 @@ static void task_select_ranks(const struct task_keys *k, uint64_t least, uint64_
         while ((greatest - least) >> s->shift >= BUCKETS)
                 s->shift++;
         task_selection_count(s, k);
+        if (s->shift == 0) {
+                task_selection_read_buckets(s, ranks, n_ranks, found);
+                free(s);
+                return;
+        }
         task_selection_find_buckets(s, ranks, n_ranks);
         task_selection_collect(s, k);
         for (size_t i = 0, b = 0; i < n_ranks; i++) {
