@@ -17,6 +17,7 @@
 #include "driver/application_files.h"
 #include "driver/broadcast_variables.h"
 #include "driver/check_mode.h"
+#include "driver/driver_metrics.h"
 #include "driver/driver_resources.h"
 #include "driver/events/app_status.h"
 #include "driver/events/driver_log.h"
@@ -342,7 +343,7 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         if ((r = context_log_configuration(sc, error)))
                 return r;
         if ((r = context_register(sc, error)) || (r = context_start_env(sc, error)) ||
-            (r = context_start_listeners(sc, error)))
+            (r = context_start_listeners(sc, error)) || (r = driver_metrics_start(sc, &sc->metrics, error)))
                 return r;
         if ((r = application_files_configured(sc, error)))
                 return r;
@@ -415,6 +416,7 @@ static void context_on_signal(void *context)
                                                   &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
                 listener_bus_stop(sc->bus);
         }
+        driver_metrics_stop(steal(sc->metrics));
         driver_log_free(steal(sc->driver_log));
         exec_env_remove_files(&sc->env);
 }
@@ -494,6 +496,9 @@ static void context_stop_listeners(struct fst_context *sc)
         if (sc->bus && !sc->status)
                 listener_bus_post_application_end(sc->bus,
                                                   &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
+        if (sc->bus)
+                listener_bus_stop(sc->bus);
+        driver_metrics_stop(sc->metrics); /* the last report contains all events */
         listener_bus_free(sc->bus);
         extra_listeners_free(sc->extra_listeners);
         event_log_setup_free(sc->event_log);

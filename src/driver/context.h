@@ -21,6 +21,7 @@ struct application_files;
 struct broadcast_variables;
 struct cluster_manager_class;
 struct job_runner;
+struct driver_metrics;
 struct event_log_setup;
 struct progress_bar;
 struct app_status;
@@ -60,6 +61,7 @@ struct fst_context {
         struct extra_listeners *extra_listeners; /* spark.extraListeners; NULL: none */
         struct event_log_setup *event_log;       /* NULL: off */
         struct app_status *app_status;
+        struct driver_metrics *metrics; /* NULL: no sinks */
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: not started by a launcher */
 

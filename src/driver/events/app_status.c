@@ -263,6 +263,25 @@ struct app_status_totals app_status_totals(struct app_status *a)
         return totals;
 }
 
+struct app_status_storage app_status_storage(struct app_status *a)
+{
+        struct app_status_storage sum = {0};
+        pthread_mutex_lock(&a->lock);
+        for (size_t i = 0; i < a->core->executors.len; i++) {
+                const struct status_executor *x = a->core->executors.data[i];
+                if (!x->is_active)
+                        continue;
+                sum.max_memory += x->max_memory;
+                sum.max_on_heap += x->max_on_heap;
+                sum.max_off_heap += x->max_off_heap;
+                sum.used_on_heap += x->used_on_heap;
+                sum.used_off_heap += x->used_off_heap;
+                sum.disk_used += x->disk_used;
+        }
+        pthread_mutex_unlock(&a->lock);
+        return sum;
+}
+
 /* --------------------------------------------------------------------------------------------- start and end */
 
 struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)

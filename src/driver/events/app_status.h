@@ -64,6 +64,12 @@ struct app_status_totals {
 };
 struct app_status_totals app_status_totals(struct app_status *status);
 
+/* Storage memory and disk of all active block managers, in bytes. */
+struct app_status_storage {
+        int64_t max_memory, max_on_heap, max_off_heap, used_on_heap, used_off_heap, disk_used;
+};
+struct app_status_storage app_status_storage(struct app_status *status);
+
 /* An executor. The last 100 removed ones are kept. */
 struct executor_status {
         char id[32], host[256];

@@ -448,6 +448,14 @@ uint64_t listener_bus_dropped(struct listener_bus *bus)
         return dropped;
 }
 
+struct listener_bus_counts listener_bus_counts(struct listener_bus *bus)
+{
+        pthread_mutex_lock(&bus->lock);
+        struct listener_bus_counts counts = {bus->posted, bus->posted - bus->delivered, bus->dropped};
+        pthread_mutex_unlock(&bus->lock);
+        return counts;
+}
+
 void listener_bus_stop(struct listener_bus *bus)
 {
         pthread_mutex_lock(&bus->lock);

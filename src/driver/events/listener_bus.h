@@ -77,6 +77,12 @@ bool listener_bus_wait_until_empty(struct listener_bus *bus, int64_t timeout_ms)
 /* For tests: the number of dropped events. */
 uint64_t listener_bus_dropped(struct listener_bus *bus);
 
+/* Counts of events since the start. Any thread. */
+struct listener_bus_counts {
+        uint64_t posted, pending, dropped;
+};
+struct listener_bus_counts listener_bus_counts(struct listener_bus *bus);
+
 /* Deliver pending events, call on_stop of the listeners, and end the thread. A second call does nothing. */
 void listener_bus_stop(struct listener_bus *bus);
 
