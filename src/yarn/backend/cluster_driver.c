@@ -1,5 +1,4 @@
 /* See cluster_driver.h. */
-#include "yarn/application/conf_secrets.h"
 #include "yarn/application/log_links.h"
 #include "yarn/backend/cluster_driver.h"
 
@@ -42,8 +41,7 @@ static int cluster_driver_read_conf(const struct cluster_driver_options *o, stru
                                     struct fst_error *error)
 {
         conf_init(conf);
-        int r = conf_secrets_unpack(getenv("HADOOP_TOKEN_FILE_LOCATION"), ".", error);
-        r = r < 0 || !o->properties_file ? r : properties_load(&conf->set, o->properties_file, error);
+        int r = o->properties_file ? properties_load(&conf->set, o->properties_file, error) : 0;
         r = r < 0 || !o->cache_file ? r : properties_load(&conf->set, o->cache_file, error);
         if (r < 0)
                 return r;
