@@ -10,6 +10,7 @@
 #include "io/fs/uri.h"
 #include "net/http/http.h"
 #include "text/json.h"
+#include "text/percent.h"
 
 #include <jansson.h>
 
@@ -82,11 +83,11 @@ static int registry_fetch_token(struct registry *r, const char *challenge, struc
                 return error_set(error, -EPROTO, "%s names no trusted address for a token: the address must use https",
                                  r->host);
         buf_printf(&url, "%s%cscope=repository:", realm, strchr(realm, '?') ? '&' : '?');
-        uri_put_quoted(&url, r->repository, "/");
+        percent_encode(&url, r->repository, "/");
         buf_puts(&url, ":pull,push");
         if (service) {
                 buf_puts(&url, "&service=");
-                uri_put_quoted(&url, service, "");
+                percent_encode(&url, service, "");
         }
         int result = http_perform(
                 r->http, &(struct http_request){.url = buf_text(&url), .user_password = r->login, .follow = !r->login},

@@ -10,6 +10,7 @@
 #include "metrics/metrics_registry.h"
 #include "net/http/http.h"
 #include "net/socket.h"
+#include "text/percent.h"
 
 #include <ctype.h>
 #include <netdb.h>
@@ -206,16 +207,6 @@ static int log_sink_report(struct metrics_sink *sink, const struct metrics_snaps
 
 /* ----------------------------------------------------------------------------------------------------- pushgateway */
 
-/* Escapes a value as a part of a path. */
-static void push_put_segment(struct buf *out, const char *text)
-{
-        for (const char *p = text; *p; p++)
-                if (isalnum((unsigned char)*p) || strchr("-._~", *p))
-                        buf_putc(out, *p);
-                else
-                        buf_printf(out, "%%%02X", (unsigned char)*p);
-}
-
 /* Calls @put for each "a=b" of a list with commas. Returns -EINVAL for an element without '='. */
 static int push_read_pairs(const char *key, const char *list, struct buf *out,
                            void (*put)(struct buf *out, const char *name, const char *value), struct fst_error *error)
@@ -249,7 +240,7 @@ static void push_put_label(struct buf *out, const char *name, const char *value)
 static void push_put_group(struct buf *out, const char *name, const char *value)
 {
         buf_printf(out, "/%s/", name);
-        push_put_segment(out, value);
+        percent_encode(out, value, "");
 }
 
 static int push_open(struct metrics_sink *sink, struct fst_error *error)
@@ -267,7 +258,7 @@ static int push_open(struct metrics_sink *sink, struct fst_error *error)
         if (strcmp(protocol, "http") != 0 && strcmp(protocol, "https") != 0)
                 return error_set(error, -EINVAL, "pushgateway-address-protocol \"%s\" is not http or https", protocol);
         buf_printf(&url, "%s://%s/metrics/job/", protocol, address);
-        push_put_segment(&url, system->app_id ? system->app_id : "firesteel");
+        percent_encode(&url, system->app_id ? system->app_id : "firesteel", "");
         if (group) {
                 r = push_read_pairs("group-key", group, &url, push_put_group, error);
         } else {

@@ -115,14 +115,3 @@ bool form_has_controls(const char *text)
                         return true;
         return false;
 }
-
-void form_put_encoded(struct buf *out, const char *text)
-{
-        for (; *text; text++) {
-                unsigned char c = (unsigned char)*text;
-                if (isalnum(c) || strchr("-._~", c))
-                        buf_putc(out, (char)c);
-                else
-                        buf_printf(out, "%%%02X", c);
-        }
-}

@@ -40,6 +40,3 @@ bool form_put_decoded(struct buf *out, const char *text, size_t len);
 
 /* Whether @text has control characters, which are not valid in ids and must not reach log lines. */
 bool form_has_controls(const char *text);
-
-/* Appends @text for use as a value or in a path. Encodes everything but letters, digits and -._~. */
-void form_put_encoded(struct buf *out, const char *text);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/units.h"
+#include "text/percent.h"
 #include "web/form.h"
 
 #include <stdio.h>
@@ -94,7 +95,7 @@ static void html_put_args(struct buf *b, const char *format, va_list args)
                         html_text(b, text ? text : "", text ? strlen(text) : 0);
                         break;
                 case 'q':
-                        form_put_encoded(b, va_arg(args, const char *));
+                        percent_encode(b, va_arg(args, const char *), "");
                         break;
                 case 'd':
                         buf_printf(b, "%d", va_arg(args, int));

@@ -17,6 +17,7 @@
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
 #include "text/json.h"
+#include "text/percent.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -281,11 +282,11 @@ int hdfs_token_fetch(struct remote_fs *remote, const char *path, const char *ren
         if (!service)
                 return -ENODATA;
         buf_puts(&operation, "GETDELEGATIONTOKEN&renewer=");
-        uri_put_quoted(&operation, renewer, "");
+        percent_encode(&operation, renewer, "");
         buf_puts(&operation, "&service=");
-        uri_put_quoted(&operation, service, "");
+        percent_encode(&operation, service, "");
         buf_puts(&operation, "&kind=");
-        uri_put_quoted(&operation, kind, "");
+        percent_encode(&operation, kind, "");
         r = webhdfs_send(c, path, &(struct webhdfs_request){.operation = buf_text(&operation), .about_tokens = true},
                          error);
         return r < 0 ? r : hdfs_token_read(c, path, service, kind, token, error);

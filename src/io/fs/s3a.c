@@ -8,6 +8,7 @@
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
 #include "net/crypto.h"
+#include "text/percent.h"
 
 #include <ctype.h>
 #include <expat.h>
@@ -87,7 +88,7 @@ char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *ke
         else
                 buf_printf(&url, "%s.%.*s", bucket, (int)n, host);
         buf_putc(&url, '/');
-        uri_put_quoted(&url, key, "/");
+        percent_encode(&url, key, "/");
         return buf_steal(&url);
 }
 
@@ -344,14 +345,14 @@ static int s3a_list_page(struct remote_call *c, const char *path, bool deep, con
         _cleanup_(buf_deinit) struct buf query = BUF_INIT;
         if (token) {
                 buf_puts(&query, "continuation-token=");
-                uri_put_quoted(&query, token, "");
+                percent_encode(&query, token, "");
                 buf_putc(&query, '&');
         }
         buf_printf(&query, "%slist-type=2", deep ? "" : "delimiter=%2F&");
         if (most)
                 buf_printf(&query, "&max-keys=%d", most);
         buf_puts(&query, "&prefix=");
-        uri_put_quoted(&query, name, "");
+        percent_encode(&query, name, "");
         buf_puts(&query, *name ? "%2F" : "");
         int result = s3a_send(c, path, &(struct s3a_request){.key = "", .query = buf_text(&query)}, error);
         if (result < 0)

@@ -9,6 +9,7 @@
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
 #include "net/crypto.h"
+#include "text/percent.h"
 
 #include <inttypes.h>
 
@@ -72,7 +73,7 @@ static int multipart_begin(struct remote_call *c, const char *path, struct multi
         _cleanup_free_ char *id = s3a_write_element(&c->answer, "UploadId");
         if (!id)
                 return error_set(error, -EPROTO, "%s: the object store's answer has no upload id", path);
-        uri_put_quoted(&quoted, id, "");
+        percent_encode(&quoted, id, "");
         m->id = buf_steal(&quoted);
         return 0;
 }
@@ -264,7 +265,7 @@ static int s3a_write_copy(struct remote_call *c, const char *from, const char *t
         if ((int64_t)size > most)
                 return s3a_copy_by_download(c, from, to, error);
         buf_printf(&source, "x-amz-copy-source: /%s/", bucket);
-        uri_put_quoted(&source, s3a_key(from), "/");
+        percent_encode(&source, s3a_key(from), "/");
         r = s3a_send_expecting_success(
                 c, to,
                 &(struct s3a_request){

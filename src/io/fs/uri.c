@@ -163,14 +163,3 @@ void uri_put_fragment(struct buf *out, const char *text)
 {
         uri_put(out, text, URI_MARKS);
 }
-
-void uri_put_quoted(struct buf *out, const char *text, const char *also)
-{
-        for (; *text; text++) {
-                unsigned char c = (unsigned char)*text;
-                if (c < 0x80 && (isalnum(c) || strchr("-._~", c) || strchr(also, c)))
-                        buf_putc(out, (char)c);
-                else
-                        buf_printf(out, "%%%02X", c);
-        }
-}

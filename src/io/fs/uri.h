@@ -34,7 +34,3 @@ void uri_put_path(struct buf *out, const char *path);
 
 /* Appends @text as a query or fragment; "%" becomes %25. */
 void uri_put_fragment(struct buf *out, const char *text);
-
-/* Appends @text with everything but letters, digits, "-._~" and the characters of @also as %XX, including characters
- * beyond ASCII. */
-void uri_put_quoted(struct buf *out, const char *text, const char *also);

@@ -11,6 +11,7 @@
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
 #include "text/json.h"
+#include "text/percent.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -226,11 +227,11 @@ static void webhdfs_proof_put(const struct webhdfs_proof *p, struct buf *url)
                 buf_printf(url, "&delegation=%s", p->token);
         if (p->user) {
                 buf_puts(url, "&user.name=");
-                uri_put_quoted(url, p->user, "");
+                percent_encode(url, p->user, "");
         }
         if (p->doas) {
                 buf_puts(url, "&doas=");
-                uri_put_quoted(url, p->doas, "");
+                percent_encode(url, p->doas, "");
         }
 }
 
@@ -263,7 +264,7 @@ int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_r
                 _cleanup_(buf_deinit) struct buf url = BUF_INIT;
                 const char *name = path_local(path);
                 buf_printf(&url, "%s/webhdfs/v1", urls.data[i]);
-                uri_put_quoted(&url, *name ? name : "/", "/");
+                percent_encode(&url, *name ? name : "/", "/");
                 buf_printf(&url, "?op=%s", q->operation);
                 webhdfs_proof_put(&proof, &url);
                 int got = http_perform(c->http,

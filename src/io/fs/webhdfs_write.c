@@ -7,6 +7,7 @@
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
 #include "net/http/http_upload.h"
+#include "text/percent.h"
 
 #include <jansson.h>
 
@@ -145,7 +146,7 @@ int webhdfs_rename(struct remote_call *c, const char *from, const char *to, stru
 {
         _cleanup_(buf_deinit) struct buf operation = BUF_INIT;
         buf_puts(&operation, "RENAME&renameoptions=OVERWRITE&destination=");
-        uri_put_quoted(&operation, path_local(to), "/");
+        percent_encode(&operation, path_local(to), "/");
         int r = webhdfs_send(c, from, &(struct webhdfs_request){.method = "PUT", .operation = buf_text(&operation)},
                              error);
         return r < 0 ? error_wrap(error, r, "renaming %s to %s", from, to) : 0;

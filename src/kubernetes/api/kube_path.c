@@ -5,32 +5,24 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "text/json.h"
+#include "text/percent.h"
 
 #include <ctype.h>
-
-static void put_encoded(struct buf *out, const char *text, const char *also)
-{
-        for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-                if (isalnum(*p) || strchr("-._~", *p) || strchr(also, *p))
-                        buf_putc(out, (char)*p);
-                else
-                        buf_printf(out, "%%%02X", *p);
-}
 
 char *kube_path(const char *api, const char *namespace, const char *resource, const char *name)
 {
         struct buf path = BUF_INIT;
         buf_printf(&path, "/%s/", strchr(api, '/') ? "apis" : "api");
-        put_encoded(&path, api, "/");
+        percent_encode(&path, api, "/");
         if (namespace) {
                 buf_puts(&path, "/namespaces/");
-                put_encoded(&path, namespace, "");
+                percent_encode(&path, namespace, "");
         }
         buf_putc(&path, '/');
-        put_encoded(&path, resource, "/");
+        percent_encode(&path, resource, "/");
         if (name) {
                 buf_putc(&path, '/');
-                put_encoded(&path, name, "/:");
+                percent_encode(&path, name, "/:");
         }
         return buf_steal(&path);
 }
@@ -88,9 +80,9 @@ void kube_query_add(char **query, const char *name, const char *value)
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         if (*query && **query)
                 buf_printf(&out, "%s&", *query);
-        put_encoded(&out, name, "");
+        percent_encode(&out, name, "");
         buf_putc(&out, '=');
-        put_encoded(&out, value, "");
+        percent_encode(&out, value, "");
         free(*query);
         *query = buf_steal(&out);
 }

@@ -9,6 +9,7 @@
 #include "base/string_prefix.h"
 #include "net/http/http.h"
 #include "text/json.h"
+#include "text/percent.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,17 +57,6 @@ void container_places_deinit(struct container_places *places)
 /* ---------------------------------------------------------------------------------------------------------- requests
  */
 
-static void url_add_quoted(struct buf *url, const char *text)
-{
-        for (const char *p = text; *p; p++) {
-                if ((*p >= '0' && *p <= '9') || (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') ||
-                    strchr("-._~", *p))
-                        buf_putc(url, *p);
-                else
-                        buf_printf(url, "%%%02X", (unsigned char)*p);
-        }
-}
-
 /* "BASE/PATH?user.name=USER", with the user only where there is no security. */
 static void yarn_web_url(const struct yarn_web *web, const char *base, const char *path, struct buf *url)
 {
@@ -75,7 +65,7 @@ static void yarn_web_url(const struct yarn_web *web, const char *base, const cha
         if (web->secure)
                 return;
         buf_puts(url, strchr(path, '?') ? "&user.name=" : "?user.name=");
-        url_add_quoted(url, web->user);
+        percent_encode(url, web->user, "");
 }
 
 static int yarn_web_answer_error(const char *base, const struct http_answer *answer, struct fst_error *error)
@@ -283,7 +273,7 @@ static int yarn_web_read_log(struct yarn_web *web, const struct container_place 
         _cleanup_(buf_deinit) struct buf path = BUF_INIT, url = BUF_INIT;
         struct http_answer answer = HTTP_ANSWER_INIT;
         buf_printf(&path, "/ws/v1/node/containers/%s/logs/", place->container);
-        url_add_quoted(&path, a->log->name);
+        percent_encode(&path, a->log->name, "");
         buf_printf(&path, "?size=-%llu", (unsigned long long)a->wanted);
         yarn_web_url(web, place->node, buf_text(&path), &url);
         int r = http_perform(web->http,
