@@ -9,8 +9,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "io/codec/codec.h"
 #include "io/fs/file_systems.h"
+#include "io/fs/path.h"
 #include "status/status.h"
 
 #include <inttypes.h>
@@ -61,18 +63,15 @@ static void table_add(struct table *t, char *cell)
 
 static void table_print(const struct table *t)
 {
-        size_t rows = t->cells.len / t->n_columns;
-        for (size_t row = 0; row < rows; row++)
-                for (size_t column = 0; column < t->n_columns; column++) {
-                        const char *cell = t->cells.data[row * t->n_columns + column];
-                        size_t width = 0;
-                        for (size_t i = 0; i < rows; i++)
-                                width = MAX(width, strlen(t->cells.data[i * t->n_columns + column]));
-                        if (column + 1 == t->n_columns)
-                                printf("%s\n", cell);
-                        else
-                                printf("%-*s  ", (int)width, cell);
-                }
+        size_t *widths = new_array(size_t, t->n_columns);
+        for (size_t i = 0; i < t->cells.len; i++)
+                widths[i % t->n_columns] = MAX(widths[i % t->n_columns], strlen(t->cells.data[i]));
+        for (size_t i = 0; i < t->cells.len; i++)
+                if ((i + 1) % t->n_columns == 0)
+                        printf("%s\n", t->cells.data[i]);
+                else
+                        printf("%-*s  ", (int)widths[i % t->n_columns], t->cells.data[i]);
+        free(widths);
 }
 
 static void table_deinit(struct table *t)
@@ -100,7 +99,7 @@ static void table_add_time(struct table *t, int64_t ms)
         if (ms <= 0 || !gmtime_r(&seconds, &parts) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts))
                 table_add_text(t, "-");
         else
-                table_add(t, mem_printf("%s", text));
+                table_add_text(t, text);
 }
 
 /* @ms negative: unknown. */
@@ -261,19 +260,13 @@ static void log_source_on_damaged(void *owner, size_t line, const char *problem)
                 fprintf(stderr, "Warning: %s: more lines are skipped\n", source->path);
 }
 
-static bool path_ends_with(const char *path, const char *end)
-{
-        size_t n = strlen(path), m = strlen(end);
-        return n >= m && strcmp(path + n - m, end) == 0;
-}
-
 /* Reads one file. Returns 0, or a negative code with @error. */
-static int log_source_read_file(struct log_source *source, const struct file_system *fs, char *path,
+static int log_source_read_file(struct log_source *source, const struct file_system *fs, const char *path,
                                 struct fst_error *error)
 {
         struct open_file file = OPEN_FILE_INIT;
         size_t room, got = 1;
-        if (path_ends_with(path, ".lz4") || path_ends_with(path, ".snappy") || path_ends_with(path, ".lzf"))
+        if (text_ends_with(path, ".lz4") || text_ends_with(path, ".snappy") || text_ends_with(path, ".lzf"))
                 return error_set(error, -ENOTSUP,
                                  "'%s' is compressed with a codec that this command cannot read: "
                                  "write logs with spark.eventLog.compression.codec=zstd",
@@ -282,7 +275,7 @@ static int log_source_read_file(struct log_source *source, const struct file_sys
         if (r < 0)
                 return r;
         struct decoder *decoder = decoder_new();
-        bool zstd = path_ends_with(path, ".zstd") || path_ends_with(path, ".zstd.inprogress");
+        bool zstd = text_ends_with(path, ".zstd") || text_ends_with(path, ".zstd.inprogress");
         uint64_t offset = 0;
         if (zstd)
                 r = decoder_start(decoder, CODEC_ZSTD, &file, error);
@@ -299,7 +292,7 @@ static int log_source_read_file(struct log_source *source, const struct file_sys
                 if (r == 0)
                         event_reader_filled(source->reader, got);
         }
-        if (r == -EBADMSG && path_ends_with(path, ".inprogress")) { /* its last frame is being written */
+        if (r == -EBADMSG && text_ends_with(path, ".inprogress")) { /* its last frame is being written */
                 error_deinit(error);
                 r = 0;
         }
@@ -327,8 +320,7 @@ static int log_source_read_directory(struct log_source *source, const struct fil
         VEC(struct log_file) files = {0};
         int r = fs->list(fs, path, &list, error);
         for (size_t i = 0; r == 0 && i < list.len; i++) {
-                const char *name = strrchr(list.data[i].path, '/');
-                name = name ? name + 1 : list.data[i].path;
+                const char *name = path_name(list.data[i].path);
                 if (strncmp(name, "events_", 7) == 0)
                         vec_push(&files, (struct log_file){strtol(name + 7, NULL, 10), list.data[i].path});
         }
@@ -336,8 +328,7 @@ static int log_source_read_directory(struct log_source *source, const struct fil
                 r = error_set(error, -ENOENT, "'%s' is a directory without files events_N_…: name a log", path);
         qsort(files.data, files.len, sizeof(*files.data), log_file_compare);
         for (size_t i = 0; r == 0 && i < files.len; i++) {
-                _cleanup_free_ char *copy = mem_strdup(files.data[i].path);
-                r = log_source_read_file(source, fs, copy, error);
+                r = log_source_read_file(source, fs, files.data[i].path, error);
         }
         vec_deinit(&files);
         file_list_deinit(&list);
