@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void set(struct packages_request *q, const char *word)
+static void request_set(struct packages_request *q, const char *word)
 {
         const char *value = strchr(word, '=') + 1;
         if (strncmp(word, "packages=", 9) == 0)
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
         struct fst_error error = FST_ERROR_INIT;
         for (int i = 1; i < argc; i++)
                 if (strchr(argv[i], '='))
-                        set(&q, argv[i]);
+                        request_set(&q, argv[i]);
         int r = packages_resolve(&q, &jars, &error);
         for (size_t i = 0; i < jars.len; i++)
                 puts(jars.data[i]);

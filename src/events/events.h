@@ -79,7 +79,7 @@ struct task_metrics {
         } shuffle_write;
 };
 
-/* What a task of Spark read from merged shuffle blocks. Firesteel has no push-based shuffle. */
+/* The merged shuffle blocks that a task of Spark read. Firesteel has no push-based shuffle. */
 struct push_read_metrics {
         int64_t corrupt_chunks, fallbacks;
         int64_t remote_blocks, local_blocks, remote_chunks, local_chunks;

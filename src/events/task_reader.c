@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-/* What a line of a task holds, in the form of its fields. */
+/* The content of a line of a task, in the form of its fields. */
 struct task_line {
         struct task_info info;
         int64_t getting_result_ms, finish_ms;

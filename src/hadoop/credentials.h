@@ -73,7 +73,7 @@ void hadoop_credentials_add_secret(struct hadoop_credentials *c, const char *ali
 /* Removes all tokens of @kind. */
 void hadoop_credentials_remove(struct hadoop_credentials *c, const char *kind);
 
-/* What the identifier of a delegation token of a file system says. Strings are owned. */
+/* The content of the identifier of a delegation token of a file system. Strings are owned. */
 struct hadoop_token_identifier {
         char *owner, *renewer, *real_user; /* real_user is "" unless somebody acts for the owner */
         int64_t issued_ms, max_ms;         /* since 1970; after max_ms the token cannot be renewed */

@@ -85,7 +85,7 @@ struct status_executor_stage {
         const struct executor_peaks *peaks; /* NULL: none */
 };
 
-/* What few tasks have. */
+/* Details that few tasks have. */
 struct status_task_note {
         size_t row;
         const char *error; /* NULL: none */
@@ -162,7 +162,7 @@ struct status_partition {
         VEC(uint32_t) executors; /* numbers */
 };
 
-/* What one executor holds of an RDD. */
+/* The part of an RDD that one executor holds. */
 struct status_distribution {
         uint32_t executor;
         int64_t memory_used, disk_used, on_heap_used, off_heap_used;

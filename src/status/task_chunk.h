@@ -14,7 +14,7 @@ struct task_chunk {
         uint8_t *removed; /* a bit for each removed row; NULL: none */
         size_t bytes;
         int64_t *open[TASK_COLUMNS]; /* of an open chunk; NULL: all zero */
-        /* Of a sealed chunk. */
+        /* The columns of a sealed chunk. */
         char *packed;
         int64_t base[TASK_COLUMNS], greatest[TASK_COLUMNS];
         uint32_t place[TASK_COLUMNS]; /* in packed */

@@ -21,7 +21,7 @@ static bool is_mode(const struct mode *mode, const char *name)
         return strcmp(mode->name, name) == 0;
 }
 
-static void report(fst_task *task, fst_out *out)
+static void host_report(fst_task *task, fst_out *out)
 {
         const char *gpu[4] = {"-"};
         char text[300];
@@ -41,14 +41,14 @@ static int where(fst_task *task, int64_t i, fst_out *out)
                 usleep(100000);
         if (!is_mode(mode, "wait"))
                 usleep(300000);
-        report(task, out);
+        host_report(task, out);
         return 0;
 }
 
 static int lines(fst_task *task, fst_bytes line, fst_out *out)
 {
         sleep(1);
-        report(task, out);
+        host_report(task, out);
         return 0;
 }
 

@@ -55,7 +55,7 @@ static inline void do_action(struct bench *b, const struct allocation_action *ac
 }
 
 /* Performs all actions. */
-static inline void run(struct bench *b)
+static inline void bench_run(struct bench *b)
 {
         for (const struct allocation_action *action; (action = executor_allocation_next_action(b->a));)
                 do_action(b, action);
@@ -76,7 +76,7 @@ static inline void bench_start(struct bench *b, int min, int max, int initial)
         b->a = executor_allocation_new(&b->config);
         b->m = executor_allocation_monitor(b->a);
         executor_allocation_start(b->a);
-        run(b);
+        bench_run(b);
 }
 
 static inline void bench_end(struct bench *b)
@@ -93,7 +93,7 @@ static inline void submit_for(struct bench *b, int stage, int n_tasks, int profi
                                                                    .profile = profile,
                                                                    .tasks_per_executor = tasks_per_executor},
                                             b->now);
-        run(b);
+        bench_run(b);
 }
 
 static inline void submit(struct bench *b, int stage, int n_tasks)
@@ -174,12 +174,12 @@ static inline int need(struct bench *b)
 }
 
 /* Returns the change of all targets. */
-static inline int64_t adjust(struct bench *b)
+static inline int64_t bench_adjust(struct bench *b)
 {
         int64_t before = executor_allocation_sums(b->a).target;
 
         executor_allocation_adjust(b->a, b->now);
-        run(b);
+        bench_run(b);
         return executor_allocation_sums(b->a).target - before;
 }
 
@@ -190,20 +190,20 @@ static inline int64_t grow(struct bench *b)
 
         if (when != NOT_SET)
                 b->now = MAX(b->now, when);
-        return adjust(b);
+        return bench_adjust(b);
 }
 
 static inline void adjust_after(struct bench *b, int64_t time)
 {
         b->now += time;
-        adjust(b);
+        bench_adjust(b);
 }
 
 static inline void tick_after(struct bench *b, int64_t time)
 {
         b->now += time;
         executor_allocation_tick(b->a, b->now);
-        run(b);
+        bench_run(b);
 }
 
 /* Returns the number of executors that are removed. */
@@ -211,7 +211,7 @@ static inline int remove_idle_ones(struct bench *b, const struct idle_executor *
 {
         b->accepted.len = 0;
         executor_allocation_remove(b->a, executors, n);
-        run(b);
+        bench_run(b);
         return (int)b->accepted.len;
 }
 

@@ -15,7 +15,7 @@ static void requests_that_are_not_needed_are_cancelled(void **state)
         start(&b, 2, 0, 1);
         end(&b, 2, 0, 1);
         end(&b, 2, 0, 1);
-        assert_int_equal(adjust(&b), -1);
+        assert_int_equal(bench_adjust(&b), -1);
         assert_int_equal(b.target, 4);
         bench_end(&b);
 }
@@ -129,7 +129,7 @@ static void the_target_keeps_executors(void **state)
         assert_false(drop(&b, 1));
         for (int i = 1; i <= 3; i++)
                 end(&b, 0, i, i);
-        adjust(&b);
+        bench_adjust(&b);
         assert_int_equal(executor_monitor_total(b.m).all, 8);
         assert_int_equal(target(&b), 5);
         assert_int_equal(need(&b), 5);

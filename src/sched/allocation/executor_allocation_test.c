@@ -151,7 +151,7 @@ static void executors_that_there_are_need_no_ramp(void **state)
         assert_int_equal(target(&b), 15);
         add_all(&b, 0, 14);
         complete(&b, 0);
-        assert_int_equal(adjust(&b), -15);
+        assert_int_equal(bench_adjust(&b), -15);
         assert_int_equal(target(&b), 0);
         submit(&b, 1, 1000);
         grow(&b);

@@ -9,7 +9,7 @@ static void end(int number)
         _exit(0);
 }
 
-static void reap(int number)
+static void child_reap(int number)
 {
         (void)number;
         while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -20,7 +20,7 @@ int main(void)
 {
         signal(SIGINT, end);
         signal(SIGTERM, end);
-        signal(SIGCHLD, reap);
+        signal(SIGCHLD, child_reap);
         for (;;)
                 pause();
 }

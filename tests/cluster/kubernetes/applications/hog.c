@@ -30,7 +30,7 @@ static int64_t take(fst_task *task, int64_t i)
 }
 
 /* A million bytes in ten rows. */
-static int megabyte(fst_task *task, int64_t i, fst_out *out)
+static int megabyte_emit(fst_task *task, int64_t i, fst_out *out)
 {
         static const char row[100000];
         for (int n = 0; n < 10; n++)
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
         fst_context *sc = fst_context_new("hog");
         fst_iter *rows;
         if (strcmp(argv[1], "collect") == 0)
-                fst_collect(fst_flat_map(fst_range_n(sc, 0, atoll(argv[2]), 12), megabyte, FST_BYTES), &rows);
+                fst_collect(fst_flat_map(fst_range_n(sc, 0, atoll(argv[2]), 12), megabyte_emit, FST_BYTES), &rows);
         if (fst_reduce(fst_map(fst_range_n(sc, 0, atoll(argv[2]), 4), take, FST_I64), fst_fn_sum, &sum) == 0)
                 printf("The sum is %lld\n", (long long)sum);
         return fst_context_stop(sc);
