@@ -12,7 +12,8 @@
 struct watched_task {
         int slot;
         int64_t task_id;
-        int64_t since, look; /* when it was killed, when to check it next */
+        int64_t since, look;   /* when it was killed, when to check it next */
+        int64_t worker_killed; /* when its process was first killed; -1: it was not */
 };
 
 struct task_reaper {
@@ -73,7 +74,7 @@ void task_reaper_killed(struct task_reaper *t, int slot, int64_t task_id, int64_
         for (size_t i = 0; i < t->tasks.len; i++)
                 if (t->tasks.data[i].task_id == task_id)
                         return;
-        struct watched_task w = {.slot = slot, .task_id = task_id, .since = now};
+        struct watched_task w = {.slot = slot, .task_id = task_id, .since = now, .worker_killed = -1};
         w.look = next_look(t, &w, now);
         vec_push(&t->tasks, w);
 }
@@ -96,22 +97,33 @@ int64_t task_reaper_deadline(const struct task_reaper *t)
         return first;
 }
 
-/* Ends @w, whose time is over. */
-static void end_watched_task(struct task_reaper *t, const struct watched_task *w, int64_t elapsed_ms, const char *what)
+/* Ends @w, whose time is over. Returns true if its process was killed. */
+static bool end_watched_task(struct task_reaper *t, const struct watched_task *w, int64_t now, const char *what)
 {
         if (t->ops->kill_worker(t->owner, w->slot, w->task_id)) {
                 log_error("Executor",
                           "Killed task %" PRId64 " could not be stopped within %" PRId64
                           " ms (spark.task.reaper.killTimeout); killing its task process. %s",
-                          w->task_id, elapsed_ms, what);
-                return;
+                          w->task_id, (now - w->since) / 1000000, what);
+                return true;
         }
+        /* The process is gone, and its slot will report the end of the task, which a slow machine delays. */
+        if (w->worker_killed >= 0 && now - w->worker_killed < t->timeout)
+                return false;
         _cleanup_free_ char *reason =
                 mem_printf("Killing executor because killed task %" PRId64 " could not be stopped within %" PRId64
                            " ms (spark.task.reaper.killTimeout). %s",
                            w->task_id, t->timeout / 1000000, what);
         log_error("Executor", "%s", reason);
         t->ops->end_executor(t->owner, reason);
+        return false;
+}
+
+static void task_reaper_note_worker_killed(struct task_reaper *t, int64_t task_id, int64_t now)
+{
+        for (size_t i = 0; i < t->tasks.len; i++)
+                if (t->tasks.data[i].task_id == task_id && t->tasks.data[i].worker_killed < 0)
+                        t->tasks.data[i].worker_killed = now;
 }
 
 void task_reaper_tick(struct task_reaper *t, int64_t now)
@@ -127,7 +139,8 @@ void task_reaper_tick(struct task_reaper *t, int64_t now)
                 if (t->timeout >= 0 && elapsed >= t->timeout) {
                         struct watched_task over = *w; /* the operation may change the list */
                         over.look = w->look = now + t->interval;
-                        end_watched_task(t, &over, elapsed / 1000000, what);
+                        if (end_watched_task(t, &over, now, what))
+                                task_reaper_note_worker_killed(t, over.task_id, now);
                         return;
                 }
                 log_warn("Executor", "Killed task %" PRId64 " is still running after %" PRId64 " ms. %s", w->task_id,

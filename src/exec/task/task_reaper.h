@@ -3,7 +3,8 @@
  *
  * A task ends at its next safe point, but a function that loops without one never reaches it. Every pollingInterval the
  * reaper logs the task and its function. After killTimeout it ends the task process of an isolated task, otherwise, as
- * Spark does, the whole executor (exit status 50).
+ * Spark does, the whole executor (exit status 50). It also ends the executor if the end of an isolated task is not
+ * reported within another killTimeout.
  *
  * It reads no clock and starts nothing: times are passed in, and its owner implements the operations. One thread.
  */

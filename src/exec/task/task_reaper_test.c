@@ -119,6 +119,22 @@ static void ends_only_the_task_process(void **state)
         task_reaper_free(r);
 }
 
+static void waits_for_the_end_of_a_killed_task_process(void **state)
+{
+        struct task_reaper *r = reaper_of("100ms", "1s");
+        seen.isolated = true;
+        task_reaper_killed(r, 0, 7, 0);
+        task_reaper_tick(r, 1000 * MS);
+        assert_int_equal(seen.workers_killed, 1);
+        seen.isolated = false; /* the process is gone, but its slot has not reported the end */
+        task_reaper_tick(r, 1100 * MS);
+        task_reaper_tick(r, 1999 * MS);
+        assert_string_equal(seen.reason, "");
+        task_reaper_tick(r, 2100 * MS);
+        assert_non_null(strstr(seen.reason, "killed task 7 could not be stopped within 1000 ms"));
+        task_reaper_free(r);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -126,6 +142,7 @@ int main(void)
                 cmocka_unit_test(watches_until_the_end),
                 cmocka_unit_test(ends_the_executor),
                 cmocka_unit_test(ends_only_the_task_process),
+                cmocka_unit_test(waits_for_the_end_of_a_killed_task_process),
         };
         log_set_level(LOG_OFF);
         return cmocka_run_group_tests(tests, NULL, NULL);
