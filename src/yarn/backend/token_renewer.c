@@ -51,13 +51,6 @@ struct token_renewer {
         int users;        /* the thread, and the handle */
 };
 
-static int64_t renewer_now_ms(void)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void renewer_wipe(struct buf *b)
 {
         if (b->data)
@@ -110,7 +103,7 @@ static int renewer_login(struct token_renewer *t, struct fst_error *error)
         if (r < 0)
                 return r;
         kerberos_use(t->cache);
-        t->logged_in_ms = renewer_now_ms();
+        t->logged_in_ms = time_of_day_ms();
         t->ticket_expires_ms = expires * 1000;
         log_info(LOG, "Successfully logged into KDC.");
         return 0;
@@ -130,7 +123,7 @@ static int renewer_fetch(struct token_renewer *t, struct buf *stream, int64_t *d
         if (r < 0)
                 return r;
         hadoop_credentials_write(&fresh, stream);
-        const int64_t issued = delegation_tokens_issued(&fresh), now = renewer_now_ms();
+        const int64_t issued = delegation_tokens_issued(&fresh), now = time_of_day_ms();
         *delay = INT64_MAX;
         int64_t next;
         if (issued == INT64_MAX || t->interval_ms == INT64_MAX || __builtin_add_overflow(issued, t->interval_ms, &next))
@@ -173,7 +166,7 @@ static int64_t renewer_update(struct token_renewer *t)
 static void renewer_check_ticket(struct token_renewer *t)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        const int64_t now = renewer_now_ms();
+        const int64_t now = time_of_day_ms();
         if (!t->principal || !t->cache || t->ticket_expires_ms <= t->logged_in_ms ||
             (double)(now - t->logged_in_ms) < TICKET_RATIO * (double)(t->ticket_expires_ms - t->logged_in_ms))
                 return;

@@ -33,13 +33,6 @@ static const char *no_variable(const char *name)
         return NULL;
 }
 
-static int64_t wall_ms(void)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void put_time(struct buf *out, int64_t ms)
 {
         buf_putc(out, (char)0x8a); /* six bytes follow */
@@ -57,13 +50,13 @@ static void serve(struct fixture_exchange *x)
                                       "\"not now\"}}");
         }
         if (strstr(x->target, "RENEWDELEGATIONTOKEN")) {
-                _cleanup_free_ char *text = mem_printf("{\"long\": %lld}", (long long)wall_ms() + INTERVAL_MS);
+                _cleanup_free_ char *text = mem_printf("{\"long\": %lld}", (long long)time_of_day_ms() + INTERVAL_MS);
                 return fixture_answer(x, 200, "", text);
         }
         fetched++;
         buf_append(&token.identifier, "\0\5alice\2rm\0", 11);
-        put_time(&token.identifier, wall_ms());
-        put_time(&token.identifier, wall_ms() + 1000000);
+        put_time(&token.identifier, time_of_day_ms());
+        put_time(&token.identifier, time_of_day_ms() + 1000000);
         buf_append(&token.identifier, "\1\2", 2);
         _cleanup_free_ char *text = hadoop_token_to_text(&token);
         _cleanup_free_ char *body = mem_printf("{\"Token\": {\"urlString\": \"%s\"}}", text);
