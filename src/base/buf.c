@@ -11,6 +11,13 @@ void buf_deinit(struct buf *b)
         *b = BUF_INIT;
 }
 
+void buf_deinit_secret(struct buf *b)
+{
+        if (b->data)
+                explicit_bzero(b->data, b->cap);
+        buf_deinit(b);
+}
+
 void buf_reset(struct buf *b)
 {
         if (b->data)

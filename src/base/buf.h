@@ -23,6 +23,9 @@ struct buf {
 
 void buf_deinit(struct buf *b);
 
+/* The same for a secret: also overwrites its memory. */
+void buf_deinit_secret(struct buf *b);
+
 /* Empties the buffer and keeps its memory. */
 void buf_reset(struct buf *b);
 

@@ -22,18 +22,14 @@ void hadoop_token_deinit(struct hadoop_token *token)
         free(token->kind);
         free(token->service);
         buf_deinit(&token->identifier);
-        if (token->password.data)
-                explicit_bzero(token->password.data, token->password.len);
-        buf_deinit(&token->password);
+        buf_deinit_secret(&token->password);
         *token = (struct hadoop_token){0};
 }
 
 static void secret_deinit(struct hadoop_secret *secret)
 {
         free(secret->alias);
-        if (secret->value.data)
-                explicit_bzero(secret->value.data, secret->value.len);
-        buf_deinit(&secret->value);
+        buf_deinit_secret(&secret->value);
 }
 
 void hadoop_credentials_deinit(struct hadoop_credentials *c)

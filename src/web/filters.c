@@ -238,9 +238,7 @@ void filters_free(struct filters *f)
                 return;
         for (size_t i = 0; i < f->list.len; i++) {
                 struct filter *filter = &f->list.data[i];
-                if (filter->key.data)
-                        explicit_bzero(filter->key.data, filter->key.len);
-                buf_deinit(&filter->key);
+                buf_deinit_secret(&filter->key);
                 free(filter->header);
                 free(filter->proxies);
         }

@@ -74,14 +74,13 @@ static void hdfs_tokens_take_shared(void)
         const uint64_t version = shared ? atomic_load(&shared->version) : 0;
         if (version == seen_version || version % 2)
                 return;
-        _cleanup_(buf_deinit) struct buf copy = BUF_INIT;
+        _cleanup_(buf_deinit_secret) struct buf copy = BUF_INIT;
         buf_append(&copy, shared->stream, MIN(shared->len, MAX_SHARED));
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load(&shared->version) != version)
                 return; /* the next request sees them */
         hdfs_tokens_replace(copy.data, copy.len);
         seen_version = version;
-        explicit_bzero(copy.data, copy.len);
 }
 
 static void hdfs_tokens_put_shared(const struct buf *stream)
@@ -110,7 +109,7 @@ void hdfs_tokens_share(void)
 
 void hdfs_tokens_add(const struct hadoop_credentials *credentials)
 {
-        _cleanup_(buf_deinit) struct buf stream = BUF_INIT;
+        _cleanup_(buf_deinit_secret) struct buf stream = BUF_INIT;
         pthread_mutex_lock(&lock);
         if (!loaded)
                 hdfs_tokens_load();
@@ -119,7 +118,6 @@ void hdfs_tokens_add(const struct hadoop_credentials *credentials)
         if (shared) {
                 hadoop_credentials_write(&tokens, &stream);
                 hdfs_tokens_put_shared(&stream);
-                explicit_bzero(stream.data, stream.len);
         }
         pthread_mutex_unlock(&lock);
 }

@@ -331,9 +331,7 @@ void am_link_free(struct am_link *link)
         for (size_t i = 0; i < link->targets.len; i++)
                 am_target_free(link->targets.data[i]);
         vec_deinit(&link->targets);
-        if (link->tokens.data)
-                explicit_bzero(link->tokens.data, link->tokens.cap);
-        buf_deinit(&link->tokens);
+        buf_deinit_secret(&link->tokens);
         string_list_deinit(&link->excluded);
         free(link);
 }

@@ -106,9 +106,7 @@ void am_launch_fill(struct executor_launch *out, const struct executor_launch_op
 void executor_launch_deinit(struct executor_launch *launch)
 {
         container_launch_deinit(&launch->container);
-        if (launch->tokens.data)
-                explicit_bzero(launch->tokens.data, launch->tokens.cap);
-        buf_deinit(&launch->tokens);
+        buf_deinit_secret(&launch->tokens);
         arena_deinit(&launch->arena);
         *launch = (struct executor_launch){0};
 }

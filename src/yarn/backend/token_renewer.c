@@ -51,13 +51,6 @@ struct token_renewer {
         int users;        /* the thread, and the handle */
 };
 
-static void renewer_wipe(struct buf *b)
-{
-        if (b->data)
-                explicit_bzero(b->data, b->cap);
-        buf_deinit(b);
-}
-
 static void renewer_unref(struct token_renewer *t)
 {
         pthread_mutex_lock(&t->lock);
@@ -67,7 +60,7 @@ static void renewer_unref(struct token_renewer *t)
                 return;
         if (t->owns_cache)
                 kerberos_forget(t->cache);
-        renewer_wipe(&t->fresh);
+        buf_deinit_secret(&t->fresh);
         yarn_conf_deinit(&t->yarn);
         conf_deinit(&t->conf);
         pthread_mutex_destroy(&t->lock);
@@ -149,12 +142,12 @@ static int64_t renewer_update(struct token_renewer *t)
                         "Failed to update tokens, will try again in %.1f s! If this happens too often tasks will fail. "
                         "%s",
                         (double)t->retry_ms / 1000, error_message(&error));
-                renewer_wipe(&stream);
+                buf_deinit_secret(&stream);
                 return t->retry_ms;
         }
         log_info(LOG, "Updating delegation tokens.");
         pthread_mutex_lock(&t->lock);
-        renewer_wipe(&t->fresh);
+        buf_deinit_secret(&t->fresh);
         t->fresh = stream;
         if (!t->closed)
                 uv_async_send(&t->wake);
@@ -223,7 +216,7 @@ static void renewer_on_wake(uv_async_t *handle)
         pthread_mutex_unlock(&t->lock);
         if (stream.len && !t->closed)
                 t->done(t->owner, stream.data, stream.len);
-        renewer_wipe(&stream);
+        buf_deinit_secret(&stream);
 }
 
 static void renewer_on_closed(uv_handle_t *handle)
