@@ -124,6 +124,121 @@ void metrics_put_log(const struct metrics_snapshot *m, struct buf *out)
         }
 }
 
+/* ------------------------------------------------------------------------------------------------------- console */
+
+static void console_put_row(struct buf *out, const char *name, const char *sign, const struct metric_field *f,
+                            const char *unit)
+{
+        buf_printf(out, "%*s %s ", 19 - (int)strlen(sign), name, sign);
+        metric_put_value(out, f);
+        buf_printf(out, "%s%s\n", *unit ? " " : "", unit);
+}
+
+static void console_put_fields(struct buf *out, const struct metric_sample *s)
+{
+        /* In the order of the report. */
+        static const struct {
+                const char *field, *name, *sign;
+        } rows[] = {
+                {"count", "count", "="},
+                {"mean_rate", "mean rate", "="},
+                {"m1_rate", "1-minute rate", "="},
+                {"m5_rate", "5-minute rate", "="},
+                {"m15_rate", "15-minute rate", "="},
+                {"min", "min", "="},
+                {"max", "max", "="},
+                {"mean", "mean", "="},
+                {"stddev", "stddev", "="},
+                {"p50", "median", "="},
+                {"p75", "75%", "<="},
+                {"p95", "95%", "<="},
+                {"p98", "98%", "<="},
+                {"p99", "99%", "<="},
+                {"p999", "99.9%", "<="},
+        };
+        struct metric_field fields[METRIC_FIELDS];
+        int n = metric_fields(s, fields);
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                for (int k = 0; k < n; k++) {
+                        if (strcmp(fields[k].name, rows[i].field) != 0)
+                                continue;
+                        const char *unit = "";
+                        if (strstr(rows[i].field, "rate"))
+                                unit = s->kind == METRIC_TIMER ? "calls/second" : "events/second";
+                        else if (s->kind == METRIC_TIMER && i > 0)
+                                unit = "milliseconds";
+                        console_put_row(out, rows[i].name, rows[i].sign, &fields[k], unit);
+                }
+}
+
+static void console_put_banner(struct buf *out, const char *title, char fill)
+{
+        size_t start = out->len;
+        buf_puts(out, title);
+        buf_putc(out, ' ');
+        while (out->len - start < 80)
+                buf_putc(out, fill);
+        buf_putc(out, '\n');
+}
+
+void metrics_put_console(const struct metrics_snapshot *m, const char *when, struct buf *out)
+{
+        static const char *const titles[METRIC_KINDS] = {"-- Gauges",     "-- Gauges", "-- Counters",
+                                                         "-- Histograms", "-- Meters", "-- Timers"};
+        const char *title = NULL;
+        console_put_banner(out, when, '=');
+        for (size_t i = 0; i < m->samples.len; i++) {
+                const struct metric_sample *s = &m->samples.data[i];
+                if (!title || strcmp(title, titles[s->kind]) != 0) {
+                        title = titles[s->kind];
+                        buf_putc(out, '\n');
+                        console_put_banner(out, title, '-');
+                }
+                buf_printf(out, "%s\n", s->name);
+                if (s->kind == METRIC_TEXT)
+                        buf_printf(out, "%18s = %s\n", "value", s->text);
+                else if (s->kind <= METRIC_COUNTER)
+                        buf_printf(out, "%18s = %lld\n", s->kind == METRIC_COUNTER ? "count" : "value",
+                                   (long long)s->value);
+                else
+                        console_put_fields(out, s);
+        }
+        buf_puts(out, "\n\n");
+}
+
+/* ----------------------------------------------------------------------------------------------------------- CSV */
+
+void metrics_put_csv_header(enum metric_kind kind, struct buf *out)
+{
+        struct metric_field fields[METRIC_FIELDS];
+        if (kind <= METRIC_COUNTER) {
+                buf_puts(out, kind == METRIC_COUNTER ? "t,count\n" : "t,value\n");
+                return;
+        }
+        int n = metric_fields(&(struct metric_sample){.kind = kind}, fields);
+        buf_putc(out, 't');
+        for (int k = 0; k < n; k++)
+                buf_printf(out, ",%s", fields[k].name);
+        buf_printf(out, "%s%s\n", kind == METRIC_HISTOGRAM ? "" : ",rate_unit",
+                   kind == METRIC_TIMER ? ",duration_unit" : "");
+}
+
+void metrics_put_csv(const struct metric_sample *s, int64_t seconds, struct buf *out)
+{
+        struct metric_field fields[METRIC_FIELDS];
+        buf_printf(out, "%lld", (long long)seconds);
+        if (s->kind == METRIC_TEXT)
+                buf_printf(out, ",%s", s->text);
+        else if (s->kind <= METRIC_COUNTER)
+                buf_printf(out, ",%lld", (long long)s->value);
+        int n = s->kind <= METRIC_COUNTER ? 0 : metric_fields(s, fields);
+        for (int k = 0; k < n; k++)
+                buf_printf(out, fields[k].whole ? ",%.0f" : ",%f", fields[k].value);
+        if (s->kind == METRIC_METER || s->kind == METRIC_TIMER)
+                buf_puts(out, s->kind == METRIC_METER ? ",events/second" : ",calls/second,milliseconds");
+        buf_putc(out, '\n');
+}
+
 /* ----------------------------------------------------------------------------------------------------- pushgateway */
 
 static void exposition_put_name(struct buf *out, const char *name)

@@ -8,6 +8,7 @@
 #include "metrics/metrics_conf.h"
 #include "metrics/metrics_lines.h"
 #include "metrics/metrics_registry.h"
+#include "metrics/metrics_sink_internal.h"
 #include "net/http/http.h"
 #include "net/socket.h"
 #include "text/percent.h"
@@ -15,36 +16,12 @@
 #include <ctype.h>
 #include <netdb.h>
 #include <poll.h>
-#include <pthread.h>
-#include <regex.h>
 #include <stdio.h>
 #include <strings.h>
 #include <unistd.h>
 
 #define REPORT_TIMEOUT_MS 5000
 #define LAST_REPORT_TIMEOUT_MS 1000
-#define SPARK_SINKS "org.apache.spark.metrics.sink."
-
-struct metrics_sink {
-        struct metrics_system *system;
-        const struct metrics_sink_class *class;
-        const struct strmap *options;
-        int64_t period_ms;
-        char host[256];
-        int port, fd; /* fd -1: not connected */
-        bool udp, has_regex, failed, last;
-        regex_t regex;
-        struct http_client *http;
-        char *url, *labels;
-        pthread_t thread;
-};
-
-struct metrics_sink_class {
-        const char *name;
-        int (*open)(struct metrics_sink *sink, struct fst_error *error);
-        int (*report)(struct metrics_sink *sink, const struct metrics_snapshot *m, struct fst_error *error);
-        void (*end)(struct metrics_sink *sink); /* after the last report; NULL: nothing */
-};
 
 struct metrics_system {
         struct metrics_conf conf;
@@ -56,7 +33,7 @@ struct metrics_system {
         VEC(struct metrics_sink *) sinks;
 };
 
-static const char *sink_option(const struct metrics_sink *sink, const char *name, const char *otherwise)
+const char *metrics_sink_option(const struct metrics_sink *sink, const char *name, const char *otherwise)
 {
         const char *value = strmap_get(sink->options, name);
         return value ? value : otherwise;
@@ -144,8 +121,8 @@ static void sink_send_datagrams(const struct metrics_sink *sink, const struct bu
 
 static int graphite_open(struct metrics_sink *sink, struct fst_error *error)
 {
-        const char *host = sink_option(sink, "host", NULL), *port = sink_option(sink, "port", NULL);
-        const char *protocol = sink_option(sink, "protocol", "tcp");
+        const char *host = metrics_sink_option(sink, "host", NULL), *port = metrics_sink_option(sink, "port", NULL);
+        const char *protocol = metrics_sink_option(sink, "protocol", "tcp");
         if (!host)
                 return error_set(error, -EINVAL, "Graphite sink requires 'host' property.");
         if (!port)
@@ -163,7 +140,7 @@ static int graphite_report(struct metrics_sink *sink, const struct metrics_snaps
         int r = sink_connect(sink, error);
         if (r)
                 return r;
-        metrics_put_graphite(m, sink_option(sink, "prefix", ""), time_of_day_ms() / 1000, &lines);
+        metrics_put_graphite(m, metrics_sink_option(sink, "prefix", ""), time_of_day_ms() / 1000, &lines);
         if (sink->udp)
                 sink_send_datagrams(sink, &lines, true);
         else
@@ -174,8 +151,8 @@ static int graphite_report(struct metrics_sink *sink, const struct metrics_snaps
 static int statsd_open(struct metrics_sink *sink, struct fst_error *error)
 {
         sink->udp = true;
-        snprintf(sink->host, sizeof(sink->host), "%s", sink_option(sink, "host", "127.0.0.1"));
-        return sink_read_port(sink, sink_option(sink, "port", "8125"), error);
+        snprintf(sink->host, sizeof(sink->host), "%s", metrics_sink_option(sink, "host", "127.0.0.1"));
+        return sink_read_port(sink, metrics_sink_option(sink, "port", "8125"), error);
 }
 
 static int statsd_report(struct metrics_sink *sink, const struct metrics_snapshot *m, struct fst_error *error)
@@ -184,7 +161,7 @@ static int statsd_report(struct metrics_sink *sink, const struct metrics_snapsho
         int r = sink_connect(sink, error);
         if (r)
                 return r;
-        metrics_put_statsd(m, sink_option(sink, "prefix", ""), &lines);
+        metrics_put_statsd(m, metrics_sink_option(sink, "prefix", ""), &lines);
         sink_send_datagrams(sink, &lines, false);
         return 0;
 }
@@ -246,9 +223,10 @@ static void push_put_group(struct buf *out, const char *name, const char *value)
 static int push_open(struct metrics_sink *sink, struct fst_error *error)
 {
         const struct metrics_system *system = sink->system;
-        const char *address = sink_option(sink, "pushgateway-address", "127.0.0.1:9091");
-        const char *protocol = sink_option(sink, "pushgateway-address-protocol", "http");
-        const char *group = sink_option(sink, "group-key", NULL), *labels = sink_option(sink, "labels", NULL);
+        const char *address = metrics_sink_option(sink, "pushgateway-address", "127.0.0.1:9091");
+        const char *protocol = metrics_sink_option(sink, "pushgateway-address-protocol", "http");
+        const char *group = metrics_sink_option(sink, "group-key", NULL),
+                   *labels = metrics_sink_option(sink, "labels", NULL);
         const char *id = system->executor_id ? system->executor_id : "driver";
         _cleanup_(buf_deinit) struct buf url = BUF_INIT, text = BUF_INIT;
         struct host_port parsed;
@@ -310,7 +288,7 @@ static int push_request(struct metrics_sink *sink, const char *method, const str
 static int push_report(struct metrics_sink *sink, const struct metrics_snapshot *m, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf body = BUF_INIT;
-        bool stamp = strcmp(sink_option(sink, "pushgateway-enable-timestamp", "false"), "true") == 0;
+        bool stamp = strcmp(metrics_sink_option(sink, "pushgateway-enable-timestamp", "false"), "true") == 0;
         metrics_put_exposition(m, sink->labels, stamp ? time_of_day_ms() : -1, &body);
         return push_request(sink, "PUT", &body, error);
 }
@@ -318,22 +296,28 @@ static int push_report(struct metrics_sink *sink, const struct metrics_snapshot 
 static void push_end(struct metrics_sink *sink)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (!sink->failed && strcmp(sink_option(sink, "pushgateway-delete-at-end", "false"), "true") == 0 &&
+        if (!sink->failed && strcmp(metrics_sink_option(sink, "pushgateway-delete-at-end", "false"), "true") == 0 &&
             push_request(sink, "DELETE", NULL, &error))
                 log_warn("MetricsSystem", "Cannot delete the group of this application: %s", error_message(&error));
 }
 
 /* ----------------------------------------------------------------------------------------------------- the threads */
 
-static const struct metrics_sink_class sink_classes[] = {
-        {.name = SPARK_SINKS "GraphiteSink", .open = graphite_open, .report = graphite_report},
-        {.name = SPARK_SINKS "StatsdSink", .open = statsd_open, .report = statsd_report},
-        {.name = SPARK_SINKS "Slf4jSink", .open = log_sink_open, .report = log_sink_report},
-        {.name = "firesteel.PushGatewaySink", .open = push_open, .report = push_report, .end = push_end},
-        {.name = "com.banzaicloud.spark.metrics.sink.PrometheusSink",
-         .open = push_open,
-         .report = push_report,
-         .end = push_end},
+static const struct metrics_sink_class graphite_sink = {
+        .name = SPARK_SINKS "GraphiteSink", .open = graphite_open, .report = graphite_report};
+static const struct metrics_sink_class statsd_sink = {
+        .name = SPARK_SINKS "StatsdSink", .open = statsd_open, .report = statsd_report};
+static const struct metrics_sink_class log_sink = {
+        .name = SPARK_SINKS "Slf4jSink", .open = log_sink_open, .report = log_sink_report};
+static const struct metrics_sink_class push_sink = {
+        .name = "firesteel.PushGatewaySink", .open = push_open, .report = push_report, .end = push_end};
+static const struct metrics_sink_class banzai_sink = {.name = "com.banzaicloud.spark.metrics.sink.PrometheusSink",
+                                                      .open = push_open,
+                                                      .report = push_report,
+                                                      .end = push_end};
+
+static const struct metrics_sink_class *const sink_classes[] = {
+        &metrics_console_sink, &metrics_csv_sink, &graphite_sink, &statsd_sink, &log_sink, &push_sink, &banzai_sink,
 };
 
 static void sink_filter(const struct metrics_sink *sink, struct metrics_snapshot *m)
@@ -429,16 +413,9 @@ static int metrics_system_add(struct metrics_system *system, const struct metric
                 log_warn("MetricsSystem", "Sink %s has no effect: this process has no JVM", name);
                 return 0;
         }
-        if (strcmp(name, SPARK_SINKS "ConsoleSink") == 0 || strcmp(name, SPARK_SINKS "CsvSink") == 0) {
-                log_warn("MetricsSystem",
-                         "Sink %s has no effect: Firesteel does not implement it. Use " SPARK_SINKS "Slf4jSink, which "
-                         "writes log lines",
-                         name);
-                return 0;
-        }
         for (size_t i = 0; !class && i < ARRAY_SIZE(sink_classes); i++)
-                if (strcmp(name, sink_classes[i].name) == 0)
-                        class = &sink_classes[i];
+                if (strcmp(name, sink_classes[i]->name) == 0)
+                        class = sink_classes[i];
         if (!class)
                 return error_set(error, -EINVAL, "Sink class %s cannot be instantiated: Firesteel has no such sink",
                                  name);

@@ -6,6 +6,8 @@
  *
  * | class | |
  * |---|---|
+ * | org.apache.spark.metrics.sink.ConsoleSink | standard output |
+ * | org.apache.spark.metrics.sink.CsvSink | a file for each metric in a directory |
  * | org.apache.spark.metrics.sink.GraphiteSink | TCP or UDP |
  * | org.apache.spark.metrics.sink.StatsdSink | UDP |
  * | org.apache.spark.metrics.sink.Slf4jSink | lines of the log, component "metrics" |

@@ -7,9 +7,13 @@
 #include "metrics/metrics_registry.h"
 #include "net/http/http_fixture.h"
 #include "unit/cases.h"
+#include "unit/temp_dir.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -137,9 +141,83 @@ static void peer_that_accepts_nothing_costs_a_second(void **state)
         close(fd);
 }
 
+static char *test_directory(const char *name)
+{
+        char *path = temp_dir_path(name);
+        assert_int_equal(mkdir(path, 0700), 0);
+        return path;
+}
+
+static char *file_text(const char *path)
+{
+        char *text = new_array(char, 4096);
+        FILE *f = fopen(path, "r");
+        assert_non_null(f);
+        text[fread(text, 1, 4095, f)] = '\0';
+        fclose(f);
+        return text;
+}
+
+static void csv_file_gets_one_header(void **state)
+{
+        _cleanup_free_ char *directory = test_directory(__func__);
+        option_set("class", "org.apache.spark.metrics.sink.CsvSink");
+        option_set("directory", directory);
+        sinks_report_once();
+        sinks_report_once();
+        _cleanup_free_ char *path = mem_printf("%s/app.1.driver.c.csv", directory);
+        _cleanup_free_ char *text = file_text(path);
+        assert_int_equal(strncmp(text, "t,count\n", 8), 0);
+        const char *second = strchr(text + 8, '\n');
+        assert_non_null(second);
+        int lines = 0;
+        for (const char *p = text; *p; p++)
+                lines += *p == '\n';
+        assert_int_equal(lines, 3);
+        assert_int_equal(strncmp(second - 3, ",12\n", 4), 0);
+}
+
+static void csv_sink_follows_no_link(void **state)
+{
+        _cleanup_free_ char *directory = test_directory(__func__);
+        _cleanup_free_ char *path = mem_printf("%s/app.1.driver.c.csv", directory);
+        _cleanup_free_ char *target = mem_printf("%s/target", directory);
+        _cleanup_free_ char *other = mem_printf("%s/app.1.driver.other.csv", directory);
+        assert_int_equal(symlink(target, path), 0);
+        option_set("class", "org.apache.spark.metrics.sink.CsvSink");
+        option_set("directory", directory);
+        sinks_report_once();
+        assert_int_not_equal(access(target, F_OK), 0);
+        assert_int_equal(access(other, F_OK), 0); /* other metrics are written */
+}
+
+static void csv_directory_that_is_absent_stops_nothing(void **state)
+{
+        option_set("class", "org.apache.spark.metrics.sink.CsvSink");
+        option_set("directory", "/nonexistent/metrics");
+        sinks_report_once();
+}
+
+static void console_sink_writes_to_standard_output(void **state)
+{
+        _cleanup_free_ char *directory = test_directory(__func__);
+        _cleanup_free_ char *path = mem_printf("%s/out", directory);
+        int kept = dup(STDOUT_FILENO), fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        assert_true(kept >= 0 && fd >= 0);
+        fflush(stdout);
+        dup2(fd, STDOUT_FILENO);
+        option_set("class", "org.apache.spark.metrics.sink.ConsoleSink");
+        sinks_report_once();
+        dup2(kept, STDOUT_FILENO);
+        close(kept);
+        close(fd);
+        _cleanup_free_ char *text = file_text(path);
+        assert_non_null(strstr(text, "\napp/1.driver.c\n             count = 12\n"));
+}
+
 static void sinks_without_effect_stop_nothing(void **state)
 {
-        static const char *const cases[] = {"JmxSink", "ConsoleSink", "CsvSink", "MetricsServlet", "PrometheusServlet"};
+        static const char *const cases[] = {"JmxSink", "MetricsServlet", "PrometheusServlet"};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct metrics_system *system = NULL;
                 _cleanup_free_ char *class = mem_printf("org.apache.spark.metrics.sink.%s", cases[i]);
@@ -159,9 +237,15 @@ static void invalid_sinks_are_refused(void **state)
                 {"org.apache.spark.metrics.sink.GraphiteSink", "port", "1",
                  "Sink class org.apache.spark.metrics.sink.GraphiteSink cannot be instantiated: Graphite sink requires "
                  "'host' property."},
+                {"org.apache.spark.metrics.sink.CsvSink", "directory", "",
+                 "Sink class org.apache.spark.metrics.sink.CsvSink cannot be instantiated: directory is empty. Set it "
+                 "to an existing directory"},
                 {"org.apache.spark.metrics.sink.StatsdSink", "period", "0",
                  "Sink class org.apache.spark.metrics.sink.StatsdSink cannot be instantiated: Polling period 0 SECONDS "
                  "below than minimal polling period "},
+                {"org.apache.spark.metrics.sink.ConsoleSink", "unit", "weeks",
+                 "Sink class org.apache.spark.metrics.sink.ConsoleSink cannot be instantiated: No enum constant "
+                 "java.util.concurrent.TimeUnit.weeks"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct metrics_system *system = NULL;
@@ -182,8 +266,12 @@ int main(void)
                 CASE(graphite_sends_what_matches),
                 CASE(pushgateway_gets_and_deletes_the_group),
                 CASE(peer_that_accepts_nothing_costs_a_second),
+                CASE(csv_file_gets_one_header),
+                CASE(csv_sink_follows_no_link),
+                CASE(csv_directory_that_is_absent_stops_nothing),
+                CASE(console_sink_writes_to_standard_output),
                 CASE(sinks_without_effect_stop_nothing),
                 CASE(invalid_sinks_are_refused),
         };
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }
