@@ -3,6 +3,7 @@ import glob
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 import uuid
@@ -93,7 +94,7 @@ static int64_t touch(fst_task *task, int64_t x)
 {
         const struct how *how = fst_captured(task);
         char mode = how->mode[0];
-        if (x != POISON)
+        if (x != POISON || mode == 'q')
                 return x;
         mark(how);
         if (mode == 's')
@@ -397,6 +398,41 @@ def test_the_reaper_ends_an_executor_whose_thread_loops(run):
                      r"stopped within 500 ms \(spark\.task\.reaper\.killTimeout\)\. It is in touch in trials\.so, on thread", done.err)
     assert done.lost_executors() == 1
     assert done.processes == []
+
+
+def next_report(slot):
+    """Waits until the slot of an executor with fault points is about to report a batch of tasks."""
+    while slot.recv(256).split()[2] != b"reduce":
+        slot.send(b".")
+
+
+def test_the_reaper_forgets_a_task_that_is_killed_while_it_is_reported(program, tmp_path):
+    command, environment, mark = submission(program, tmp_path, "quiet", "wait", master="local-cluster[1,1,1024]", isolation="none",
+                                            **{**REAPER, "spark.task.reaper.killTimeout": "100s"})
+    log = tmp_path / "log"
+    with socket.socket(socket.AF_UNIX) as points, open(log, "w", encoding="utf-8") as errors:
+        points.bind(str(tmp_path / "points"))
+        points.listen()
+        points.settimeout(40)
+        with subprocess.Popen(command, cwd=tmp_path, env=dict(environment, FIRESTEEL_FAULT_POINTS=str(tmp_path / "points")), text=True,
+                              stdout=subprocess.PIPE, stderr=errors) as application:
+            with points.accept()[0] as loop:
+                loop.recv(256)  # it registers
+                loop.send(b".")
+                with points.accept()[0] as slot:
+                    next_report(slot)
+                    (tmp_path / "mark.pid").write_text(str(2**22 + 1))  # no process has this id
+                    (tmp_path / "mark").touch()  # the application cancels its job
+                    assert wait_for(lambda: "Executor is trying to kill task" in log.read_text()), log.read_text()
+                    slot.send(b".")
+                    next_report(slot)  # of the next job, so the driver knows the outcomes of the first one
+                    before = len(log.read_text())
+                    time.sleep(0.5)  # the reaper looks each 100 ms
+            points.close()  # the next ones stop nowhere
+            out, _ = application.communicate(timeout=60)
+    assert out.split() == ["-1", "1000"], log.read_text()
+    assert "is still running" not in log.read_text()[before:]
+    assert wait_for(lambda: not marked_processes(mark))
 
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer has memory beside what a task process may allocate")

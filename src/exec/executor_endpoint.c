@@ -52,26 +52,12 @@ static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *
         firesteel__stage_header__free_unpacked(header, NULL);
 }
 
-/* Returns the slot that has task @id, or -1. */
-static int executor_endpoint_slot_of(struct executor *x, int64_t id)
-{
-        int slot = -1;
-        pthread_mutex_lock(&x->lock);
-        for (int s = 0; s < x->options->cores && slot < 0; s++) {
-                const struct task_batch *run = x->running[s];
-                if (run && id >= run->tasks[0].info.id && id < run->tasks[0].info.id + run->n)
-                        slot = s;
-        }
-        pthread_mutex_unlock(&x->lock);
-        return slot;
-}
-
 static void executor_endpoint_kill_task(struct executor *x, const struct rpc_message *m)
 {
         Firesteel__KillTask *kill = firesteel__kill_task__unpack(NULL, m->len, m->body);
         if (!kill)
                 return;
-        int slot = executor_endpoint_slot_of(x, kill->task_id);
+        int slot = executor_mark_killed(x, kill->task_id);
         if (slot >= 0) {
                 log_info("Executor", "Executor is trying to kill task TID %" PRId64 ", reason: %s", kill->task_id,
                          kill->reason);

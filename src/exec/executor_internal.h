@@ -89,6 +89,12 @@ void executor_batch_done(void *executor, struct task_batch *run);
 void executor_send_outbox(uv_async_t *handle);
 void executor_look(uv_timer_t *timer);
 
+/*
+ * Marks task @task_id as killed if it runs or its outcome is not yet in the outbox. Returns its slot, or -1. The slot
+ * monitor then gets the end of the task, so the caller may start to watch it.
+ */
+int executor_mark_killed(struct executor *x, int64_t task_id);
+
 /* True if no task runs. Any thread. */
 bool executor_is_idle(struct executor *x);
 

@@ -60,11 +60,6 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
                 .max_direct = (size_t)x->max_direct_result, .keep = keep_result, .owner = x};
         struct stage_context *work = run->work;
         fault_point(work && work->shuffled ? FAULT_MAP : FAULT_REDUCE);
-        pthread_mutex_lock(&x->lock);
-        for (int i = 0; i < run->n; i++)
-                if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
-                        vec_push(&x->through, run->tasks[i].info.id);
-        pthread_mutex_unlock(&x->lock);
         for (int i = 0; i < run->n && work && work->shuffled; i++) {
                 struct slot_task *t = &run->tasks[i];
                 if (t->shuffle_output)
@@ -76,6 +71,10 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
         pthread_mutex_lock(&x->lock);
         bool first = x->outbox.len == 0;
         buf_append(&x->outbox, status.data, status.len);
+        /* Under the same lock as the removal: a task that was killed while it was reported has ended, too. */
+        for (int i = 0; i < run->n; i++)
+                if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
+                        vec_push(&x->through, run->tasks[i].info.id);
         if (x->running[run->slot] == run)
                 x->running[run->slot] = NULL;
         run->next = x->spare;
@@ -88,6 +87,21 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
 void executor_batch_done(void *owner, struct task_batch *run)
 {
         report_outcomes(owner, run);
+}
+
+int executor_mark_killed(struct executor *x, int64_t task_id)
+{
+        int slot = -1;
+        pthread_mutex_lock(&x->lock);
+        for (int s = 0; s < x->options->cores && slot < 0; s++) {
+                struct task_batch *run = x->running[s];
+                if (!run || task_id < run->tasks[0].info.id || task_id >= run->tasks[0].info.id + run->n)
+                        continue;
+                __atomic_store_n(&run->tasks[task_id - run->tasks[0].info.id].killed, 1, __ATOMIC_RELAXED);
+                slot = s;
+        }
+        pthread_mutex_unlock(&x->lock);
+        return slot;
 }
 
 bool executor_is_idle(struct executor *x)
