@@ -222,6 +222,51 @@ def test_a_crash_of_main_does_not_speak_of_tasks(shared):
     assert "isolation" not in done.stderr
 
 
+FORGETFUL = """
+#include <firesteel/firesteel.h>
+#include <stdlib.h>
+
+static int fail(fst_task *task, int64_t n) { return fst_fail(task, "no"); }
+
+int main(int argc, char **argv)
+{
+        fst_conf *conf = fst_conf_new();
+        if (argv[2][0] == 'b')
+                fst_conf_set(conf, "spark.task.cpus", "x");
+        fst_context *sc = fst_context_new_conf(conf);
+        fst_rdd *numbers = fst_range_n(sc, 0, 10, 2);
+        int r = argv[2][0] == 'f' ? fst_foreach(numbers, fail) : fst_count(numbers, &(int64_t){0});
+        if (argv[1][0] == 's')
+                return fst_context_stop(sc) && r ? 0 : 4;
+        if (argv[1][0] == 'e')
+                exit(argv[1][1] - '0');
+        return argv[1][1] - '0';
+}
+"""
+
+
+@pytest.mark.parametrize("way, what, status", [
+    ("m0", "works", 0), ("e0", "works", 0), ("m3", "works", 3),
+    ("m0", "fails", 1), ("e0", "fails", 1), ("m3", "fails", 3), ("e3", "fails", 3), ("stop", "fails", 0),
+    ("m0", "begins", 1), ("e0", "begins", 1), ("m3", "begins", 3), ("stop", "begins", 0)])
+def test_main_that_forgets_to_stop_its_context(shared, tmp_path, way, what, status):
+    """The exit status is 1 after a failure that main ignores, and the event log is complete in any case."""
+    (shared / "forgetful.c").write_text(FORGETFUL)
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "--master", "local[2]", "--conf", "spark.log.level=WARN", "--conf",
+                        "spark.eventLog.enabled=true", "--conf", "spark.eventLog.compress=false", "--conf",
+                        f"spark.eventLog.dir={tmp_path}", "forgetful.c", way, what])
+    assert done.returncode == status, done.stderr
+    failure = {"fails": r"foreach at forgetful\.c:\d+", "begins": "starting the context"}.get(what)
+    told = [line for line in done.stderr.splitlines() if "without fst_context_stop" in line]
+    assert len(told) == (way[1] == "0" and failure is not None)
+    if told:
+        assert re.search(rf"ERROR SparkContext: {failure} failed, and main ended with status 0 without fst_context_stop", told[0])
+        assert told[0] == last_line(done)
+    assert len(list(tmp_path.iterdir())) == (what != "begins")
+    assert not list(tmp_path.rglob("*.inprogress"))
+    assert all('"SparkListenerApplicationEnd"' in log.read_text().splitlines()[-1] for log in tmp_path.rglob("events_*"))
+
+
 # ------------------------------------------------------------------------------------------------ configuration
 
 @pytest.mark.parametrize("setting, message", [

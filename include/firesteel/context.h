@@ -47,6 +47,9 @@ FST_API fst_context *fst_context_new_conf_at(fst_conf *conf, fst_site site);
  * Stop the context: cancel running jobs, release files and memory, close the event log. Returns 0, or the status of the
  * first action that failed, or -EINVAL after a call with an invalid argument. Do not use a handle of this context
  * afterwards: such a call logs an error. If `main` returns a negative status, spark-submit exits with 1.
+ *
+ * A context that runs when `main` returns, or when the application calls exit(), is stopped too, as in Spark. If it has
+ * a failed action, an exit status 0 then becomes 1.
  */
 FST_API int fst_context_stop(fst_context *sc);
 

@@ -30,6 +30,7 @@
 #include "driver/backend/local_backend.h"
 #include "driver/local_properties.h"
 #include "driver/plugins.h"
+#include "driver/unstopped_context.h"
 #include "driver/events/progress_bar.h"
 #include "exec/executor_attributes.h"
 #include "exec/guard/memory_budget.h"
@@ -400,13 +401,8 @@ static void context_backend_leave(void *owner, struct scheduler_backend *backend
                 backend->class->leave(backend);
 }
 
-/*
- * A signal ends the process: end tasks, close the event log, remove files. Threads of the application may still run.
- * Their calls fail, and fst_context_stop never returns to them.
- */
-static void context_on_signal(void *context)
+static void context_close(struct fst_context *sc)
 {
-        struct fst_context *sc = context;
         progress_bar_stop(steal(sc->progress));
         context_stop_actions(sc, SIGNAL_TIMEOUT_S);
         job_runner_call(sc->runner, context_backend_leave, NULL);
@@ -419,6 +415,18 @@ static void context_on_signal(void *context)
         driver_metrics_stop(steal(sc->metrics));
         driver_log_free(steal(sc->driver_log));
         exec_env_remove_files(&sc->env);
+}
+
+/* fst_context_stop never returns to threads of the application. */
+static void context_on_signal(void *context)
+{
+        context_close(context);
+}
+
+void context_end(struct fst_context *sc)
+{
+        exit_hooks_remove(context_on_signal, sc);
+        context_close(sc);
 }
 
 struct fst_context *context_alloc(struct fst_conf *conf)
@@ -468,6 +476,11 @@ FST_API fst_context *fst_context_new_conf_at(fst_conf *conf, fst_site site)
         live_handle_add(HANDLE_CONTEXT, sc);
         if (taken) {
                 sc->status = context_start(sc, site);
+                unstopped_context_watch();
+                if (sc->status)
+                        unstopped_context_failed(sc);
+                else
+                        unstopped_context_forget(NULL);
         } else {
                 sc->status = error_set(&sc->error, -EINVAL,
                                        conf ? "the configuration does not exist: another context has it, it was freed, "
@@ -556,6 +569,7 @@ FST_API int fst_context_stop(fst_context *sc)
                 return -EINVAL;
         }
         exit_hooks_remove(context_on_signal, sc);
+        unstopped_context_forget(sc);
         context_stop_actions(sc, 0);
         live_handle_remove(HANDLE_CONTEXT, sc);
         int status = sc->first_failure; /* an action that was still running counts too */
@@ -594,6 +608,7 @@ FST_API int fst_context_stop(fst_context *sc)
         free(sc->app_name);
         free(sc->user);
         free(sc->attempt_id);
+        free(sc->failed_action);
         free(sc->host);
         error_deinit(&sc->error);
         conf_free(sc->conf);
@@ -636,8 +651,10 @@ int context_action_failed(struct fst_context *sc, const char *action, int status
                 log_multiline(LOG_ERROR, "SparkContext", "%s failed: %s", action, error_message(error));
         error_deinit(error);
         pthread_mutex_lock(&sc->lock);
-        if (!sc->first_failure)
+        if (!sc->first_failure) {
                 sc->first_failure = status;
+                sc->failed_action = mem_strdup(action);
+        }
         pthread_mutex_unlock(&sc->lock);
         return status;
 }

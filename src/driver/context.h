@@ -69,6 +69,7 @@ struct fst_context {
         bool stopping;                  /* fst_context_stop has begun; atomic */
         pthread_mutex_t lock;           /* guards the fields below */
         int first_failure;              /* of any action; 0: none failed */
+        char *failed_action;            /* the first that failed: "count at app.c:12"; NULL: none */
         bool clean;                     /* RDDs were released (driver/cleaner.c) */
         int acting;                     /* threads inside an action; fst_context_stop waits for them */
         pthread_cond_t acted;           /* signalled when one leaves */
@@ -99,6 +100,12 @@ int context_action_failed(struct fst_context *sc, const char *action, int status
  */
 fst_context *context_enter(fst_context *sc);
 void context_leave(fst_context **sc);
+
+/*
+ * Ends @sc because the process ends: cancels its jobs, waits a moment for their tasks, closes the event log, removes
+ * files. Frees nothing, because threads of the application may still use @sc. Their calls fail.
+ */
+void context_end(struct fst_context *sc);
 
 int64_t context_now_ms(void);
 

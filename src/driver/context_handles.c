@@ -52,6 +52,16 @@ void context_yield(const fst_context *sc)
         pthread_mutex_unlock(&lock);
 }
 
+fst_context *context_claim_end(void)
+{
+        pthread_mutex_lock(&lock);
+        fst_context *sc = (fst_context *)running.context; /* not freed before it yields, under the lock */
+        if (sc && __atomic_exchange_n(&sc->stopping, true, __ATOMIC_ACQ_REL))
+                sc = NULL;
+        pthread_mutex_unlock(&lock);
+        return sc;
+}
+
 /* ---------------------------------------------------------------------------------------------------- checks */
 
 static fst_context *refused;

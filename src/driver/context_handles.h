@@ -19,6 +19,12 @@ int context_claim(const fst_context *sc, fst_site site, struct fst_error *error)
 /* @sc has stopped, or could not start. Does nothing if another context is running. */
 void context_yield(const fst_context *sc);
 
+/*
+ * Returns the running context and marks it as stopping, or NULL if there is none, or if another thread stops it. The
+ * caller then calls context_end.
+ */
+fst_context *context_claim_end(void);
+
 bool context_is_refused(const fst_context *sc);
 
 /* Whether @given, an argument of @function, is NULL. If so, reports that @function needs @what (context_misused). */

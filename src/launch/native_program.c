@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "driver/unstopped_context.h"
 #include "exec/app/app_loader.h"
 #include "exec/app/changed_globals.h"
 #include "exec/app/sanitizers.h"
@@ -79,6 +80,7 @@ int native_program_run(const struct native_program *p, int *status, struct fst_e
                 error_errno(error, "standard output");
                 answer = 1;
         }
-        *status = answer < 0 ? 1 : answer; /* a status of fst_context_stop, which must not look like a signal's */
+        answer = answer < 0 ? 1 : answer; /* a status of fst_context_stop, which must not look like a signal's */
+        *status = unstopped_context_end(answer);
         return 0;
 }
