@@ -92,8 +92,9 @@ def test_damaged_lines_and_lost_events_are_reported(tmp_path):
 
 def test_wrong_logs(tmp_path):
     (tmp_path / "text").write_text("nothing\n")
-    (tmp_path / "log.lz4").write_text("x")
-    for log, message in (("none", "does not exist"), ("text", "it is not an event log of Spark"), ("log.lz4", "codec"),
+    (tmp_path / "log.lz4").write_text("x" * 30)
+    (tmp_path / "log.lzf").write_text("x")
+    for log, message in (("none", "does not exist"), ("text", "it is not an event log of Spark"), ("log.lz4", "LZ4Block"), ("log.lzf", "compressed with lzf"),
                          ("", "a directory without files events_N")):
         done = run("jobs", tmp_path / log)
         assert done.returncode == 1 and message in done.stderr, done.stderr

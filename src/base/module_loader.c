@@ -44,6 +44,7 @@ static const char *package_of(const char *message)
         } packages[] = {
                 {"libbz2.so", "libbz2-1.0"},
                 {"libcurl.so", "libcurl4"},
+                {"libsnappy.so", "libsnappy1v5"},
                 {"libssl.so", "libssl3"},
                 {"libcrypto.so", "libssl3"},
                 {"libkrb5.so", "libkrb5-3"},

@@ -9,10 +9,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/string_prefix.h"
-#include "io/codec/codec.h"
+#include "events/event_files.h"
 #include "io/fs/file_systems.h"
-#include "io/fs/path.h"
 #include "status/status.h"
 
 #include <inttypes.h>
@@ -24,8 +22,8 @@
 #define TABLE_HELP(name, summary, columns)                                                                               \
         "Usage: firesteel " name " LOG\n"                                                                                \
         "\n" summary " of an event log, which Firesteel or Spark 2.3 to 4.3 wrote.\n"                                    \
-        "LOG is a file, plain or compressed with zstd (.zstd), or the directory of a rolling log. It may be on a file\n" \
-        "system of a URI. The application may still run. Damaged lines are reported and skipped.\n"                      \
+        "LOG is a file, plain or compressed (.zstd, .lz4, .snappy), or the directory of a rolling log. It may be on a\n" \
+        "file system of a URI. The application may still run. Damaged lines are reported and skipped.\n"                 \
         "\n"                                                                                                             \
         "Columns: " columns ".\n"                                                                                        \
         "\n"                                                                                                             \
@@ -260,96 +258,23 @@ static void log_source_on_damaged(void *owner, size_t line, const char *problem)
                 fprintf(stderr, "Warning: %s: more lines are skipped\n", source->path);
 }
 
-/* Reads one file. Returns 0, or a negative code with @error. */
-static int log_source_read_file(struct log_source *source, const struct file_system *fs, const char *path,
-                                struct fst_error *error)
-{
-        struct open_file file = OPEN_FILE_INIT;
-        size_t room, got = 1;
-        if (text_ends_with(path, ".lz4") || text_ends_with(path, ".snappy") || text_ends_with(path, ".lzf"))
-                return error_set(error, -ENOTSUP,
-                                 "'%s' is compressed with a codec that this command cannot read: "
-                                 "write logs with spark.eventLog.compression.codec=zstd",
-                                 path);
-        int r = fs->open(fs, path, &file, error);
-        if (r < 0)
-                return r;
-        struct decoder *decoder = decoder_new();
-        bool zstd = text_ends_with(path, ".zstd") || text_ends_with(path, ".zstd.inprogress");
-        uint64_t offset = 0;
-        if (zstd)
-                r = decoder_start(decoder, CODEC_ZSTD, &file, error);
-        while (r == 0 && got > 0) {
-                char *to = event_reader_room(source->reader, &room);
-                if (zstd) {
-                        r = decoder_read(decoder, to, room, &got, error);
-                } else {
-                        ssize_t n = fs->read_at(&file, to, room, offset, error);
-                        r = n < 0 ? (int)n : 0;
-                        got = n < 0 ? 0 : (size_t)n;
-                        offset += got;
-                }
-                if (r == 0)
-                        event_reader_filled(source->reader, got);
-        }
-        if (r == -EBADMSG && text_ends_with(path, ".inprogress")) { /* its last frame is being written */
-                error_deinit(error);
-                r = 0;
-        }
-        decoder_free(decoder);
-        fs->close(&file, NULL);
-        return r;
-}
-
-struct log_file {
-        long number;
-        const char *path;
-};
-
-static int log_file_compare(const void *a, const void *b)
-{
-        const struct log_file *x = a, *y = b;
-        return (x->number > y->number) - (x->number < y->number);
-}
-
-/* Reads the files events_1_…, events_2_… of a rolling log in this order. */
-static int log_source_read_directory(struct log_source *source, const struct file_system *fs, const char *path,
-                                     struct fst_error *error)
-{
-        struct file_list list = {0};
-        VEC(struct log_file) files = {0};
-        int r = fs->list(fs, path, &list, error);
-        for (size_t i = 0; r == 0 && i < list.len; i++) {
-                const char *name = path_name(list.data[i].path);
-                if (strncmp(name, "events_", 7) == 0)
-                        vec_push(&files, (struct log_file){strtol(name + 7, NULL, 10), list.data[i].path});
-        }
-        if (r == 0 && !files.len)
-                r = error_set(error, -ENOENT, "'%s' is a directory without files events_N_…: name a log", path);
-        qsort(files.data, files.len, sizeof(*files.data), log_file_compare);
-        for (size_t i = 0; r == 0 && i < files.len; i++) {
-                r = log_source_read_file(source, fs, files.data[i].path, error);
-        }
-        vec_deinit(&files);
-        file_list_deinit(&list);
-        return r;
-}
-
 static int log_source_read(struct log_source *source, struct fst_error *error)
 {
+        enum { PIECE = 1 << 20 };
         _cleanup_free_ char *path = NULL;
         const struct file_system *fs;
-        struct file_status found = {0};
+        struct event_log_info log;
+        bool ended = false;
         int r = file_system_resolve(source->path, &path, &fs, error);
         if (r == 0)
-                r = fs->stat(fs, path, &found, error);
-        if (r == -ENOENT)
-                return error_set(error, r, "'%s' does not exist", source->path);
+                r = event_log_look_up(fs, path, &log, error);
         if (r < 0)
                 return r;
-        r = found.directory ? log_source_read_directory(source, fs, path, error)
-                            : log_source_read_file(source, fs, path, error);
-        file_status_deinit(&found);
+        struct event_log_stream *stream = event_log_stream_new(fs, source->reader);
+        while (r == 0 && !ended)
+                r = event_log_stream_read(stream, &log, PIECE, &ended, error);
+        event_log_stream_free(stream);
+        event_log_deinit(&log);
         event_reader_end(source->reader, true);
         if (r == 0 && !event_reader_counts(source->reader).events)
                 r = error_set(error, -EINVAL, "'%s' has no event: it is not an event log of Spark", source->path);

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -86,6 +87,12 @@ int decoder_start(struct decoder *d, enum codec_kind kind, struct open_file *fil
 /* Returns up to @size decompressed bytes; *@got is 0 only at the end. Returns -EBADMSG if the file is corrupt or
  * truncated, with its name and the offset of compressed bytes in the message, or the error of the file system. */
 int decoder_read(struct decoder *d, void *data, size_t size, size_t *got, struct fst_error *error);
+
+/*
+ * Sets whether the file is @growing: its end inside a frame is then no error, but the present end of the text. After
+ * each call the file is read on beyond an end that was seen before. For zstd; decoder_start resets it.
+ */
+void decoder_set_growing(struct decoder *d, bool growing);
 
 /* Compressed bytes read from the file since decoder_start. */
 uint64_t decoder_bytes(const struct decoder *d);

@@ -34,6 +34,7 @@ struct decoder {
         bool between; /* at the beginning, or after a frame */
         bool any;     /* a complete frame was read */
         bool padding; /* zeros after the last gzip member: no other data may follow */
+        bool growing; /* the end of the file is not the end of its content */
 
         z_stream zlib;
         bool zlib_ready;
@@ -138,9 +139,15 @@ int decoder_start(struct decoder *d, enum codec_kind kind, struct open_file *fil
         d->file = file;
         d->position = 0;
         d->at = d->filled = 0;
-        d->input_ended = d->any = d->padding = false;
+        d->input_ended = d->any = d->padding = d->growing = false;
         d->between = true;
         return 0;
+}
+
+void decoder_set_growing(struct decoder *d, bool growing)
+{
+        d->growing = growing;
+        d->input_ended = false;
 }
 
 uint64_t decoder_bytes(const struct decoder *d)
@@ -287,8 +294,11 @@ int decoder_read(struct decoder *d, void *data, size_t size, size_t *got, struct
                 int r = decoder_step(d, data, room, &made, error);
                 if (r < 0)
                         return r;
-                if (made == 0 && d->at == before && d->input_ended && !d->between)
+                if (made == 0 && d->at == before && d->input_ended && !d->between) {
+                        if (d->growing)
+                                break;
                         return decoder_corrupt(d, "the file is truncated", error);
+                }
         }
         *got = made;
         return 0;
