@@ -2,7 +2,9 @@
 #include "text/json_writer.h"
 
 #include "text/json_string.h"
+#include "text/number_format.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void new_line(struct json_out *j)
@@ -81,6 +83,23 @@ void json_text(struct json_out *j, const char *name, const char *value)
 
 void json_int(struct json_out *j, const char *name, int64_t value)
 {
+        char digits[NUMBER_I64_SIZE];
         json_writer_next(j, name);
-        buf_printf(j->out, "%lld", (long long)value);
+        buf_append(j->out, digits, number_format_i64(digits, value));
+}
+
+void json_double(struct json_out *j, const char *name, double value)
+{
+        char digits[NUMBER_F64_SIZE];
+        const char *quote = isfinite(value) ? "" : "\"";
+        json_writer_next(j, name);
+        buf_puts(j->out, quote);
+        buf_append(j->out, digits, number_format_f64(digits, value));
+        buf_puts(j->out, quote);
+}
+
+void json_bool(struct json_out *j, const char *name, bool value)
+{
+        json_writer_next(j, name);
+        buf_puts(j->out, value ? "true" : "false");
 }

@@ -37,3 +37,5 @@ void json_list(struct json_out *j, const char *name);
 void json_list_end(struct json_out *j);
 void json_text(struct json_out *j, const char *name, const char *value); /* NULL: null */
 void json_int(struct json_out *j, const char *name, int64_t value);
+void json_double(struct json_out *j, const char *name, double value); /* as Java's Double.toString; "NaN" in quotes */
+void json_bool(struct json_out *j, const char *name, bool value);

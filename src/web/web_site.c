@@ -204,10 +204,12 @@ static bool web_site_may_view(struct web_request *q)
 
 static void web_site_set_headers(const struct web_site *s, struct http_call *call)
 {
-        _cleanup_free_ char *policy =
-                mem_printf("default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri "
-                           "'none'; frame-ancestors %s",
-                           s->frame_ancestors);
+        _cleanup_free_ char *policy = mem_printf(
+                "default-src 'none'; %s; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
+                "frame-ancestors %s",
+                s->options.scripts ? "script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'"
+                                   : "style-src 'self'",
+                s->frame_ancestors);
         http_call_set_header(call, "Cache-Control", "no-cache, no-store, must-revalidate");
         http_call_set_header(call, "Content-Security-Policy", policy);
         http_call_set_header(call, "X-Frame-Options", s->frame_options);
@@ -364,6 +366,18 @@ static int web_site_read_conf(struct web_site *s, struct fst_error *error)
         return 0;
 }
 
+/* Listens at a port, or with options.any_port at a free one if that and its successors are taken. */
+static int web_site_listen(const struct web_site *s, struct http_server_options *o, struct http_server **out,
+                           struct fst_error *error)
+{
+        int r = http_server_new(o, out, error);
+        if (r != -EADDRINUSE || !s->options.any_port)
+                return r;
+        error_deinit(error);
+        o->port = 0;
+        return http_server_new(o, out, error);
+}
+
 static int web_site_listen_plain(struct web_site *s, int retries, struct fst_error *error)
 {
         struct http_server_options o = {.loop = s->options.loop,
@@ -373,7 +387,7 @@ static int web_site_listen_plain(struct web_site *s, int retries, struct fst_err
                                         .max_retries = retries,
                                         .handle = s->https ? web_site_on_plain_call : web_site_on_call,
                                         .owner = s};
-        return http_server_new(&o, &s->http, error);
+        return web_site_listen(s, &o, &s->http, error);
 }
 
 static int web_site_make_token(struct web_site *s, struct fst_error *error)
@@ -394,7 +408,7 @@ static int web_site_listen_all(struct web_site *s, struct fst_error *error)
         int r = conf_get_int(s->options.conf, "spark.port.maxRetries", &retries, error);
         if (r < 0)
                 return r;
-        r = tls_conf_read(&tls, s->options.conf, "standalone", error);
+        r = tls_conf_read(&tls, s->options.conf, s->options.tls_space ? s->options.tls_space : "standalone", error);
         if (r == 0 && tls.enabled) {
                 int port = s->options.port + TLS_PORT_OFFSET;
                 struct http_server_options o = {
@@ -410,7 +424,7 @@ static int web_site_listen_all(struct web_site *s, struct fst_error *error)
                         .handle = web_site_on_call,
                         .owner = s,
                 };
-                r = http_server_new(&o, &s->https, error);
+                r = web_site_listen(s, &o, &s->https, error);
         }
         tls_conf_deinit(&tls);
         return r < 0 ? r : web_site_listen_plain(s, (int)retries, error);

@@ -14,7 +14,7 @@
  * the environment, or X-Forwarded-Context of the request. With spark.ui.reverseProxy, a site without its own base is
  * behind a master's proxy, and its header wins over the shared configuration.
  *
- * With spark.ssl.standalone.enabled, the pages are at the TLS port, and the other port redirects there.
+ * With spark.ssl.SPACE.enabled, the pages are at the TLS port, and the other port redirects there.
  */
 #pragma once
 
@@ -47,7 +47,10 @@ struct web_site_options {
         const char *name;            /* "MasterUI" */
         const char *host;            /* address to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
         int port;
-        const char *base; /* the pages' address in a proxy: "https://gate/spark"; NULL: unset */
+        const char *base;      /* the pages' address in a proxy: "https://gate/spark"; NULL: unset */
+        const char *tls_space; /* certificates from spark.ssl.SPACE.*; NULL: "standalone" */
+        bool scripts;          /* pages have scripts and style attributes of their own */
+        bool any_port;         /* if the port and its successors are taken, listen on a free one */
         /* Answers @q, now or later, with one of the functions below. */
         void (*serve)(void *owner, struct web_request *q);
         void *owner;

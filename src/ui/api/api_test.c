@@ -1,0 +1,257 @@
+/* The resources of /api/v1: paths, parameters, errors and JSON; see api.h. */
+#include "ui/ui_fixture.h"
+#include "unit/cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define APP "/api/v1/applications/app-1"
+
+static struct executor_ref executors[] = {
+        {.id = "1", .host = "h1"}, {.id = "2", .host = "h2"}, {.id = "10", .host = "h1"}};
+
+static void add_executors(struct status *s)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(executors); i++) {
+                status_on_executor_added(s, &(struct executor_added){.id = executors[i].id,
+                                                                     .host = executors[i].host,
+                                                                     .ms = 1500000000000,
+                                                                     .total_cores = 2});
+                status_on_block_manager_added(
+                        s, &(struct block_manager_added){
+                                   .manager = {.executor_id = executors[i].id, .host = executors[i].host, .port = 7},
+                                   .max_on_heap_memory = 1000});
+        }
+}
+
+static void run_task(struct status *s, int64_t id, int index, int64_t run_ms, enum task_state state)
+{
+        struct task_end e = {.info = {.id = id,
+                                      .launch_ms = 1500000001000,
+                                      .executor = &executors[id % 3],
+                                      .stage_id = 3,
+                                      .index = index,
+                                      .partition = index},
+                             .finish_ms = 1500000001000 + run_ms + 5,
+                             .state = (uint8_t)state,
+                             .metrics = {.executor_run_ms = run_ms}};
+        struct task_detail killed = {.message = "another attempt succeeded"};
+        e.detail = state == TASK_KILLED ? &killed : NULL;
+        status_on_task_start(s, &(struct task_start){.info = e.info});
+        if (state != TASK_RUNNING)
+                status_on_task_end(s, &e);
+}
+
+/* Job 7 with stages 2 (skipped) and 3: four tasks of which one failed, one was killed, and one runs. */
+static void add_job(struct status *s)
+{
+        struct stage_info stages[] = {{.id = 2, .name = "map at a.c:1", .tasks = 4},
+                                      {.id = 3, .name = "count at a.c:2", .tasks = 4}};
+        struct strmap properties = STRMAP_INIT;
+        strmap_set(&properties, "spark.jobGroup.id", "nightly");
+        status_on_job_start(
+                s, &(struct job_start){
+                           .id = 7, .ms = 1500000000500, .stages = stages, .n_stages = 2, .properties = &properties});
+        strmap_deinit(&properties);
+        stages[1].submission_ms = 1500000000600;
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = stages[1]});
+        run_task(s, 0, 0, 300, TASK_SUCCEEDED);
+        run_task(s, 1, 1, 100, TASK_SUCCEEDED);
+        run_task(s, 2, 2, 200, TASK_FAILED);
+        run_task(s, 3, 2, 50, TASK_KILLED);
+        run_task(s, 4, 3, 0, TASK_RUNNING);
+}
+
+static void fill(struct ui_fixture *f)
+{
+        add_executors(f->status);
+        add_job(f->status);
+        struct strmap properties = STRMAP_INIT;
+        strmap_set(&properties, "spark.app.name", "count");
+        strmap_set(&properties, "spark.my.password", "hidden");
+        status_on_environment_update(f->status, &(struct environment_update){.spark_properties = &properties});
+        strmap_deinit(&properties);
+}
+
+/* The start of a body, up to the length of @text. */
+static void assert_begins(const struct ui_answer *a, const char *text)
+{
+        if (strncmp(buf_text(&a->body), text, strlen(text)) != 0)
+                fail_msg("%s\ndoes not begin with\n%s", buf_text(&a->body), text);
+}
+
+static void answers_each_path_as_spark(void **state)
+{
+        static const struct {
+                const char *label, *path, *query;
+                int status;
+                const char *begin; /* of the body */
+        } rows[] = {
+                {"version", "/api/v1/version", "", 200, "{\n  \"spark\" : \"4.3.0\"\n}"},
+                {"applications", "/api/v1/applications", "", 200,
+                 "[ {\n  \"id\" : \"app-1\",\n  \"name\" : \"count\","},
+                {"no application passes", "/api/v1/applications", "status=completed", 200, "[ ]"},
+                {"states in any case", "/api/v1/applications", "status=COMPLETED&status=Running", 200, "[ {"},
+                {"limit", "/api/v1/applications", "limit=0", 200, "[ ]"},
+                {"negative limit", "/api/v1/applications", "limit=-1", 200, "[ ]"},
+                {"started too early", "/api/v1/applications", "minDate=2017-07-15", 200, "[ ]"},
+                {"in time", "/api/v1/applications", "minDate=2017-07-14T02:40:00.000GMT", 200, "[ {"},
+                {"one ms too late", "/api/v1/applications", "minDate=2017-07-14T02:40:00.001GMT", 200, "[ ]"},
+                {"with a zone", "/api/v1/applications", "minDate=2017-07-13T21:40:00.001-0500", 200, "[ ]"},
+                {"with a named zone", "/api/v1/applications", "minDate=2017-07-13T21:40:00.000EST", 200, "[ {"},
+                {"a running one has no end", "/api/v1/applications", "maxEndDate=2017-07-14", 200, "[ ]"},
+                {"a bad date", "/api/v1/applications", "maxDate=tomorrow", 400, "Couldn't parse date: tomorrow"},
+                {"a bad limit", "/api/v1/applications", "limit=x", 404, "<html>"},
+                {"a bad state", "/api/v1/applications", "status=x", 404, "<html>"},
+                {"application", APP, "", 200, "{\n  \"id\" : \"app-1\","},
+                {"unknown application", "/api/v1/applications/x", "", 404, "unknown app: x"},
+                {"unknown attempt", APP "/2", "", 404, "unknown app app-1, attempt 2"},
+                {"unknown application's jobs", "/api/v1/applications/x/jobs", "", 404, "no such app: x"},
+                {"unknown attempt's jobs", APP "/2/jobs", "", 404, "no such app: app-1/2"},
+                {"unknown resource of an attempt", APP "/2/nothing", "", 404, APP "/2/nothing"},
+                {"a log that cannot be read", "/api/v1/applications/broken/jobs", "", 500, "the log cannot be read"},
+                {"unknown resource", "/api/v1/nothing", "", 404, "<html>"},
+                {"jobs", APP "/jobs", "", 200, "[ {\n  \"jobId\" : 7,\n  \"name\" : \"count at a.c:2\","},
+                {"jobs of a state", APP "/jobs", "status=succeeded", 200, "[ ]"},
+                {"job", APP "/jobs/7", "", 200, "{\n  \"jobId\" : 7,"},
+                {"unknown job", APP "/jobs/8", "", 404, "unknown job: 8"},
+                {"a job that is no number", APP "/jobs/x", "", 404, APP "/jobs/x"},
+                {"a job that is too large", APP "/jobs/99999999999", "", 404, "<html>"},
+                {"below a job", APP "/jobs/7/x", "", 404, APP "/jobs/7/x"},
+                {"stages", APP "/stages", "", 200, "[ {\n  \"status\" : \"ACTIVE\",\n  \"stageId\" : 3,"},
+                {"stages of two states", APP "/stages", "status=pending&status=failed", 200,
+                 "[ {\n  \"status\" : \"PENDING\",\n  \"stageId\" : 2,"},
+                {"a bad state of stages", APP "/stages", "status=x", 404, "<html>"},
+                {"attempts", APP "/stages/3", "", 200, "[ {\n  \"status\" : \"ACTIVE\","},
+                {"unknown stage", APP "/stages/9", "", 404, "unknown stage: 9"},
+                {"attempt", APP "/stages/3/0", "", 200, "{\n  \"status\" : \"ACTIVE\","},
+                {"unknown attempt of a stage", APP "/stages/3/1", "", 404,
+                 "unknown attempt for stage 3.  Found attempts: [0]"},
+                {"attempt of an unknown stage", APP "/stages/9/0", "", 404, "unknown stage: 9"},
+                {"below an attempt", APP "/stages/3/0/x", "", 404, APP "/stages/3/0/x"},
+                {"summary", APP "/stages/3/0/taskSummary", "quantiles=1,0.5,0", 200,
+                 "{\n  \"quantiles\" : [ 0.0, 0.5, 1.0 ],\n  \"duration\" : [ 105.0, 305.0, 305.0 ],"},
+                {"a bad quantile", APP "/stages/3/0/taskSummary", "quantiles=0.5,foo", 400,
+                 "Bad value for parameter \"quantiles\".  Expected a double, got \"foo\""},
+                {"summary without tasks", APP "/stages/2/0/taskSummary", "", 404,
+                 "No tasks reported metrics for 2 / 0 yet."},
+                {"summary of an unknown stage", APP "/stages/9/0/taskSummary", "", 404,
+                 "No tasks reported metrics for 9 / 0 yet."},
+                {"tasks", APP "/stages/3/0/taskList", "", 200, "[ {\n  \"taskId\" : 0,"},
+                {"tasks by time", APP "/stages/3/0/taskList", "sortBy=-runtime&length=1", 200,
+                 "[ {\n  \"taskId\" : 0,"},
+                {"tasks behind the end", APP "/stages/3/0/taskList", "offset=5", 200, "[ ]"},
+                {"tasks of a state", APP "/stages/3/0/taskList", "status=killed", 200, "[ {\n  \"taskId\" : 3,"},
+                {"tasks in a bad order", APP "/stages/3/0/taskList", "sortBy=x", 404, "<html>"},
+                {"tasks from a bad offset", APP "/stages/3/0/taskList", "offset=9999999999", 404, "<html>"},
+                {"tasks of an unknown stage", APP "/stages/9/0/taskList", "", 200, "[ ]"},
+                {"table by host", APP "/stages/3/0/taskTable",
+                 "numTasks=5&columnNameToSort=Host&order[0][dir]=desc&start=0&length=1", 200,
+                 "{\n  \"aaData\" : [ {\n    \"taskId\" : 4,"},
+                {"table by errors", APP "/stages/3/0/taskTable",
+                 "numTasks=5&columnNameToSort=Errors&order[0][dir]=desc&start=0&length=1", 200,
+                 "{\n  \"aaData\" : [ {\n    \"taskId\" : 2,"},
+                {"table by an unknown column", APP "/stages/3/0/taskTable",
+                 "numTasks=5&columnNameToSort=x&order[0][dir]=asc&start=0&length=1", 500, "The table of tasks"},
+                {"search in the table", APP "/stages/3/0/taskTable",
+                 "numTasks=5&columnNameToSort=Index&order[0][dir]=asc&start=0&length=9&search[value]=ANOTHER", 200,
+                 "{\n  \"aaData\" : [ {\n    \"taskId\" : 3,"},
+                {"executors", APP "/executors", "", 200, "[ {\n  \"id\" : \"2\",\n  \"hostPort\" : \"h2:7\","},
+                {"all executors", APP "/allexecutors", "", 200, "[ {\n  \"id\" : \"1\","},
+                {"threads of a bad executor", APP "/executors/x/threads", "", 400,
+                 "Invalid executorId: neither 'driver' nor number."},
+                {"threads of an unknown executor", APP "/executors/5/threads", "", 404, "Executor does not exist."},
+                {"unknown threads", APP "/executors/1/threads", "", 404, "No thread dump is available."},
+                {"threads of a task", APP "/threads", "taskId=3&executorId=1", 404,
+                 "Task '3' is not running on Executor '1' right now"},
+                {"processes", APP "/allmiscellaneousprocess", "", 200, "[ ]"},
+                {"no RDDs", APP "/storage/rdd", "", 200, "[ ]"},
+                {"unknown RDD", APP "/storage/rdd/4", "", 404, "no rdd found w/ id 4"},
+                {"storage alone", APP "/storage", "", 404, APP "/storage"},
+                {"environment", APP "/environment", "", 200, "{\n  \"runtime\" : {\n    \"javaVersion\" : \"\","},
+                {"streaming", APP "/streaming/statistics", "", 404, "no streaming listener attached to "},
+                {"empty archive", APP "/logs", "", 200, "PK\005\006"},
+        };
+        struct ui_fixture f;
+        ui_fixture_begin(&f, true);
+        fill(&f);
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                print_message("%s\n", rows[i].label);
+                ui_fixture_ask(&f, rows[i].path, rows[i].query);
+                assert_begins(&f.answer, rows[i].begin);
+                assert_int_equal(f.answer.status, rows[i].status);
+                assert_int_equal(f.n_open, 0);
+        }
+        ui_fixture_end(&f);
+}
+
+static void hides_secrets_of_the_environment(void **state)
+{
+        struct ui_fixture f;
+        ui_fixture_begin(&f, true);
+        fill(&f);
+        ui_fixture_ask(&f, APP "/environment", "");
+        assert_non_null(strstr(buf_text(&f.answer.body), "[ \"spark.my.password\", \"*********(redacted)\" ]"));
+        assert_null(strstr(buf_text(&f.answer.body), "hidden"));
+        ui_fixture_end(&f);
+}
+
+static void refuses_users_without_the_right(void **state)
+{
+        struct ui_fixture f;
+        ui_fixture_begin(&f, false);
+        f.allowed_user = "ann";
+        ui_fixture_ask_as(&f, "bob", APP "/jobs", "");
+        assert_int_equal(f.answer.status, 403);
+        assert_string_equal(buf_text(&f.answer.body), "user \"bob\" is not authorized");
+        ui_fixture_ask_as(&f, "ann", APP "/jobs", "");
+        assert_int_equal(f.answer.status, 200);
+        assert_int_equal(f.n_open, 0);
+        ui_fixture_end(&f);
+}
+
+static void history_has_no_threads(void **state)
+{
+        struct ui_fixture f;
+        ui_fixture_begin(&f, false);
+        fill(&f);
+        ui_fixture_ask(&f, APP "/executors/driver/threads", "");
+        assert_int_equal(f.answer.status, 503);
+        assert_string_equal(buf_text(&f.answer.body), "Thread dumps not available through the history server.");
+        ui_fixture_end(&f);
+}
+
+/* A whole task, so that the order of keys is fixed. */
+static void writes_tasks_as_spark(void **state)
+{
+        static const char expected[] =
+                "[ {\n"
+                "  \"taskId\" : 3,\n  \"index\" : 2,\n  \"attempt\" : 0,\n  \"partitionId\" : 2,\n"
+                "  \"launchTime\" : \"2017-07-14T02:40:01.000GMT\",\n  \"duration\" : 55,\n"
+                "  \"executorId\" : \"1\",\n  \"host\" : \"h1\",\n  \"status\" : \"KILLED\",\n"
+                "  \"taskLocality\" : \"PROCESS_LOCAL\",\n  \"speculative\" : false,\n"
+                "  \"accumulatorUpdates\" : [ ],\n  \"errorMessage\" : \"another attempt succeeded\",\n"
+                "  \"taskMetrics\" : {\n    \"executorDeserializeTime\" : 0,\n";
+        struct ui_fixture f;
+        ui_fixture_begin(&f, false);
+        fill(&f);
+        ui_fixture_ask(&f, APP "/stages/3/0/taskList", "offset=3&length=1");
+        assert_begins(&f.answer, expected);
+        assert_non_null(
+                strstr(buf_text(&f.answer.body),
+                       "\n  \"executorLogs\" : { },\n  \"schedulerDelay\" : 5,\n  \"gettingResultTime\" : 0\n} ]"));
+        ui_fixture_end(&f);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(answers_each_path_as_spark),      cmocka_unit_test(hides_secrets_of_the_environment),
+                cmocka_unit_test(refuses_users_without_the_right), cmocka_unit_test(history_has_no_threads),
+                cmocka_unit_test(writes_tasks_as_spark),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+/*
+ * The applications of a site: the one of a driver, or those of a history server. A site asks its source for the list,
+ * and opens one application at a time.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "ui/app_view.h"
+
+struct fst_error;
+struct zip_writer;
+
+/* An attempt as lists show it. Texts live in the arena of the list. Times are ms since 1970. */
+struct app_attempt {
+        const char *id; /* NULL: the only one */
+        int64_t start_ms;
+        int64_t end_ms; /* -1: it runs */
+        int64_t updated_ms, duration_ms;
+        const char *user, *spark_version;
+        bool completed;
+        int exit_code;                    /* -1: unknown */
+        const char *log_source, *log_dir; /* name and path of the directory where the log was found; NULL: none */
+};
+
+struct app_summary {
+        const char *id, *name;
+        struct app_attempt *attempts; /* the newest first */
+        size_t n_attempts;
+};
+
+struct app_list {
+        struct arena texts; /* holds all that the summaries refer to */
+        VEC(struct app_summary) apps;
+};
+
+static inline void app_list_deinit(struct app_list *list)
+{
+        vec_deinit(&list->apps);
+        arena_deinit(&list->texts);
+}
+
+struct app_source;
+
+/* Any thread calls these, also at the same time. They may block: a history server reads a log. */
+struct app_source_class {
+        /* Appends all applications, in the order of the list page. With @id only that one, if it is known. */
+        void (*list)(struct app_source *source, const char *id, struct app_list *out);
+        /*
+         * Opens an attempt (@attempt NULL: the only one, or the latest as the source decides). Returns 0 and *@out,
+         * which the caller releases; -ENOENT without @error for an unknown one; or another negative code with @error.
+         */
+        int (*open)(struct app_source *source, const char *id, const char *attempt, struct app_view **out,
+                    struct fst_error *error);
+        void (*release)(struct app_source *source, struct app_view *view);
+        /* Writes the event logs of an application into an archive. NULL: there are none, the archive is empty. */
+        int (*write_logs)(struct app_source *source, const char *id, const char *attempt, struct zip_writer *zip,
+                          struct fst_error *error);
+};
+
+struct app_source {
+        const struct app_source_class *class;
+        bool is_history;
+        const char *app_id; /* of a driver: its application, which has the paths /jobs/ and so on */
+};

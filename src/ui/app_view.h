@@ -1,0 +1,77 @@
+/*
+ * One application as its pages and /api/v1 see it: the entities of its status core behind a lock, and what only the
+ * source of the application knows. A driver has one view, fed by the listener bus. A history server has one for each
+ * application that it has loaded.
+ *
+ *      app_view_read(view);
+ *      … copies what it needs from view->status …
+ *      app_view_end(view);
+ *
+ * A reader that needs more than some 10 ms calls app_view_pause now and then, so that a driver's events never wait for
+ * it.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "status/status.h"
+
+#include <pthread.h>
+
+struct app_view;
+struct redactor;
+
+/* One thread of a process, as a thread dump shows it. */
+struct app_thread {
+        int64_t id;
+        char name[64];
+        const char *state; /* Java's word: "RUNNABLE", "TIMED_WAITING". Static */
+        char place[256];   /* where it is; "": unknown */
+};
+
+/* What a source may be asked for. Any thread calls these. A member is NULL if the source cannot do it. */
+struct app_view_class {
+        /* Whether @user (NULL: unknown) may see the application. NULL: whoever may see the site. */
+        bool (*may_view)(struct app_view *view, const char *user);
+        /* Cancel a running job or stage. NULL: pages have no links for it. */
+        void (*kill_job)(struct app_view *view, int job);
+        void (*kill_stage)(struct app_view *view, int stage);
+        /*
+         * Returns the threads of a running executor, "driver" included: an array that the caller frees, and its length
+         * in @n. NULL: they are unknown.
+         */
+        struct app_thread *(*threads)(struct app_view *view, const char *executor, size_t *n);
+};
+
+struct app_view {
+        const struct app_view_class *class;
+        struct status *status;           /* read between app_view_read and app_view_end; never changed */
+        const struct redactor *redactor; /* hides secrets of the configuration; not NULL */
+        const char *spark_version;       /* shown by pages; NULL: that of the log */
+        bool is_live;                    /* the application runs in this process */
+
+        /* Private. */
+        pthread_mutex_t lock;
+        int n_writers; /* waiting ones; atomic */
+};
+
+void app_view_init(struct app_view *view, const struct app_view_class *class, struct status *status,
+                   const struct redactor *redactor);
+void app_view_deinit(struct app_view *view); /* frees neither the status nor the redactor */
+
+/* Surround changes of the status. A writer goes before readers that pause. */
+void app_view_write(struct app_view *view);
+void app_view_written(struct app_view *view);
+
+/* Surround reading. */
+void app_view_read(struct app_view *view);
+void app_view_end(struct app_view *view);
+
+/* Lets a waiting writer go first. Returns true if one did: pointers into the status are invalid then. */
+bool app_view_pause(struct app_view *view);
+
+/* Returns the time up to which running tasks have lasted: @now_ms of a live application, else that of the last event.
+ */
+static inline int64_t app_view_now(const struct app_view *view, int64_t now_ms)
+{
+        return view->is_live ? now_ms : view->status->last_event_ms;
+}

@@ -1,0 +1,127 @@
+/*
+ * For tests of pages and resources: one application whose events the test feeds, as a driver or a history server has
+ * it.
+ *
+ *      struct ui_fixture f;
+ *      ui_fixture_begin(&f, true);
+ *      status_on_job_start(f.status, …);
+ *      ui_fixture_ask(&f, "/api/v1/applications/app-1/jobs", "status=running");   → f.answer
+ *      ui_fixture_end(&f);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/redact.h"
+#include "ui/api/api.h"
+
+struct ui_fixture {
+        struct app_source source;
+        struct app_view view;
+        struct status *status;
+        struct redactor redactor;
+        struct app_attempt attempt;
+        const char *name;
+        const char *allowed_user; /* NULL: everybody may see the application */
+        int killed_job;           /* by a form; -1: none */
+        int n_open;
+        struct ui_answer answer;
+};
+
+static inline struct ui_fixture *ui_fixture_of_view(struct app_view *view)
+{
+        return container_of(view, struct ui_fixture, view);
+}
+
+static bool ui_fixture_may_view(struct app_view *view, const char *user)
+{
+        const char *allowed = ui_fixture_of_view(view)->allowed_user;
+        return !allowed || (user && strcmp(user, allowed) == 0);
+}
+
+static void ui_fixture_kill_job(struct app_view *view, int job)
+{
+        ui_fixture_of_view(view)->killed_job = job;
+}
+
+static void ui_fixture_list(struct app_source *source, const char *id, struct app_list *out)
+{
+        struct ui_fixture *f = container_of(source, struct ui_fixture, source);
+        if (!id || strcmp(id, source->app_id) == 0)
+                vec_push(&out->apps, (struct app_summary){source->app_id, f->name, &f->attempt, 1});
+}
+
+static int ui_fixture_open(struct app_source *source, const char *id, const char *attempt, struct app_view **out,
+                           struct fst_error *error)
+{
+        struct ui_fixture *f = container_of(source, struct ui_fixture, source);
+        if (strcmp(id, "broken") == 0)
+                return error_set(error, -EIO, "the log cannot be read");
+        if (strcmp(id, source->app_id) != 0 || (attempt && (!f->attempt.id || strcmp(attempt, f->attempt.id) != 0)))
+                return -ENOENT;
+        f->n_open++;
+        *out = &f->view;
+        return 0;
+}
+
+static void ui_fixture_release(struct app_source *source, struct app_view *view)
+{
+        (void)view;
+        container_of(source, struct ui_fixture, source)->n_open--;
+}
+
+static inline void ui_fixture_begin(struct ui_fixture *f, bool is_live)
+{
+        static const struct app_view_class view_class = {.may_view = ui_fixture_may_view,
+                                                         .kill_job = ui_fixture_kill_job};
+        static const struct app_source_class source_class = {
+                .list = ui_fixture_list, .open = ui_fixture_open, .release = ui_fixture_release};
+        *f = (struct ui_fixture){.name = "count", .killed_job = -1};
+        f->status = status_new(&(struct status_options){.is_live = is_live});
+        f->source = (struct app_source){.class = &source_class, .is_history = !is_live, .app_id = "app-1"};
+        f->attempt = (struct app_attempt){.start_ms = 1500000000000,
+                                          .end_ms = is_live ? -1 : 1500000060000,
+                                          .updated_ms = 1500000060000,
+                                          .duration_ms = is_live ? 0 : 60000,
+                                          .user = "ann",
+                                          .spark_version = "4.3.0",
+                                          .completed = !is_live,
+                                          .exit_code = -1};
+        redactor_init_lenient(&f->redactor, NULL);
+        app_view_init(&f->view, &view_class, f->status, &f->redactor);
+        f->view.is_live = is_live;
+}
+
+static inline void ui_fixture_end(struct ui_fixture *f)
+{
+        ui_answer_deinit(&f->answer);
+        app_view_deinit(&f->view);
+        redactor_deinit(&f->redactor);
+        status_free(f->status);
+}
+
+/* Asks the REST API. */
+static inline void ui_fixture_ask_as(struct ui_fixture *f, const char *user, const char *path, const char *query)
+{
+        struct form form = FORM_INIT;
+        form_parse(&form, query, strlen(query));
+        ui_answer_deinit(&f->answer);
+        f->answer = (struct ui_answer){0};
+        const struct ui_request q = {.method = "GET",
+                                     .path = path,
+                                     .raw_path = path,
+                                     .query = &form,
+                                     .base = "",
+                                     .site = "",
+                                     .user = user,
+                                     .token = "",
+                                     .now_ms = 1500000100000,
+                                     .source = &f->source};
+        api_serve(&q, &f->answer);
+        form_deinit(&form);
+}
+
+static inline void ui_fixture_ask(struct ui_fixture *f, const char *path, const char *query)
+{
+        ui_fixture_ask_as(f, NULL, path, query);
+}

@@ -1,0 +1,39 @@
+/*
+ * A request for a page or a resource, and its answer. The function that answers is pure but for its source: it reads
+ * the request and fills the answer. It runs in a thread of a pool and may block.
+ */
+#pragma once
+
+#include "ui/app_source.h"
+#include "web/form.h"
+
+struct ui_request {
+        const char *method; /* "GET" or "POST" */
+        /* Decoded, without a slash at its end: "/stages/stage" below an application, else the whole path. */
+        const char *path;
+        const struct form *query;
+        const char *base;     /* prefix of links within the application: "", "/proxy/app-1", "/history/app-1/1" */
+        const char *site;     /* prefix of links within the site, which has /static and /api; begins @base */
+        const char *user;     /* NULL: unknown */
+        const char *token;    /* of forms (web_form_token) */
+        const char *raw_path; /* as received: "/stages/stage/" */
+        bool may_modify;      /* the user may kill jobs and stages */
+        int64_t now_ms;
+        struct app_source *source;
+        struct app_view *view; /* the application of a page; NULL for a page of the site and for /api */
+};
+
+struct ui_answer {
+        int status;       /* 0: not answered */
+        const char *type; /* content type. Static */
+        struct buf body;
+        char *location;  /* of a redirect: a path below q->site, or a URL. Owned; NULL: none */
+        char *file_name; /* of an attachment. Owned; NULL: none */
+};
+
+static inline void ui_answer_deinit(struct ui_answer *a)
+{
+        buf_deinit(&a->body);
+        free(a->location);
+        free(a->file_name);
+}

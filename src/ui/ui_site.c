@@ -1,0 +1,308 @@
+/*
+ * See ui_site.h. The loop's thread routes a request and checks changes; a thread of libuv's pool opens the application
+ * and answers; the loop's thread sends the answer.
+ */
+#include "ui/ui_site.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "metrics/metrics_snapshot.h"
+#include "ui/api/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define HISTORY "/history/"
+
+struct ui_site {
+        struct ui_site_options options;
+        struct web_site *web;
+        size_t n_pending; /* requests in the pool */
+};
+
+/* A request in the pool. */
+struct ui_work {
+        uv_work_t work;
+        struct ui_site *site;
+        struct web_request *web; /* answered after the work */
+        void (*run)(struct ui_work *w);
+        struct ui_request request;
+        struct ui_answer answer;
+        char *base; /* of the application */
+        struct metrics_snapshot *metrics;
+};
+
+/* ------------------------------------------------------------------------------------------------- answering */
+
+static void ui_site_redirect(struct web_request *q, int status, const char *location)
+{
+        _cleanup_free_ char *whole = mem_printf("%s%s", *location == '/' ? q->base : "", location);
+        http_call_set_header(q->call, "Location", whole);
+        web_answer(q, status, NULL, NULL);
+}
+
+static void ui_site_on_answer(uv_work_t *work, int status)
+{
+        struct ui_work *w = container_of(work, struct ui_work, work);
+        struct ui_answer *a = &w->answer;
+        w->site->n_pending--;
+        if (w->metrics && status == 0) {
+                web_answer_metrics(w->web, w->metrics);
+        } else if (status < 0 || !a->status) {
+                web_not_found(w->web);
+        } else if (a->location) {
+                ui_site_redirect(w->web, a->status, a->location);
+        } else {
+                _cleanup_free_ char *attachment =
+                        a->file_name ? mem_printf("attachment; filename=%s", a->file_name) : NULL;
+                if (attachment)
+                        http_call_set_header(w->web->call, "Content-Disposition", attachment);
+                web_answer(w->web, a->status, a->type, &a->body);
+        }
+        ui_answer_deinit(a);
+        free(w->metrics);
+        free(w->base);
+        free(w);
+}
+
+static void ui_site_run(uv_work_t *work)
+{
+        struct ui_work *w = container_of(work, struct ui_work, work);
+        w->run(w);
+}
+
+/* Runs @run in the pool, which fills the answer to @q. */
+static void ui_site_submit(struct ui_site *s, struct web_request *q, void (*run)(struct ui_work *w))
+{
+        struct ui_work *w = new0(struct ui_work);
+        w->site = s;
+        w->web = q;
+        w->run = run;
+        w->request = (struct ui_request){.method = q->method,
+                                         .path = q->path,
+                                         .raw_path = q->call->path,
+                                         .query = &q->form,
+                                         .base = q->base,
+                                         .site = q->base,
+                                         .user = q->user,
+                                         .token = web_form_token(q),
+                                         .may_modify = web_may_modify(q),
+                                         .now_ms = time_of_day_ms(),
+                                         .source = s->options.source};
+        if (uv_queue_work(s->options.loop, &w->work, ui_site_run, ui_site_on_answer) < 0) {
+                free(w);
+                web_refuse(q, 503, "The server cannot answer now.");
+                return;
+        }
+        s->n_pending++;
+}
+
+/* --------------------------------------------------------------------------------------------- in the pool */
+
+static void ui_work_refuse(struct ui_work *w, int status, const char *text)
+{
+        w->answer.status = status;
+        w->answer.type = "text/plain;charset=utf-8";
+        buf_puts(&w->answer.body, text);
+}
+
+static void ui_work_serve_api(struct ui_work *w)
+{
+        api_serve(&w->request, &w->answer);
+}
+
+static void ui_work_serve_site_page(struct ui_work *w)
+{
+        if (w->site->options.serve_page)
+                w->site->options.serve_page(&w->request, &w->answer);
+}
+
+static void ui_work_measure(struct ui_work *w)
+{
+        w->metrics = new0(struct metrics_snapshot);
+        w->site->options.measure(w->site->options.owner, w->metrics);
+}
+
+/* Redirects a page without a slash at its end, to which relative links would lead astray. Returns true if it did. */
+static bool ui_work_add_slash(struct ui_work *w)
+{
+        const char *raw = w->request.raw_path, *query = w->web->call->query;
+        if (text_ends_with(raw, "/") || strcmp(w->request.method, "GET") != 0)
+                return false;
+        w->answer.status = 301;
+        w->answer.location = mem_printf("%s/%s%s", raw, *query ? "?" : "", query);
+        return true;
+}
+
+/* Answers a page of an application, whose attempt is @attempt (NULL: the only one) and whose path is set. */
+static void ui_work_serve_app(struct ui_work *w, const char *id, const char *attempt)
+{
+        struct app_source *source = w->site->options.source;
+        struct fst_error error = FST_ERROR_INIT;
+        struct ui_request *q = &w->request;
+        if (ui_work_add_slash(w))
+                return;
+        if (strcmp(q->path, "/") == 0) {
+                w->answer.status = 302;
+                w->answer.location = mem_printf("%s/jobs/", q->base + strlen(q->site));
+                return;
+        }
+        int r = source->class->open(source, id, attempt, &q->view, &error);
+        if (r == -ENOENT) {
+                _cleanup_free_ char *text = mem_printf("Application %s not found.", id);
+                ui_work_refuse(w, 404, text);
+        } else if (r < 0) {
+                ui_work_refuse(w, 500, error_message(&error));
+        } else {
+                const struct app_view_class *class = q->view->class;
+                _cleanup_free_ char *text =
+                        mem_printf("User %s is not authorized to access this page.", q->user ? q->user : "(unknown)");
+                if (class->may_view && !class->may_view(q->view, q->user))
+                        ui_work_refuse(w, 403, text);
+                else if (w->site->options.serve_page)
+                        w->site->options.serve_page(q, &w->answer);
+                source->class->release(source, q->view);
+        }
+        error_deinit(&error);
+}
+
+static void ui_work_serve_driver_page(struct ui_work *w)
+{
+        ui_work_serve_app(w, w->site->options.source->app_id, NULL);
+}
+
+static const struct app_attempt *ui_work_find_attempt(const struct app_summary *app, const char *id)
+{
+        for (size_t i = 0; i < app->n_attempts; i++)
+                if (id && *id && app->attempts[i].id && strcmp(app->attempts[i].id, id) == 0)
+                        return &app->attempts[i];
+        return NULL;
+}
+
+/* /history/ID[/ATTEMPT][/PAGE]. An application with attempts has no pages without one: the latest is shown. */
+static void ui_work_serve_history_page(struct ui_work *w)
+{
+        struct app_source *source = w->site->options.source;
+        struct ui_request *q = &w->request;
+        struct app_list list = {0};
+        const char *at = q->path + strlen(HISTORY), *rest = at + strcspn(at, "/");
+        _cleanup_free_ char *id = mem_strndup(at, (size_t)(rest - at));
+        _cleanup_free_ char *first = mem_strndup(rest + (*rest == '/'), strcspn(rest + (*rest == '/'), "/"));
+        source->class->list(source, id, &list);
+        const struct app_summary *app = list.apps.len ? &list.apps.data[0] : NULL;
+        const struct app_attempt *attempt = app ? ui_work_find_attempt(app, first) : NULL;
+        if (!app || !app->n_attempts) {
+                _cleanup_free_ char *text = mem_printf("Application %s not found.", id);
+                ui_work_refuse(w, 404, text);
+        } else if (!attempt && app->attempts[0].id) {
+                const char *query = w->web->call->query;
+                w->answer.status = 302;
+                w->answer.location =
+                        mem_printf(HISTORY "%s/%s%s/%s%s", id, app->attempts[0].id, rest, *query ? "?" : "", query);
+        } else {
+                rest += attempt ? 1 + strlen(first) : 0;
+                w->base = mem_printf("%s%.*s", q->site, (int)(rest - q->path), q->path);
+                q->base = w->base;
+                q->path = *rest ? rest : "/";
+                ui_work_serve_app(w, id, attempt ? attempt->id : NULL);
+        }
+        app_list_deinit(&list);
+}
+
+/* ------------------------------------------------------------------------------------------------- on the loop */
+
+/* Kills a job or a stage for a form of the site. Returns false if the path is of neither. */
+static bool ui_site_kill(struct ui_site *s, struct web_request *q)
+{
+        bool is_job = web_is(q, "/jobs/job/kill");
+        struct app_source *source = s->options.source;
+        struct app_view *view;
+        int64_t id;
+        if (source->is_history || (!is_job && !web_is(q, "/stages/stage/kill")))
+                return false;
+        if (!web_require_form(q))
+                return true;
+        if (source->class->open(source, source->app_id, NULL, &view, NULL) < 0) {
+                web_not_found(q);
+                return true;
+        }
+        void (*kill)(struct app_view *, int) = is_job ? view->class->kill_job : view->class->kill_stage;
+        if (!kill)
+                web_refuse(q, 403, "spark.ui.killEnabled is false: jobs and stages cannot be killed here.");
+        else if (form_get_int(&q->form, "id", &id) != 1 || id < 0 || id > INT32_MAX)
+                web_refuse(q, 400, "The form has no valid id.");
+        else {
+                kill(view, (int)id);
+                web_redirect(q, is_job ? "/jobs/" : "/stages/");
+        }
+        source->class->release(source, view);
+        return true;
+}
+
+static void ui_site_on_request(void *owner, struct web_request *q)
+{
+        struct ui_site *s = owner;
+        bool is_history = s->options.source->is_history;
+        if (ui_site_kill(s, q))
+                return;
+        bool is_api = web_is(q, "/api") || text_starts_with(q->path, "/api/");
+        if (strcmp(q->method, "GET") != 0)
+                web_wrong_method(q, "GET, HEAD");
+        else if (is_api && strcmp(q->call->path, "/api") == 0)
+                ui_site_redirect(q, 301, "/api/");
+        else if (is_api)
+                ui_site_submit(s, q, ui_work_serve_api);
+        else if (s->options.measure && (web_is(q, "/metrics/json") || web_is(q, "/metrics/prometheus")))
+                ui_site_submit(s, q, ui_work_measure);
+        else if (text_starts_with(q->path, "/static/") || (is_history && !text_starts_with(q->path, HISTORY)))
+                ui_site_submit(s, q, ui_work_serve_site_page);
+        else
+                ui_site_submit(s, q, is_history ? ui_work_serve_history_page : ui_work_serve_driver_page);
+}
+
+/* ---------------------------------------------------------------------------------------------- start and end */
+
+int ui_site_new(const struct ui_site_options *options, struct ui_site **out, struct fst_error *error)
+{
+        struct ui_site *s = new0(struct ui_site);
+        s->options = *options;
+        struct web_site_options web = {.loop = options->loop,
+                                       .conf = options->conf,
+                                       .name = options->name,
+                                       .port = options->port,
+                                       .any_port = options->any_port,
+                                       .base = options->base,
+                                       .tls_space = options->tls_space,
+                                       .scripts = true,
+                                       .serve = ui_site_on_request,
+                                       .owner = s};
+        int r = web_site_new(&web, &s->web, error);
+        if (r < 0) {
+                free(s);
+                return r;
+        }
+        *out = s;
+        return 0;
+}
+
+void ui_site_free(struct ui_site *s)
+{
+        if (!s)
+                return;
+        web_site_free(s->web);
+        while (s->n_pending > 0)
+                uv_run(s->options.loop, UV_RUN_ONCE);
+        free(s);
+}
+
+int ui_site_port(const struct ui_site *s)
+{
+        return web_site_port(s->web);
+}
+
+bool ui_site_is_secure(const struct ui_site *s)
+{
+        return web_site_is_secure(s->web);
+}
