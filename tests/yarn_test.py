@@ -141,8 +141,7 @@ class Submit:
                                 HADOOP_USER_NAME="alice", SPARK_CONF_DIR=str(folder))
 
     def settings(self, *conf):
-        return [*QUICK, f"spark.firesteel.yarn.cacheDir=file:{self.cache}", f"spark.yarn.stagingDir=file:{self.folder}/staging",
-                *conf]
+        return [*QUICK, f"spark.firesteel.yarn.cacheDir=file:{self.cache}", *conf]
 
     def command(self, *words, conf=(), cluster=False):
         out = [os.path.join(BIN, "spark-submit"), "--master", "yarn", *(["--deploy-mode", "cluster"] if cluster else [])]
@@ -230,7 +229,36 @@ def test_cluster_mode(submit, yarn):
     assert "Pi is roughly 3.1" in app.attempt.container.log("stdout")
     assert re.search(r"Application report for application_\d+_0001 \(state: FINISHED\)", done.stderr)
     assert "final status: SUCCEEDED" in done.stderr
+    assert not (submit.folder / ".sparkStaging").exists(), "a plain application has no staging directory"
+    files = submit.cache / "files-alice"
+    assert files.stat().st_mode & 0o777 == 0o700 and any(name.endswith("-spark_pi.so") for name in os.listdir(files))
+    assert not any("_COPYING_" in name for name in os.listdir(files))
+
+
+def test_a_set_staging_directory_is_used(submit, yarn):
+    done = submit.run(PI, "2", cluster=True, conf=[f"spark.yarn.stagingDir=file:{submit.folder}/staging"])
+    assert done.returncode == 0, done.stderr
+    app = yarn.last()
+    folder = f"{submit.folder}/staging/alice/.sparkStaging/{app.name}"
+    files = {r.key: r.value.resource.file for r in app.context.am_container_spec.local_resources}
+    assert files["spark_pi.so"] == f"{folder}/spark_pi.so" and files["__spark_conf__"] == f"{folder}/__spark_conf__.zip", files
+    assert "Pi is roughly 3.1" in app.attempt.container.log("stdout")
     assert os.listdir(submit.folder / "staging" / "alice" / ".sparkStaging") == [], "the staging directory stays"
+
+
+def test_a_large_configuration_is_staged(submit, yarn):
+    done = submit.run(PI, "2", cluster=True, conf=["spark.large=" + "x" * 70000])
+    assert done.returncode == 0, done.stderr
+    assert "Pi is roughly 3.1" in yarn.last().attempt.container.log("stdout")
+    assert os.listdir(submit.folder / ".sparkStaging") == [], "the staging directory stays"
+
+
+def test_a_directory_of_files_that_others_may_enter_is_refused(submit):
+    other = submit.folder / "open"
+    (other / "files-alice").mkdir(parents=True)
+    (other / "files-alice").chmod(0o777)
+    done = submit.run(PI, "2", cluster=True, conf=[f"spark.firesteel.yarn.cacheDir=file:{other}"])
+    assert done.returncode == 1 and f"file:{other}/files-alice has the mode 777" in done.stderr, done.stderr
 
 
 def test_a_driver_s_status_fails_the_application_in_cluster_mode(submit, yarn):

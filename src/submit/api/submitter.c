@@ -172,7 +172,7 @@ static void *submitter_worker_main(void *context)
                         submitter_wait_for_work(s, next);
                         continue;
                 }
-                bool wanted = !job.app->freed || job.kind == JOB_START || job.kind == JOB_KILL;
+                bool wanted = !job.app->freed || (job.kind != JOB_POLL && job.kind != JOB_REFRESH);
                 pthread_mutex_unlock(&s->lock);
                 if (wanted)
                         submit_job_run(job.app, job.kind, &worker);

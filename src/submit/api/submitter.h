@@ -30,7 +30,7 @@ struct yarn_run;
 
 enum { SUBMITTER_WORKERS = 4 };
 
-enum submit_job { JOB_START, JOB_POLL, JOB_REFRESH, JOB_KILL };
+enum submit_job { JOB_START, JOB_POLL, JOB_REFRESH, JOB_KILL, JOB_CONFIRM };
 enum submit_command {
         COMMAND_SPAWN, /* child processes */
         COMMAND_STOP,

@@ -17,11 +17,9 @@
 #include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
 #include "net/kerberos.h"
-#include "io/fs/file_systems.h"
-#include "yarn/application/program_archive.h"
 #include "yarn/application/delegation_tokens.h"
 #include "yarn/application/yarn_web.h"
-#include "yarn/conf/yarn_conf.h"
+#include "yarn/conf/yarn_cluster.h"
 
 #include <unistd.h>
 
@@ -33,14 +31,15 @@ struct yarn_client {
         struct fst_conf conf;
         struct yarn_settings settings;
         struct am_arguments arguments;
-        struct yarn_conf yarn;
+        struct yarn_cluster *cluster;
+        const struct yarn_conf *yarn; /* these two belong to the cluster */
+        const char *user;
         struct hadoop_credentials credentials;
-        char *user;
-        uv_loop_t loop;
-        struct application_client app; /* its connection is NULL before the first call */
+        struct yarn_connection *connection; /* NULL between calls */
+        bool has_token;                     /* that proves the user to the ResourceManager */
+        struct application_client app;
         struct string_list archives;
-        bool native;
-        struct local_resource program; /* of a native application */
+        bool native, waits; /* yarn_client_submit waits until the application is accepted */
         struct am_launch launch;
         struct staging staging;
 };
@@ -65,15 +64,19 @@ static int yarn_client_read(struct yarn_client *c, const struct submission *s, s
         c->native = r == 0 && c->arguments.jar && submit_is_native(c->arguments.jar);
         if (r == 0)
                 r = yarn_settings_read(&c->settings, &c->conf, error);
-        if (r == 0)
-                r = yarn_conf_load(&c->yarn, &c->conf.set, c->env, error);
         if (r < 0)
                 return r;
-        if (s->proxy_user)
-                hadoop_conf_set(&c->yarn.hadoop, HADOOP_CONF_PROXY_USER, s->proxy_user);
         yarn_client_use_ticket(c, true);
-        c->user = hadoop_conf_user(&c->yarn.hadoop);
+        r = yarn_cluster_get(&(struct yarn_cluster_identity){.spark = &c->conf.set,
+                                                             .env = c->env,
+                                                             .proxy_user = s->proxy_user,
+                                                             .ticket_cache = c->ticket_cache},
+                             &c->cluster, error);
         yarn_client_use_ticket(c, false);
+        if (r < 0)
+                return r;
+        c->yarn = yarn_cluster_conf(c->cluster);
+        c->user = yarn_cluster_user(c->cluster);
         return 0;
 }
 
@@ -85,7 +88,6 @@ int yarn_client_new(const struct submission *s, const char *(*env)(const char *n
         c->app.stopped = stopped;
         c->ticket_cache = s->ticket_cache ? mem_strdup(s->ticket_cache) : NULL;
         conf_init(&c->conf);
-        uv_loop_init(&c->loop);
         const int r = yarn_client_read(c, s, error);
         if (r < 0)
                 yarn_client_free(c);
@@ -99,20 +101,15 @@ void yarn_client_free(struct yarn_client *c)
         if (!c)
                 return;
         application_client_deinit(&c->app);
-        hadoop_rpc_client_free(c->app.rm);
-        uv_run(&c->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&c->loop);
         staging_deinit(&c->staging);
         am_launch_deinit(&c->launch);
-        local_resource_deinit(&c->program);
         string_list_deinit(&c->archives);
         am_arguments_deinit(&c->arguments);
         hadoop_credentials_deinit(&c->credentials);
-        yarn_conf_deinit(&c->yarn);
         yarn_settings_deinit(&c->settings);
         conf_deinit(&c->conf);
         free(c->ticket_cache);
-        free(c->user);
+        yarn_cluster_unref(c->cluster);
         free(c);
 }
 
@@ -139,42 +136,37 @@ static bool yarn_client_is_stopped(const struct yarn_client *c)
 /* Without a ticket, as in a container, a token of the ResourceManager is the proof if there is one. */
 static int yarn_client_connect(struct yarn_client *c, struct fst_error *error)
 {
-        if (c->app.rm)
-                return 0;
-        _cleanup_free_ char *ticket = yarn_conf_is_secure(&c->yarn) ? kerberos_principal() : NULL;
+        _cleanup_free_ char *ticket = yarn_conf_is_secure(c->yarn) ? kerberos_principal() : NULL;
         const struct hadoop_token *token =
                 ticket ? NULL : hadoop_credentials_find(&c->credentials, "RM_DELEGATION_TOKEN", NULL);
-        const int r = yarn_conf_client(&c->yarn, YARN_RM_CLIENT, token, NULL, &c->loop, &c->app.rm, error);
-        if (r == 0)
-                hadoop_rpc_client_set_stopped(c->app.rm, c->app.stopped);
-        return r;
+        const int r = yarn_cluster_connect(c->cluster, token, &c->connection, error);
+        if (r < 0)
+                return r;
+        c->has_token = token != NULL;
+        c->app.rm = c->connection->rm;
+        hadoop_rpc_client_set_stopped(c->app.rm, c->app.stopped);
+        return 0;
+}
+
+/* After a call that returned @r, which may be a failed yarn_client_connect. */
+static void yarn_client_disconnect(struct yarn_client *c, int r)
+{
+        if (c->connection)
+                yarn_cluster_release(c->cluster, c->connection, r >= 0 && !c->has_token);
+        c->connection = NULL;
+        c->app.rm = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------ submitting */
 
-/* Firesteel itself, for a native application. */
-static int yarn_client_store_program(struct yarn_client *c, struct fst_error *error)
-{
-        if (!c->native)
-                return 0;
-        _cleanup_(strmap_deinit) struct strmap spark = STRMAP_INIT;
-        _cleanup_free_ char *other = hadoop_conf_proxy_user(&c->yarn.hadoop);
-        strmap_merge(&spark, &c->conf.set);
-        if (other)
-                strmap_set(&spark, "spark.hadoop." HADOOP_CONF_PROXY_USER, other);
-        file_systems_use(c, &spark);
-        const int r = program_archive_store(&c->conf, &c->program, error);
-        file_systems_leave(c);
-        return r;
-}
-
 static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *error)
 {
-        const int stored = yarn_client_store_program(c, error);
-        if (stored < 0)
-                return stored;
+        struct remote_fs *remote;
+        int r = yarn_cluster_remote_fs(c->cluster, &remote, error);
+        if (r < 0)
+                return r;
         const struct staging_options options = {.conf = &c->conf,
-                                                .hadoop = &c->yarn.hadoop,
+                                                .hadoop = &c->yarn->hadoop,
                                                 .settings = &c->settings,
                                                 .jar = c->arguments.jar,
                                                 .python = c->arguments.python,
@@ -183,17 +175,22 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
                                                 .stopped = c->app.stopped,
                                                 .user = c->user,
                                                 .application_id = c->app.text,
-                                                .program = c->native ? &c->program : NULL};
+                                                .native = c->native,
+                                                .remote = remote,
+                                                .owner = yarn_cluster_owner(c->cluster),
+                                                .credentials = &c->credentials};
         log_info(COMPONENT, "Setting up container launch context for our AM");
-        int r = c->settings.python ? am_launch_python_archives(c->env, &c->archives, error) : 0;
+        r = c->settings.python ? am_launch_python_archives(c->env, &c->archives, error) : 0;
         if (r == 0)
                 r = staging_init(&c->staging, &options, error);
+        if (r == 0 && c->native)
+                r = staging_store_program(&c->staging, error);
         if (r < 0)
                 return r;
         log_info(COMPONENT, "Setting up the launch environment for our AM container");
         const struct am_launch_request request = {
                 .conf = &c->conf,
-                .hadoop = &c->yarn.hadoop,
+                .hadoop = &c->yarn->hadoop,
                 .arguments = &c->arguments,
                 .settings = &c->settings,
                 .env = c->env,
@@ -221,14 +218,14 @@ static int yarn_client_send(struct yarn_client *c, struct fst_error *error)
                 log_warn(COMPONENT, "%s", c->launch.warnings.data[i]);
         hadoop_credentials_write(&c->credentials, &tokens);
         container_launch_message(&c->launch.container, &c->staging.resources, &tokens, &arena, &am);
-        return application_client_submit(&c->app,
-                                         &(struct application_submission){.yarn = &c->yarn,
-                                                                          .settings = &c->settings,
-                                                                          .am = &am,
-                                                                          .view_acl = view,
-                                                                          .modify_acl = modify,
-                                                                          .may_end = true},
-                                         error);
+        const struct application_submission submission = {.yarn = c->yarn,
+                                                          .settings = &c->settings,
+                                                          .am = &am,
+                                                          .view_acl = view,
+                                                          .modify_acl = modify,
+                                                          .may_end = true};
+        return c->waits ? application_client_submit(&c->app, &submission, error)
+                        : application_client_send(&c->app, &submission, error);
 }
 
 static int yarn_client_submit_created(struct yarn_client *c, struct fst_error *error)
@@ -236,21 +233,38 @@ static int yarn_client_submit_created(struct yarn_client *c, struct fst_error *e
         int r = yarn_client_build_launch(c, error);
         if (r == 0)
                 r = staging_fill(&c->staging, error);
+        if (r == 0 && c->native && !c->staging.created)
+                strmap_remove(&c->launch.container.environment, "SPARK_YARN_STAGING_DIR");
         if (r == 0 && yarn_client_is_stopped(c))
                 r = error_set(error, -EINTR, "the submission was interrupted");
         return r < 0 ? r : yarn_client_send(c, error);
 }
 
-int yarn_client_submit(struct yarn_client *c, struct fst_error *error)
+int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error)
 {
+        c->waits = wait;
         yarn_client_use_ticket(c, true);
-        int r = delegation_tokens_of_submission(&c->conf, &c->yarn, c->env("HADOOP_TOKEN_FILE_LOCATION"),
+        int r = delegation_tokens_of_submission(&c->conf, c->yarn, c->env("HADOOP_TOKEN_FILE_LOCATION"),
                                                 &c->credentials, error);
         r = r < 0 ? r : yarn_client_connect(c, error);
         r = r < 0 ? r : application_client_create(&c->app, &c->settings, error);
         r = r < 0 ? r : yarn_client_submit_created(c, error);
         if (r < 0)
                 yarn_client_clean_up(c);
+        yarn_client_disconnect(c, r);
+        yarn_client_use_ticket(c, false);
+        return r;
+}
+
+int yarn_client_is_accepted(struct yarn_client *c, struct fst_error *error)
+{
+        yarn_client_use_ticket(c, true);
+        int r = yarn_client_connect(c, error);
+        if (r == 0)
+                r = application_client_is_accepted(&c->app, &(struct application_submission){.may_end = true}, error);
+        if (r < 0)
+                yarn_client_clean_up(c);
+        yarn_client_disconnect(c, r);
         yarn_client_use_ticket(c, false);
         return r;
 }
@@ -262,7 +276,7 @@ char *yarn_client_driver_logs(struct yarn_client *c)
         char *base = NULL, *lines = NULL;
         if (!c->settings.driver_logs_link)
                 return NULL;
-        int r = yarn_web_init(&web, &c->yarn, &error);
+        int r = yarn_web_init(&web, c->yarn, &error);
         if (r == 0) {
                 r = yarn_web_master_logs(&web, yarn_client_id(c), &base, &error);
                 yarn_web_deinit(&web);
@@ -289,12 +303,20 @@ void yarn_client_clean_up(struct yarn_client *c)
 
 /* ------------------------------------------------------------------------------------------------------ afterwards */
 
+static bool yarn_client_has_failed(const Firesteel__Yarn__ApplicationReport *report)
+{
+        return report->state == YARN_FAILED || report->final_status == YARN_FINAL_FAILED;
+}
+
 int yarn_client_report(struct yarn_client *c, Firesteel__Yarn__GetApplicationReportResponse **out,
                        struct fst_error *error)
 {
         yarn_client_use_ticket(c, true);
         int r = yarn_client_connect(c, error);
         r = r < 0 ? r : application_client_report(&c->app, out, error);
+        if (r == 0 && yarn_client_has_failed((*out)->report))
+                staging_forget(&c->staging);
+        yarn_client_disconnect(c, r);
         yarn_client_use_ticket(c, false);
         return r;
 }
@@ -303,7 +325,8 @@ int yarn_client_kill(struct yarn_client *c, struct fst_error *error)
 {
         yarn_client_use_ticket(c, true);
         int r = yarn_client_connect(c, error);
-        r = r < 0 ? r : application_client_kill(&c->app, &c->yarn, error);
+        r = r < 0 ? r : application_client_kill(&c->app, c->yarn, error);
+        yarn_client_disconnect(c, r);
         yarn_client_use_ticket(c, false);
         return r;
 }

@@ -3,7 +3,7 @@
  *
  *      struct yarn_client *client;
  *      r = yarn_client_new(s, env, stopped, &client, error);
- *      r = yarn_client_submit(client, error);
+ *      r = yarn_client_submit(client, true, error);
  *      r = yarn_client_report(client, &report, error);           … until the application has ended
  *      yarn_client_free(client);
  *
@@ -38,10 +38,16 @@ const struct fst_conf *yarn_client_conf(const struct yarn_client *c);
 const char *yarn_client_id(const struct yarn_client *c);
 
 /*
- * Creates the application, stages its files and submits it; returns when the ResourceManager has accepted or refused
- * it. Removes the staging directory if this fails. Returns 0, or negative with @error.
+ * Creates the application, stages its files and submits it; with @wait, returns when the ResourceManager has accepted
+ * or refused it. Removes the staging directory if this fails. Returns 0, or negative with @error.
  */
-int yarn_client_submit(struct yarn_client *c, struct fst_error *error);
+int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error);
+
+/*
+ * After a submission without waiting: returns 1 if the application is accepted, 0 if the ResourceManager has not
+ * decided yet, or negative with @error if it has refused it; then the staging directory is removed.
+ */
+int yarn_client_is_accepted(struct yarn_client *c, struct fst_error *error);
 
 /*
  * Reads the application's report, which the caller frees. Returns 0, APPLICATION_CLIENT_E_NOT_FOUND, or

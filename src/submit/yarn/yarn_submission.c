@@ -1,6 +1,7 @@
 /*
  * See yarn_submission.h. Everything runs on workers' threads and blocks. Jobs of one handle may run at the same time,
- * so a lock guards its client.
+ * so a lock guards its client. A submission does not wait until the ResourceManager has accepted the application:
+ * JOB_CONFIRM asks later, so that a worker submits others meanwhile.
  *
  * The states of an application map to those of SparkAppHandle as in Spark's client. As there, an application of which
  * the ResourceManager knows nothing counts as killed. A ResourceManager that cannot be reached for
@@ -12,11 +13,16 @@
 
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "yarn/conf/yarn_cluster.h"
+
+#define FIRST_CONFIRM_MS 20
+#define MAX_CONFIRM_MS 200
 
 struct yarn_run {
         pthread_mutex_t lock;
         struct yarn_client *client;
-        bool cleaned; /* the staging directory was removed, since the application has ended */
+        bool cleaned;     /* the staging directory was removed, since the application has ended */
+        int64_t pause_ms; /* before the next JOB_CONFIRM */
 };
 
 static void yarn_run_free(struct yarn_run *run)
@@ -37,22 +43,47 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
         if (r == 0)
                 r = yarn_client_new(&app->prepared, conf_environment, worker->stopped, &run->client, error);
         if (r == 0)
-                r = yarn_client_submit(run->client, error);
+                r = yarn_client_submit(run->client, false, error);
         if (r < 0) {
                 yarn_run_free(run);
                 return r;
         }
+        run->pause_ms = FIRST_CONFIRM_MS;
         pthread_mutex_lock(&app->submitter->lock);
         app->yarn = run;
         app->class = &yarn_submission_class;
-        submission_set_id(app, yarn_client_id(run->client));
-        submission_set_state(app, FST_SUBMIT_SUBMITTED);
         if (app->cancelled)
                 submitter_queue_job(app, JOB_KILL, submitter_now_ms());
-        if (every > 0)
-                submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+        submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
         pthread_mutex_unlock(&app->submitter->lock);
         return 0;
+}
+
+/* Asks whether the application is accepted, and again until the ResourceManager has decided. */
+static void yarn_submission_confirm(fst_submission *app)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct yarn_run *run = app->yarn;
+        int64_t every = 0, away = 0;
+        submission_intervals(app, &every, &away, NULL);
+        pthread_mutex_lock(&run->lock);
+        const int r = yarn_client_is_accepted(run->client, &error);
+        pthread_mutex_unlock(&run->lock);
+        if (r < 0) {
+                submission_fail(app, &error);
+                return;
+        }
+        pthread_mutex_lock(&app->submitter->lock);
+        if (r == 0) {
+                run->pause_ms = MIN(2 * run->pause_ms, (int64_t)MAX_CONFIRM_MS);
+                submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
+        } else {
+                submission_set_id(app, yarn_client_id(run->client));
+                submission_set_state(app, FST_SUBMIT_SUBMITTED);
+                if (every > 0)
+                        submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+        }
+        pthread_mutex_unlock(&app->submitter->lock);
 }
 
 /* The state of a handle for an application's report. */
@@ -138,7 +169,9 @@ static void yarn_submission_kill(fst_submission *app)
 
 static void yarn_submission_job(fst_submission *app, enum submit_job kind, struct submit_worker *worker)
 {
-        if (kind == JOB_KILL)
+        if (kind == JOB_CONFIRM)
+                yarn_submission_confirm(app);
+        else if (kind == JOB_KILL)
                 yarn_submission_kill(app);
         else
                 yarn_submission_poll(app, kind == JOB_POLL);
@@ -163,10 +196,17 @@ static void yarn_submission_release(fst_submission *app)
         yarn_run_free(app->yarn);
 }
 
+/* A submitter closes: connections that no other one uses are closed. */
+static void yarn_submission_close(fst_submitter *s)
+{
+        yarn_clusters_forget();
+}
+
 const struct submission_class yarn_submission_class = {
         .submit = yarn_submission_submit,
         .job = yarn_submission_job,
         .end = yarn_submission_end,
         .refresh = yarn_submission_refresh,
+        .close = yarn_submission_close,
         .release = yarn_submission_release,
 };

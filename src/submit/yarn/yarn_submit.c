@@ -10,6 +10,7 @@
 #include "submit/prepare/submission.h"
 #include "submit/yarn/yarn_client.h"
 #include "yarn/application/application_monitor.h"
+#include "yarn/conf/yarn_cluster.h"
 #include "yarn/application/yarn_settings.h"
 
 #include "base/error.h"
@@ -245,7 +246,7 @@ static int yarn_submit_run(struct yarn_following *f, int *status, struct fst_err
         int r = launcher_backend_connect(&yarn_client_conf(f->client)->set, yarn_submit_on_stop, f, &f->launcher,
                                          error);
         if (r == 0)
-                r = yarn_client_submit(f->client, error);
+                r = yarn_client_submit(f->client, true, error);
         const int signalled = __atomic_load_n(&yarn_submit_signalled, __ATOMIC_RELAXED);
         if (r < 0 && signalled) {
                 error_deinit(error);
@@ -279,6 +280,7 @@ int yarn_submit(const struct submission *s, int *status, struct fst_error *error
                 r = yarn_submit_run(&f, status, error);
         launcher_backend_close(f.launcher);
         yarn_client_free(f.client);
+        yarn_clusters_forget();
         yarn_submit_restore_signals(before);
         return r;
 }

@@ -63,8 +63,7 @@ int application_client_create(struct application_client *c, const struct yarn_se
 
 /* ------------------------------------------------------------------------------------------------------ submitting */
 
-/* 1: it is accepted. 0: ask again. */
-static int application_client_look(struct application_client *c, const struct application_submission *s,
+int application_client_is_accepted(struct application_client *c, const struct application_submission *s,
                                    struct fst_error *error)
 {
         Firesteel__Yarn__GetApplicationReportResponse *answer;
@@ -95,8 +94,8 @@ static int application_client_look(struct application_client *c, const struct ap
         return r;
 }
 
-int application_client_submit(struct application_client *c, const struct application_submission *s,
-                              struct fst_error *error)
+int application_client_send(struct application_client *c, const struct application_submission *s,
+                            struct fst_error *error)
 {
         _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
         Firesteel__Yarn__ApplicationSubmissionContext context;
@@ -107,17 +106,23 @@ int application_client_submit(struct application_client *c, const struct applica
                                                      .modify_acl = s->modify_acl,
                                                      .tokens = s->tokens,
                                                      .maximum = c->created->maximum_capability};
-        int64_t poll_ms;
-        int r = yarn_conf_get_int(s->yarn, POLL_KEY, DEFAULT_POLL_MS, &poll_ms, error);
-        if (r < 0)
-                return r;
         yarn_context_build(&request, &arena, &context);
         log_info(COMPONENT, "Submitting application %s to ResourceManager", c->text);
-        r = yarn_rm_submit(c->rm, &context, error);
+        const int r = yarn_rm_submit(c->rm, &context, error);
+        return r < 0 ? error_wrap(error, r, "Failed to submit %s to YARN ", c->text) : 0;
+}
+
+int application_client_submit(struct application_client *c, const struct application_submission *s,
+                              struct fst_error *error)
+{
+        int64_t poll_ms;
+        int r = yarn_conf_get_int(s->yarn, POLL_KEY, DEFAULT_POLL_MS, &poll_ms, error);
+        r = r < 0 ? r : application_client_send(c, s, error);
         if (r < 0)
-                return error_wrap(error, r, "Failed to submit %s to YARN ", c->text);
+                return r;
         poll_ms = MAX(MIN(poll_ms, (int64_t)MAX_POLL_MS), (int64_t)1);
-        for (int64_t pause = MIN((int64_t)FIRST_POLL_MS, poll_ms); (r = application_client_look(c, s, error)) == 0;) {
+        for (int64_t pause = MIN((int64_t)FIRST_POLL_MS, poll_ms);
+             (r = application_client_is_accepted(c, s, error)) == 0;) {
                 if (application_client_is_stopped(c))
                         return 0;
                 usleep((useconds_t)pause * 1000);

@@ -52,6 +52,15 @@ struct application_submission {
 /* Returns 0, also if it was stopped, or negative with @error, which has YARN's diagnostics. */
 int application_client_submit(struct application_client *c, const struct application_submission *submission,
                               struct fst_error *error);
+
+/*
+ * The two halves of application_client_submit, for callers that submit others meanwhile. application_client_is_accepted
+ * asks once, and returns 1, 0 if the ResourceManager has not decided, or negative with @error.
+ */
+int application_client_send(struct application_client *c, const struct application_submission *submission,
+                            struct fst_error *error);
+int application_client_is_accepted(struct application_client *c, const struct application_submission *submission,
+                                   struct fst_error *error);
 void application_client_deinit(struct application_client *c);
 
 /* *@out is the caller's. Returns 0, APPLICATION_CLIENT_E_NOT_FOUND, or negative with @error. */

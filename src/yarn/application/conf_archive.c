@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define HADOOP_FILE "__spark_hadoop_conf__.xml"
+#define OWN_HADOOP_KEYS "firesteel.hadoop." /* HADOOP_CONF_USER and the like: of this process */
 #define MAX_FILE ((size_t)64 << 20)
 #define MAX_DEFAULTS ((size_t)8 << 20)
 
@@ -29,6 +30,23 @@ static int conf_archive_append(void *context, const void *data, size_t n, struct
 {
         buf_append(context, data, n);
         return 0;
+}
+
+/* Receives the files. */
+struct conf_target {
+        conf_archive_sink *add;
+        void *context;
+};
+
+static int conf_target_add(const struct conf_target *to, const char *name, const void *data, size_t n,
+                           struct fst_error *error)
+{
+        return to->add(to->context, name, data, n, error);
+}
+
+static int conf_archive_add_to_zip(void *context, const char *name, const void *data, size_t n, struct fst_error *error)
+{
+        return zip_writer_add(context, name, data, n, error);
 }
 
 /* SPARK_CONF_DIR, as Spark's scripts export it: conf in SPARK_HOME unless it is set. NULL: neither. Owned. */
@@ -40,15 +58,17 @@ static char *conf_archive_spark_dir(const struct conf_archive *a)
 
 /* ---------------------------------------------------------------------------------------------------------- files */
 
-static int conf_archive_add_file(struct zip_writer *zip, const char *name, const char *path, struct fst_error *error)
+static int conf_archive_add_file(const struct conf_target *to, const char *name, const char *path,
+                                 struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         const int r = file_text_read(path, MAX_FILE, &text, error);
-        return r == 0 ? zip_writer_add(zip, name, buf_text(&text), text.len, error) : r;
+        return r == 0 ? conf_target_add(to, name, buf_text(&text), text.len, error) : r;
 }
 
 /* The first of the directories that has the logging and metrics configuration, as on the class path. */
-static int conf_archive_add_settings(const struct conf_archive *a, struct zip_writer *zip, struct fst_error *error)
+static int conf_archive_add_settings(const struct conf_archive *a, const struct conf_target *to,
+                                     struct fst_error *error)
 {
         static const char *const names[] = {"log4j2.yaml", "log4j2.yml",        "log4j2.json",       "log4j2.jsn",
                                             "log4j2.xml",  "log4j2.properties", "metrics.properties"};
@@ -61,7 +81,7 @@ static int conf_archive_add_settings(const struct conf_archive *a, struct zip_wr
                         _cleanup_free_ char *path = mem_printf("%s/%s", directories[k], names[i]);
                         if (!spark_home_is_file(path))
                                 continue;
-                        const int r = conf_archive_add_file(zip, names[i], path, error);
+                        const int r = conf_archive_add_file(to, names[i], path, error);
                         if (r < 0)
                                 return r;
                         break;
@@ -75,7 +95,7 @@ static int conf_archive_visible(const struct dirent *entry)
 }
 
 /* Adds the readable files of @directory below __hadoop_conf__/, unless their names are in @names, which it extends. */
-static int conf_archive_add_directory(struct zip_writer *zip, const char *directory, bool xml_only,
+static int conf_archive_add_directory(const struct conf_target *to, const char *directory, bool xml_only,
                                       struct strmap *names, struct fst_error *error)
 {
         struct dirent **list;
@@ -89,23 +109,24 @@ static int conf_archive_add_directory(struct zip_writer *zip, const char *direct
                 const bool wanted = !xml_only || (length >= 4 && strcmp(entry->d_name + length - 4, ".xml") == 0);
                 if (r == 0 && wanted && spark_home_is_file(path) && strmap_set_if_missing(names, entry->d_name, "") &&
                     access(path, R_OK) == 0)
-                        r = conf_archive_add_file(zip, name, path, error);
+                        r = conf_archive_add_file(to, name, path, error);
         }
         if (n > 0)
                 free(list);
         return r;
 }
 
-static int conf_archive_add_hadoop_files(const struct conf_archive *a, struct zip_writer *zip, struct fst_error *error)
+static int conf_archive_add_hadoop_files(const struct conf_archive *a, const struct conf_target *to,
+                                         struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap names = STRMAP_INIT;
         _cleanup_free_ char *spark = conf_archive_spark_dir(a);
-        int r = zip_writer_add(zip, YARN_HADOOP_CONF "/", NULL, 0, error);
+        int r = conf_target_add(to, YARN_HADOOP_CONF "/", NULL, 0, error);
         if (r == 0)
-                r = conf_archive_add_directory(zip, spark, true, &names, error);
+                r = conf_archive_add_directory(to, spark, true, &names, error);
         if (r == 0)
-                r = conf_archive_add_directory(zip, a->env("HADOOP_CONF_DIR"), false, &names, error);
-        return r == 0 ? conf_archive_add_directory(zip, a->env("YARN_CONF_DIR"), false, &names, error) : r;
+                r = conf_archive_add_directory(to, a->env("HADOOP_CONF_DIR"), false, &names, error);
+        return r == 0 ? conf_archive_add_directory(to, a->env("YARN_CONF_DIR"), false, &names, error) : r;
 }
 
 /* --------------------------------------------------------------------------------------- Hadoop's configuration */
@@ -178,6 +199,23 @@ static void conf_archive_put_xml(struct buf *out, const char *text)
                 }
 }
 
+/* Hadoop's configuration as an XML file, without the keys that begin with @without (NULL: with all). */
+static void conf_archive_put_values(struct buf *text, const struct hadoop_conf *conf, const char *without)
+{
+        buf_puts(text, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?><configuration>\n");
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->values, e));) {
+                if (without && strncmp(e->key, without, strlen(without)) == 0)
+                        continue;
+                buf_puts(text, "<property><name>");
+                conf_archive_put_xml(text, e->key);
+                buf_puts(text, "</name><value>");
+                conf_archive_put_xml(text, e->value);
+                buf_printf(text, "</value><final>%s</final></property>\n",
+                           strmap_get(&conf->final, e->key) ? "true" : "false");
+        }
+        buf_puts(text, "</configuration>\n");
+}
+
 /* Values that Spark sets unless they are in its own configuration. */
 static void conf_archive_set_spark_values(const struct conf_archive *a, struct hadoop_conf *conf)
 {
@@ -194,7 +232,8 @@ static void conf_archive_set_spark_values(const struct conf_archive *a, struct h
                                 "org.apache.hadoop.ipc.ProtobufRpcEngine2");
 }
 
-static int conf_archive_add_hadoop_conf(const struct conf_archive *a, struct zip_writer *zip, struct fst_error *error)
+static int conf_archive_add_hadoop_conf(const struct conf_archive *a, const struct conf_target *to,
+                                        struct fst_error *error)
 {
         _cleanup_(hadoop_conf_deinit) struct hadoop_conf conf = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -205,22 +244,13 @@ static int conf_archive_add_hadoop_conf(const struct conf_archive *a, struct zip
         if (r < 0)
                 return r;
         conf_archive_set_spark_values(a, &conf);
-        buf_puts(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?><configuration>\n");
-        for (struct strmap_entry *e = NULL; (e = strmap_next(&conf.values, e));) {
-                buf_puts(&text, "<property><name>");
-                conf_archive_put_xml(&text, e->key);
-                buf_puts(&text, "</name><value>");
-                conf_archive_put_xml(&text, e->value);
-                buf_printf(&text, "</value><final>%s</final></property>\n",
-                           strmap_get(&conf.final, e->key) ? "true" : "false");
-        }
-        buf_puts(&text, "</configuration>\n");
-        return zip_writer_add(zip, HADOOP_FILE, text.data, text.len, error);
+        conf_archive_put_values(&text, &conf, NULL);
+        return conf_target_add(to, HADOOP_FILE, text.data, text.len, error);
 }
 
 /* ----------------------------------------------------------------------------------------------------- properties */
 
-static int conf_archive_add_properties(struct zip_writer *zip, const char *name, const struct strmap *values,
+static int conf_archive_add_properties(const struct conf_target *to, const char *name, const struct strmap *values,
                                        const struct strmap *overrides, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap all = STRMAP_INIT;
@@ -235,21 +265,36 @@ static int conf_archive_add_properties(struct zip_writer *zip, const char *name,
         buf_printf(&text, "#Spark configuration.\n#%s\n", date);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&all, e));)
                 properties_store(&text, e->key, e->value);
-        return zip_writer_add(zip, name, text.data, text.len, error);
+        return conf_target_add(to, name, text.data, text.len, error);
 }
 
 int conf_archive_write(const struct conf_archive *a, struct buf *out, struct fst_error *error)
 {
         _cleanup_(zip_writer_deinit) struct zip_writer zip;
+        const struct conf_target to = {conf_archive_add_to_zip, &zip};
         zip_writer_init(&zip, conf_archive_append, out);
-        int r = conf_archive_add_settings(a, &zip, error);
+        int r = conf_archive_add_settings(a, &to, error);
         if (r == 0)
-                r = conf_archive_add_hadoop_files(a, &zip, error);
+                r = conf_archive_add_hadoop_files(a, &to, error);
         if (r == 0)
-                r = conf_archive_add_hadoop_conf(a, &zip, error);
+                r = conf_archive_add_hadoop_conf(a, &to, error);
         if (r == 0)
-                r = conf_archive_add_properties(&zip, YARN_CONF_FILE, a->spark, a->overrides, error);
+                r = conf_archive_add_properties(&to, YARN_CONF_FILE, a->spark, a->overrides, error);
         if (r == 0)
-                r = conf_archive_add_properties(&zip, YARN_CACHE_FILE, a->cache, NULL, error);
+                r = conf_archive_add_properties(&to, YARN_CACHE_FILE, a->cache, NULL, error);
         return r == 0 ? zip_writer_finish(&zip, error) : r;
+}
+
+int conf_archive_list(const struct conf_archive *a, const struct hadoop_conf *hadoop, conf_archive_sink *add,
+                      void *context, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        const struct conf_target to = {add, context};
+        conf_archive_put_values(&text, hadoop, OWN_HADOOP_KEYS);
+        int r = conf_archive_add_settings(a, &to, error);
+        if (r == 0)
+                r = conf_target_add(&to, YARN_HADOOP_CONF "/core-site.xml", text.data, text.len, error);
+        if (r == 0)
+                r = conf_archive_add_properties(&to, YARN_CONF_FILE, a->spark, a->overrides, error);
+        return r == 0 ? conf_archive_add_properties(&to, YARN_CACHE_FILE, a->cache, NULL, error) : r;
 }

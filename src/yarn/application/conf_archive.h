@@ -16,6 +16,7 @@
 #include "base/strmap.h"
 
 struct fst_error;
+struct hadoop_conf;
 
 struct conf_archive {
         const struct strmap *spark;     /* Spark's configuration */
@@ -26,6 +27,16 @@ struct conf_archive {
 
 /* Appends the archive to @out. Returns 0, or negative with @error, which names the file. Blocks. */
 int conf_archive_write(const struct conf_archive *a, struct buf *out, struct fst_error *error);
+
+/* Receives one file; @name is its path in the archive. Returns 0, or negative with @error to end. */
+typedef int conf_archive_sink(void *context, const char *name, const void *data, size_t n, struct fst_error *error);
+
+/*
+ * Passes @add the files that a native application needs: those of the archive, but Hadoop's configuration @hadoop in
+ * one file, core-site.xml, without defaults and without the user of this process. Returns 0, or negative with @error.
+ */
+int conf_archive_list(const struct conf_archive *a, const struct hadoop_conf *hadoop, conf_archive_sink *add,
+                      void *context, struct fst_error *error);
 
 /*
  * Whether Spark's libraries in SPARK_HOME have no Hadoop (spark.yarn.isHadoopProvided of their build). False without

@@ -134,7 +134,8 @@ void local_resources_describe(const struct local_resources *all, const char *con
         strmap_set(out, "spark.yarn.cache.timestamps", buf_text(&times));
         strmap_set(out, "spark.yarn.cache.visibilities", buf_text(&kinds));
         strmap_set(out, "spark.yarn.cache.types", buf_text(&types));
-        strmap_set(out, "spark.yarn.cache.confArchive", conf_archive);
+        if (conf_archive)
+                strmap_set(out, "spark.yarn.cache.confArchive", conf_archive);
 }
 
 /* Reads the URI of a full path with "#link". False: it has no link. */

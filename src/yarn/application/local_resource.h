@@ -44,7 +44,8 @@ const struct local_resource *local_resources_find(const struct local_resources *
 Firesteel__Yarn__NamedResource *local_resource_message(const struct local_resource *r, struct arena *arena);
 
 /*
- * Puts the files that executors get into @out: spark.yarn.cache.*. @conf_archive is the URI of __spark_conf__.zip.
+ * Puts the files that executors get into @out: spark.yarn.cache.*. @conf_archive is the URI of __spark_conf__.zip, or
+ * NULL.
  */
 void local_resources_describe(const struct local_resources *all, const char *conf_archive, struct strmap *out);
 

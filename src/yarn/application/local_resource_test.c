@@ -31,22 +31,24 @@ static void stores_a_file_once(void **state)
         _cleanup_free_ char *local = mem_printf("%s/local", folder), *cache = mem_printf("file:%s/cache", folder);
         _cleanup_free_ char *stored = mem_printf("%s/cache/abc.tar.gz", folder);
         _cleanup_free_ char *missing = mem_printf("%s/missing", folder);
+        _cleanup_(cluster_folder_deinit) struct cluster_folder folder_of = {0};
+        assert_int_equal(cluster_folder_open(cache, &folder_of, &error), 0);
         FILE *file = fopen(local, "w");
         assert_true(file && fputs("content", file) >= 0 && fclose(file) == 0);
-        assert_int_equal(cluster_file_store(cache, local, "abc", ".tar.gz", &first, &error), 0);
+        assert_int_equal(cluster_file_store(&folder_of, local, "abc", ".tar.gz", &first, &error), 0);
         assert_int_equal(stat(stored, &st), 0);
         assert_int_equal(first.size, 7);
         assert_false(first.is_public); /* mkdtemp's directory is closed to others */
         assert_int_equal(first.modified_ms, st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
-        assert_int_equal(cluster_file_store(cache, missing, "abc", ".tar.gz", &second, &error), 0);
+        assert_int_equal(cluster_file_store(&folder_of, missing, "abc", ".tar.gz", &second, &error), 0);
         assert_string_equal(first.path, second.path);
         assert_int_equal(first.modified_ms, second.modified_ms);
         local_resource_deinit(&second);
         assert_int_equal(chmod(folder, 0755) || chmod(stored, 0644), 0);
-        assert_int_equal(cluster_file_store(cache, missing, "abc", ".tar.gz", &second, &error), 0);
+        assert_int_equal(cluster_file_store(&folder_of, missing, "abc", ".tar.gz", &second, &error), 0);
         assert_true(second.is_public);
         local_resource_deinit(&second);
-        assert_int_equal(cluster_file_store(cache, missing, "def", ".tar.gz", &second, &error), -ENOENT);
+        assert_int_equal(cluster_file_store(&folder_of, missing, "def", ".tar.gz", &second, &error), -ENOENT);
         assert_non_null(strstr(error_message(&error), missing));
         local_resource_deinit(&first);
         error_deinit(&error);

@@ -244,16 +244,15 @@ int program_archive_find(const char *local_dir, struct program_archive *out, str
                        : error_set(error, -EIO, "%s is gone after it was written", link);
 }
 
-int program_archive_store(const struct fst_conf *conf, struct local_resource *out, struct fst_error *error)
+int program_archive_store(const struct fst_conf *conf, const struct cluster_folder *folder, struct local_resource *out,
+                          struct fst_error *error)
 {
         _cleanup_(program_archive_deinit) struct program_archive archive = {0};
-        _cleanup_free_ char *folder = NULL;
-        int r = conf_get_string(conf, "spark.firesteel.yarn.cacheDir", &folder, error);
-        r = r < 0 ? r : program_archive_find(conf_get_value(conf, "spark.local.dir"), &archive, error);
+        int r = program_archive_find(conf_get_value(conf, "spark.local.dir"), &archive, error);
         if (r < 0)
                 return r;
         _cleanup_(error_deinit) struct fst_error why = FST_ERROR_INIT;
-        r = cluster_file_store(folder, archive.path, archive.sha256, ".tar.gz", out, &why);
+        r = cluster_file_store(folder, archive.path, archive.sha256, ARCHIVE_SUFFIX, out, &why);
         if (r < 0)
                 return error_set(error, r, "%s%s", error_message(&why),
                                  r == -EACCES ? " (set spark.firesteel.yarn.cacheDir to a directory that you may write)"

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+struct cluster_folder;
 struct fst_conf;
 struct fst_error;
 struct local_resource;
@@ -26,10 +27,11 @@ struct program_archive {
 int program_archive_find(const char *local_dir, struct program_archive *out, struct fst_error *error);
 
 /*
- * Finds the archive and stores it on the cluster, in spark.firesteel.yarn.cacheDir of @conf. @out is the file that
+ * Finds the archive and stores it in @folder (spark.firesteel.yarn.cacheDir) on the cluster. @out is the file that
  * containers get as YARN_PROGRAM_LINK; the caller owns it. Returns 0, or negative with @error. Blocks.
  */
-int program_archive_store(const struct fst_conf *conf, struct local_resource *out, struct fst_error *error);
+int program_archive_store(const struct fst_conf *conf, const struct cluster_folder *folder, struct local_resource *out,
+                          struct fst_error *error);
 void program_archive_deinit(struct program_archive *archive);
 
 /*

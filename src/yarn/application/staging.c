@@ -2,7 +2,10 @@
 #include "yarn/application/staging.h"
 
 #include "yarn/application/container_links.h"
+#include "yarn/application/cluster_file.h"
 #include "yarn/application/conf_archive.h"
+#include "yarn/application/conf_secrets.h"
+#include "yarn/application/program_archive.h"
 #include "yarn/application/yarn_settings.h"
 #include "yarn/conf/conf_list.h"
 
@@ -33,6 +36,7 @@
 #define FILE_PERMISSION 0644
 #define DEFAULT_REPLICATION 3 /* Hadoop's dfs.replication */
 #define EMPTY_PATH "Can not create a Path from an empty string"
+#define DEFAULT_CACHE ".firesteel"
 #define BLOCK ((size_t)256 << 10)
 
 /* -------------------------------------------------------------------------------------------------- file systems */
@@ -44,6 +48,8 @@ static int staging_system_of(struct staging *s, const char *path, const struct f
                 *fs = &local_fs;
                 return 0;
         }
+        if (s->options.remote)
+                return remote_fs_of(s->options.remote, path, fs, error);
         const int r = s->remote ? 0 : remote_fs_new(s->options.hadoop, &s->remote, error);
         return r == 0 ? remote_fs_of(s->remote, path, fs, error) : r;
 }
@@ -192,6 +198,7 @@ int staging_init(struct staging *s, const struct staging_options *options, struc
 
 void staging_deinit(struct staging *s)
 {
+        local_resource_deinit(&s->program);
         local_resources_deinit(&s->resources);
         file_statuses_deinit(&s->seen);
         strmap_deinit(&s->uris);
@@ -222,6 +229,8 @@ void staging_remove(struct staging *s)
 
 static int staging_create(struct staging *s, struct fst_error *error)
 {
+        if (s->created)
+                return 0;
         int r = s->fs->mkdirs(s->fs, s->path, error);
         s->created = r == 0;
         if (r == 0 && s->fs->set_permission)
@@ -242,6 +251,12 @@ static int staging_add_file(struct staging *s, const char *path, const char *lin
         file.link = mem_strdup(link);
         vec_push(&s->resources.list, file);
         return 0;
+}
+
+/* Whether files go to the files by SHA-256 and the configuration to the credentials, not to the directory. */
+static bool staging_is_bypassed(const struct staging *s)
+{
+        return s->options.native && !s->options.settings->staging_dir;
 }
 
 /* -------------------------------------------------------------------------------------------------------- uploads */
@@ -303,6 +318,61 @@ static int staging_upload(struct staging *s, const char *from, const char *to, s
         return r == 0 ? staging_finish_upload(s, to, error) : r;
 }
 
+/* ------------------------------------------------------------------------------------------- native applications */
+
+/* spark.firesteel.yarn.cacheDir. */
+static int staging_open_cache(struct staging *s, struct cluster_folder *out, struct fst_error *error)
+{
+        _cleanup_free_ char *set = NULL, *home = NULL, *named = NULL;
+        int r = conf_get_string(s->options.conf, "spark.firesteel.yarn.cacheDir", &set, error);
+        if (r < 0)
+                return r;
+        const char *text = set && *set ? set : DEFAULT_CACHE;
+        const bool is_relative = *text != '/' && !path_scheme_len(text);
+        if (is_relative && !(home = staging_home(s, error)))
+                return -EINVAL;
+        named = home ? path_join(home, text) : mem_strdup(text);
+        *out = (struct cluster_folder){.path = staging_qualify(s, named, error)};
+        out->owner = s->options.owner ? mem_strdup(s->options.owner) : NULL;
+        return out->path ? staging_system_of(s, out->path, &out->fs, error) : -EINVAL;
+}
+
+int staging_store_program(struct staging *s, struct fst_error *error)
+{
+        _cleanup_(cluster_folder_deinit) struct cluster_folder folder = {0};
+        const int r = staging_open_cache(s, &folder, error);
+        return r < 0 ? r : program_archive_store(s->options.conf, &folder, &s->program, error);
+}
+
+/* Stores the local file at the full path @from by its content, where only its user can read it. */
+static int staging_store_file(struct staging *s, const char *from, struct local_resource *out, struct fst_error *error)
+{
+        _cleanup_(cluster_folder_deinit) struct cluster_folder folder = {0};
+        _cleanup_free_ char *suffix = mem_printf("-%s", path_name(from)),
+                            *name = mem_printf("files-%s", s->options.user);
+        char sha256[CLUSTER_FILE_DIGEST];
+        int r = staging_check_stopped(s, error);
+        r = r < 0 ? r : cluster_file_digest(path_local(from), sha256, error);
+        if (r == -ENOENT)
+                return error_set(error, r, "File %s does not exist", from);
+        r = r < 0 ? r : staging_open_cache(s, &folder, error);
+        if (r < 0)
+                return r;
+        char *place = path_join(folder.path, name);
+        free(folder.path);
+        folder.path = place;
+        folder.is_private = true;
+        return cluster_file_store(&folder, path_local(from), sha256, suffix, out, error);
+}
+
+void staging_forget(const struct staging *s)
+{
+        for (size_t i = 0; i < s->resources.list.len; i++)
+                cluster_files_forget(s->resources.list.data[i].path);
+}
+
+/* ----------------------------------------------------------------------------------------------------- distributing */
+
 /* Whether @uri may be distributed: neither it nor another file of its name was. */
 static bool staging_is_new(struct staging *s, const char *uri)
 {
@@ -325,6 +395,7 @@ struct distribution {
         const char *link;      /* NULL: the fragment or the file's name */
         const char *directory; /* of the link, or NULL */
         bool archive, driver_only;
+        bool secret;   /* it may not stay on the cluster */
         bool is_local; /* result: a "local:" URI, which nodes have */
         char *result;  /* its URI, or else the link; NULL: it was distributed before. Owned by the caller. */
 };
@@ -351,13 +422,24 @@ static int staging_distribute(struct staging *s, const char *name, struct distri
                                                        : path_name(from));
         _cleanup_free_ char *to = NULL;
         int r = 0;
+        if (staging_is_bypassed(s) && !d->secret && *link && strncmp(from, "file:", 5) == 0) {
+                struct local_resource file = {.archive = d->archive, .driver_only = d->driver_only};
+                r = staging_store_file(s, from, &file, error);
+                if (r < 0)
+                        return r;
+                file.link = mem_strdup(link);
+                vec_push(&s->resources.list, file);
+                d->result = steal(link);
+                return 0;
+        }
         if (strncmp(from, "file:", 5) != 0 && staging_is_same_system(from, s->path)) {
                 log_info(COMPONENT, "Source and destination file systems are the same. Not copying %s", shown);
                 to = mem_strdup(from);
         } else {
                 to = path_join(s->path, path_name(from));
                 log_info(COMPONENT, "Uploading resource %s -> %s/%s", shown, s->text, path_name(from));
-                r = staging_upload(s, from, to, error);
+                r = staging_create(s, error);
+                r = r < 0 ? r : staging_upload(s, from, to, error);
         }
         if (r == 0 && !*link)
                 r = error_set(error, -EINVAL, "requirement failed: You must specify a valid link name.");
@@ -486,8 +568,8 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
         _cleanup_(string_list_deinit) struct string_list jars = {0};
         _cleanup_(buf_deinit) struct buf local = BUF_INIT;
         const char *archive = conf_get_raw(s->options.conf, "spark.yarn.archive");
-        if (s->options.program) {
-                local_resources_add_copy(&s->resources, s->options.program);
+        if (s->options.native) {
+                local_resources_add_copy(&s->resources, &s->program);
                 return 0;
         }
         if (archive) {
@@ -516,7 +598,7 @@ static int staging_add_libraries(struct staging *s, struct fst_error *error)
 static int staging_add_user_jar(struct staging *s, struct fst_error *error)
 {
         const char *jar = s->options.jar;
-        struct distribution d = {.link = s->options.program ? NULL : YARN_APP_JAR};
+        struct distribution d = {.link = s->options.native ? NULL : YARN_APP_JAR};
         if (!jar || !jar[strspn(jar, " \t")])
                 return 0;
         const int r = staging_distribute(s, jar, &d, error);
@@ -578,7 +660,7 @@ static int staging_add_secret_file(struct staging *s, const char *key, const cha
         char unique[UUID_TEXT];
         uuid_draw(unique);
         _cleanup_free_ char *link = mem_printf("%s-%s", path_name(path), unique);
-        struct distribution d = {.link = link, .driver_only = driver_only};
+        struct distribution d = {.link = link, .driver_only = driver_only, .secret = true};
         int r = staging_distribute(s, path, &d, error);
         if (r == 0 && !d.result)
                 r = error_set(error, -EINVAL, "requirement failed: %s", refusal);
@@ -627,7 +709,17 @@ static int staging_add_ivy_settings(struct staging *s, struct fst_error *error)
 
 /* -------------------------------------------------------------------------------------------------- configuration */
 
-static int staging_add_conf(struct staging *s, struct fst_error *error)
+/* Puts the configuration of a native application into the credentials. */
+static int staging_pack_conf(struct staging *s, struct fst_error *error)
+{
+        _cleanup_(strmap_deinit) struct strmap cache = STRMAP_INIT;
+        const struct conf_archive archive = {
+                .spark = &s->options.conf->set, .overrides = &s->overrides, .cache = &cache, .env = s->options.env};
+        local_resources_describe(&s->resources, NULL, &cache);
+        return conf_secrets_put(&archive, s->options.hadoop, s->options.credentials, error);
+}
+
+static int staging_upload_conf(struct staging *s, struct fst_error *error)
 {
         static const char name[] = YARN_CONF_LINK ".zip";
         _cleanup_(strmap_deinit) struct strmap cache = STRMAP_INIT;
@@ -640,7 +732,8 @@ static int staging_add_conf(struct staging *s, struct fst_error *error)
         if (r < 0)
                 return r;
         log_info(COMPONENT, "Uploading resource %s -> %s", name, shown);
-        r = file_put(s->fs, to, zip.data, zip.len, error);
+        r = staging_create(s, error);
+        r = r < 0 ? r : file_put(s->fs, to, zip.data, zip.len, error);
         if (r == 0)
                 r = staging_finish_upload(s, to, error);
         if (r == 0)
@@ -654,11 +747,17 @@ static int staging_add_conf(struct staging *s, struct fst_error *error)
         return 0;
 }
 
+static int staging_add_conf(struct staging *s, struct fst_error *error)
+{
+        const int r = staging_is_bypassed(s) ? staging_pack_conf(s, error) : CONF_SECRETS_E_TOO_LARGE;
+        return r == CONF_SECRETS_E_TOO_LARGE ? staging_upload_conf(s, error) : r;
+}
+
 int staging_fill(struct staging *s, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf jars = BUF_INIT;
         log_info(COMPONENT, "Preparing resources for our AM container");
-        int r = staging_create(s, error);
+        int r = staging_is_bypassed(s) ? 0 : staging_create(s, error);
         if (r == 0)
                 r = staging_add_keytab(s, error);
         if (r == 0)

@@ -1,7 +1,9 @@
 /* The staging directory on local files: what is uploaded, under which links, what is refused, what goes at the end. */
 #include "yarn/application/staging.h"
 
+#include "yarn/application/cluster_file.h"
 #include "yarn/application/conf_archive.h"
+#include "yarn/application/conf_secrets.h"
 #include "yarn/application/yarn_settings.h"
 
 #include "base/buf.h"
@@ -10,10 +12,14 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "conf/properties.h"
+#include "hadoop/credentials.h"
 #include "io/codec/zip_file.h"
 #include "io/fs/hadoop_conf.h"
+#include "io/fs/local_fs.h"
+#include "io/fs/path.h"
 #include "unit/temp_dir.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +37,9 @@ static struct string_list archives;
 static struct staging staging;
 static struct fst_error error;
 static char *spark_home, *hadoop_dir;
+static bool native;
+static const char *owner;
+static struct hadoop_credentials credentials;
 
 static const char *env(const char *name)
 {
@@ -88,7 +97,9 @@ static int teardown(void **state)
         conf_deinit(&conf);
         hadoop_conf_deinit(&hadoop);
         yarn_settings_deinit(&settings);
-        main_jar = main_python = NULL;
+        main_jar = main_python = owner = NULL;
+        native = false;
+        hadoop_credentials_deinit(&credentials);
         string_list_deinit(&archives);
         error_deinit(&error);
         free(spark_home);
@@ -97,10 +108,8 @@ static int teardown(void **state)
         return 0;
 }
 
-static int fill(void)
+static int fill_staging(bool with_program)
 {
-        yarn_settings_deinit(&settings);
-        assert_int_equal(yarn_settings_read(&settings, &conf, &error), 0);
         const struct staging_options options = {.conf = &conf,
                                                 .hadoop = &hadoop,
                                                 .settings = &settings,
@@ -109,10 +118,23 @@ static int fill(void)
                                                 .python_archives = &archives,
                                                 .env = env,
                                                 .user = "me",
-                                                .application_id = "application_1_0002"};
+                                                .application_id = "application_1_0002",
+                                                .native = native,
+                                                .owner = owner,
+                                                .credentials = &credentials};
         staging_deinit(&staging);
         const int r = staging_init(&staging, &options, &error);
+        if (r == 0 && with_program)
+                staging.program = (struct local_resource){.link = mem_strdup("__firesteel__"),
+                                                          .path = mem_strdup("file:/firesteel.tar.gz")};
         return r < 0 ? r : staging_fill(&staging, &error);
+}
+
+static int fill(void)
+{
+        yarn_settings_deinit(&settings);
+        assert_int_equal(yarn_settings_read(&settings, &conf, &error), 0);
+        return fill_staging(false);
 }
 
 static const struct local_resource *link_of(const char *link)
@@ -244,6 +266,218 @@ static void archive_replaces_libraries(void **state)
         assert_null(strstr(link_of("__spark_libs__")->path, "__spark_libs__")); /* not the jars of SPARK_HOME */
 }
 
+/* ------------------------------------------------------------------------------------------- native applications */
+
+static void use_native(void)
+{
+        _cleanup_free_ char *cache = mem_printf("file:%s", at("cache"));
+        native = true;
+        conf_set(&conf, "spark.firesteel.yarn.cacheDir", cache);
+        main_jar = file("app.so", "object");
+}
+
+static int fill_native(void)
+{
+        hadoop_credentials_deinit(&credentials);
+        credentials = (struct hadoop_credentials){0};
+        error_deinit(&error);
+        yarn_settings_deinit(&settings);
+        assert_int_equal(yarn_settings_read(&settings, &conf, &error), 0);
+        return fill_staging(true);
+}
+
+static void native_applications_need_no_directory(void **state)
+{
+        struct stat st;
+        use_native();
+        conf_set(&conf, "spark.yarn.dist.files", file("data.txt", "one"));
+        assert_int_equal(fill_native(), 0);
+        assert_false(staging.created);
+        assert_int_equal(access(at(".sparkStaging"), F_OK), -1);
+        const struct local_resource *app = link_of("app.so"), *data = link_of("data.txt");
+        assert_non_null(app);
+        assert_false(app->is_public || data->is_public);
+        assert_string_equal(path_name(data->path),
+                            "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed-data.txt");
+        assert_int_equal(stat(at("cache/files-me"), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+
+        /* The same bytes keep their file, its time and its name; others get another one. */
+        _cleanup_free_ char *path = mem_strdup(data->path);
+        const int64_t modified_ms = data->modified_ms;
+        assert_int_equal(fill_native(), 0);
+        assert_string_equal(link_of("data.txt")->path, path);
+        assert_int_equal(link_of("data.txt")->modified_ms, modified_ms);
+        file("data.txt", "two");
+        assert_int_equal(fill_native(), 0);
+        assert_string_not_equal(link_of("data.txt")->path, path);
+        conf_set(&conf, "spark.yarn.dist.files", "/no/such/file");
+        assert_int_equal(fill_native(), -ENOENT);
+        assert_string_equal(error_message(&error), "File file:/no/such/file does not exist");
+}
+
+static void a_set_staging_directory_gets_all_files_of_a_native_application(void **state)
+{
+        use_native();
+        conf_set(&conf, "spark.yarn.stagingDir", at("stage"));
+        conf_set(&conf, "spark.yarn.dist.files", file("data.txt", "one"));
+        assert_int_equal(fill_native(), 0);
+        assert_true(staging.created);
+        assert_int_equal(credentials.secrets.len, 0);
+        assert_int_equal(access(at("cache/files-me"), F_OK), -1);
+        static const char *const names[] = {"app.so", "data.txt", "__spark_conf__.zip"};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                _cleanup_free_ char *name = mem_printf("stage/me/.sparkStaging/application_1_0002/%s", names[i]);
+                assert_int_equal(access(at(name), F_OK), 0);
+        }
+        staging_remove(&staging);
+        assert_int_equal(access(at("stage/me/.sparkStaging/application_1_0002"), F_OK), -1);
+}
+
+static void files_are_remembered_until_an_application_fails(void **state)
+{
+        use_native();
+        owner = "a cluster";
+        assert_int_equal(fill_native(), 0);
+        _cleanup_free_ char *path = mem_strdup(link_of("app.so")->path + strlen("file:"));
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(fill_native(), 0);
+        assert_int_equal(access(path, F_OK), -1); /* the file system was not asked */
+        staging_forget(&staging);
+        assert_int_equal(fill_native(), 0);
+        assert_int_equal(access(path, F_OK), 0);
+}
+
+static void a_directory_of_another_user_is_refused(void **state)
+{
+        use_native();
+        assert_int_equal(
+                mkdir(at("cache"), 0755) || mkdir(at("cache/files-me"), 0755) || chmod(at("cache/files-me"), 0777), 0);
+        assert_int_equal(fill_native(), -EACCES);
+        assert_non_null(strstr(error_message(&error), "cache/files-me has the mode 777"));
+}
+
+static void the_configuration_travels_in_the_credentials(void **state)
+{
+        struct stat st;
+        _cleanup_(buf_deinit) struct buf stream = BUF_INIT, text = BUF_INIT;
+        _cleanup_(strmap_deinit) struct strmap values = STRMAP_INIT;
+        use_native();
+        conf_set(&conf, "spark.app.name", "a:b");
+        hadoop_conf_set(&hadoop, "x.y", "${user.name} <z>");
+        hadoop_conf_set(&hadoop, HADOOP_CONF_PROXY_USER, "carol");
+        assert_int_equal(fill_native(), 0);
+        hadoop_credentials_write(&credentials, &stream);
+        _cleanup_free_ char *tokens = mem_strdup(at("tokens"));
+        FILE *out = fopen(tokens, "w");
+        assert_true(out && fwrite(stream.data, 1, stream.len, out) == stream.len && fclose(out) == 0);
+        for (int i = 0; i < 2; i++) /* twice, as after a restart in the same directory */
+                assert_int_equal(conf_secrets_unpack(tokens, temp_dir, &error), 0);
+        assert_int_equal(stat(at("__spark_conf__/__spark_conf__.properties"), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0400);
+        assert_int_equal(stat(at("__spark_conf__"), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+        assert_int_equal(properties_load(&values, at("__spark_conf__/__spark_conf__.properties"), &error), 0);
+        assert_string_equal(strmap_get(&values, "spark.app.name"), "a:b");
+        assert_int_equal(properties_load(&values, at("__spark_conf__/__spark_dist_cache__.properties"), &error), 0);
+        assert_non_null(strstr(strmap_get(&values, "spark.yarn.cache.filenames"), "#app.so"));
+        assert_int_equal(file_text_read(at("__spark_conf__/__hadoop_conf__/core-site.xml"), 1 << 20, &text, &error), 0);
+        assert_non_null(strstr(buf_text(&text), "<name>x.y</name><value>${user.name} &lt;z&gt;</value>"));
+        assert_null(strstr(buf_text(&text), "carol"));
+}
+
+static void a_large_configuration_or_a_keytab_is_staged(void **state)
+{
+        char large[70000];
+        memset(large, 'x', sizeof(large) - 1);
+        large[sizeof(large) - 1] = '\0';
+        use_native();
+        conf_set(&conf, "spark.large", large);
+        assert_int_equal(fill_native(), 0);
+        assert_true(staging.created);
+        assert_int_equal(credentials.secrets.len, 0);
+        assert_non_null(link_of("__spark_conf__"));
+        staging_remove(&staging);
+        conf_set(&conf, "spark.large", "");
+        conf_set(&conf, "spark.kerberos.principal", "me@R");
+        conf_set(&conf, "spark.kerberos.keytab", file("my.keytab", "key"));
+        assert_int_equal(fill_native(), 0);
+        assert_true(staging.created);
+        const struct local_resource *keytab = NULL;
+        for (size_t i = 0; i < staging.resources.list.len; i++)
+                if (staging.resources.list.data[i].driver_only)
+                        keytab = &staging.resources.list.data[i];
+        assert_non_null(keytab);
+        assert_non_null(strstr(keytab->path, "/.sparkStaging/application_1_0002/my.keytab"));
+        staging_remove(&staging);
+        assert_int_equal(access(at(".sparkStaging/application_1_0002"), F_OK), -1);
+}
+
+static void names_that_leave_the_directory_are_refused(void **state)
+{
+        static const char *const names[] = {"../x", "/x", "", "a/../x", "a/b/c", "a/", ".x"};
+        _cleanup_free_ char *tokens = mem_strdup(at("tokens"));
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials bad = {0};
+                _cleanup_(buf_deinit) struct buf stream = BUF_INIT;
+                _cleanup_free_ char *alias = mem_printf("firesteel.conf/%s", names[i]);
+                hadoop_credentials_add_secret(&bad, alias, "x", 1);
+                hadoop_credentials_write(&bad, &stream);
+                FILE *out = fopen(tokens, "w");
+                assert_true(out && fwrite(stream.data, 1, stream.len, out) == stream.len && fclose(out) == 0);
+                error_deinit(&error);
+                assert_int_equal(conf_secrets_unpack(tokens, temp_dir, &error), -EBADMSG);
+        }
+        assert_int_equal(access(at("x"), F_OK), -1);
+        assert_int_equal(conf_secrets_unpack(NULL, temp_dir, &error), 0);
+}
+
+/* The submissions of several threads use one file, which is uploaded once. */
+struct storing {
+        pthread_t thread;
+        struct cluster_folder folder;
+        struct local_resource found;
+        int status;
+};
+
+static void *storing_main(void *argument)
+{
+        struct storing *s = argument;
+        char sha256[CLUSTER_FILE_DIGEST];
+        const char *path = s->folder.owner + strlen("cluster:");
+        s->status = cluster_file_digest(path, sha256, NULL);
+        if (s->status == 0)
+                s->status = cluster_file_store(&s->folder, path, sha256, "-x", &s->found, NULL);
+        return NULL;
+}
+
+static void threads_store_a_file_once(void **state)
+{
+        struct storing all[8] = {0};
+        const char *local = file("x", "shared by all");
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                all[i].folder = (struct cluster_folder){.fs = &local_fs,
+                                                        .path = mem_printf("file:%s", at("cache")),
+                                                        .owner = mem_printf("cluster:%s", local),
+                                                        .is_private = true};
+                assert_int_equal(pthread_create(&all[i].thread, NULL, storing_main, &all[i]), 0);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                pthread_join(all[i].thread, NULL);
+                assert_int_equal(all[i].status, 0);
+                assert_string_equal(all[i].found.path, all[0].found.path);
+                assert_int_equal(all[i].found.modified_ms, all[0].found.modified_ms);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                local_resource_deinit(&all[i].found);
+                cluster_folder_deinit(&all[i].folder);
+        }
+        _cleanup_(file_list_deinit) struct file_list list = {0};
+        _cleanup_free_ char *cache = mem_printf("file:%s", at("cache"));
+        assert_int_equal(local_fs.list(&local_fs, cache, &list, &error), 0);
+        assert_int_equal(list.len, 1);
+}
+
 static void a_local_jar_is_not_uploaded(void **state)
 {
         main_jar = "local:/opt/app.jar";
@@ -355,7 +589,10 @@ static void the_directory_is_on_the_default_file_system(void **state)
                                                         .python = main_python,
                                                         .env = env,
                                                         .user = "me",
-                                                        .application_id = "application_1_0002"};
+                                                        .application_id = "application_1_0002",
+                                                        .native = native,
+                                                        .owner = owner,
+                                                        .credentials = &credentials};
                 staging_deinit(&staging);
                 assert_int_equal(staging_init(&staging, &options, &error), 0);
                 assert_string_equal(staging.text, cases[i].text);
@@ -424,6 +661,15 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_directory_is_on_the_default_file_system, setup, teardown),
                 cmocka_unit_test_setup_teardown(keytabs_and_ivy_settings_get_names_of_their_own, setup, teardown),
                 cmocka_unit_test_setup_teardown(compares_file_systems, setup, teardown),
+                cmocka_unit_test_setup_teardown(native_applications_need_no_directory, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_set_staging_directory_gets_all_files_of_a_native_application, setup,
+                                                teardown),
+                cmocka_unit_test_setup_teardown(files_are_remembered_until_an_application_fails, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_directory_of_another_user_is_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(the_configuration_travels_in_the_credentials, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_large_configuration_or_a_keytab_is_staged, setup, teardown),
+                cmocka_unit_test_setup_teardown(names_that_leave_the_directory_are_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(threads_store_a_file_once, setup, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

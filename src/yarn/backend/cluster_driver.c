@@ -1,4 +1,5 @@
 /* See cluster_driver.h. */
+#include "yarn/application/conf_secrets.h"
 #include "yarn/application/log_links.h"
 #include "yarn/backend/cluster_driver.h"
 
@@ -41,7 +42,8 @@ static int cluster_driver_read_conf(const struct cluster_driver_options *o, stru
                                     struct fst_error *error)
 {
         conf_init(conf);
-        int r = o->properties_file ? properties_load(&conf->set, o->properties_file, error) : 0;
+        int r = conf_secrets_unpack(getenv("HADOOP_TOKEN_FILE_LOCATION"), ".", error);
+        r = r < 0 || !o->properties_file ? r : properties_load(&conf->set, o->properties_file, error);
         r = r < 0 || !o->cache_file ? r : properties_load(&conf->set, o->cache_file, error);
         if (r < 0)
                 return r;

@@ -3,8 +3,8 @@
  * and unregisters the application with what became of it. The application's executor manager (yarn_cluster_manager.h)
  * registers with the ResourceManager when the context starts.
  *
- * After a failure YARN starts another attempt if there may be one; then the application is not unregistered, and the
- * staging directory stays.
+ * After a failure YARN starts another attempt if there may be one; then the application is not unregistered, and its
+ * staging directory, if it has one, stays.
  */
 #pragma once
 

@@ -24,6 +24,7 @@
 #include "yarn/application/application_monitor.h"
 #include "yarn/application/container_links.h"
 #include "yarn/application/delegation_tokens.h"
+#include "yarn/application/cluster_file.h"
 #include "yarn/application/program_archive.h"
 #include "yarn/application/yarn_settings.h"
 #include "yarn/backend/am_link.h"
@@ -111,9 +112,15 @@ static int yarn_connect(struct yarn_manager *m, struct fst_error *error)
 
 static int yarn_ship_program(struct yarn_manager *m, struct fst_error *error)
 {
-        file_systems_use(m, &m->sc->conf->set); /* the context does it later */
+        _cleanup_(cluster_folder_deinit) struct cluster_folder folder = {0};
+        _cleanup_free_ char *text = NULL;
         struct local_resource program = {0};
-        const int r = program_archive_store(m->sc->conf, &program, error);
+        int r = conf_get_string(m->sc->conf, "spark.firesteel.yarn.cacheDir", &text, error);
+        if (r < 0)
+                return r;
+        file_systems_use(m, &m->sc->conf->set); /* the context does it later */
+        r = cluster_folder_open(text, &folder, error);
+        r = r < 0 ? r : program_archive_store(m->sc->conf, &folder, &program, error);
         file_systems_leave(m);
         if (r == 0)
                 vec_push(&m->containers.resources.list, program);
