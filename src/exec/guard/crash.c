@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 
 #include <firesteel/task.h>
 
@@ -38,6 +39,7 @@ static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct {
         int descriptor;
         const char *hint;
+        bool suggests_check;
         _Atomic(const char *) abort_reason; /* NULL: none is known */
         bool installed;
         _Atomic pid_t reporter; /* the thread that reports; 0: none yet */
@@ -200,8 +202,10 @@ static void put_code(struct crash_text *t, uintptr_t pc)
         }
 }
 
-static void put_signal(struct crash_text *t, const siginfo_t *info, const ucontext_t *context)
+/* Returns true for an access to memory that is not the program's. */
+static bool put_signal(struct crash_text *t, const siginfo_t *info, const ucontext_t *context)
 {
+        bool invalid_access = false;
         uintptr_t pc, sp, address = (uintptr_t)info->si_addr;
         const char *abort_reason = atomic_load_explicit(&crash.abort_reason, memory_order_acquire);
         read_registers(context, &pc, &sp);
@@ -218,19 +222,28 @@ static void put_signal(struct crash_text *t, const siginfo_t *info, const uconte
                 crash_put(t, ", an illegal instruction (compiled with -march for another machine?)");
         } else if (sp && address + (64 << 10) > sp && address < sp + (64 << 10)) {
                 crash_put(t, ", the stack is full (endless recursion, or large local variables)");
-        } else if (info->si_signo == SIGSEGV && info->si_code == SI_KERNEL) {
-                crash_put(t, ", invalid memory access at a non-canonical address");
         } else {
-                crash_put(t, ", invalid memory access at address ");
-                crash_put_hex(t, address);
+                invalid_access = true;
+                crash_put(t, ", invalid memory access at ");
+                if (info->si_signo == SIGSEGV && info->si_code == SI_KERNEL) {
+                        crash_put(t, "a non-canonical address");
+                } else {
+                        crash_put(t, "address ");
+                        crash_put_hex(t, address);
+                }
         }
         if (info->si_code > 0 && info->si_signo != SIGABRT)
                 put_code(t, pc);
+        return invalid_access;
 }
 
-static void put_hint(struct crash_text *t)
+static void put_hint(struct crash_text *t, bool invalid_access)
 {
         const char *hint = crash.hint;
+        if (invalid_access && crash.suggests_check && crash_call.task && function_now())
+                crash_put(t,
+                          ". To find captured pointers and changed globals, run the application with --master local[2] "
+                          "--conf spark.firesteel.check=true");
         if (!crash_call.task && function_now()) /* the application's main: the hint is about tasks */
                 hint = "A failed action leaves its output arguments unchanged: check its status";
         if (hint) {
@@ -269,8 +282,7 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
                 crash_put(&t, " crashed");
                 put_function(&t);
                 crash_put(&t, ": ");
-                put_signal(&t, info, context);
-                put_hint(&t);
+                put_hint(&t, put_signal(&t, info, context));
                 crash_send(&t);
         }
         crash_restore(signal);
@@ -292,7 +304,7 @@ static void handle_exit(int status, void *unused)
         crash_put(&t, ": it called exit(");
         put_int(&t, status);
         crash_put(&t, ")");
-        put_hint(&t);
+        put_hint(&t, false);
         crash_send(&t);
         _exit(status ? status : CRASH_EXIT_CODE);
 }
@@ -321,6 +333,12 @@ int crash_init(int descriptor, const char *hint, struct fst_error *error)
 void crash_set_abort_reason(const char *reason)
 {
         atomic_store_explicit(&crash.abort_reason, reason, memory_order_release);
+}
+
+void crash_suggest_check(const struct fst_conf *conf)
+{
+        bool check;
+        crash.suggests_check = conf_get_bool(conf, "spark.firesteel.check", &check, NULL) == 0 && !check;
 }
 
 void crash_say(const char *reason)

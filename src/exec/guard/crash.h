@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct fst_conf;
 struct fst_error;
 struct fst_task_info;
 
@@ -40,6 +41,12 @@ extern __thread struct crash_call crash_call __attribute__((tls_model("initial-e
  * Returns -errno with @error.
  */
 int crash_init(int descriptor, const char *hint, struct fst_error *error);
+
+/*
+ * Lets a report of an invalid memory access in a task suggest spark.firesteel.check, unless @conf sets it. For
+ * processes whose tasks do not share the driver's memory. Before the first task.
+ */
+void crash_suggest_check(const struct fst_conf *conf);
 
 /*
  * Writes the reason for the process's end to the descriptor of crash_init, if that is not the log. One line. Any

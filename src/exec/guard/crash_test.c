@@ -2,6 +2,7 @@
 #include "exec/guard/crash.h"
 
 #include "base/mem.h"
+#include "conf/conf.h"
 
 #include <firesteel/task.h>
 
@@ -203,6 +204,38 @@ static void prints_the_command_for_the_line_of_a_module(void **state)
         assert_non_null(strstr(report, ". This is the hint\n"));
 }
 
+/* As an executor does. Called in the child only. */
+static void touch_null_on_executor(void)
+{
+        struct fst_conf conf;
+        conf_init(&conf);
+        crash_suggest_check(&conf);
+        touch_null();
+}
+
+static void touch_null_in_check_mode(void)
+{
+        struct fst_conf conf;
+        conf_init(&conf);
+        conf_set(&conf, "spark.firesteel.check", "true");
+        crash_suggest_check(&conf);
+        touch_null();
+}
+
+static void suggests_check_mode_after_invalid_access_on_executor(void **state)
+{
+        static const char hint[] = "with --master local[2] --conf spark.firesteel.check=true. This is the hint\n";
+        char report[1024];
+        report_of(touch_null_on_executor, true, report);
+        assert_non_null(strstr(report, hint));
+        report_of(touch_null_on_executor, false, report);
+        assert_null(strstr(report, "spark.firesteel.check"));
+        report_of(touch_null_in_check_mode, true, report);
+        assert_null(strstr(report, "spark.firesteel.check"));
+        report_of(touch_null, true, report); /* a local master's thread, which shares the driver's memory */
+        assert_null(strstr(report, "spark.firesteel.check"));
+}
+
 static void exit_outside_of_tasks_is_not_a_crash(void **state)
 {
         char report[1024];
@@ -262,6 +295,7 @@ int main(void)
                 cmocka_unit_test(reports_a_stack_overflow_on_every_thread),
                 cmocka_unit_test(reports_exit_in_a_task_as_a_crash),
                 cmocka_unit_test(prints_the_command_for_the_line_of_a_module),
+                cmocka_unit_test(suggests_check_mode_after_invalid_access_on_executor),
                 cmocka_unit_test(exit_outside_of_tasks_is_not_a_crash),
                 cmocka_unit_test(calls_nest),
                 cmocka_unit_test(a_report_names_its_task),
