@@ -1,10 +1,12 @@
 /*
  * Measures the status core with one stage of 1,000,000 tasks, first without keeping single tasks: nanoseconds for each
- * start and end, bytes for each task, and milliseconds for the quantiles of all columns and for sorted pages.
+ * start and end, bytes for each task, and milliseconds for the quantiles of all columns, for sorted pages and for the
+ * diagnosis.
  */
 #include "bench.h"
 
 #include "base/mem.h"
+#include "status/diagnosis.h"
 #include "status/status.h"
 
 #include <stdio.h>
@@ -48,7 +50,7 @@ static void bench_feed(struct status *s)
 {
         static struct task_end ends[BATCH];
         double seconds = 0;
-        struct stage_info stage = {.id = 3, .name = "count at a.c:1", .tasks = TASKS, .submission_ms = 1};
+        struct stage_info stage = {.id = 3, .name = "count at a.c:1", .tasks = TASKS, .submission_ms = 1699999999000};
         status_on_job_start(s, &(struct job_start){.id = 1, .ms = 1, .stages = &stage, .n_stages = 1});
         status_on_stage_submitted(s, &(struct stage_submitted){.stage = stage});
         for (int64_t id = 0; id < TASKS; id += BATCH) {
@@ -61,7 +63,7 @@ static void bench_feed(struct status *s)
                         status_on_task_end(s, &ends[i]);
                 seconds += bench_seconds() - before;
         }
-        stage.completion_ms = 2;
+        stage.completion_ms = ends[BATCH - 1].finish_ms;
         status_on_stage_completed(s, &(struct stage_completed){.stage = stage});
         printf("start and end: %.0f ns a task, %.1f bytes a task\n", seconds * 1e9 / TASKS,
                (double)status_task_bytes(s) / TASKS);
@@ -100,6 +102,10 @@ int main(void)
                         status_get_task(s, stage, rows[k], &task);
                 printf("sorted page %d: %.1f ms\n", i, (bench_seconds() - before) * 1e3);
         }
+        struct stage_diagnosis diagnosis;
+        before = bench_seconds();
+        diagnose_stage(s, stage, s->last_event_ms, &diagnosis);
+        printf("diagnosis: %.1f ms\n", (bench_seconds() - before) * 1e3);
         status_free(s);
         return sum == 42;
 }

@@ -1,0 +1,439 @@
+/* What limited stages of a known shape, and where the time of jobs went; see diagnosis.h. */
+#include "status/diagnosis.h"
+
+#include "base/mem.h"
+#include "unit/cases.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { T0 = 1000000, MAX_TASKS = 64 };
+
+static const struct executor_ref refs[] = {{.id = "0", .host = "h0"}, {.id = "1", .host = "h1"}};
+
+/* A task of the test's stage: times in ms after T0. */
+struct test_task {
+        int launch, duration, executor, state;
+        struct task_metrics metrics;
+};
+
+/* A stage that was submitted at T0 and ended at T0 + @wall. */
+struct test_stage {
+        const char *label;
+        int wall, tasks, cores; /* cores of each of two executors */
+        struct test_task list[MAX_TASKS];
+        enum diagnosis_limit limit;
+        int share; /* per cent */
+        const char *line;
+};
+
+static void add_executors(struct status *s, int cores)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(refs); i++)
+                status_on_executor_added(
+                        s, &(struct executor_added){
+                                   .id = refs[i].id, .host = refs[i].host, .ms = T0 - 100, .total_cores = cores});
+}
+
+static void run_tasks(struct status *s, int stage, const struct test_task *list, bool ends)
+{
+        for (int i = 0; i < MAX_TASKS && list[i].duration; i++) {
+                struct task_info info = {.id = stage * 1000 + i,
+                                         .launch_ms = T0 + list[i].launch,
+                                         .executor = &refs[list[i].executor],
+                                         .stage_id = stage,
+                                         .index = i,
+                                         .partition = i};
+                struct task_end end = {.info = info,
+                                       .finish_ms = info.launch_ms + list[i].duration,
+                                       .state = (uint8_t)list[i].state,
+                                       .metrics = list[i].metrics};
+                status_on_task_start(s, &(struct task_start){.info = info});
+                if (ends)
+                        status_on_task_end(s, &end);
+        }
+}
+
+static struct stage_info stage_info(int id, int tasks, int from, int to)
+{
+        return (struct stage_info){.id = id,
+                                   .name = "map at a.c:1",
+                                   .tasks = tasks,
+                                   .submission_ms = T0 + from,
+                                   .completion_ms = to ? T0 + to : 0};
+}
+
+static struct status *with_stage(const struct test_stage *c)
+{
+        struct status *s = status_new(NULL);
+        struct stage_info info = stage_info(1, c->tasks, 0, 0);
+        add_executors(s, c->cores);
+        status_on_job_start(s, &(struct job_start){.id = 1, .ms = T0, .stages = &info, .n_stages = 1});
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = info});
+        run_tasks(s, 1, c->list, true);
+        info = stage_info(1, c->tasks, 0, c->wall);
+        status_on_stage_completed(s, &(struct stage_completed){.stage = info});
+        status_on_job_end(s, &(struct job_end){.id = 1, .ms = T0 + c->wall});
+        return s;
+}
+
+#define BUSY(ms)                                                                                                       \
+        {                                                                                                              \
+                .executor_run_ms = ms, .executor_cpu_ns = ms * 1000000LL                                               \
+        }
+#define EVEN(from, ms)                                                                                                 \
+        {from, ms, 0, TASK_SUCCEEDED, BUSY(ms)},                                                                       \
+        {                                                                                                              \
+                from, ms, 1, TASK_SUCCEEDED, BUSY(ms)                                                                  \
+        }
+
+static const struct test_stage stages[] = {
+        {"balanced tasks compute",
+         2000,
+         4,
+         1,
+         {EVEN(0, 1000), EVEN(1000, 1000)},
+         LIMIT_COMPUTING,
+         100,
+         "computing (100 %): up to 2.0 cores were busy of 2, the median task ran 1.0 s"},
+        {"cores come late",
+         4000,
+         2,
+         1,
+         {EVEN(3000, 1000)},
+         LIMIT_CORES,
+         75,
+         "waiting for cores (75 %): 3.0 s passed for want of cores before the last of 2 tasks started (2 cores in all)"},
+        {"the second core comes in the middle",
+         3000,
+         3,
+         1,
+         {{0, 2000, 0, TASK_SUCCEEDED, BUSY(2000)}, EVEN(2000, 1000)},
+         LIMIT_CORES,
+         33,
+         "waiting for cores (33 %): 1.0 s passed for want of cores before the last of 3 tasks started (2 cores in all)"},
+        {"one partition has more data",
+         10000,
+         4,
+         2,
+         {EVEN(0, 1000),
+          {0, 1000, 0, TASK_SUCCEEDED, {.executor_run_ms = 1000, .executor_cpu_ns = 1000000000, .input_bytes = 1024}},
+          {0,
+           10000,
+           1,
+           TASK_SUCCEEDED,
+           {.executor_run_ms = 10000, .executor_cpu_ns = 10000000000, .input_bytes = 10240}}},
+         LIMIT_SKEW,
+         68,
+         "skew (68 %): partition 3 ran 10.0 s, 10.0 times the median of 1.0 s, and read 10.0 KiB (mean 2.8 KiB); "
+         "idle cores cost 6.8 s"},
+        {"one task is slow with the same data",
+         10000,
+         4,
+         2,
+         {EVEN(0, 1000), {0, 1000, 0, TASK_SUCCEEDED, BUSY(1000)}, {0, 10000, 1, TASK_SUCCEEDED, BUSY(10000)}},
+         LIMIT_STRAGGLERS,
+         68,
+         "slow tasks (68 %): partition 3 ran 10.0 s, 10.0 times the median of 1.0 s; idle cores cost 6.8 s"},
+        {"a host is slow",
+         4000,
+         6,
+         1,
+         {{0, 1000, 0, TASK_SUCCEEDED, BUSY(1000)},
+          {0, 2000, 1, TASK_SUCCEEDED, BUSY(2000)},
+          {1000, 1000, 0, TASK_SUCCEEDED, BUSY(1000)},
+          {2000, 1000, 0, TASK_SUCCEEDED, BUSY(1000)},
+          {2000, 2000, 1, TASK_SUCCEEDED, BUSY(2000)},
+          {3000, 1000, 0, TASK_SUCCEEDED, BUSY(1000)}},
+         LIMIT_SLOW_HOST,
+         25,
+         "one slow host (25 %): a task took 2.0 s on h1 and 1.0 s elsewhere on average, with no more data"},
+        {"attempts fail",
+         2000,
+         2,
+         1,
+         {EVEN(0, 1000), {1000, 1000, 0, TASK_FAILED, BUSY(1000)}, {1000, 1000, 1, TASK_FAILED, BUSY(1000)}},
+         LIMIT_ATTEMPTS,
+         50,
+         "failed attempts (50 %): 2 attempts did not succeed and took 2.0 s of 4.0 s of tasks"},
+        {"tasks wait for shuffle blocks",
+         1000,
+         2,
+         1,
+         {{0,
+           1000,
+           0,
+           TASK_SUCCEEDED,
+           {.executor_run_ms = 1000,
+            .executor_cpu_ns = 100000000,
+            .shuffle_read = {.fetch_wait_ms = 800, .remote_bytes = 1024, .local_bytes = 1024}}},
+          {0,
+           1000,
+           1,
+           TASK_SUCCEEDED,
+           {.executor_run_ms = 1000,
+            .executor_cpu_ns = 100000000,
+            .shuffle_read = {.fetch_wait_ms = 800, .remote_bytes = 1024, .local_bytes = 1024}}}},
+         LIMIT_FETCH,
+         80,
+         "fetch wait (80 %): tasks waited 1.6 s of 2.0 s for shuffle blocks, 2.0 KiB of 4.0 KiB from other hosts"},
+        {"the JVM collects garbage",
+         1000,
+         2,
+         1,
+         {{0, 1000, 0, TASK_SUCCEEDED, {.executor_run_ms = 1000, .executor_cpu_ns = 400000000, .jvm_gc_ms = 600}},
+          {0, 1000, 1, TASK_SUCCEEDED, {.executor_run_ms = 1000, .executor_cpu_ns = 400000000, .jvm_gc_ms = 600}}},
+         LIMIT_GC,
+         60,
+         "garbage collection (60 %): tasks stood still for 1.2 s of 2.0 s"},
+        {"tasks wait for their input",
+         1000,
+         2,
+         1,
+         {{0, 1000, 0, TASK_SUCCEEDED, {.executor_run_ms = 1000, .executor_cpu_ns = 250000000, .input_bytes = 2048}},
+          {0, 1000, 1, TASK_SUCCEEDED, {.executor_run_ms = 1000, .executor_cpu_ns = 250000000, .input_bytes = 2048}}},
+         LIMIT_OUTSIDE,
+         75,
+         "waits outside the CPU (75 %): tasks had the CPU for 500 ms of 2.0 s; input 4.0 KiB, output 0 B"},
+        {"tasks are too short",
+         100,
+         2,
+         1,
+         {{0,
+           100,
+           0,
+           TASK_SUCCEEDED,
+           {.executor_run_ms = 10, .executor_cpu_ns = 10000000, .executor_deserialize_ms = 30}},
+          {0,
+           100,
+           1,
+           TASK_SUCCEEDED,
+           {.executor_run_ms = 10, .executor_cpu_ns = 10000000, .executor_deserialize_ms = 30}}},
+         LIMIT_OVERHEAD,
+         90,
+         "overhead of tasks (90 %): the median task took 100 ms, scheduler delay 60 ms, decoding tasks 30 ms"},
+        {"tasks spill",
+         1000,
+         2,
+         1,
+         {{0,
+           1000,
+           0,
+           TASK_SUCCEEDED,
+           {.executor_run_ms = 1000,
+            .executor_cpu_ns = 1000000000,
+            .input_bytes = 1024,
+            .disk_bytes_spilled = 512,
+            .memory_bytes_spilled = 2048}},
+          {0,
+           1000,
+           1,
+           TASK_SUCCEEDED,
+           {.executor_run_ms = 1000,
+            .executor_cpu_ns = 1000000000,
+            .input_bytes = 1024,
+            .disk_bytes_spilled = 512,
+            .memory_bytes_spilled = 2048}}},
+         LIMIT_SPILL,
+         50,
+         "spill (50 %): 1.0 KiB were spilled to disk (4.0 KiB in memory), while 2.0 KiB were read"},
+        {"few partitions",
+         1000,
+         2,
+         4,
+         {EVEN(0, 1000)},
+         LIMIT_PARTITIONS,
+         75,
+         "few partitions (75 %): 2 tasks for 8 cores"},
+        {"the last task runs alone",
+         2000,
+         3,
+         1,
+         {EVEN(0, 1000), {1000, 1000, 0, TASK_SUCCEEDED, BUSY(1000)}},
+         LIMIT_PARTITIONS,
+         25,
+         "few partitions (25 %): 3 tasks for 2 cores; idle cores cost 500 ms after the last start"},
+        {"no task", 1000, 2, 4, {{0}}, LIMIT_UNKNOWN, 0, ""},
+};
+
+static void names_the_limit_of_a_stage(void **state)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
+                const struct test_stage *c = &stages[i];
+                struct status *s = with_stage(c);
+                struct stage_diagnosis d;
+                struct buf line = BUF_INIT;
+                const struct status_stage *stage = status_find_stage(s, 1, 0);
+                int64_t sum = 0;
+                diagnose_stage(s, stage, 0, &d);
+                stage_diagnosis_put(stage, &d, &line);
+                CASE_LABEL("%s: limit %d, %s", c->label, (int)d.limit, buf_text(&line));
+                assert_int_equal(d.limit, c->limit);
+                assert_int_equal((int)(d.share * 100 + 0.5), c->share);
+                assert_string_equal(buf_text(&line), c->line);
+                for (int part = 0; part < DIAGNOSIS_PARTS; part++) {
+                        assert_true(d.parts_ms[part] >= 0);
+                        sum += d.parts_ms[part];
+                }
+                assert_int_equal(sum, d.wall_ms);
+                assert_int_equal(d.wall_ms, d.n_tasks ? c->wall : 0);
+                buf_deinit(&line);
+                status_free(s);
+        }
+}
+
+static void a_running_stage_lasts_until_now(void **state)
+{
+        struct status *s = status_new(NULL);
+        struct stage_info info = stage_info(1, 2, 0, 0);
+        static const struct test_task list[MAX_TASKS] = {EVEN(500, 100)};
+        struct stage_diagnosis d;
+        add_executors(s, 1);
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = info});
+        run_tasks(s, 1, list, false);
+        diagnose_stage(s, status_find_stage(s, 1, 0), T0 + 1000, &d);
+        assert_int_equal(d.wall_ms, 1000);
+        assert_int_equal(d.parts_ms[DIAGNOSIS_CORES], 500);
+        assert_int_equal(d.parts_ms[DIAGNOSIS_COMPUTING], 500);
+        status_free(s);
+}
+
+static void removed_tasks_are_counted_but_not_seen(void **state)
+{
+        struct status *s = status_new(&(struct status_options){.retained_tasks = 10});
+        struct stage_info info = stage_info(1, 40, 0, 0);
+        struct test_task list[MAX_TASKS] = {0};
+        struct stage_diagnosis d;
+        struct buf line = BUF_INIT;
+        for (int i = 0; i < 40; i++)
+                list[i] = (struct test_task){i * 10, 10, 0, TASK_SUCCEEDED, BUSY(10)};
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = info});
+        run_tasks(s, 1, list, true);
+        info = stage_info(1, 40, 0, 400);
+        status_on_stage_completed(s, &(struct stage_completed){.stage = info});
+        const struct status_stage *stage = status_find_stage(s, 1, 0);
+        diagnose_stage(s, stage, 0, &d);
+        stage_diagnosis_put(stage, &d, &line);
+        assert_int_equal(d.n_tasks, 40);
+        assert_true(d.n_seen <= 11);
+        assert_non_null(strstr(buf_text(&line), "of 40 attempts)"));
+        buf_deinit(&line);
+        status_free(s);
+}
+
+static void damaged_times_do_no_harm(void **state)
+{
+        static const int64_t times[] = {INT64_MIN / 4, -1, 0, 1, T0, INT64_MAX / 4};
+        for (size_t a = 0; a < ARRAY_SIZE(times); a++)
+                for (size_t b = 0; b < ARRAY_SIZE(times); b++)
+                        for (size_t c = 0; c < ARRAY_SIZE(times); c++) {
+                                CASE_LABEL("launch %" PRId64 ", finish %" PRId64 ", end %" PRId64, times[a], times[b],
+                                           times[c]);
+                                struct status *s = status_new(NULL);
+                                struct stage_info info = {.id = 1, .name = "", .tasks = 1, .submission_ms = 1};
+                                struct task_info task = {
+                                        .id = 1, .launch_ms = times[a], .executor = &refs[0], .stage_id = 1};
+                                struct stage_diagnosis d;
+                                struct job_diagnosis j;
+                                add_executors(s, 1);
+                                status_on_job_start(
+                                        s,
+                                        &(struct job_start){.id = 1, .ms = times[b], .stages = &info, .n_stages = 1});
+                                status_on_stage_submitted(s, &(struct stage_submitted){.stage = info});
+                                status_on_task_start(s, &(struct task_start){.info = task});
+                                status_on_task_end(s, &(struct task_end){.info = task, .finish_ms = times[b]});
+                                info.completion_ms = times[c];
+                                status_on_stage_completed(s, &(struct stage_completed){.stage = info});
+                                status_on_job_end(s, &(struct job_end){.id = 1, .ms = times[c]});
+                                diagnose_stage(s, status_find_stage(s, 1, 0), 0, &d);
+                                diagnose_job(s, status_find_job(s, 1), 0, SIZE_MAX, &j);
+                                for (int part = 0; part < DIAGNOSIS_PARTS; part++)
+                                        assert_true(d.parts_ms[part] >= 0);
+                                assert_true(j.busy_ms >= 0 && j.idle_ms >= 0 && j.queued_ms >= 0 && j.driver_ms >= 0);
+                                status_free(s);
+                        }
+}
+
+/* A job from 0 to 10 s with two stages on two cores. */
+static void divides_the_time_of_a_job(void **state)
+{
+        static const struct {
+                const char *label;
+                int submit[2], end[2];
+                struct test_task first[MAX_TASKS], second[MAX_TASKS];
+                int driver, queued, busy, idle, ideal;
+        } cases[] = {
+                {"driver, queue, tasks on one core of two, driver",
+                 {2000, 5000},
+                 {5000, 8000},
+                 {{3000, 2000, 0, TASK_SUCCEEDED, BUSY(2000)}},
+                 {{5000, 3000, 0, TASK_SUCCEEDED, BUSY(3000)}},
+                 4000,
+                 1000,
+                 2500,
+                 2500,
+                 10000},
+                {"two stages at the same time",
+                 {0, 0},
+                 {10000, 10000},
+                 {{0, 10000, 0, TASK_SUCCEEDED, BUSY(10000)}},
+                 {{0, 10000, 1, TASK_SUCCEEDED, BUSY(10000)}},
+                 0,
+                 0,
+                 10000,
+                 0,
+                 10000},
+                {"a long task in each stage",
+                 {0, 5000},
+                 {5000, 10000},
+                 {{0, 5000, 0, TASK_SUCCEEDED, BUSY(5000)}, {0, 1000, 1, TASK_SUCCEEDED, BUSY(1000)}},
+                 {{5000, 5000, 0, TASK_SUCCEEDED, BUSY(5000)}, {5000, 1000, 1, TASK_SUCCEEDED, BUSY(1000)}},
+                 0,
+                 0,
+                 6000,
+                 4000,
+                 6000},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%s", cases[i].label);
+                struct status *s = status_new(NULL);
+                struct stage_info infos[] = {stage_info(1, 2, 0, 0), stage_info(2, 2, 0, 0)};
+                struct job_diagnosis d;
+                add_executors(s, 1);
+                status_on_job_start(s, &(struct job_start){.id = 1, .ms = T0, .stages = infos, .n_stages = 2});
+                for (int k = 0; k < 2; k++) {
+                        infos[k] = stage_info(k + 1, 2, cases[i].submit[k], 0);
+                        status_on_stage_submitted(s, &(struct stage_submitted){.stage = infos[k]});
+                        run_tasks(s, k + 1, k ? cases[i].second : cases[i].first, true);
+                        infos[k] = stage_info(k + 1, 2, cases[i].submit[k], cases[i].end[k]);
+                        status_on_stage_completed(s, &(struct stage_completed){.stage = infos[k]});
+                }
+                status_on_job_end(s, &(struct job_end){.id = 1, .ms = T0 + 10000});
+                diagnose_job(s, status_find_job(s, 1), 0, SIZE_MAX, &d);
+                assert_int_equal(d.wall_ms, 10000);
+                assert_int_equal(d.driver_ms, cases[i].driver);
+                assert_int_equal(d.queued_ms, cases[i].queued);
+                assert_int_equal(d.busy_ms, cases[i].busy);
+                assert_int_equal(d.idle_ms, cases[i].idle);
+                assert_int_equal(d.ideal_ms, cases[i].ideal);
+                assert_int_equal(d.cores, 2);
+                assert_false(d.shared);
+                status_free(s);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(names_the_limit_of_a_stage),
+                cmocka_unit_test(a_running_stage_lasts_until_now),
+                cmocka_unit_test(removed_tasks_are_counted_but_not_seen),
+                cmocka_unit_test(damaged_times_do_no_harm),
+                cmocka_unit_test(divides_the_time_of_a_job),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
