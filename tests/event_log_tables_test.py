@@ -63,8 +63,30 @@ def test_tables_of_a_file(tmp_path):
     found = cells("stages", log)
     assert (found["STATE"], found["TASKS"], found["MEDIAN"], found["LONGEST"], found["INPUT"]) == (
         "COMPLETE", "2/2", "3.5 s", "3.5 s", "4.0 KiB")
+    assert found["LIMITED BY"] == "overhead of tasks (25 %): the median task took 2.5 s, scheduler delay 1.0 s"
     found = cells("executors", log)
     assert (found["STATE"], found["CORES"], found["COMPLETED"], found["TASK TIME"]) == ("ACTIVE", "3", "2", "6.0 s")
+
+
+def test_compare_two_runs(tmp_path):
+    slower = [line.replace(str(T0 + 4500), str(T0 + 44500)).replace(str(T0 + 5000), str(T0 + 45000)).replace("app-1", "app-2")
+              .replace('Run Time":2000', 'Run Time":42000') for line in LINES]
+    (tmp_path / "a").write_text("".join(LINES))
+    (tmp_path / "b").write_text("".join(slower))
+    done = subprocess.run([FIRESTEEL, "compare", tmp_path / "a", tmp_path / "b"], capture_output=True, text=True,
+                          check=False, timeout=50)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["-", "app-1", "app-2", "CHANGE"]
+    assert [line.split() for line in lines if line.startswith("task time")] == [
+        ["task", "time", "6.0", "s", "46.0", "s", "+667", "%"]]
+    assert "44.0 s" in lines[-1] and "+1000 %" in lines[-1] and "count at a.c:1" in lines[-1]
+    assert "idle cores behind the last start +20.0 s; now limited by slow tasks (48 %)" in lines[-1]
+    assert "partition 1 ran 43.5 s, 17.4 times the median of 2.5 s" in lines[-1]
+    for arguments in (["a"], ["a", "none"], ["none", "a"], ["a", "--b"]):
+        wrong = subprocess.run([FIRESTEEL, "compare", *(tmp_path / a if a != "--b" else a for a in arguments)],
+                               capture_output=True, text=True, check=False, timeout=50)
+        assert wrong.returncode in (1, 2) and wrong.stderr.startswith("Error: ")
 
 
 def test_rolling_log_is_read_in_the_order_of_its_files(tmp_path):

@@ -66,7 +66,7 @@ def test_every_command_has_a_page():
     commands = re.findall(r"^  ([a-z][\w-]*) +\S", printed([FIRESTEEL, "--help"]), re.M)
     assert len(commands) >= 12
     other = {"submit": "spark-submit.1", "class": "spark-class.1",
-             **dict.fromkeys(("applications", "executors", "stages"), "firesteel-jobs.1")}
+             **dict.fromkeys(("applications", "compare", "executors", "stages"), "firesteel-jobs.1")}
     assert [name for name in commands if other.get(name, f"firesteel-{name}.1") not in PAGES] == []
     summaries = source("firesteel.1")
     assert [name for name in commands if f".It Cm {name}\n" not in summaries] == []

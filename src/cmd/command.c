@@ -14,6 +14,7 @@ static const struct program_command {
         {"submit", "run an application (the same as spark-submit)", command_submit, command_submit_help},
         {"applications", "print the application of an event log", command_applications, command_applications_help},
         {"class", "start a class of Spark (the same as spark-class)", command_class, command_class_help},
+        {"compare", "compare two runs of an application by their event logs", command_compare, command_compare_help},
         {"compile", "compile C files into a shared object for submit", command_compile, command_compile_help},
         {"decommission", "decommission an executor before its container stops", command_decommission,
          command_decommission_help},

@@ -1,5 +1,5 @@
 /*
- * firesteel applications, jobs, stages, executors: tables from an event log of Firesteel or of genuine Spark.
+ * firesteel applications, jobs, stages, executors, compare: tables from event logs of Firesteel or of genuine Spark.
  *
  * events/event_reader.h reads the log and status/status.h makes entities of its events. This file handles arguments,
  * files and columns.
@@ -11,6 +11,10 @@
 #include "base/mem.h"
 #include "events/event_files.h"
 #include "io/fs/file_systems.h"
+#include "events/event_files.h"
+#include "io/fs/file_systems.h"
+#include "status/comparison.h"
+#include "status/diagnosis.h"
 #include "status/status.h"
 
 #include <inttypes.h>
@@ -36,11 +40,20 @@ const char command_jobs_help[] = TABLE_HELP(
 const char command_stages_help[] =
         TABLE_HELP("stages", "Prints the stages",
                    "id, attempt, state, duration, tasks (done/all), failed tasks, median and longest task, input,\n"
-                   "output, shuffle read, shuffle write, spill, name");
+                   "output, shuffle read, shuffle write, spill, name, what limited it and for how much of its time");
 const char command_executors_help[] =
         TABLE_HELP("executors", "Prints the executors",
                    "id, address, state, cores, tasks (active, failed, completed), task time, input, shuffle read,\n"
                    "shuffle write, reason of the removal");
+
+const char command_compare_help[] =
+        "Usage: firesteel compare LOG LOG\n"
+        "\n"
+        "Compares two runs of an application by their event logs: the totals, and the stages, matched by their names.\n"
+        "The stages whose duration changed most come first, each with what changed in the second run.\n"
+        "A LOG is as in `firesteel stages`.\n"
+        "\n"
+        "  --help  print this\n";
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
@@ -103,26 +116,19 @@ static void table_add_time(struct table *t, int64_t ms)
 /* @ms negative: unknown. */
 static void table_add_duration(struct table *t, int64_t ms)
 {
+        struct buf text = BUF_INIT;
         if (ms < 0)
-                table_add_text(t, "-");
-        else if (ms < 1000)
-                table_add(t, mem_printf("%" PRId64 " ms", ms));
-        else if (ms < 60000)
-                table_add(t, mem_printf("%.1f s", (double)ms / 1e3));
-        else if (ms < 3600000)
-                table_add(t, mem_printf("%.1f min", (double)ms / 6e4));
+                buf_puts(&text, "-");
         else
-                table_add(t, mem_printf("%.1f h", (double)ms / 3.6e6));
+                diagnosis_put_duration(&text, ms);
+        table_add(t, buf_steal(&text));
 }
 
 static void table_add_bytes(struct table *t, int64_t bytes)
 {
-        static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-        double value = (double)bytes;
-        size_t unit = 0;
-        for (; value >= 1024 && unit + 1 < ARRAY_SIZE(units); unit++)
-                value /= 1024;
-        table_add(t, unit ? mem_printf("%.1f %s", value, units[unit]) : mem_printf("%" PRId64 " B", bytes));
+        struct buf text = BUF_INIT;
+        diagnosis_put_bytes(&text, bytes);
+        table_add(t, buf_steal(&text));
 }
 
 static void table_add_heading(struct table *t, const char *const *names, size_t n)
@@ -176,11 +182,21 @@ static void fill_jobs(struct table *t, const struct status *s)
         }
 }
 
+static void table_add_limit(struct table *t, const struct status *s, const struct status_stage *stage)
+{
+        struct stage_diagnosis d;
+        struct buf line = BUF_INIT;
+        diagnose_stage(s, stage, s->last_event_ms, &d);
+        stage_diagnosis_put(stage, &d, &line);
+        table_add_text(t, buf_text(&line));
+        buf_deinit(&line);
+}
+
 static void fill_stages(struct table *t, const struct status *s)
 {
         static const char *const names[] = {"STAGE",        "ATTEMPT",       "STATE",   "DURATION", "TASKS",
                                             "FAILED",       "MEDIAN",        "LONGEST", "INPUT",    "OUTPUT",
-                                            "SHUFFLE READ", "SHUFFLE WRITE", "SPILL",   "NAME"};
+                                            "SHUFFLE READ", "SHUFFLE WRITE", "SPILL",   "NAME",     "LIMITED BY"};
         static const char *const states[] = {"PENDING", "ACTIVE", "COMPLETE", "FAILED", "SKIPPED"};
         static const double median[] = {0.5};
         table_add_heading(t, names, ARRAY_SIZE(names));
@@ -205,6 +221,7 @@ static void fill_stages(struct table *t, const struct status *s)
                 table_add_bytes(t, m->shuffle_write.bytes);
                 table_add_bytes(t, m->disk_bytes_spilled);
                 table_add_text(t, g->description ? g->description : g->name);
+                table_add_limit(t, s, g);
         }
 }
 
@@ -281,38 +298,62 @@ static int log_source_read(struct log_source *source, struct fst_error *error)
         return r;
 }
 
-/* Runs one of the commands. Returns the exit status. */
+static void log_source_deinit(struct log_source *source)
+{
+        event_reader_free(source->reader);
+        status_free(source->status);
+}
+
+/* Makes a status of a log. Returns 0, or negative after it reported the error. */
+static int log_source_init(struct log_source *source, const char *path)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        *source = (struct log_source){.path = path, .status = status_new(NULL)};
+        source->reader = event_reader_new(&(struct event_reader_options){
+                .on_event = log_source_on_event, .on_damaged = log_source_on_damaged, .owner = source});
+        int r = log_source_read(source, &error);
+        if (r < 0) {
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+                log_source_deinit(source);
+        }
+        error_deinit(&error);
+        return r;
+}
+
+/* Reports lost events, once the tables are printed. */
+static void log_source_warn(const struct log_source *source)
+{
+        const struct status_totals *t = &source->status->totals;
+        if (t->lost_ends || t->unknown_ends)
+                fprintf(stderr,
+                        "Warning: %s: events are missing: %" PRId64 " tasks have no end, %" PRId64 " no start\n",
+                        source->path, t->lost_ends, t->unknown_ends);
+}
+
+static bool table_wants_help(int argc, char **argv)
+{
+        return argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
+/* Runs one of the commands with one log. Returns the exit status. */
 static int table_run(int argc, char **argv, const char *help, void (*fill)(struct table *t, const struct status *s))
 {
-        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        if (table_wants_help(argc, argv))
                 return fputs(help, stdout) < 0 || fflush(stdout) != 0;
         if (argc != 2 || argv[1][0] == '-') {
                 fprintf(stderr, "Error: name one event log\n\n%s", help);
                 return 2;
         }
-        struct fst_error error = FST_ERROR_INIT;
         struct table table = {0};
-        struct log_source source = {.path = argv[1], .status = status_new(NULL)};
-        source.reader = event_reader_new(&(struct event_reader_options){
-                .on_event = log_source_on_event, .on_damaged = log_source_on_damaged, .owner = &source});
-        int r = log_source_read(&source, &error);
-        if (r < 0) {
-                fprintf(stderr, "Error: %s\n", error_message(&error));
-        } else {
-                const struct status_totals *t = &source.status->totals;
-                fill(&table, source.status);
-                table_print(&table);
-                if (t->lost_ends || t->unknown_ends)
-                        fprintf(stderr,
-                                "Warning: %s: events are missing: %" PRId64 " tasks have no end, %" PRId64
-                                " no start\n",
-                                source.path, t->lost_ends, t->unknown_ends);
-        }
+        struct log_source source;
+        if (log_source_init(&source, argv[1]) < 0)
+                return 1;
+        fill(&table, source.status);
+        table_print(&table);
+        log_source_warn(&source);
         table_deinit(&table);
-        event_reader_free(source.reader);
-        status_free(source.status);
-        error_deinit(&error);
-        return r < 0 || fflush(stdout) != 0;
+        log_source_deinit(&source);
+        return fflush(stdout) != 0;
 }
 
 int command_applications(int argc, char **argv)
@@ -333,4 +374,102 @@ int command_stages(int argc, char **argv)
 int command_executors(int argc, char **argv)
 {
         return table_run(argc, argv, command_executors_help, fill_executors);
+}
+
+/* ------------------------------------------------------------------------------------------------ compare */
+
+static void table_add_change(struct table *t, int64_t a, int64_t b)
+{
+        struct buf text = BUF_INIT;
+        run_change_put(&text, a, b);
+        table_add(t, buf_steal(&text));
+}
+
+static void table_add_total(struct table *t, enum run_total total, int64_t value)
+{
+        struct buf text = BUF_INIT;
+        run_total_put(&text, total, value);
+        table_add(t, buf_steal(&text));
+}
+
+static void compare_print_totals(const struct run_summary *a, const struct run_summary *b)
+{
+        struct table t = {.n_columns = 4};
+        table_add_text(&t, "");
+        table_add_text(&t, a->id);
+        table_add_text(&t, b->id);
+        table_add_text(&t, "CHANGE");
+        for (int i = 0; i < RUN_TOTALS; i++) {
+                if (!a->totals[i] && !b->totals[i])
+                        continue;
+                table_add_text(&t, run_total_name((enum run_total)i));
+                table_add_total(&t, (enum run_total)i, a->totals[i]);
+                table_add_total(&t, (enum run_total)i, b->totals[i]);
+                table_add_change(&t, a->totals[i], b->totals[i]);
+        }
+        table_print(&t);
+        table_deinit(&t);
+}
+
+static void table_add_stage_id(struct table *t, const struct run_stage *stage)
+{
+        if (!stage)
+                table_add_text(t, NULL);
+        else
+                table_add(t, stage->attempt ? mem_printf("%d.%d", stage->id, stage->attempt)
+                                            : mem_printf("%d", stage->id));
+}
+
+static void compare_print_stages(const struct run_summary *a, const struct run_summary *b)
+{
+        static const char *const names[] = {"STAGE", "STAGE", "DURATION", "DURATION", "CHANGE", "NAME", "WHY"};
+        struct table t = {0};
+        run_pairs pairs = {0};
+        table_add_heading(&t, names, ARRAY_SIZE(names));
+        run_compare(a, b, &pairs);
+        for (size_t i = 0; i < pairs.len; i++) {
+                const struct run_pair *p = &pairs.data[i];
+                struct buf reason = BUF_INIT;
+                run_pair_put_reason(p, &reason);
+                table_add_stage_id(&t, p->a);
+                table_add_stage_id(&t, p->b);
+                table_add_duration(&t, p->a ? p->a->wall_ms : -1);
+                table_add_duration(&t, p->b ? p->b->wall_ms : -1);
+                table_add_change(&t, p->a ? p->a->wall_ms : 0, p->b ? p->b->wall_ms : 0);
+                table_add_text(&t, p->a ? p->a->name : p->b->name);
+                table_add_text(&t, buf_text(&reason));
+                buf_deinit(&reason);
+        }
+        table_print(&t);
+        vec_deinit(&pairs);
+        table_deinit(&t);
+}
+
+int command_compare(int argc, char **argv)
+{
+        struct log_source sources[2];
+        struct run_summary runs[2];
+        if (table_wants_help(argc, argv))
+                return fputs(command_compare_help, stdout) < 0 || fflush(stdout) != 0;
+        if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-') {
+                fprintf(stderr, "Error: name two event logs\n\n%s", command_compare_help);
+                return 2;
+        }
+        if (log_source_init(&sources[0], argv[1]) < 0)
+                return 1;
+        if (log_source_init(&sources[1], argv[2]) < 0) {
+                log_source_deinit(&sources[0]);
+                return 1;
+        }
+        for (int i = 0; i < 2; i++)
+                run_summary_init(&runs[i], sources[i].status, sources[i].status->last_event_ms, SIZE_MAX);
+        compare_print_totals(&runs[0], &runs[1]);
+        putchar('\n');
+        compare_print_stages(&runs[0], &runs[1]);
+        for (int i = 0; i < 2; i++) {
+                log_source_warn(&sources[i]);
+                run_summary_deinit(&runs[i]);
+                log_source_deinit(&sources[i]);
+        }
+        return fflush(stdout) != 0;
 }
