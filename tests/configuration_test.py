@@ -214,9 +214,19 @@ def test_each_key_without_effect_is_warned_of_once(tmp_path):
     assert "spark.shuffle.push.enabled has no effect: map outputs are not pushed" in done.stderr
 
 
+@pytest.mark.parametrize("cluster", [[], ["--master", "spark://127.0.0.1:1", "--deploy-mode", "cluster", "--conf",
+                                          "spark.master.rest.enabled=true"]], ids=["client", "cluster"])
+def test_misspelled_key_is_warned_of_once(tmp_path, cluster):
+    done = submit(tmp_path, "--master", "local[1]", *cluster, "--conf", "spark.executor.memmory=1g", "--conf",
+                  "spark.my.executor.memory=1g")
+    lines = [line for line in done.stderr.splitlines() if "Did you mean" in line]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].endswith("WARN SparkConf: spark.executor.memmory is not a known key. Did you mean spark.executor.memory?")
+
+
 def test_no_key_is_warned_of_by_default(tmp_path):
     done = submit(tmp_path, "--master", "local-cluster[1,1,1024]")
-    assert done.returncode == 0 and "has no effect" not in done.stderr, done.stderr
+    assert done.returncode == 0 and "has no effect" not in done.stderr and "Did you mean" not in done.stderr, done.stderr
 
 
 def test_submission_to_a_cluster_warns_before_it_connects(tmp_path):

@@ -73,6 +73,12 @@ void conf_warn_unused(const struct strmap *set)
                 key_warn_unused(e->key);
 }
 
+void conf_warn_misspelled(const struct strmap *set)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(set, e));)
+                key_warn_misspelled(e->key);
+}
+
 const char *conf_get_raw(const struct fst_conf *conf, const char *key)
 {
         return strmap_get(&conf->set, key);
@@ -247,6 +253,12 @@ int conf_get_double(const struct fst_conf *conf, const char *key, double *out, s
         return 0;
 }
 
+static int conf_refuse_amount(const struct key *row, const char *value, int r, struct fst_error *error)
+{
+        return error_wrap(error, r, "%s=%s (a number without unit counts in %s)", row->name, value,
+                          units_name(row->unit));
+}
+
 int conf_get_bytes(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
 {
         struct key row;
@@ -257,7 +269,7 @@ int conf_get_bytes(const struct fst_conf *conf, const char *key, int64_t *out, s
         if (!value)
                 return conf_refuse_missing(&row, error);
         r = units_parse_bytes(value, row.unit, UNIT_B, out, error);
-        return r < 0 ? error_wrap(error, r, "%s (a number without unit counts in %s)", key, units_name(row.unit)) : 0;
+        return r < 0 ? conf_refuse_amount(&row, value, r, error) : 0;
 }
 
 int conf_get_ms(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
@@ -270,7 +282,7 @@ int conf_get_ms(const struct fst_conf *conf, const char *key, int64_t *out, stru
         if (!value)
                 return conf_refuse_missing(&row, error);
         r = units_parse_time(value, row.unit, UNIT_MS, out, error);
-        return r < 0 ? error_wrap(error, r, "%s (a number without unit counts in %s)", key, units_name(row.unit)) : 0;
+        return r < 0 ? conf_refuse_amount(&row, value, r, error) : 0;
 }
 
 fst_conf *fst_conf_new(void)

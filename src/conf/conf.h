@@ -44,6 +44,9 @@ const char *conf_get_value(const struct fst_conf *conf, const char *key);
 /* Warn about each key of @set that has no effect on a native application (key_warn_unused). */
 void conf_warn_unused(const struct strmap *set);
 
+/* Warn about each key of @set that is probably misspelled (key_warn_misspelled). */
+void conf_warn_misspelled(const struct strmap *set);
+
 /*
  * The configuration that submit prepared for this process, from which fst_conf_new starts. Set once, before there are
  * threads. Borrowed: it must stay. NULL: none.

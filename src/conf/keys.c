@@ -13,8 +13,13 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/string_list.h"
+#include "base/string_prefix.h"
+#include "conf/deprecated.h"
+#include "text/edit_distance.h"
 
 #include <assert.h>
+#include <pthread.h>
 
 /* Stands for no default, or for another key's value. */
 #define NONE "\1"
@@ -168,6 +173,43 @@ void key_warn_unused(const char *name)
         log_warn("SparkConf", "%s has no effect: %s", name,
                  key.status == KEY_JVM_ONLY ? "it configures a JVM, and this application runs without one"
                                             : key.reason);
+}
+
+const char *key_suggestion(const char *name)
+{
+        const size_t len = strlen(name);
+        struct deprecated old;
+        const char *nearest = NULL;
+        if (!text_starts_with(name, "spark.") || key_position(name) >= 0 || key_position_of_older(name) >= 0 ||
+            deprecated_find(name, &old))
+                return NULL;
+        int limit = edit_distance_limit(len);
+        for (size_t i = 0; i < ARRAY_SIZE(rows) && limit > 0; i++) {
+                int distance = edit_distance(name, len, key_name_at(i), rows[i].name_size - 1u, limit);
+                if (distance <= limit) {
+                        nearest = key_name_at(i);
+                        limit = distance - 1;
+                }
+        }
+        return nearest;
+}
+
+void key_warn_misspelled(const char *name)
+{
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static struct string_list told;
+        const char *meant = key_suggestion(name);
+        if (!meant)
+                return;
+        pthread_mutex_lock(&lock);
+        bool repeated = false;
+        for (size_t i = 0; i < told.len && !repeated; i++)
+                repeated = strcmp(told.data[i], name) == 0;
+        if (!repeated)
+                string_list_add(&told, name);
+        pthread_mutex_unlock(&lock);
+        if (!repeated)
+                log_warn("SparkConf", "%s is not a known key. Did you mean %s?", name, meant);
 }
 
 const char *key_type_name(enum key_type type)

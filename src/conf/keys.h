@@ -60,3 +60,12 @@ const char *key_type_name(enum key_type type);
  * once for each key in the life of the process. Does nothing for used and unknown keys. Any thread.
  */
 void key_warn_unused(const char *name);
+
+/*
+ * Returns the key of the table that the unknown key @name probably means, because it differs in one or two characters,
+ * or NULL. NULL also for keys of the table, their older spellings, and keys that do not begin with "spark.".
+ */
+const char *key_suggestion(const char *name);
+
+/* Warn with key_suggestion about @name: once for each name in the life of the process. Any thread. */
+void key_warn_misspelled(const char *name);

@@ -117,8 +117,8 @@ static void only_keys_without_effect_have_reasons(void **state)
         assert_true(key.status == KEY_USED);
 }
 
-/* Runs the warnings of @keys with stderr in a file. Returns the logged text, which the caller frees. */
-static char *logged_warnings(const char *const *keys, size_t n)
+/* Runs @warn for each of @keys with stderr in a file. Returns the logged text, which the caller frees. */
+static char *logged_warnings(void (*warn)(const char *key), const char *const *keys, size_t n)
 {
         FILE *file = tmpfile();
         char text[4096] = "";
@@ -128,7 +128,7 @@ static char *logged_warnings(const char *const *keys, size_t n)
         assert_true(saved >= 0);
         assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
         for (size_t i = 0; i < n; i++)
-                key_warn_unused(keys[i]);
+                warn(keys[i]);
         fflush(stderr);
         dup2(saved, STDERR_FILENO);
         close(saved);
@@ -152,13 +152,54 @@ static void warns_once_for_each_key_without_effect(void **state)
                 "spark.serializer", "spark.shuffle.push.enabled", "spark.shuffle.push.enabled",
                 "spark.local.dir",  "spark.of.somebody.else",     "spark.storage.blockManagerSlaveTimeoutMs",
         };
-        _cleanup_free_ char *text = logged_warnings(keys, ARRAY_SIZE(keys));
+        _cleanup_free_ char *text = logged_warnings(key_warn_unused, keys, ARRAY_SIZE(keys));
         assert_non_null(strstr(text, "WARN SparkConf: spark.serializer has no effect: it configures a JVM"));
         assert_non_null(strstr(text, "spark.shuffle.push.enabled has no effect: map outputs are not pushed"));
         assert_non_null(strstr(text, "spark.storage.blockManagerSlaveTimeoutMs has no effect: "));
         assert_int_equal(occurrences(text, "has no effect"), 3);
-        _cleanup_free_ char *again = logged_warnings(keys, ARRAY_SIZE(keys));
+        _cleanup_free_ char *again = logged_warnings(key_warn_unused, keys, ARRAY_SIZE(keys));
         assert_string_equal(again, "");
+}
+
+static void suggests_key_that_misspelled_one_means(void **state)
+{
+        static const struct {
+                const char *name, *meant; /* NULL: no suggestion */
+        } cases[] = {
+                {"spark.executor.memmory", "spark.executor.memory"},
+                {"spark.executor.mem", NULL},
+                {"spark.exectuor.memory", "spark.executor.memory"},
+                {"spark.executor.Memory", "spark.executor.memory"},
+                {"spark.executor.memory ", "spark.executor.memory"},
+                {"spark.executor.memory", NULL},
+                {"spark.default.paralellism", "spark.default.parallelism"},
+                {"spark.master", NULL},
+                {"spark.mastr", "spark.master"},
+                {"spark.mater2", NULL}, /* two edits in a short name */
+                {"spark.foo.memory", NULL},
+                {"spark.foo", NULL},
+                {"spark.", NULL},
+                {"spark", NULL},
+                {"", NULL},
+                {"executor.memory", NULL},
+                {"spark.yarn.jar", NULL},                           /* deprecated */
+                {"spark.storage.blockManagerSlaveTimeoutMs", NULL}, /* an older spelling */
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                const char *found = key_suggestion(cases[i].name);
+                if (!cases[i].meant != !found || (found && strcmp(found, cases[i].meant) != 0))
+                        fail_msg("%s suggests %s", cases[i].name, found ? found : "nothing");
+        }
+}
+
+static void warns_once_for_each_misspelled_key(void **state)
+{
+        static const char *const keys[] = {"spark.executor.memmory", "spark.executor.memmory", "spark.foo.memory",
+                                           "spark.executr.memory"};
+        _cleanup_free_ char *text = logged_warnings(key_warn_misspelled, keys, ARRAY_SIZE(keys));
+        assert_non_null(strstr(text, "WARN SparkConf: spark.executor.memmory is not a known key. "
+                                     "Did you mean spark.executor.memory?"));
+        assert_int_equal(occurrences(text, "Did you mean"), 2);
 }
 
 int main(void)
@@ -169,6 +210,8 @@ int main(void)
                 cmocka_unit_test(older_spellings_are_deprecated),
                 cmocka_unit_test(only_keys_without_effect_have_reasons),
                 cmocka_unit_test(warns_once_for_each_key_without_effect),
+                cmocka_unit_test(suggests_key_that_misspelled_one_means),
+                cmocka_unit_test(warns_once_for_each_misspelled_key),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

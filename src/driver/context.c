@@ -334,6 +334,7 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
                 return r;
         sc->driver_log = driver_log_start(sc->conf);
         conf_warn_unused(&sc->conf->set);
+        conf_warn_misspelled(&sc->conf->set);
         sanitizers_set_executor_environment(sc->conf);
         plugins_warn(sc->conf, strcmp(sc->manager->name, "kubernetes") == 0);
         context_set_own_properties(sc);

@@ -78,6 +78,8 @@ static int submit_main_run_in_cluster(struct submit_arguments *a, int *status, s
                 if (r == 0 && submit_is_native(a->primary_resource))
                         conf_warn_unused(&s.conf);
                 if (r == 0)
+                        conf_warn_misspelled(&s.conf);
+                if (r == 0)
                         r = s.manager->submit(&s, status, error);
                 if (r != CLUSTER_MANAGER_E_NO_REST)
                         return r;
