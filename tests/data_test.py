@@ -265,7 +265,8 @@ def test_large_results(app):
 
 def test_results_beyond_the_limit(app):
     result = submit(app, "results", "--conf", "spark.driver.maxResultSize=1m")
-    assert "is bigger than spark.driver.maxResultSize (1024.0 KiB)" in result.stderr, result.stderr
+    assert "is bigger than spark.driver.maxResultSize (1024.0 KiB): raise it (spark.driver.maxResultSize=4g), or let the job " \
+           "return less" in result.stderr, result.stderr
     assert result.returncode == 1
 
 

@@ -5,6 +5,11 @@
 
 struct fst_conf;
 
+/* The end of the message for a job whose results exceed spark.driver.maxResultSize. */
+#define RESULT_SIZE_REMEDY                                                                                             \
+        "raise it (spark.driver.maxResultSize=4g), or let the job return less: fst_save_as_text_file and the other "   \
+        "saves write rows where they are"
+
 /* Fills @config from @conf, except for the pools (sched/tasks/pool_file.h) and for values that the owner sets
  * (outputs_outlive_executors; max_failures of the local modes). Returns 0, or -EINVAL with key and value and @config
  * unchanged. Release it with sched_config_deinit.

@@ -2,6 +2,7 @@
 #include "driver/actions/result_rows.h"
 
 #include "base/mem.h"
+#include "sched/sched_conf.h"
 #include "store/page.h"
 
 /* -------------------------------------------------------------------------------------------------- collection */
@@ -14,7 +15,7 @@ static int rows_merge(struct action *action, int output, struct task_result *res
                 page_list_free(NULL, result->data);
                 return error_set(error, -E2BIG,
                                  "Total size of serialized results of tasks (%zu bytes) is bigger than "
-                                 "spark.driver.maxResultSize (%zu bytes)",
+                                 "spark.driver.maxResultSize (%zu bytes): " RESULT_SIZE_REMEDY,
                                  self->bytes, self->max_bytes);
         }
         self->pages[output] = result->data;

@@ -4,6 +4,8 @@
  */
 #include "sched/tasks/offers_fixture.h"
 
+#include "sched/sched_conf.h"
+
 static void addresses_are_given_to_one_task_at_a_time(void **state)
 {
         struct fix f;
@@ -150,7 +152,7 @@ static void results_that_are_too_large_abort_the_stage(void **state)
         assert_false(sched_result_fits(f.s, 2, 1 << 20, f.now));
         assert_string_equal(buf_text(&f.message),
                             "Job aborted due to stage failure: Total size of serialized results of 3 tasks (3.0 MiB) "
-                            "is bigger than spark.driver.maxResultSize (2.0 MiB)");
+                            "is bigger than spark.driver.maxResultSize (2.0 MiB): " RESULT_SIZE_REMEDY);
         assert_false(sched_result_fits(f.s, 2, 1, f.now));
         fix_drain(&f);
         fix_end(&f);

@@ -18,6 +18,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "conf/units.h"
+#include "sched/sched_conf.h"
 
 #include <inttypes.h>
 
@@ -274,7 +275,7 @@ bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int6
         units_put_bytes(&text, set->result_bytes);
         buf_puts(&text, ") is bigger than spark.driver.maxResultSize (");
         units_put_bytes(&text, limit);
-        buf_puts(&text, ")");
+        buf_puts(&text, "): " RESULT_SIZE_REMEDY);
         ts->now = now;
         task_scheduler_give_up(ts, set, buf_text(&text));
         return false;
