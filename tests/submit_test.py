@@ -120,6 +120,24 @@ def test_what_spark_env_leaves_running_is_not_waited_for(folder):
         os.kill(int((folder / "left").read_text()), signal.SIGKILL)
 
 
+@pytest.mark.parametrize("words, ending", [
+    (["--drivr-memory", "1g", "x.so"], "\nError: Unrecognized option: --drivr-memory\nDid you mean --driver-memory?\n"),
+    (["--mastr=local", "x.so"], "\nError: Unrecognized option: --mastr\nDid you mean --master?\n"),
+    (["--nope"], "\nError: Unrecognized option: --nope\n"),
+    (["--master", "local"], "\nError: Missing application resource.\n"),
+    (["--driver-memory", "lots", "x.so"], "Error: Driver memory must be a positive number\n"
+     "spark.driver.memory (--driver-memory) is 'lots': use a size such as 512m or 4g\n"),
+    (["--conf", "spark.executor.memory=1x", "x.so"], "Error: Executor memory must be a positive number\n"
+     "spark.executor.memory (--executor-memory) is '1x': use a size such as 512m or 4g\n"),
+    (["--num-executors", "few", "x.so"], "Error: Number of executors must be a positive number\n"
+     "spark.executor.instances (--num-executors) is 'few': use a whole number of at least 1, such as 2\n"),
+])
+def test_refused_command_line_ends_with_the_remedy(folder, words, ending):
+    done = submit(folder, *words)
+    assert done.returncode == 1
+    assert done.stderr.endswith(ending), done.stderr[-500:]
+
+
 @pytest.mark.parametrize("words, message", [
     (["--nope"], "Error: Unrecognized option: --nope\n\nUsage: spark-submit"),
     (["--version", "--nope"], "Error: Unrecognized option: --nope\n\nUsage: spark-submit"),

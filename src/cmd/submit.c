@@ -312,7 +312,11 @@ int command_submit(int argc, char **argv)
                 if (r < 0 && a.usage_error) {
                         fputs("\n", stderr);
                         submit_command_print_usage(&a);
+                        if (error.message) /* once more, where it is seen below the long usage */
+                                fprintf(stderr, "\nError: %s\n", error.message);
                 }
+                if (r < 0 && a.remedy)
+                        fprintf(stderr, "%s\n", a.remedy);
         }
         error_deinit(&error);
         submit_arguments_deinit(&a);

@@ -36,6 +36,7 @@ void submit_arguments_deinit(struct submit_arguments *a)
         free(a->application);
         free(a->primary_resource);
         free(a->conflict);
+        free(a->remedy);
         strmap_deinit(&a->properties);
 }
 
@@ -247,8 +248,12 @@ static int arguments_read_words(struct arguments_reading *r, int n, char *const 
                 words = r->rest;
         }
         size_t length = submit_option_name_length(r->word);
-        if (r->word[0] == '-')
+        if (r->word[0] == '-') {
+                const char *meant = submit_option_suggestion(r->word, length);
+                if (meant)
+                        arguments_replace(&r->a->remedy, mem_printf("Did you mean %s?", meant));
                 return error_set(error, -EINVAL, "Unrecognized option: %.*s", (int)length, r->word);
+        }
         if (r->a->action == SUBMIT_ACTION_VERSION)
                 vec_push(&r->a->application_arguments, arguments_copy_word(r->word, length));
         else

@@ -67,6 +67,7 @@ struct submit_arguments {
 
         /* Used between parse and complete. */
         bool is_special; /* --kill and others that need no application */
+        char *remedy;    /* a line that helps to correct the reported error, or NULL */
         char *conflict;  /* an error that is reported only after the launcher's errors, or NULL */
 };
 

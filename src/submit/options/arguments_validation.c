@@ -36,7 +36,15 @@ static bool arguments_validation_has_allocation(const struct submit_arguments *a
         return value && strcasecmp(value, "true") == 0;
 }
 
-static int arguments_validate_numbers(const struct submit_arguments *a, struct fst_error *error)
+/* Names key, option and value of a refused number, because Spark's sentence names neither key nor value. */
+static char *arguments_validation_remedy(enum submit_field field, const char *value, bool is_memory)
+{
+        const struct submit_option *option = submit_option_of(field);
+        return mem_printf("%s (%s) is '%s': use a %s", option->keys[0], option->name, value,
+                          is_memory ? "size such as 512m or 4g" : "whole number of at least 1, such as 2");
+}
+
+static int arguments_validate_numbers(struct submit_arguments *a, struct fst_error *error)
 {
         static const struct {
                 enum submit_field field;
@@ -58,6 +66,9 @@ static int arguments_validate_numbers(const struct submit_arguments *a, struct f
                         continue;
                 if (checks[i].field == SUBMIT_DRIVER_CORES && a->compat == COMPAT_2_4)
                         continue;
+                free(a->remedy);
+                a->remedy = arguments_validation_remedy(checks[i].field, value,
+                                                        checks[i].good == arguments_validation_is_memory);
                 return error_set(error, -EINVAL, "%s must be a positive number", checks[i].what);
         }
         return 0;
@@ -103,7 +114,7 @@ static int arguments_validate_hadoop_conf(const struct submit_arguments *a, cons
                          master);
 }
 
-static int arguments_validate_submit(const struct submit_arguments *a, const char *(*env)(const char *name),
+static int arguments_validate_submit(struct submit_arguments *a, const char *(*env)(const char *name),
                                      struct fst_error *error)
 {
         bool local_connect = a->compat < COMPAT_4_3 && strmap_get(&a->properties, "spark.local.connect");

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "text/edit_distance.h"
 
 /* clang-format off */
 static const struct submit_option options[] = {
@@ -87,6 +88,20 @@ static const struct submit_option *options_find(const char *word, size_t len)
                         return o;
         }
         return NULL;
+}
+
+const char *submit_option_suggestion(const char *word, size_t len)
+{
+        const char *nearest = NULL;
+        int limit = edit_distance_limit(len);
+        for (size_t i = 0; i < ARRAY_SIZE(options) && limit > 0; i++) {
+                int distance = edit_distance(word, len, options[i].name, strlen(options[i].name), limit);
+                if (distance <= limit) {
+                        nearest = options[i].name;
+                        limit = distance - 1;
+                }
+        }
+        return nearest;
 }
 
 const struct submit_option *submit_option_of(enum submit_field field)

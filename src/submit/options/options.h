@@ -69,6 +69,12 @@ struct submit_option {
         const char *env;     /* the equivalent environment variable, or NULL */
 };
 
+/*
+ * Returns the name of the option that the unknown option @word, of @len characters, probably means, or NULL. Static
+ * storage.
+ */
+const char *submit_option_suggestion(const char *word, size_t len);
+
 /* The row of @field. */
 const struct submit_option *submit_option_of(enum submit_field field);
 
