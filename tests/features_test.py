@@ -320,7 +320,7 @@ def test_the_event_log_may_roll(shared, tmp_path):
 
 
 def test_structured_lines_are_json(shared):
-    lines = submit(shared, "skip", level="INFO", conf=["spark.log.structuredLogging.enabled=true"]).stderr.splitlines()
+    lines = submit(shared, "skip", level="INFO", conf=["spark.log.structuredLogging.enabled=true", "spark.ui.enabled=false"]).stderr.splitlines()
     objects = [json.loads(line) for line in lines]
     assert len(objects) > 20
     assert all({"ts", "level", "msg", "logger"} <= entry.keys() for entry in objects)

@@ -21,6 +21,7 @@
 #include "driver/driver_resources.h"
 #include "driver/events/app_status.h"
 #include "driver/events/driver_log.h"
+#include "driver/events/driver_ui.h"
 #include "driver/events/event_log_setup.h"
 #include "driver/events/extra_listeners.h"
 #include "driver/job_runner.h"
@@ -42,6 +43,7 @@
 #include "net/socket.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
+#include "status/status.h"
 
 #include <limits.h>
 #include <pwd.h>
@@ -227,14 +229,38 @@ static int context_start_event_log(struct fst_context *sc, struct fst_error *err
         return 0;
 }
 
+/* How much the status keeps. Only pages show single tasks. */
+static int context_read_retention(const struct fst_context *sc, struct status_options *o, struct fst_error *error)
+{
+        const struct {
+                const char *key;
+                size_t *limit;
+        } limits[] = {{"spark.ui.retainedJobs", &o->retained_jobs},
+                      {"spark.ui.retainedStages", &o->retained_stages},
+                      {"spark.ui.retainedTasks", &o->retained_tasks},
+                      {"spark.ui.retainedDeadExecutors", &o->retained_dead_executors}};
+        int r = 0;
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(limits); i++) {
+                int64_t value;
+                r = conf_get_int(sc->conf, limits[i].key, &value, error);
+                *limits[i].limit = r == 0 ? (size_t)MAX(value, (int64_t)1) : 0;
+        }
+        o->is_live = true;
+        o->without_details = !sc->ui;
+        return r;
+}
+
 static int context_start_listeners(struct fst_context *sc, struct fst_error *error)
 {
+        struct status_options retention = {0};
         int64_t capacity;
         int r = conf_get_int(sc->conf, "spark.scheduler.listenerbus.eventqueue.capacity", &capacity, error);
+        if (r == 0)
+                r = context_read_retention(sc, &retention, error);
         if (r)
                 return r;
         sc->bus = listener_bus_new((struct listener_bus_options){.capacity = (size_t)capacity});
-        sc->app_status = app_status_new(0, 0);
+        sc->app_status = app_status_new(&retention);
         listener_bus_add(sc->bus, app_status_listener(sc->app_status));
         if ((r = context_start_event_log(sc, error)) ||
             (r = extra_listeners_load(sc->conf, sc->bus, &sc->extra_listeners, error)))
@@ -344,8 +370,9 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
         if ((r = context_log_configuration(sc, error)))
                 return r;
-        if ((r = context_register(sc, error)) || (r = context_start_env(sc, error)) ||
-            (r = context_start_listeners(sc, error)) || (r = driver_metrics_start(sc, &sc->metrics, error)))
+        if ((r = driver_ui_open(sc, &sc->ui, error)) || (r = context_register(sc, error)) ||
+            (r = context_start_env(sc, error)) || (r = context_start_listeners(sc, error)) ||
+            (r = driver_metrics_start(sc, &sc->metrics, error)))
                 return r;
         if ((r = application_files_configured(sc, error)))
                 return r;
@@ -356,6 +383,7 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)) ||
             (r = context_start_progress_bar(sc, error)))
                 return r;
+        driver_ui_start(sc->ui);
         if (sc->manager->in_process)
                 log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host,
                          sc->master.threads);
@@ -413,6 +441,7 @@ static void context_close(struct fst_context *sc)
                                                   &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
                 listener_bus_stop(sc->bus);
         }
+        driver_ui_free(steal(sc->ui));
         driver_metrics_stop(steal(sc->metrics));
         driver_log_free(steal(sc->driver_log));
         exec_env_remove_files(&sc->env);
@@ -574,6 +603,7 @@ FST_API int fst_context_stop(fst_context *sc)
         context_stop_actions(sc, 0);
         live_handle_remove(HANDLE_CONTEXT, sc);
         int status = sc->first_failure; /* an action that was still running counts too */
+        driver_ui_free(sc->ui);
         job_runner_free(sc->runner);
         if (sc->backend)
                 sc->backend->class->free(sc->backend);

@@ -22,6 +22,7 @@ struct broadcast_variables;
 struct cluster_manager_class;
 struct job_runner;
 struct driver_metrics;
+struct driver_ui;
 struct event_log_setup;
 struct progress_bar;
 struct app_status;
@@ -61,7 +62,8 @@ struct fst_context {
         struct extra_listeners *extra_listeners; /* spark.extraListeners; NULL: none */
         struct event_log_setup *event_log;       /* NULL: off */
         struct app_status *app_status;
-        struct driver_metrics *metrics; /* NULL: no sinks */
+        struct driver_metrics *metrics;
+        struct driver_ui *ui; /* NULL: spark.ui.enabled is false */
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: not started by a launcher */
 

@@ -1,6 +1,7 @@
 /* See driver_metrics.h. */
 #include "driver/driver_metrics.h"
 
+#include "base/clock.h"
 #include "driver/context.h"
 #include "driver/events/app_status.h"
 #include "metrics/metrics_registry.h"
@@ -94,7 +95,7 @@ int driver_metrics_start(struct fst_context *sc, struct driver_metrics **out, st
                                                                   .app_id = sc->app_id,
                                                                   .executor_id = "driver"},
                                  &m->system, error);
-        if (r || !m->system) {
+        if (r) {
                 metrics_registry_free(m->registry);
                 free(m);
                 m = NULL;
@@ -102,6 +103,11 @@ int driver_metrics_start(struct fst_context *sc, struct driver_metrics **out, st
         if (r == 0)
                 *out = m;
         return r;
+}
+
+void driver_metrics_measure(struct driver_metrics *m, struct metrics_snapshot *out)
+{
+        metrics_registry_snapshot(m->registry, now_ns(), out);
 }
 
 void driver_metrics_stop(struct driver_metrics *m)

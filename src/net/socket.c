@@ -163,8 +163,13 @@ static int listen_attempts(const struct listen_options *o, const struct addrinfo
                 if (r != -EADDRINUSE)
                         break; /* another port would fail too */
                 if (i < o->max_retries && o->port != 0)
-                        log_warn("Utils", "Service '%s' could not bind on port %d. Attempting port %d.", o->service,
-                                 port, port_of_attempt(o->port, i + 1));
+                        log_at(o->any_port ? LOG_INFO : LOG_WARN, "Utils",
+                               "Service '%s' could not bind on port %d. Attempting port %d.", o->service, port,
+                               port_of_attempt(o->port, i + 1));
+        }
+        if (r == -EADDRINUSE && o->any_port && o->port != 0) {
+                const struct listen_options any = {.service = o->service, .host = o->host, .backlog = o->backlog};
+                return listen_attempts(&any, addresses, error);
         }
         if (r == -EADDRINUSE)
                 return error_set(error, r,

@@ -33,6 +33,7 @@ struct listen_options {
         const char *host;    /* name or address to bind; NULL or "": all addresses */
         int port;            /* spark.port.maxRetries: number of further ports to try if one is in use */
         int max_retries;     /* spark.port.maxRetries: how many further ports are tried when one is taken */
+        bool any_port;       /* if all of them are taken, listens on a free one; tries without warnings */
         int backlog;         /* of connections not accepted yet; 0: the system's maximum */
 };
 

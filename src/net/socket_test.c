@@ -114,6 +114,12 @@ static void taken_ports(void **state)
         assert_int_equal(socket_listen(&o, &next, &error), -EADDRINUSE);
         assert_non_null(strstr(error_message(&error), "spark.port.maxRetries"));
         assert_int_equal(next, 0);
+        o.any_port = true; /* a free one, although no further one may be tried */
+        int third = socket_listen(&o, &next, &error);
+        assert_true(third >= 0);
+        assert_true(next > 0 && next != port);
+        close(third);
+        o.any_port = false;
         o.max_retries = 16;
         int second = socket_listen(&o, &next, &error);
         assert_true(second >= 0);

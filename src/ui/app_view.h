@@ -44,10 +44,11 @@ struct app_view_class {
 
 struct app_view {
         const struct app_view_class *class;
+        void *owner;                     /* for the class */
         struct status *status;           /* read between app_view_read and app_view_end; never changed */
         const struct redactor *redactor; /* hides secrets of the configuration; not NULL */
-        const char *spark_version;       /* shown by pages; NULL: that of the log */
         bool is_live;                    /* the application runs in this process */
+        int64_t updated_ms;              /* of an unfinished log: when it was changed last; 0: its last event */
 
         /* Private. */
         pthread_mutex_t lock;
@@ -69,9 +70,8 @@ void app_view_end(struct app_view *view);
 /* Lets a waiting writer go first. Returns true if one did: pointers into the status are invalid then. */
 bool app_view_pause(struct app_view *view);
 
-/* Returns the time up to which running tasks have lasted: @now_ms of a live application, else that of the last event.
- */
+/* Returns the time up to which running tasks have lasted: @now_ms of a live application. */
 static inline int64_t app_view_now(const struct app_view *view, int64_t now_ms)
 {
-        return view->is_live ? now_ms : view->status->last_event_ms;
+        return view->is_live ? now_ms : view->updated_ms ? view->updated_ms : view->status->last_event_ms;
 }

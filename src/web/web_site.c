@@ -366,18 +366,6 @@ static int web_site_read_conf(struct web_site *s, struct fst_error *error)
         return 0;
 }
 
-/* Listens at a port, or with options.any_port at a free one if that and its successors are taken. */
-static int web_site_listen(const struct web_site *s, struct http_server_options *o, struct http_server **out,
-                           struct fst_error *error)
-{
-        int r = http_server_new(o, out, error);
-        if (r != -EADDRINUSE || !s->options.any_port)
-                return r;
-        error_deinit(error);
-        o->port = 0;
-        return http_server_new(o, out, error);
-}
-
 static int web_site_listen_plain(struct web_site *s, int retries, struct fst_error *error)
 {
         struct http_server_options o = {.loop = s->options.loop,
@@ -385,9 +373,10 @@ static int web_site_listen_plain(struct web_site *s, int retries, struct fst_err
                                         .host = s->options.host,
                                         .port = s->options.port,
                                         .max_retries = retries,
+                                        .any_port = s->options.any_port,
                                         .handle = s->https ? web_site_on_plain_call : web_site_on_call,
                                         .owner = s};
-        return web_site_listen(s, &o, &s->http, error);
+        return http_server_new(&o, &s->http, error);
 }
 
 static int web_site_make_token(struct web_site *s, struct fst_error *error)
@@ -420,11 +409,12 @@ static int web_site_listen_all(struct web_site *s, struct fst_error *error)
                                 : port > 65535         ? port - 65536 + 1024
                                                        : port,
                         .max_retries = (int)retries,
+                        .any_port = s->options.any_port,
                         .tls = &tls.tls,
                         .handle = web_site_on_call,
                         .owner = s,
                 };
-                r = web_site_listen(s, &o, &s->https, error);
+                r = http_server_new(&o, &s->https, error);
         }
         tls_conf_deinit(&tls);
         return r < 0 ? r : web_site_listen_plain(s, (int)retries, error);

@@ -6,15 +6,14 @@
 #include "driver/events/app_status.h"
 
 #include "base/mem.h"
-#include "status/status.h"
+#include "ui/app_view.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 
 struct app_status {
         struct listener listener;
-        pthread_mutex_t lock;
+        struct app_view view; /* with the lock */
         struct status *core;
 };
 
@@ -30,9 +29,9 @@ static struct app_status *app_status_of(struct listener *l)
         static void app_status_on_##kind(struct listener *l, const struct kind *e)                                     \
         {                                                                                                              \
                 struct app_status *a = app_status_of(l);                                                               \
-                pthread_mutex_lock(&a->lock);                                                                          \
+                app_view_write(&a->view);                                                                              \
                 status_on_##kind(a->core, e);                                                                          \
-                pthread_mutex_unlock(&a->lock);                                                                        \
+                app_view_written(&a->view);                                                                            \
         }
 EVENT_KINDS(APP_STATUS_ON)
 #undef APP_STATUS_ON
@@ -40,19 +39,19 @@ EVENT_KINDS(APP_STATUS_ON)
 static void app_status_on_task_starts(struct listener *l, const struct task_start *batch, size_t n)
 {
         struct app_status *a = app_status_of(l);
-        pthread_mutex_lock(&a->lock);
+        app_view_write(&a->view);
         for (size_t i = 0; i < n; i++)
                 status_on_task_start(a->core, &batch[i]);
-        pthread_mutex_unlock(&a->lock);
+        app_view_written(&a->view);
 }
 
 static void app_status_on_task_ends(struct listener *l, const struct task_end *batch, size_t n)
 {
         struct app_status *a = app_status_of(l);
-        pthread_mutex_lock(&a->lock);
+        app_view_write(&a->view);
         for (size_t i = 0; i < n; i++)
                 status_on_task_end(a->core, &batch[i]);
-        pthread_mutex_unlock(&a->lock);
+        app_view_written(&a->view);
 }
 
 /* ------------------------------------------------------------------------------------------------- copies */
@@ -144,7 +143,7 @@ static struct executor_status app_status_copy_executor(const struct status_execu
 size_t app_status_executors(struct app_status *a, struct executor_status *out, size_t room)
 {
         size_t n = 0;
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         for (size_t i = 0; i < a->core->executors.len; i++) {
                 const struct status_executor *x = a->core->executors.data[i];
                 if (!x->is_registered)
@@ -153,14 +152,14 @@ size_t app_status_executors(struct app_status *a, struct executor_status *out, s
                         out[n] = app_status_copy_executor(x);
                 n++;
         }
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return n;
 }
 
 size_t app_status_active_stages(struct app_status *a, struct stage_status *out, size_t room)
 {
         size_t n = 0;
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         for (size_t i = 0; i < a->core->stages.len; i++) {
                 const struct status_stage *s = a->core->stages.data[i];
                 if (s->state != STATUS_STAGE_ACTIVE)
@@ -172,27 +171,27 @@ size_t app_status_active_stages(struct app_status *a, struct stage_status *out, 
                 if (at < room)
                         out[at] = app_status_copy_stage(s);
         }
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return n;
 }
 
 bool app_status_stage(struct app_status *a, int id, int attempt, struct stage_status *out)
 {
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         const struct status_stage *s = status_find_stage(a->core, id, attempt);
         if (s)
                 *out = app_status_copy_stage(s);
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return s != NULL;
 }
 
 bool app_status_job(struct app_status *a, int id, struct job_status *out)
 {
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         const struct status_job *job = status_find_job(a->core, id);
         if (job)
                 *out = app_status_copy_job(job);
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return job != NULL;
 }
 
@@ -204,7 +203,7 @@ static bool app_status_job_is_in_group(const struct status_job *job, const char 
 size_t app_status_jobs_of_group(struct app_status *a, const char *group, int *ids, size_t room)
 {
         size_t n = 0;
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         for (size_t i = 0; i < a->core->jobs.len; i++) {
                 if (!app_status_job_is_in_group(a->core->jobs.data[i], group))
                         continue;
@@ -212,14 +211,14 @@ size_t app_status_jobs_of_group(struct app_status *a, const char *group, int *id
                         ids[n] = a->core->jobs.data[i]->id;
                 n++;
         }
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return n;
 }
 
 size_t app_status_active_jobs(struct app_status *a, int *ids, size_t room)
 {
         size_t n = 0;
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         for (size_t i = 0; i < a->core->jobs.len; i++) {
                 if (a->core->jobs.data[i]->state != STATUS_JOB_RUNNING)
                         continue;
@@ -227,27 +226,27 @@ size_t app_status_active_jobs(struct app_status *a, int *ids, size_t room)
                         ids[n] = a->core->jobs.data[i]->id;
                 n++;
         }
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return n;
 }
 
 int app_status_stages_of_job(struct app_status *a, int id, int *ids, size_t room)
 {
         int n = -ENOENT;
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         const struct status_job *job = status_find_job(a->core, id);
         if (job) {
                 n = (int)job->stages.len;
                 for (size_t k = 0; k < job->stages.len && k < room; k++)
                         ids[k] = job->stages.data[k].id;
         }
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return n;
 }
 
 struct app_status_totals app_status_totals(struct app_status *a)
 {
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         const struct status_totals *t = &a->core->totals;
         struct app_status_totals totals = {
                 .completed_tasks = t->completed_tasks,
@@ -259,14 +258,14 @@ struct app_status_totals app_status_totals(struct app_status *a)
                 .failed_stages = t->failed_stages,
                 .skipped_stages = t->skipped_stages,
         };
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return totals;
 }
 
 struct app_status_storage app_status_storage(struct app_status *a)
 {
         struct app_status_storage sum = {0};
-        pthread_mutex_lock(&a->lock);
+        app_view_read(&a->view);
         for (size_t i = 0; i < a->core->executors.len; i++) {
                 const struct status_executor *x = a->core->executors.data[i];
                 if (!x->is_active)
@@ -278,21 +277,19 @@ struct app_status_storage app_status_storage(struct app_status *a)
                 sum.used_off_heap += x->used_off_heap;
                 sum.disk_used += x->disk_used;
         }
-        pthread_mutex_unlock(&a->lock);
+        app_view_end(&a->view);
         return sum;
 }
 
 /* --------------------------------------------------------------------------------------------- start and end */
 
-struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)
+struct app_status *app_status_new(const struct status_options *options)
 {
+        static const struct status_options sums = {.without_details = true, .is_live = true};
         struct app_status *a = new0(struct app_status);
-        pthread_mutex_init(&a->lock, NULL);
-        /* Nothing here reads single tasks. */
-        a->core = status_new(&(struct status_options){.retained_jobs = retained_jobs,
-                                                      .retained_stages = retained_stages,
-                                                      .without_details = true,
-                                                      .is_live = true});
+        a->core = status_new(options ? options : &sums);
+        app_view_init(&a->view, NULL, a->core, NULL);
+        a->view.is_live = true;
         a->listener = (struct listener){
                 .name = "AppStatusListener",
 #define APP_STATUS_CALLBACK(kind) .on_##kind = app_status_on_##kind,
@@ -302,6 +299,11 @@ struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)
                 .on_task_ends = app_status_on_task_ends,
         };
         return a;
+}
+
+struct app_view *app_status_view(struct app_status *a)
+{
+        return &a->view;
 }
 
 struct listener *app_status_listener(struct app_status *a)
@@ -314,6 +316,6 @@ void app_status_free(struct app_status *a)
         if (!a)
                 return;
         status_free(a->core);
-        pthread_mutex_destroy(&a->lock);
+        app_view_deinit(&a->view);
         free(a);
 }

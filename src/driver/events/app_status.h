@@ -10,6 +10,8 @@
 #include "driver/events/listener_bus.h"
 
 struct app_status;
+struct app_view;
+struct status_options;
 
 enum stage_status_state { STAGE_PENDING, STAGE_ACTIVE, STAGE_COMPLETE, STAGE_FAILED, STAGE_SKIPPED };
 enum job_status_state { JOB_RUNNING, JOB_SUCCEEDED, JOB_FAILED };
@@ -37,8 +39,11 @@ struct job_status {
         int64_t tasks, active_tasks, completed_tasks, failed_tasks, killed_tasks, skipped_tasks;
 };
 
-/* Arguments of 0 stand for Spark's defaults, 1,000 of each. */
-struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages);
+/* @options NULL: Spark's limits, and without single tasks, which only pages show. */
+struct app_status *app_status_new(const struct status_options *options);
+
+/* The status for pages (ui/app_view.h). Its class, owner and redactor are unset. */
+struct app_view *app_status_view(struct app_status *status);
 struct listener *app_status_listener(struct app_status *status);
 
 /* Fill @out with at most @room active stages, in the order of submission. Returns their number. */

@@ -4,6 +4,7 @@
 #include "driver/events/scripted_application.h"
 
 #include "base/mem.h"
+#include "status/status.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,7 +16,7 @@
 
 static void counts_jobs_stages_and_tasks(void **state)
 {
-        struct app_status *status = app_status_new(0, 0);
+        struct app_status *status = app_status_new(NULL);
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){0});
         listener_bus_add(bus, app_status_listener(status));
         listener_bus_start(bus);
@@ -92,7 +93,7 @@ static void start_and_end_tasks(struct listener *l, int stage, int starts, int e
 
 static void running_job_counts_its_tasks(void **state)
 {
-        struct app_status *status = app_status_new(0, 0);
+        struct app_status *status = app_status_new(NULL);
         struct listener *l = app_status_listener(status);
         start_stage(l, 5, 10, 100);
         start_and_end_tasks(l, 5, 6, 4);
@@ -108,7 +109,7 @@ static void running_job_counts_its_tasks(void **state)
 static void records_added_and_removed_executors(void **state)
 {
         static const struct executor_ref first = {"0", "a"};
-        struct app_status *status = app_status_new(0, 0);
+        struct app_status *status = app_status_new(NULL);
         struct listener *l = app_status_listener(status);
         struct executor_status x[3];
         l->on_executor_added(l, &(struct executor_added){.id = "0", .host = "a", .ms = 5, .total_cores = 2});
@@ -160,7 +161,7 @@ static void records_added_and_removed_executors(void **state)
 
 static void lists_active_stages_in_order_of_submission(void **state)
 {
-        struct app_status *status = app_status_new(0, 0);
+        struct app_status *status = app_status_new(NULL);
         struct listener *l = app_status_listener(status);
         start_stage(l, 1, 1, 300);
         start_stage(l, 2, 1, 100);
@@ -183,7 +184,8 @@ static void lists_active_stages_in_order_of_submission(void **state)
 
 static void drops_oldest_jobs_and_stages(void **state)
 {
-        struct app_status *status = app_status_new(20, 20);
+        const struct status_options limits = {.retained_jobs = 20, .retained_stages = 20, .is_live = true};
+        struct app_status *status = app_status_new(&limits);
         struct listener *l = app_status_listener(status);
         start_stage(l, 0, 1, 1); /* runs until the end and is kept */
         for (int i = 1; i <= 1000; i++) {
@@ -249,7 +251,7 @@ static bool wait_for_drawing(const char *text)
 
 static void bar_is_drawn_and_erased(void **state)
 {
-        struct app_status *status = app_status_new(0, 0);
+        struct app_status *status = app_status_new(NULL);
         struct listener *l = app_status_listener(status);
         struct progress_bar_options options = {.interval_ms = 5, .first_delay_ms = 30, .show = draw, .width = 30};
         struct progress_bar *bar = progress_bar_start(status, options);

@@ -513,7 +513,8 @@ int http_server_new(const struct http_server_options *options, struct http_serve
         int listener = socket_listen(&(struct listen_options){.service = options->service,
                                                               .host = options->host,
                                                               .port = options->port,
-                                                              .max_retries = options->max_retries},
+                                                              .max_retries = options->max_retries,
+                                                              .any_port = options->any_port},
                                      &port, error);
         if (listener < 0)
                 return listener;

@@ -50,6 +50,7 @@ struct http_server_options {
         const char *service;               /* "MasterUI": named in log lines and errors */
         const char *host;                  /* to listen on; NULL: all addresses */
         int port, max_retries;             /* as socket_listen has them */
+        bool any_port;                     /* likewise */
         const struct http_server_tls *tls; /* NULL: none. Copied. */
 
         int max_connections;   /* 512 */

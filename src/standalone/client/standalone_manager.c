@@ -18,6 +18,7 @@
 #include "standalone/wire/executor_exit_reason.h"
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
+#include "driver/events/driver_ui.h"
 #include "exec/executor.h"
 #include "exec/app/module.h"
 #include "exec/resource_discovery.h"
@@ -372,6 +373,7 @@ static int register_application(struct standalone_manager *m, const char *driver
         profile = default_profile(m);
         application.name = sc->app_name;
         application.user = sc->user;
+        application.ui_url = (char *)(driver_ui_address(sc->ui) ? driver_ui_address(sc->ui) : "");
         application.address = strchr(driver_url, '@') + 1;
         application.max_cores = (int32_t)m->max_cores;
         application.has_initial_executors = dynamic; /* dynamic allocation decides the number */

@@ -1,0 +1,171 @@
+"""The site of a running application: /api/v1, its port, and what cluster managers learn of it."""
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "bin")
+
+# Runs a job with a failing and a succeeding attempt, then waits for a file, or for the job to be killed.
+APPLICATION = r"""
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int once(fst_task *task, int64_t in, fst_out *out)
+{
+        if (in == 3 && fst_task_attempt(task) == 0)
+                return fst_fail(task, "the first attempt fails");
+        fst_emit(out, in);
+        return 0;
+}
+
+static int wait_long(fst_task *task, int64_t in, fst_out *out)
+{
+        for (int i = 0; i < 600 && !fst_task_interrupted(task); i++)
+                usleep(100000);
+        fst_emit(out, in);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("observed");
+        int64_t n = 0;
+        fst_count(fst_map(fst_range_n(sc, 0, 8, 4), once, FST_I64), &n);
+        printf("counted %lld\n", (long long)n);
+        fflush(stdout);
+        if (argc > 1) {
+                int r = fst_count(fst_map(fst_range_n(sc, 0, 2, 2), wait_long, FST_I64), &n);
+                printf("second job: %s\n", r ? "failed" : "ended");
+        } else {
+                getchar();
+        }
+        return fst_context_stop(sc);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ui") / "observed.c"
+    path.write_text(APPLICATION)
+    return str(path)
+
+
+class Application:
+    def __init__(self, source, *options, arguments=()):
+        self.process = subprocess.Popen([os.path.join(BIN, "spark-submit"), "--master", "local[2,3]", *options, source,
+                                         *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "counted 8\n"
+        self.log = ""
+        while "Job 0 finished" not in self.log:
+            line = self.process.stderr.readline()
+            assert line
+            self.log += line
+        found = re.search(r"SparkUI: Bound SparkUI to 0.0.0.0, and started at http://localhost:(\d+)", self.log)
+        self.port = int(found.group(1)) if found else None
+
+    def ask(self, path, data=None, headers=None):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers or {})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def api(self, path):
+        status, text = self.ask("/api/v1/applications" + path)
+        assert status == 200, text
+        return json.loads(text)
+
+    def end(self):
+        out, log = self.process.communicate("\n", timeout=60)
+        return self.process.returncode, out, self.log + log
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def wait_for(condition):
+    for _ in range(300):
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError("the condition did not come true")
+
+
+def test_running_application_answers(source):
+    with Application(source) as app:
+        listed = app.api("")
+        assert [a["name"] for a in listed] == ["observed"] and not listed[0]["attempts"][0]["completed"]
+        at = "/" + listed[0]["id"]
+        job = wait_for(lambda: [j for j in app.api(at + "/jobs") if j["status"] == "SUCCEEDED"])[0]
+        assert (job["numCompletedTasks"], job["numFailedTasks"]) == (4, 1)
+        tasks = app.api(at + "/stages/0/0/taskList?status=failed")
+        assert len(tasks) == 1 and "the first attempt fails" in tasks[0]["errorMessage"]
+        assert app.api(at + "/stages/0/0/taskSummary")["quantiles"] == [0.05, 0.25, 0.5, 0.75, 0.95]
+        assert [x["id"] for x in app.api(at + "/executors")] == ["driver"]
+        assert "ui" in [t["threadName"] for t in app.api(at + "/executors/driver/threads")]
+        assert ["spark.app.name", "observed"] in app.api(at + "/environment")["sparkProperties"]
+        assert app.ask("/api/v1/applications/x/jobs") == (404, "no such app: x")
+        status, metrics = app.ask("/metrics/json/")
+        assert status == 200 and f"{listed[0]['id']}.driver.appStatus.tasks.completedTasks" in metrics
+        assert app.end()[0] == 0
+
+
+def test_taken_port_is_passed_over(source):
+    with socket.create_server(("", 0)) as taken:
+        port = taken.getsockname()[1]
+        with Application(source, "--conf", f"spark.ui.port={port}") as app:
+            assert app.port != port
+            assert f"Service 'SparkUI' could not bind on port {port}. Attempting port {port + 1}." in app.log
+            assert app.end()[0] == 0
+
+
+def test_explicit_port_that_is_taken_ends_the_application(source):
+    with socket.create_server(("", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local", "--conf",
+                               f"spark.ui.port={port}", "--conf", "spark.port.maxRetries=0", source],
+                              capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert done.returncode != 0
+    assert f"Service 'SparkUI' failed after 0 retries (starting from {port})" in done.stderr
+
+
+def test_site_may_be_off(source):
+    with Application(source, "--conf", "spark.ui.enabled=false") as app:
+        assert app.port is None
+        assert app.end()[0] == 0
+
+
+def test_kill_needs_a_form_of_the_site(source):
+    with Application(source, "--conf", "spark.ui.port=0", arguments=["wait"]) as app:
+        at = "/" + app.api("")[0]["id"]
+        wait_for(lambda: [j for j in app.api(at + "/jobs") if j["status"] == "RUNNING"])
+        assert app.ask("/jobs/job/kill/?id=1")[0] == 405
+        assert app.ask("/jobs/job/kill/?id=1", b"id=1")[0] == 403
+        assert [j["status"] for j in app.api(at + "/jobs")] == ["RUNNING", "SUCCEEDED"]
+
+
+def test_acls_protect_the_application(source):
+    options = ["--conf", "spark.acls.enable=true", "--conf", "spark.ui.view.acls=ann", "--conf", "spark.ui.port=0",
+               "--conf", "spark.ui.filters=firesteel.RemoteUserFilter"]
+    with Application(source, *options) as app:
+        assert app.ask("/api/v1/applications")[0] == 403
+        assert app.ask("/api/v1/applications", headers={"X-Remote-User": "bob"})[0] == 403
+        assert app.ask("/api/v1/applications", headers={"X-Remote-User": "ann"})[0] == 200
+        assert app.end()[0] == 0
