@@ -1,5 +1,6 @@
 """Programs that Spark must run: the started commands, recorded by scripts named java, python3 and R."""
 import os
+import re
 import subprocess
 
 import pytest
@@ -170,16 +171,48 @@ def test_other_shells(home):
 
 
 @pytest.mark.parametrize("program, words", [
-    ("spark-shell", []), ("pyspark", []), ("sparkR", []), ("spark-sql", []), ("run-example", ["SparkPi"]),
+    ("spark-shell", []), ("pyspark", []), ("sparkR", []), ("spark-sql", []), ("run-example", ["SparkALS"]),
     ("spark-class", ["x.Main"]), ("spark-submit", ["x.py"]), ("spark-submit", ["x.R"]), ("spark-submit", ["x.jar"]),
-    ("spark-submit", ["run-example", "SparkPi"]), ("spark-submit", ["--class", "org.apache.spark.repl.Main"]),
+    ("spark-submit", ["run-example", "SparkALS"]), ("spark-submit", ["--class", "org.apache.spark.repl.Main"]),
 ])
 def test_without_spark_home_there_is_one_clear_line(home, program, words):
     done = run(home, program, *words, env=without_home(home))
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert "needs Spark itself: set SPARK_HOME to where Spark is installed" in done.stderr
+    assert re.search("needs? Spark itself: set SPARK_HOME to where Spark is installed", done.stderr)
+
+
+@pytest.mark.parametrize("program, words", [
+    ("run-example", ["pi"]), ("run-example", ["SparkPi", "--master", "local[1]", "3"]),
+    ("run-example", ["--conf", "spark.log.level=WARN", "org.apache.spark.examples.SparkPi"]), ("run-example", ["spark_pi.c", "3"]),
+    ("spark-submit", ["run-example", "--master=local[2]", "pi", "2"])])
+def test_example_in_c_runs_without_spark_home(home, program, words):
+    done = run(home, program, *words, env=without_home(home))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^Pi is roughly 3\.1", done.stdout, re.M), done.stdout
+
+
+def test_example_in_c_runs_beside_spark_home_by_its_own_name(home):
+    done = run(home, "run-example", "pi")
+    assert done.returncode == 0 and "Pi is roughly" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("words, message", [
+    ([], "the name of an example is missing, such as run-example pi. The examples are broadcast_test, "),
+    (["../examples/spark_pi"], "'../examples/spark_pi' is not an example of Firesteel. The examples are broadcast_test, "),
+    (["--drivr-memory", "1g", "pi"], "Unrecognized option: --drivr-memory"), (["pi", "--master"], "Missing argument for option '--master'."),
+])
+def test_example_that_does_not_exist_is_refused(home, words, message):
+    done = run(home, "run-example", *words, env=without_home(home))
+    assert done.returncode == 1
+    assert "Error: " + message in done.stderr
+
+
+def test_help_of_run_example_needs_no_spark_home(home):
+    done = run(home, "run-example", "--help", env=without_home(home))
+    assert done.returncode == 0
+    assert done.stderr.startswith("Usage: ./bin/run-example [options] example-class [example args]\n")
 
 
 @pytest.mark.parametrize("mode", ["client", "cluster"])

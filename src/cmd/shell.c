@@ -1,6 +1,6 @@
 /*
  * spark-shell, pyspark, sparkR, spark-sql, run-example: starts these programs of Spark as Spark's scripts do. They need
- * Scala, Python, R or Java, so without SPARK_HOME the command prints one line and fails.
+ * Scala, Python, R or Java, so without SPARK_HOME the command prints one line and fails. Examples in C need no Spark.
  *
  * Each script is described by the words that it passes to spark-submit and the environment that it sets.
  */
@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/run_example.h"
 #include "submit/jvm/java_command.h"
 #include "submit/jvm/java_launcher.h"
 #include "launch/spark_home.h"
@@ -184,6 +185,10 @@ int command_shell(const char *name, int argc, char **argv)
         const struct shell *shell = shells;
         while (strcmp(shell->name, name) != 0)
                 shell++;
+        if (strcmp(name, "run-example") == 0 && run_example_is_native(argc - 1, argv + 1)) {
+                setenv("_SPARK_CMD_USAGE", shell->usage, 1);
+                return run_example(argc - 1, argv + 1);
+        }
         int status = 1, r = java_launcher_check(name, &error);
         if (r == 0) {
                 setenv("_SPARK_CMD_USAGE", shell->usage, 1);

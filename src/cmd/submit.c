@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/run_example.h"
 #include "conf/conf.h"
 #include "driver/backend/cluster_manager.h"
 #include "events/event_json.h"
@@ -257,6 +258,8 @@ static int submit_command_delegate(int argc, char **argv)
 {
         struct fst_error error = FST_ERROR_INIT;
         int status = 1;
+        if (strcmp(argv[1], "run-example") == 0 && run_example_is_native(argc - 2, argv + 2))
+                return run_example(argc - 2, argv + 2);
         runner_exec("a shell or an example of Spark", argc - 1, argv + 1, &status, &error);
         fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);
