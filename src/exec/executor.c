@@ -286,7 +286,7 @@ static void on_worker_lost(void *owner)
  * Removes the directories that the worker would have removed. With a shuffle service, which may still run, they stay:
  * others read the map outputs.
  */
-static void remove_worker_dirs(const struct executor *x)
+static void executor_remove_own_dirs(const struct executor *x)
 {
         bool service = false;
         if (x->worker_lost && conf_get_bool(&x->conf, "spark.shuffle.service.enabled", &service, NULL) == 0 && !service)
@@ -535,7 +535,7 @@ static void end_tasks(struct executor *x)
         if (x->data)
                 executor_transfer_leave_files(x->data);
         exec_env_remove_files(&x->env);
-        remove_worker_dirs(x);
+        executor_remove_own_dirs(x);
         _exit(x->exit_status);
 }
 
@@ -583,7 +583,7 @@ static void executor_stop(struct executor *x)
         driver_client_free(x->asks);
         executor_transfer_free(x->data);
         exec_env_deinit(&x->env);
-        remove_worker_dirs(x);
+        executor_remove_own_dirs(x);
         while (x->spare) {
                 struct task_batch *next = x->spare->next;
                 free(x->spare);

@@ -15,13 +15,14 @@
 #include <inttypes.h>
 
 /* Ends the executor after a malformed launch: otherwise the driver would wait for its tasks forever. */
-static void refuse_launch(struct executor *x, const char *why)
+static void executor_endpoint_refuse_launch(struct executor *x, const char *why)
 {
         log_error("Executor", "malformed LaunchTasks message: %s", why);
         executor_end(x, EXECUTOR_EXIT_FAILED);
 }
 
-static void launch_tasks(struct executor *x, const struct rpc_message *m)
+/* Decodes a launch message (LaunchTasks), and starts its task batches. */
+static void executor_endpoint_launch_tasks(struct executor *x, const struct rpc_message *m)
 {
         Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, m->len, m->body);
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
@@ -31,13 +32,13 @@ static void launch_tasks(struct executor *x, const struct rpc_message *m)
                         executor_stages_run(x->stages, run);
                         continue;
                 }
-                refuse_launch(x, error_message(&error));
+                executor_endpoint_refuse_launch(x, error_message(&error));
                 error_deinit(&error);
                 task_resources_deinit(&run->resources);
                 free(run);
         }
         if (!launch)
-                refuse_launch(x, "it cannot be decoded");
+                executor_endpoint_refuse_launch(x, "it cannot be decoded");
         firesteel__launch_tasks__free_unpacked(launch, NULL);
 }
 
@@ -126,7 +127,7 @@ static void executor_endpoint_receive(void *owner, struct rpc_message *m)
                 executor_endpoint_add_stage(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS:
-                launch_tasks(x, m);
+                executor_endpoint_launch_tasks(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__KILL_TASK:
                 executor_endpoint_kill_task(x, m);

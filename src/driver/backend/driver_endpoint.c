@@ -316,7 +316,8 @@ static void driver_endpoint_kill_executors_on_host(struct cluster_backend *b, co
         firesteel__host__free_unpacked(host, NULL);
 }
 
-static void driver_endpoint_remove_worker(struct cluster_backend *b, const struct rpc_message *m)
+/* The cluster manager has removed a worker, so its executors are lost. */
+static void driver_endpoint_on_worker_removed(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__RemoveWorker *w = firesteel__remove_worker__unpack(NULL, m->len, m->body);
         for (int i = 0; w && i < b->executors.n; i++)
@@ -428,7 +429,7 @@ static void driver_endpoint_receive(void *owner, struct rpc_message *m)
                 driver_endpoint_remove_executor(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__REMOVE_WORKER:
-                driver_endpoint_remove_worker(b, m);
+                driver_endpoint_on_worker_removed(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS:
                 driver_endpoint_kill_executors(b, m);

@@ -20,8 +20,9 @@ typedef struct Firesteel__RunStatus run_status;
 void task_batch_append_launch(const struct task_batch *run, struct buf *to);
 
 /*
- * Fills @run (zeroed, or used before) except `work`, `user` and `executor`. Untrusted: returns -EBADMSG with @error and
- * leaves @run unchanged for an invalid batch or a slot not below @slots.
+ * Decodes one task batch of a launch message (LaunchTasks): fills @run (zeroed, or used before) except `work`, `user`
+ * and `executor`. Untrusted: returns -EBADMSG with @error and leaves @run unchanged for an invalid batch or a slot not
+ * below @slots.
  */
 int task_batch_read_launch(const task_launch_message *from, int slots, struct task_batch *run, struct fst_error *error);
 

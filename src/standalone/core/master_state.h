@@ -215,6 +215,7 @@ char *master_new_id(struct master *m, const char *pattern, int *number, int modu
 /* master_workers.c */
 bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_t peer, enum worker_state state);
 void master_worker_alive(struct master *m, struct master_worker *w);
+/* The master stops to use @w, which is lost: makes it DEAD, loses its executors, starts its drivers elsewhere. */
 void master_remove_worker(struct master *m, struct master_worker *w, const char *why);
 void master_worker_free(void *worker);
 bool worker_has(const struct master_worker *w, int cores, int64_t memory, const struct owned_needs *needs);

@@ -247,7 +247,11 @@ void master_worker_alive(struct master *m, struct master_worker *w)
         has_gained(m, w);
 }
 
-static void worker_forget(struct master *m, struct master_worker *w)
+/*
+ * Deletes the dead worker @w (NULL: none). The master forgets a worker in two steps: master_remove_worker makes it
+ * DEAD, so that pages still show it, and this function deletes it when it registers again or when its retention ends.
+ */
+static void master_forget_worker(struct master *m, struct master_worker *w)
 {
         if (!w)
                 return;
@@ -264,7 +268,7 @@ bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_
         uint64_t by_address = object_hash_text(w->address);
         struct master_worker *old = object_table_find(&m->workers_by_address, by_address, has_address, w->address);
 
-        worker_forget(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
+        master_forget_worker(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
         if (old && old->state != WORKER_UNKNOWN) {
                 master_log(m, LOG_INFO, "Attempted to re-register worker at same address: %s", w->address);
                 master_worker_free(w);
@@ -272,9 +276,9 @@ bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_
         }
         if (old) { /* it was restarted while this master recovered */
                 master_remove_worker(m, old, "Worker replaced by a new worker with same address");
-                worker_forget(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
+                master_forget_worker(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
         }
-        worker_forget(m, object_table_find(&m->dead_by_id, object_hash_text(w->id), has_id, w->id));
+        master_forget_worker(m, object_table_find(&m->dead_by_id, object_hash_text(w->id), has_id, w->id));
         w->peer = peer;
         w->last_heartbeat = m->now;
         w->registered = m->event;
@@ -597,7 +601,7 @@ void master_tick(struct master *m, int64_t now)
                 master_remove_worker(m, m->workers.first, why);
         }
         while (m->dead.first && now >= master_dead_until(m, m->dead.first))
-                worker_forget(m, m->dead.first);
+                master_forget_worker(m, m->dead.first);
         master_remove_lost_apps(m);
         master_recovery_check(m);
         if (m->status == MASTER_RECOVERING && now >= m->recovery_ends)
