@@ -16,6 +16,7 @@
 #include "exec/guard/memory_budget.h"
 #include "exec/guard/memory_limit.h"
 #include "exec/driver_client.h"
+#include "exec/executor_sinks.h"
 #include "exec/executor_transfer.h"
 #include "exec/executor_attributes.h"
 #include "exec/executor_resources.h"
@@ -494,13 +495,24 @@ static int executor_register(struct executor *x, struct fst_error *error)
         return r;
 }
 
+static int executor_start_sinks(struct executor *x, struct fst_error *error)
+{
+        return executor_sinks_start(&(struct executor_sinks_options){.conf = &x->conf,
+                                                                     .env = &x->env,
+                                                                     .app_id = x->app_id,
+                                                                     .executor_id = x->options->executor_id,
+                                                                     .cores = x->options->cores},
+                                    &x->sinks, error);
+}
+
 static int executor_start(struct executor *x, struct fst_error *error)
 {
         int64_t interval;
         int r;
         if ((r = watch_worker(x, error)) || (r = connect_driver(x, error)) || (r = start_env(x, error)) ||
             (r = conf_get_ms(&x->conf, "spark.executor.heartbeatInterval", &interval, error)) ||
-            (r = executor_watch_signal(x, error)) || (r = executor_register(x, error)))
+            (r = executor_watch_signal(x, error)) || (r = executor_start_sinks(x, error)) ||
+            (r = executor_register(x, error)))
                 return r;
         uv_timer_start(&x->heartbeat, on_heartbeat, (uint64_t)interval, (uint64_t)interval);
         log_info("Executor", "Starting executor ID %s on host %s with %d task slots", x->options->executor_id,
@@ -566,6 +578,7 @@ static void executor_stop(struct executor *x)
         slot_monitor_free(steal(x->watch));
         for (int s = 0; x->slots && s < x->options->cores; s++)
                 slot_free(x->slots[s]);
+        executor_sinks_stop(steal(x->sinks));
         isolation_free(x->env.isolation);
         zygote_free(x->zygote);
         if (x->data)

@@ -19,6 +19,7 @@
 
 struct driver_client;
 struct executor_transfer;
+struct executor_sinks;
 struct executor_stages;
 struct startup_request;
 struct migration;
@@ -54,7 +55,8 @@ struct executor {
         int64_t reported_ns;         /* time when outcomes were last sent */
         struct slot **slots;
         struct slot_monitor *watch;
-        int index; /* the scheduler's index of this executor */
+        struct executor_sinks *sinks; /* NULL: no sinks */
+        int index;                    /* the scheduler's index of this executor */
         int64_t max_direct_result;
 
         pthread_mutex_t lock;        /* protects the fields below */

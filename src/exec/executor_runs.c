@@ -9,9 +9,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "exec/guard/crash.h"
+#include "exec/executor_sinks.h"
 #include "exec/executor_transfer.h"
 #include "exec/isolation/isolation.h"
 #include "exec/guard/memory_limit.h"
+#include "exec/task/executor_source.h"
 #include "exec/task/task_batch_wire.h"
 #include "exec/task/slot_monitor.h"
 #include "exec/task/task_reaper.h"
@@ -86,7 +88,9 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
 
 void executor_batch_done(void *owner, struct task_batch *run)
 {
-        report_outcomes(owner, run);
+        struct executor *x = owner;
+        executor_source_ended(executor_sinks_source(x->sinks), run);
+        report_outcomes(x, run);
 }
 
 int executor_mark_killed(struct executor *x, int64_t task_id)
@@ -175,6 +179,7 @@ void executor_batch_ready(void *owner, struct task_batch *run, const char *why)
         pthread_mutex_lock(&x->lock);
         x->running[run->slot] = run;
         pthread_mutex_unlock(&x->lock);
+        executor_source_began(executor_sinks_source(x->sinks));
         slot_submit(x->slots[run->slot], run);
 }
 

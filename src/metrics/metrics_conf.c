@@ -120,3 +120,13 @@ int metrics_conf_period(const struct strmap *options, int64_t *period_ms, struct
         }
         return error_set(error, -EINVAL, "No enum constant java.util.concurrent.TimeUnit.%s", unit);
 }
+
+int metrics_conf_prefix(const struct fst_conf *conf, const char *app_id, const char *executor_id, char **out,
+                        struct fst_error *error)
+{
+        _cleanup_free_ char *namespace = NULL;
+        int r = conf_get_string(conf, "spark.metrics.namespace", &namespace, error);
+        if (r == 0)
+                *out = mem_printf("%s.%s", namespace ? namespace : app_id, executor_id);
+        return r;
+}

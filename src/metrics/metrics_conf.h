@@ -41,3 +41,10 @@ void metrics_conf_deinit(struct metrics_conf *m);
  * less than a second or not a number with a unit of Java's TimeUnit.
  */
 int metrics_conf_period(const struct strmap *options, int64_t *period_ms, struct fst_error *error);
+
+/*
+ * Sets *@out, which the caller owns, to the prefix of the metrics of a driver or executor: spark.metrics.namespace, or
+ * the application's id, and the executor's id. Returns negative with @error if the namespace refers to an unknown key.
+ */
+int metrics_conf_prefix(const struct fst_conf *conf, const char *app_id, const char *executor_id, char **out,
+                        struct fst_error *error);

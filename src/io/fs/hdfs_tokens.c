@@ -34,8 +34,9 @@
 
 struct shared_tokens {
         _Atomic uint64_t version; /* odd while it is written; 0: nothing was written yet */
-        size_t len;
-        char stream[]; /* credentials */
+        /* A reader that gets a byte of a newer version also gets that version. TSan rejects fences. */
+        _Atomic size_t len;
+        _Atomic char stream[]; /* credentials */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -75,8 +76,10 @@ static void hdfs_tokens_take_shared(void)
         if (version == seen_version || version % 2)
                 return;
         _cleanup_(buf_deinit_secret) struct buf copy = BUF_INIT;
-        buf_append(&copy, shared->stream, MIN(shared->len, MAX_SHARED));
-        atomic_thread_fence(memory_order_acquire);
+        const size_t len = MIN(atomic_load(&shared->len), MAX_SHARED);
+        buf_reserve(&copy, len);
+        for (; copy.len < len; copy.len++)
+                copy.data[copy.len] = atomic_load_explicit(&shared->stream[copy.len], memory_order_acquire);
         if (atomic_load(&shared->version) != version)
                 return; /* the next request sees them */
         hdfs_tokens_replace(copy.data, copy.len);
@@ -92,9 +95,9 @@ static void hdfs_tokens_put_shared(const struct buf *stream)
         }
         const uint64_t version = atomic_load(&shared->version);
         atomic_store(&shared->version, version + 1);
-        atomic_thread_fence(memory_order_release);
-        memcpy(shared->stream, stream->data, stream->len);
-        shared->len = stream->len;
+        for (size_t i = 0; i < stream->len; i++)
+                atomic_store_explicit(&shared->stream[i], stream->data[i], memory_order_release);
+        atomic_store(&shared->len, stream->len);
         atomic_store(&shared->version, version + 2);
         seen_version = version + 2;
 }

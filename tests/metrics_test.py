@@ -1,0 +1,74 @@
+"""Metrics of drivers, executors and daemons, as sinks and pages report them. docs/metrics.md lists them."""
+import collections
+import os
+import re
+import subprocess
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
+
+APPLICATION = r"""
+#include <firesteel/firesteel.h>
+
+static int parity(fst_task *task, int64_t i, fst_out *out) { fst_emit(out, i % 2, i); return 0; }
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("metrics");
+        int64_t n;
+        fst_count(fst_reduce_by_key(fst_flat_map(fst_range(sc, 0, 1000), parity, FST_PAIR(I64, I64)), fst_fn_sum), &n);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def csv_metrics(tmp_path, *words, master="local-cluster[2,1,1024]", instance="*"):
+    """Runs the application with a CSV sink: {executor: {metric: last value}}"""
+    (tmp_path / "app.c").write_text(APPLICATION, encoding="utf-8")
+    folder = tmp_path / "csv"
+    folder.mkdir()
+    (tmp_path / "metrics.properties").write_text(
+        f"{instance}.sink.csv.class=org.apache.spark.metrics.sink.CsvSink\n*.sink.csv.directory={folder}\n",
+        encoding="utf-8")
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, "--conf",
+                           f"spark.metrics.conf={tmp_path}/metrics.properties", "--conf", "spark.metrics.namespace=ns",
+                           "--conf", "spark.default.parallelism=4", "--conf",
+                           "spark.scheduler.minRegisteredResourcesRatio=1", *words, str(tmp_path / "app.c")],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = collections.defaultdict(dict)
+    for name in os.listdir(folder):
+        _, executor, metric = re.fullmatch(r"(ns)\.([^.]+)\.(.+)\.csv", name).groups()
+        with open(folder / name, encoding="utf-8") as lines:
+            found[executor][metric] = lines.read().splitlines()[-1].split(",")[1]
+    return found
+
+
+def test_executors_report_their_tasks_and_memory(tmp_path):
+    found = csv_metrics(tmp_path)
+    assert {"driver", "0", "1"} == set(found)
+    executors = [found["0"], found["1"]]
+    assert sum(int(x["executor.succeededTasks"]) for x in executors) == 8
+    assert sum(int(x["executor.threadpool.completeTasks"]) for x in executors) == 8
+    assert sum(int(x["executor.shuffleRecordsRead"]) for x in executors) == 8
+    for x in executors:
+        assert x["executor.threadpool.activeTasks"] == "0" and x["executor.threadpool.maxPool_size"] == "1"
+        assert int(x["ExecutorMetrics.ProcessTreeOtherRSSMemory"]) > 1 << 20
+        assert int(x["JVMCPU.jvmCpuTime"]) > 0
+
+
+def test_sources_of_memory_can_be_off_and_sinks_belong_to_their_instance(tmp_path):
+    found = csv_metrics(tmp_path, "--conf", "spark.metrics.executorMetricsSource.enabled=false", instance="executor")
+    assert set(found) == {"0", "1"}
+    assert not [name for name in found["0"] if name.startswith("ExecutorMetrics.")]
+
+
+def test_an_invalid_sink_of_executors_is_named(tmp_path):
+    (tmp_path / "app.c").write_text(APPLICATION, encoding="utf-8")
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local-cluster[1,1,1024]", "--conf",
+                           "spark.metrics.conf.executor.sink.x.class=org.apache.spark.metrics.sink.GraphiteSink",
+                           str(tmp_path / "app.c")],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert done.returncode != 0
+    assert "Executor self-exiting due to : Sink class org.apache.spark.metrics.sink.GraphiteSink cannot be " \
+           "instantiated: Graphite sink requires 'host' property." in done.stderr
