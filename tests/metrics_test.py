@@ -72,3 +72,49 @@ def test_an_invalid_sink_of_executors_is_named(tmp_path):
     assert done.returncode != 0
     assert "Executor self-exiting due to : Sink class org.apache.spark.metrics.sink.GraphiteSink cannot be " \
            "instantiated: Graphite sink requires 'host' property." in done.stderr
+
+
+def last_values(folder):
+    """{name of the file without .csv: last value}"""
+    found = {}
+    for name in os.listdir(folder):
+        with open(folder / name, encoding="utf-8") as lines:
+            found[name[:-len(".csv")]] = lines.read().splitlines()[-1].split(",")[1]
+    return found
+
+
+def test_daemons_report_their_last_values_when_they_end(cluster, tmp_path):
+    folder = tmp_path / "csv"
+    folder.mkdir()
+    (tmp_path / "app.c").write_text(APPLICATION, encoding="utf-8")
+    (tmp_path / "conf" / "metrics.properties").write_text(
+        "*.sink.csv.class=org.apache.spark.metrics.sink.CsvSink\n"
+        f"*.sink.csv.directory={folder}\n*.sink.csv.period=1\n", encoding="utf-8")
+    master = cluster.master()
+    worker = cluster.worker(master.url, spark_shuffle_service_enabled="true", spark_shuffle_service_port="0")
+    port = worker.says(r"Starting shuffle service on port (\d+)").group(1)
+    run = cluster.submit(master.url, tmp_path / "app.c",
+                         conf=["spark.shuffle.service.enabled=true", f"spark.shuffle.service.port={port}",
+                               "spark.default.parallelism=4"])
+    assert run.process.wait(timeout=60) == 0
+    worker.process.terminate()
+    worker.process.wait(timeout=30)
+    master.process.terminate()
+    master.process.wait(timeout=30)
+    found = last_values(folder)
+    assert [found[f"master.{name}"] for name in ("workers", "aliveWorkers", "apps", "waitingApps")][2:] == ["0", "0"]
+    assert found["worker.executors"] == "0" and found["worker.coresFree"] == "2" and found["worker.memFree_MB"] == "1024"
+    state = [name for name in found if re.fullmatch(r"application\.metrics\.\d+\.status", name)]
+    assert [found[name] for name in state] == ["FINISHED"]
+    assert int(found["shuffleService.registerExecutorRequestLatencyMillis"]) == 1
+    assert int(found["shuffleService.openBlockRequestLatencyMillis"]) >= 0
+    assert int(found["shuffleService.registeredExecutorsSize"]) >= 0
+    executor = [name for name in found if name.endswith(".0.executor.succeededTasks")]
+    assert [found[name] for name in executor] == ["8"]
+
+
+def test_a_daemon_with_an_invalid_sink_ends(cluster, tmp_path):
+    (tmp_path / "conf" / "metrics.properties").write_text("master.sink.x.class=my.Sink\n", encoding="utf-8")
+    master = cluster.daemon("master", ["-p", "0"], {})
+    assert master.process.wait(timeout=30) == 1
+    master.says("Sink class my.Sink cannot be instantiated: Firesteel has no such sink")

@@ -10,6 +10,7 @@
  */
 #include "shuffle/shuffle_service.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -22,6 +23,7 @@
 #include "shuffle/shuffle_service_state.h"
 #include "shuffle/shuffle_files.h"
 #include "shuffle/shuffle_server.h"
+#include "shuffle/shuffle_service_metrics.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,8 +43,9 @@ struct registered_executor {
 struct shuffle_service {
         struct security *cluster, *security; /* the latter is bound to SHUFFLE_SERVICE_PURPOSE */
         struct transfer_server *server;
-        char *state_path;     /* NULL: registrations are not written */
-        pthread_mutex_t lock; /* protects all fields below */
+        struct shuffle_metrics *metrics; /* NULL: no sinks. Atomic */
+        char *state_path;                /* NULL: registrations are not written */
+        pthread_mutex_t lock;            /* protects all fields below */
         VEC(struct registered_executor *) executors;
         uint64_t next_number;
         struct output_cache *cache;
@@ -358,14 +361,18 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
 {
         struct shuffle_service *s = owner;
         Firesteel__TransferRequest *request = firesteel__transfer_request__unpack(NULL, len, data);
+        enum shuffle_request kind = SHUFFLE_REQUEST_OTHER;
+        int64_t began = now_ns();
         int r = 0;
         if (!request)
                 return error_set(error, -EBADMSG, "malformed request");
         switch (request->what_case) {
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE:
+                kind = SHUFFLE_REQUEST_OPEN;
                 r = open_fetch(s, request->fetch_shuffle, stream, error);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_REGISTER_SHUFFLE:
+                kind = SHUFFLE_REQUEST_REGISTER;
                 r = handle_registration(s, request->register_shuffle, error);
                 r = r ? r : open_empty_stream(stream);
                 break;
@@ -380,6 +387,7 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
         default:
                 r = error_set(error, -EOPNOTSUPP, "a shuffle service does not support this request");
         }
+        shuffle_metrics_count(__atomic_load_n(&s->metrics, __ATOMIC_ACQUIRE), kind, now_ns() - began);
         firesteel__transfer_request__free_unpacked(request, NULL);
         return r;
 }
@@ -436,7 +444,11 @@ int shuffle_service_new(const struct shuffle_service_options *options, struct sh
 {
         struct shuffle_service *s = new0(struct shuffle_service);
         pthread_mutex_init(&s->lock, NULL);
+        struct shuffle_metrics *metrics = NULL;
         int r = shuffle_service_start(s, options, error);
+        if (r == 0)
+                r = shuffle_metrics_start(s, options->conf, &metrics, error);
+        __atomic_store_n(&s->metrics, metrics, __ATOMIC_RELEASE); /* its threads already serve */
         if (r) {
                 shuffle_service_free(s);
                 return r;
@@ -460,6 +472,8 @@ struct shuffle_service_counters shuffle_service_counters(struct shuffle_service 
                                              .registrations = s->registrations,
                                              .not_registered = s->not_registered,
                                              .connections = sent.connections,
+                                             .open_connections = sent.open,
+                                             .refused = sent.refused,
                                              .bytes_sent = sent.bytes_sent,
                                              .executors = s->executors.len,
                                              .cached = output_cache_count(s->cache),
@@ -478,7 +492,9 @@ void shuffle_service_free(struct shuffle_service *s)
 {
         if (!s)
                 return;
+        shuffle_metrics_stop(s->metrics);
         transfer_server_free(s->server);
+        shuffle_metrics_free(s->metrics);
         for (size_t i = 0; i < s->executors.len; i++)
                 registered_unref(s->executors.data[i]);
         vec_deinit(&s->executors);

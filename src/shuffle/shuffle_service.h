@@ -53,7 +53,8 @@ void shuffle_service_end_application(struct shuffle_service *service, const char
 struct shuffle_service_counters {
         uint64_t requests, registrations;
         uint64_t not_registered; /* requests for outputs of unregistered executors */
-        uint64_t connections, bytes_sent;
+        uint64_t connections, refused, bytes_sent;
+        int open_connections;           /* now */
         size_t applications, executors; /* registered now */
         size_t cached, cached_bytes;    /* map outputs with their index in memory */
 };

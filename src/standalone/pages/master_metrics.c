@@ -1,21 +1,19 @@
-/* See master_pages_internal.h: metrics, as JSON and as Prometheus has them, under Spark's names. */
+/* See master_pages_internal.h: metrics, as JSON and as Prometheus has them, and for sinks, under Spark's names. */
 #include "base/mem.h"
 #include "standalone/pages/master_json.h"
 #include "standalone/pages/master_pages_internal.h"
-#include "metrics/metrics_snapshot.h"
+#include "metrics/metrics_daemon.h"
 
-void master_serve_metrics(struct master_pages *p, struct web_request *q)
+static void master_measure(void *owner, struct metrics_snapshot *out)
 {
-        const struct master *m = master_pages_state(p);
-        struct metrics_snapshot metrics = METRICS_SNAPSHOT_INIT;
+        const struct master *m = master_pages_state(owner);
         int waiting = 0;
         for (const struct master_app *app = m->apps.first; app; app = app->next)
                 waiting += app->state == APP_WAITING;
-        metrics_gauge(&metrics, "master.workers", m->n_workers + m->n_dead);
-        metrics_gauge(&metrics, "master.aliveWorkers", (int64_t)m->alive.len);
-        metrics_gauge(&metrics, "master.apps", m->n_apps);
-        metrics_gauge(&metrics, "master.waitingApps", waiting);
-        web_answer_metrics(q, &metrics);
+        metrics_gauge(out, "master.workers", m->n_workers + m->n_dead);
+        metrics_gauge(out, "master.aliveWorkers", (int64_t)m->alive.len);
+        metrics_gauge(out, "master.apps", m->n_apps);
+        metrics_gauge(out, "master.waitingApps", waiting);
 }
 
 static void put_app_metrics(const struct master_pages *p, const struct master_app *app,
@@ -30,10 +28,44 @@ static void put_app_metrics(const struct master_pages *p, const struct master_ap
         metrics_gauge(metrics, cores, app->cores_granted);
 }
 
+static void master_measure_apps(void *owner, struct metrics_snapshot *out)
+{
+        const struct master *m = master_pages_state(owner);
+        for (const struct master_app *app = m->apps.first; app; app = app->next)
+                put_app_metrics(owner, app, out);
+        for (size_t i = 0; i < m->completed_apps.len; i++) /* as long as the master keeps them, as in Spark */
+                put_app_metrics(owner, m->completed_apps.data[i], out);
+}
+
+void master_serve_metrics(struct master_pages *p, struct web_request *q)
+{
+        struct metrics_snapshot metrics = METRICS_SNAPSHOT_INIT;
+        master_measure(p, &metrics);
+        web_answer_metrics(q, &metrics);
+}
+
 void master_serve_app_metrics(struct master_pages *p, struct web_request *q)
 {
         struct metrics_snapshot metrics = METRICS_SNAPSHOT_INIT;
-        for (const struct master_app *app = master_pages_state(p)->apps.first; app; app = app->next)
-                put_app_metrics(p, app, &metrics);
+        master_measure_apps(p, &metrics);
         web_answer_metrics(q, &metrics);
+}
+
+int master_start_sinks(struct master_pages *p, struct fst_error *error)
+{
+        struct metrics_daemon_options options = {.loop = p->options.loop,
+                                                 .instance = "master",
+                                                 .conf = p->options.conf,
+                                                 .measure = master_measure,
+                                                 .owner = p};
+        int r = metrics_daemon_start(&options, &p->sinks, error);
+        options.instance = "applications";
+        options.measure = master_measure_apps;
+        return r ? r : metrics_daemon_start(&options, &p->app_sinks, error);
+}
+
+void master_stop_sinks(struct master_pages *p)
+{
+        metrics_daemon_stop(steal(p->sinks));
+        metrics_daemon_stop(steal(p->app_sinks));
 }

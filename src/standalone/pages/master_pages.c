@@ -184,6 +184,8 @@ int master_pages_new(const struct master_pages_options *options, struct master_p
                 site.base = conf_get_raw(options->conf, "spark.ui.reverseProxyUrl");
         if (r == 0)
                 r = web_site_new(&site, &p->site, error);
+        if (r == 0)
+                r = master_start_sinks(p, error);
         if (r < 0) {
                 master_pages_free(p);
                 return r;
@@ -196,6 +198,7 @@ void master_pages_free(struct master_pages *p)
 {
         if (!p)
                 return;
+        master_stop_sinks(p);
         master_deeds_end(p);
         log_pages_free(p->logs);
         web_proxy_free(p->proxy);

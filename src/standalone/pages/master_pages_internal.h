@@ -16,6 +16,8 @@
 
 #define MASTER_PAGES_LOG "MasterWebUI"
 
+struct metrics_daemon;
+
 /* A request to kill a driver, answered when the master has replied. */
 struct waiting {
         struct master_pages *pages;
@@ -33,7 +35,8 @@ struct master_pages {
                 *shown_variables; /* spark.master.ui.title, .historyServerUrl (NULL), .visibleEnvVarPrefixes */
         LIST(struct waiting) waiting;
         struct log_pages *logs;
-        struct web_proxy *proxy; /* NULL: spark.ui.reverseProxy is off */
+        struct web_proxy *proxy;                  /* NULL: spark.ui.reverseProxy is off */
+        struct metrics_daemon *sinks, *app_sinks; /* of the instances master and applications; NULL: none */
 };
 
 static inline const struct master *master_pages_state(const struct master_pages *p)
@@ -49,6 +52,10 @@ void master_serve_driver_kill(struct master_pages *p, struct web_request *q);
 void master_serve_decommission(struct master_pages *p, struct web_request *q);
 void master_serve_metrics(struct master_pages *p, struct web_request *q);
 void master_serve_app_metrics(struct master_pages *p, struct web_request *q);
+
+/* The sinks of metrics.properties. The start returns negative with @error for an invalid sink. */
+int master_start_sinks(struct master_pages *p, struct fst_error *error);
+void master_stop_sinks(struct master_pages *p);
 
 /* Answers all pending kill requests: this master ends. */
 void master_deeds_end(struct master_pages *p);

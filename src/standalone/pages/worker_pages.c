@@ -5,13 +5,14 @@
 #include "standalone/pages/log_pages.h"
 #include "standalone/pages/worker_json.h"
 #include "web/html.h"
-#include "metrics/metrics_snapshot.h"
+#include "metrics/metrics_daemon.h"
 #include "web/web_site.h"
 
 struct worker_pages {
         struct worker_pages_options options;
         struct web_site *site;
         struct log_pages *logs;
+        struct metrics_daemon *sinks; /* NULL: none */
 };
 
 static const struct worker_view *view_of(const struct worker_pages *p)
@@ -124,15 +125,20 @@ static void worker_pages_serve_json(struct worker_pages *p, struct web_request *
         web_answer_json(q, &b);
 }
 
+static void worker_measure(void *owner, struct metrics_snapshot *out)
+{
+        const struct worker_view *v = view_of(owner);
+        metrics_gauge(out, "worker.executors", (int64_t)v->executors.len);
+        metrics_gauge(out, "worker.coresUsed", v->cores_used);
+        metrics_gauge(out, "worker.memUsed_MB", v->memory_used);
+        metrics_gauge(out, "worker.coresFree", v->cores - v->cores_used);
+        metrics_gauge(out, "worker.memFree_MB", v->memory - v->memory_used);
+}
+
 static void serve_metrics(struct worker_pages *p, struct web_request *q)
 {
-        const struct worker_view *v = view_of(p);
         struct metrics_snapshot m = METRICS_SNAPSHOT_INIT;
-        metrics_gauge(&m, "worker.executors", (int64_t)v->executors.len);
-        metrics_gauge(&m, "worker.coresUsed", v->cores_used);
-        metrics_gauge(&m, "worker.memUsed_MB", v->memory_used);
-        metrics_gauge(&m, "worker.coresFree", v->cores - v->cores_used);
-        metrics_gauge(&m, "worker.memFree_MB", v->memory - v->memory_used);
+        worker_measure(p, &m);
         web_answer_metrics(q, &m);
 }
 
@@ -176,9 +182,16 @@ int worker_pages_new(const struct worker_pages_options *options, struct worker_p
                                         .port = options->port,
                                         .serve = worker_pages_serve,
                                         .owner = p};
+        struct metrics_daemon_options sinks = {.loop = options->loop,
+                                               .instance = "worker",
+                                               .conf = options->conf,
+                                               .measure = worker_measure,
+                                               .owner = p};
         int r = web_site_new(&site, &p->site, error);
+        if (r == 0)
+                r = metrics_daemon_start(&sinks, &p->sinks, error);
         if (r < 0) {
-                free(p);
+                worker_pages_free(p);
                 return r;
         }
         p->logs = log_pages_new(&(struct log_pages_options){.loop = options->loop,
@@ -193,6 +206,7 @@ void worker_pages_free(struct worker_pages *p)
 {
         if (!p)
                 return;
+        metrics_daemon_stop(p->sinks);
         log_pages_free(p->logs);
         web_site_free(p->site);
         free(p);
