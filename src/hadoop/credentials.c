@@ -293,6 +293,13 @@ void hadoop_credentials_write(const struct hadoop_credentials *c, struct buf *ou
 
 /* ------------------------------------------------------------------------------------------------- tokens as a word */
 
+void hadoop_token_text_free(char *text)
+{
+        if (text)
+                explicit_bzero(text, strlen(text));
+        free(text);
+}
+
 char *hadoop_token_to_text(const struct hadoop_token *token)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;

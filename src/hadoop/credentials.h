@@ -93,3 +93,10 @@ void hadoop_token_copy(const struct hadoop_token *token, struct hadoop_token *ou
  */
 char *hadoop_token_to_text(const struct hadoop_token *token);
 int hadoop_token_from_text(const char *text, struct hadoop_token *out, struct fst_error *error);
+
+/* Overwrites and frees such a word, or a text that contains one. NULL is allowed. */
+void hadoop_token_text_free(char *text);
+static inline void hadoop_token_text_freep(char **text)
+{
+        hadoop_token_text_free(*text);
+}

@@ -5,6 +5,11 @@
  *      block     a range of the file, plain or compressed; the meta block "BCFile.index" lists the others
  *      record    a key with its length, and a value in chunks: a negative length means that more chunks follow
  *      value     names and lengths of logs as texts (Java's writeUTF), each followed by the log's bytes
+ *
+ * An IndexedFormat is a mark, logs (each plain or compressed by itself), an index, its length (4 bytes), and the same
+ * mark, which is the SHA-256 of the application's id (32 bytes), or a UUID as text (36) before Hadoop 3.1. The index is
+ * a serialized Java object, IndexedLogsMeta, which lists rounds of aggregation, in each round the containers, and for
+ * each container its logs with their places in the file.
  */
 #include "yarn/application/aggregated_logs.h"
 
@@ -12,6 +17,7 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "base/vec.h"
+#include "hadoop/java_objects.h"
 #include "io/codec/codec.h"
 #include "io/fs/file_system.h"
 
@@ -26,6 +32,8 @@
 #define MAX_BLOCKS (1u << 20)
 #define PIECE 65536
 #define INDEX_BLOCK "data:BCFile.index"
+#define INDEX_LENGTH 4
+#define MAX_MARK 36
 
 static const unsigned char tfile_magic[16] = {0xd1, 0x11, 0xd3, 0x68, 0x91, 0xb5, 0xd7, 0xb6,
                                               0x39, 0xdf, 0x41, 0x40, 0x92, 0xba, 0xe1, 0x50};
@@ -55,6 +63,7 @@ struct aggregated_reader {
         int64_t chunk; /* bytes left of the value's chunk */
         bool last;     /* … which is the last one */
         char name[MAX_TEXT], container[MAX_TEXT];
+        size_t n_indexed; /* containers and logs of an index so far: it may name the same ones again and again */
 };
 
 static int reader_damaged(const struct aggregated_reader *r, const char *what, struct fst_error *error)
@@ -217,12 +226,9 @@ static int reader_copy_region(struct aggregated_reader *r, struct block_region *
         return 0;
 }
 
-static int reader_copy_codec(struct aggregated_reader *r, enum codec_kind *out, struct fst_error *error)
+static int reader_parse_codec(const struct aggregated_reader *r, const char *name, enum codec_kind *out,
+                              struct fst_error *error)
 {
-        char name[64];
-        const int code = reader_copy_text(r, name, sizeof(name), error);
-        if (code < 0)
-                return code;
         if (strcmp(name, "none") != 0 && strcmp(name, "gz") != 0)
                 return error_set(error, -ENOTSUP,
                                  "%s is compressed with \"%s\", which Firesteel does not read (it reads none and gz: "
@@ -230,6 +236,13 @@ static int reader_copy_codec(struct aggregated_reader *r, enum codec_kind *out, 
                                  r->file->path, name);
         *out = strcmp(name, "gz") == 0 ? CODEC_DEFLATE : CODEC_NONE;
         return 0;
+}
+
+static int reader_copy_codec(struct aggregated_reader *r, enum codec_kind *out, struct fst_error *error)
+{
+        char name[64];
+        const int code = reader_copy_text(r, name, sizeof(name), error);
+        return code < 0 ? code : reader_parse_codec(r, name, out, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ values
@@ -427,21 +440,151 @@ static int reader_read_tfile(struct aggregated_reader *r, const unsigned char ta
         return code;
 }
 
+/* -------------------------------------------------------------------------------------------------- IndexedFormat */
+
+static int indexed_count(struct aggregated_reader *r, struct fst_error *error)
+{
+        return ++r->n_indexed > MAX_BLOCKS ? reader_damaged(r, "its index names too many logs", error) : 0;
+}
+
+/* Passes one log. A file that grew while it was aggregated is cut at its length. */
+static int indexed_read_log(struct aggregated_reader *r, const struct java_object *log, enum codec_kind codec,
+                            struct fst_error *error)
+{
+        const char *container = java_object_text(log, "containerId"), *name = java_object_text(log, "fileName");
+        const int64_t length = java_object_number(log, "fileSize"),
+                      size = java_object_number(log, "fileCompressedSize");
+        const int64_t offset = java_object_number(log, "startIndex");
+        const int counted = indexed_count(r, error);
+        if (counted < 0)
+                return counted;
+        if (!container || !name || length < 0 || size < 0 || offset < 0 || !text_starts_with(container, "container_") ||
+            strlen(container) >= MAX_TEXT || strlen(name) >= MAX_TEXT)
+                return reader_damaged(r, "its index describes a log without a name or a place", error);
+        memcpy(r->container, container, strlen(container) + 1);
+        memcpy(r->name, name, strlen(name) + 1);
+        text_make_printable(r->container, strlen(container));
+        text_make_printable(r->name, strlen(name));
+        const struct aggregated_log described = {
+                .container = r->container, .name = r->name, .length = (uint64_t)length};
+        if (!r->ops->begin(r->owner, &described))
+                return 0;
+        const struct block_region region = {.offset = (uint64_t)offset, .size = (uint64_t)size};
+        int code = length ? reader_start_block(r, &region, codec, error) : 0;
+        for (uint64_t left = (uint64_t)length; code == 0 && left > 0;) {
+                const char *data = NULL;
+                const ssize_t n = reader_take(r, (size_t)MIN(left, (uint64_t)PIECE), &data, error);
+                if (n < 0)
+                        return (int)n;
+                code = r->ops->data(r->owner, data, (size_t)n);
+                left -= (uint64_t)n;
+        }
+        return code ? code : r->ops->end(r->owner);
+}
+
+/* A round of aggregation: a map from containers to lists of logs, whose items are keys and values in turn. */
+static int indexed_read_round(struct aggregated_reader *r, const struct java_object *containers, enum codec_kind codec,
+                              struct fst_error *error)
+{
+        int code = 0;
+        for (size_t i = 1; containers && i < containers->n_items && code == 0; i += 2) {
+                const struct java_value *logs = &containers->items[i];
+                if (logs->kind != JAVA_OBJECT)
+                        return reader_damaged(r, "its index has a container without logs", error);
+                code = indexed_count(r, error);
+                for (size_t k = 0; k < logs->object->n_items && code == 0; k++)
+                        code = indexed_read_log(
+                                r, logs->object->items[k].kind == JAVA_OBJECT ? logs->object->items[k].object : NULL,
+                                codec, error);
+        }
+        return code;
+}
+
+static int indexed_read_index(struct aggregated_reader *r, const struct java_object *index, struct fst_error *error)
+{
+        const struct java_object *rounds = java_object_at(index, "logMetas");
+        const char *compression = java_object_text(index, "compressName");
+        enum codec_kind codec = CODEC_NONE;
+        if (!rounds || !compression)
+                return reader_damaged(r, "its index has no list of logs", error);
+        int code = reader_parse_codec(r, compression, &codec, error);
+        for (size_t i = 0; i < rounds->n_items && code == 0; i++)
+                if (rounds->items[i].kind == JAVA_OBJECT)
+                        code = indexed_read_round(r, java_object_at(rounds->items[i].object, "logMetas"), codec, error);
+        return code;
+}
+
+/* Copies @n bytes at @offset of the file. */
+static int reader_copy_at(struct aggregated_reader *r, uint64_t offset, void *to, size_t n, struct fst_error *error)
+{
+        const struct block_region region = {.offset = offset, .size = n};
+        const int code = reader_start_block(r, &region, CODEC_NONE, error);
+        return code < 0 ? code : reader_copy(r, to, n, error);
+}
+
+/* Reads the index that ends at @end, where its length stands. */
+static int reader_read_indexed(struct aggregated_reader *r, uint64_t end, struct fst_error *error)
+{
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
+        const struct java_object *index = NULL;
+        unsigned char length[INDEX_LENGTH];
+        size_t size = 0;
+        int code = reader_copy_at(r, end, length, sizeof(length), error);
+        if (code < 0)
+                return code;
+        for (size_t i = 0; i < sizeof(length); i++)
+                size = size << 8 | length[i];
+        if (size > end || size > JAVA_OBJECTS_MAX_SIZE)
+                return reader_damaged(r, "the index is not inside the file", error);
+        _cleanup_free_ char *stream = mem_alloc(size + 1);
+        code = reader_copy_at(r, end - size, stream, size, error);
+        code = code < 0 ? code : java_object_read(&arena, stream, size, &index, error);
+        return code < 0 ? error_wrap(error, code, "%s", r->file->path) : indexed_read_index(r, index, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------- any format */
+
+/* Returns the length of the mark at both ends of a file of IndexedFormat, 0 if it has none, or negative. */
+static int reader_find_mark(struct aggregated_reader *r, struct fst_error *error)
+{
+        static const int lengths[] = {32, MAX_MARK};
+        const uint64_t size = r->file->size;
+        for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+                const size_t n = (size_t)lengths[i];
+                char head[MAX_MARK], tail[MAX_MARK];
+                if (size < 2 * n + INDEX_LENGTH)
+                        continue;
+                int code = reader_copy_at(r, 0, head, n, error);
+                code = code < 0 ? code : reader_copy_at(r, size - n, tail, n, error);
+                if (code < 0 || memcmp(head, tail, n) == 0)
+                        return code < 0 ? code : lengths[i];
+        }
+        return 0;
+}
+
+static int reader_read_file(struct aggregated_reader *r, struct fst_error *error)
+{
+        unsigned char tail[TAIL];
+        const uint64_t size = r->file->size;
+        int code = size < TAIL ? reader_damaged(r, "it is too short", error)
+                               : reader_copy_at(r, size - TAIL, tail, TAIL, error);
+        if (code < 0)
+                return code;
+        if (memcmp(tail + 12, tfile_magic, sizeof(tfile_magic)) == 0)
+                return reader_read_tfile(r, tail, error);
+        code = reader_find_mark(r, error);
+        if (code < 0)
+                return code;
+        return code ? reader_read_indexed(r, size - (uint64_t)code - INDEX_LENGTH, error)
+                    : reader_damaged(r, "it is neither a TFile nor an IndexedFormat", error);
+}
+
 int aggregated_logs_read(struct open_file *file, const struct aggregated_logs_ops *ops, void *owner,
                          struct fst_error *error)
 {
         struct aggregated_reader *r = new0(struct aggregated_reader);
-        unsigned char tail[TAIL];
         *r = (struct aggregated_reader){.file = file, .ops = ops, .owner = owner};
-        int code = file->size < TAIL ? reader_damaged(r, "it is too short", error) : 0;
-        if (code == 0) {
-                const struct block_region end = {.offset = file->size - TAIL, .size = TAIL};
-                code = reader_start_block(r, &end, CODEC_NONE, error);
-                code = code < 0 ? code : reader_copy(r, tail, TAIL, error);
-        }
-        if (code == 0 && memcmp(tail + 12, tfile_magic, sizeof(tfile_magic)) != 0)
-                code = reader_damaged(r, "it is not a TFile", error);
-        code = code ? code : reader_read_tfile(r, tail, error);
+        const int code = reader_read_file(r, error);
         decoder_free(r->decoder);
         free(r);
         return code;

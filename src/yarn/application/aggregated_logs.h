@@ -3,9 +3,9 @@
  *
  *      r = aggregated_logs_read(&file, &ops, owner, error);
  *
- * The format is Hadoop's TFile: blocks of records, plain or compressed by zlib ("gz"). A record is a container, and its
- * value holds the container's files, one after another. Lengths in the file are not trusted: nothing is allocated by
- * them.
+ * The format is Hadoop's TFile or IndexedFormat (LogAggregationIndexedFileController), plain or compressed by zlib
+ * ("gz"). A TFile has blocks of records. A record is a container, and its value holds the container's files, one after
+ * another. An IndexedFormat has an index of logs at its end. Lengths in the file are not trusted.
  */
 #pragma once
 

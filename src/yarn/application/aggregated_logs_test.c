@@ -155,6 +155,87 @@ static void build_logs(const char *codec, size_t chunk, struct buf *out)
         build_file(&records, codec, out);
 }
 
+/* A number of @size bytes, big-endian. */
+static void put_be(struct buf *b, uint64_t n, int size)
+{
+        for (int shift = 8 * (size - 1); shift >= 0; shift -= 8)
+                buf_putc(b, (char)(n >> shift));
+}
+
+/* An object of Java whose class has @fields: their types and names, "Jsize". Their values follow. */
+static void put_object(struct buf *b, const char *class, int flags, const char *const *fields, int n)
+{
+        buf_puts(b, "sr");
+        put_utf(b, class);
+        put_be(b, 1, 8);
+        buf_putc(b, (char)flags);
+        put_be(b, (uint64_t)n, 2);
+        for (int i = 0; i < n; i++) {
+                buf_putc(b, fields[i][0]);
+                put_utf(b, fields[i] + 1);
+                if (fields[i][0] != 'L')
+                        continue;
+                buf_putc(b, 't');
+                put_utf(b, "Ljava/lang/Object;");
+        }
+        buf_puts(b, "xp");
+}
+
+static void put_string(struct buf *b, const char *text)
+{
+        buf_putc(b, 't');
+        put_utf(b, text);
+}
+
+/* A list or map: its items follow, then 'x'. */
+static void put_collection(struct buf *b)
+{
+        put_object(b, "java.util.ArrayList", 3, NULL, 0);
+}
+
+/* IndexedFormat with one round of aggregation: two logs of a container. */
+static void build_indexed(const char *codec, size_t mark, struct buf *out)
+{
+        static const char *const of_log[] = {"JfileCompressedSize", "JfileSize", "JstartIndex", "LcontainerId",
+                                             "LfileName"};
+        static const char *const of_index[] = {"LcompressName", "LlogMetas"}, *const of_round[] = {"LlogMetas"};
+        static const char *const names[] = {"stderr", "std\x1b[31m"};
+        char marks[40];
+        _cleanup_(buf_deinit) struct buf index = BUF_INIT;
+        for (size_t i = 0; i < sizeof(marks); i++)
+                marks[i] = (char)('0' + i);
+        buf_append(out, marks, mark);
+        buf_puts(&index, "\xac\xed");
+        put_be(&index, 5, 2);
+        put_object(&index, "IndexedLogsMeta", 2, of_index, 2);
+        put_string(&index, codec);
+        put_collection(&index);
+        put_object(&index, "IndexedPerAggregationLogMeta", 2, of_round, 1);
+        put_collection(&index);
+        put_string(&index, "container_1_0001_01_000001");
+        put_collection(&index);
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+                const size_t start = out->len;
+                for (int k = 0; k < (i ? 1 : 20000); k++)
+                        buf_puts(&text, "abc");
+                if (strcmp(codec, "gz") == 0)
+                        compress_text(&text, out);
+                else
+                        buf_append(out, text.data, text.len);
+                put_object(&index, "IndexedFileLogMeta", 2, of_log, 5);
+                put_be(&index, out->len - start, 8);
+                put_be(&index, text.len, 8);
+                put_be(&index, start, 8);
+                put_string(&index, "container_1_0001_01_000001");
+                put_string(&index, names[i]);
+        }
+        buf_puts(&index, "xxx");
+        buf_append(out, index.data, index.len);
+        put_be(out, index.len, 4);
+        buf_append(out, marks, mark);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
 struct collected {
@@ -228,6 +309,40 @@ static void logs_are_passed_in_order(void **state)
         }
 }
 
+static void indexed_files_are_read(void **state)
+{
+        static const char *const codecs[] = {"none", "gz"};
+        static const size_t marks[] = {32, 36};
+        for (size_t i = 0; i < ARRAY_SIZE(codecs); i++)
+                for (size_t k = 0; k < ARRAY_SIZE(marks); k++) {
+                        _cleanup_(buf_deinit) struct buf file = BUF_INIT;
+                        struct collected c = {.text = BUF_INIT};
+                        build_indexed(codecs[i], marks[k], &file);
+                        assert_int_equal(read_file(&file, &collect_ops, &c, NULL), 0);
+                        assert_int_equal(c.bytes, 60000 + 3);
+                        assert_non_null(strstr(buf_text(&c.text), "[container_1_0001_01_000001 stderr 60000]"));
+                        assert_non_null(strstr(buf_text(&c.text), ";[container_1_0001_01_000001 std?[31m 3]abc;"));
+                        buf_deinit(&c.text);
+                }
+}
+
+static void damaged_indexed_files_are_errors(void **state)
+{
+        _cleanup_(buf_deinit) struct buf file = BUF_INIT;
+        build_indexed("none", 32, &file);
+        for (size_t at = 0; at<file.len; at += file.len - at> 1200 ? 997 : 1) {
+                struct fst_error error = FST_ERROR_INIT;
+                struct collected c = {.text = BUF_INIT};
+                const char before = file.data[at];
+                file.data[at] = (char)(before ^ 0xff);
+                const int r = read_file(&file, &collect_ops, &c, &error);
+                assert_true(r == 0 || ((r == -EBADMSG || r == -ENOTSUP) && error.message));
+                file.data[at] = before;
+                error_deinit(&error);
+                buf_deinit(&c.text);
+        }
+}
+
 static void unwanted_logs_are_passed_over(void **state)
 {
         _cleanup_(buf_deinit) struct buf file = BUF_INIT;
@@ -284,15 +399,21 @@ static void another_compression_is_named(void **state)
         assert_int_equal(read_file(&file, &collect_ops, &c, &error), -ENOTSUP);
         assert_non_null(strstr(error_message(&error), "\"lzo\", which Firesteel does not read"));
         error_deinit(&error);
+        buf_reset(&file);
+        build_indexed("lzo", 32, &file);
+        assert_int_equal(read_file(&file, &collect_ops, &c, &error), -ENOTSUP);
+        assert_non_null(strstr(error_message(&error), "\"lzo\", which Firesteel does not read"));
+        error_deinit(&error);
         buf_deinit(&c.text);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(logs_are_passed_in_order),      cmocka_unit_test(unwanted_logs_are_passed_over),
-                cmocka_unit_test(the_receiver_ends_the_reading), cmocka_unit_test(damaged_files_are_errors),
-                cmocka_unit_test(another_compression_is_named),
+                cmocka_unit_test(logs_are_passed_in_order),         cmocka_unit_test(unwanted_logs_are_passed_over),
+                cmocka_unit_test(the_receiver_ends_the_reading),    cmocka_unit_test(damaged_files_are_errors),
+                cmocka_unit_test(another_compression_is_named),     cmocka_unit_test(indexed_files_are_read),
+                cmocka_unit_test(damaged_indexed_files_are_errors),
         };
         const int fd = mkstemp(path);
         if (fd < 0)

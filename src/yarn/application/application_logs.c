@@ -17,6 +17,7 @@
 #include "io/fs/path.h"
 #include "yarn/application/aggregated_logs.h"
 #include "yarn/application/yarn_web.h"
+#include "yarn/conf/conf_list.h"
 #include "yarn/protocol/yarn_ids.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@
 #define LOG "YarnLogs"
 #define REMOTE_DIR "yarn.nodemanager.remote-app-log-dir"
 #define DEFAULT_REMOTE_DIR "/tmp/logs"
+#define CHECKSUM_SUFFIX "-checksum" /* of the file beside a file of IndexedFormat */
 #define FOLLOW_US 500000
 #define AGGREGATION_ROUNDS 60 /* of FOLLOW_US: until the file of an ended application is given up */
 #define MAX_FIRST_LINES 65536 /* where an executor says its number */
@@ -201,6 +203,32 @@ static const struct aggregated_logs_ops finder_ops = {.begin = finder_begin, .da
 
 /* ------------------------------------------------------------------------------------------------ aggregated files */
 
+/*
+ * Where a file of IndexedFormat ends that the NodeManager has not finished: a file of 8 bytes beside it says so.
+ * Returns 0 with *@out lowered, or negative.
+ */
+static int file_read_checksum(const struct file_system *fs, const char *path, uint64_t *out, struct fst_error *error)
+{
+        _cleanup_free_ char *beside = mem_printf("%s" CHECKSUM_SUFFIX, path);
+        struct open_file file = OPEN_FILE_INIT;
+        _cleanup_(error_deinit) struct fst_error why = FST_ERROR_INIT;
+        unsigned char bytes[8];
+        uint64_t end = 0;
+        int r = fs->open(fs, beside, &file, &why);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return error_set(error, r, "%s", error_message(&why));
+        const ssize_t n = fs->read_at(&file, bytes, sizeof(bytes), 0, error);
+        r = fs->close(&file, n < 0 ? NULL : error);
+        if (n < 0 || r < 0)
+                return n < 0 ? (int)n : r;
+        for (ssize_t i = 0; i < n; i++)
+                end = end << 8 | bytes[i];
+        *out = n == (ssize_t)sizeof(bytes) ? MIN(*out, end) : *out;
+        return 0;
+}
+
 static int printer_read_file(struct logs_printer *p, const struct file_system *fs, const char *path,
                              const struct aggregated_logs_ops *ops, struct fst_error *error)
 {
@@ -210,7 +238,8 @@ static int printer_read_file(struct logs_printer *p, const struct file_system *f
                 return r;
         p->node = path_name(path);
         p->kind = "AGGREGATED";
-        r = aggregated_logs_read(&file, ops, p, error);
+        r = file_read_checksum(fs, path, &file.size, error);
+        r = r < 0 || file.size == 0 ? r : aggregated_logs_read(&file, ops, p, error);
         const int closed = fs->close(&file, r ? NULL : error);
         return r ? r : closed;
 }
@@ -223,7 +252,8 @@ static int printer_read_directory(struct logs_printer *p, const struct file_syst
         int r = fs->list(fs, directory, &list, error), n = 0;
         for (size_t i = 0; r == 0 && i < list.len; i++) {
                 const char *name = path_name(list.data[i].path);
-                if (list.data[i].directory || *name == '.' || text_ends_with(name, ".tmp"))
+                if (list.data[i].directory || *name == '.' || text_ends_with(name, ".tmp") ||
+                    text_ends_with(name, CHECKSUM_SUFFIX))
                         continue;
                 r = printer_read_file(p, fs, list.data[i].path, ops, error);
                 n++;
@@ -246,8 +276,8 @@ static int directory_exists(const struct file_system *fs, const char *path, stru
 }
 
 /*
- * Reads what is below DIR/USER: "bucket-logs-tfile/0001/APPLICATION" since Hadoop 3.3, "logs/APPLICATION" before.
- * Returns the number of files.
+ * Reads what is below DIR/USER: "bucket-logs-tfile/0001/APPLICATION" or "bucket-logs-ifile/…" since Hadoop 3.3,
+ * "logs/APPLICATION" before. Returns the number of files.
  */
 static int printer_read_user(struct logs_printer *p, const struct file_system *fs, const char *root,
                              const struct aggregated_logs_ops *ops, struct fst_error *error)
@@ -273,15 +303,41 @@ static int printer_read_user(struct logs_printer *p, const struct file_system *f
         return r < 0 ? r : n;
 }
 
+/* The directories of log aggregation: each format may have one of its own. */
+static void printer_list_roots(const struct logs_printer *p, struct string_list *out)
+{
+        _cleanup_(string_list_deinit) struct string_list formats = {0};
+        _cleanup_free_ char *names = yarn_conf_get(&p->yarn, "yarn.log-aggregation.file-formats", "TFile");
+        conf_list_split(names, &formats);
+        for (size_t i = 0; i < formats.len; i++) {
+                _cleanup_free_ char *key = mem_printf("yarn.log-aggregation.%s.remote-app-log-dir", formats.data[i]);
+                _cleanup_free_ char *usual = yarn_conf_get(&p->yarn, REMOTE_DIR, DEFAULT_REMOTE_DIR);
+                char *root = yarn_conf_get(&p->yarn, key, usual);
+                bool is_new = true;
+                for (size_t k = 0; k < out->len; k++)
+                        is_new = is_new && strcmp(out->data[k], root) != 0;
+                if (is_new)
+                        string_list_take(out, root);
+                else
+                        free(root);
+        }
+}
+
 /* Returns the number of files that were read, or negative. */
 static int printer_read_aggregated(struct logs_printer *p, const struct aggregated_logs_ops *ops,
                                    struct fst_error *error)
 {
-        const struct file_system *fs;
-        _cleanup_free_ char *path = NULL;
-        _cleanup_free_ char *root = yarn_conf_get(&p->yarn, REMOTE_DIR, DEFAULT_REMOTE_DIR);
-        const int r = file_system_resolve(root, &path, &fs, error);
-        return r < 0 ? r : printer_read_user(p, fs, path, ops, error);
+        _cleanup_(string_list_deinit) struct string_list roots = {0};
+        int r = 0, n = 0;
+        printer_list_roots(p, &roots);
+        for (size_t i = 0; i < roots.len && r >= 0; i++) {
+                const struct file_system *fs;
+                _cleanup_free_ char *path = NULL;
+                r = file_system_resolve(roots.data[i], &path, &fs, error);
+                r = r < 0 ? r : printer_read_user(p, fs, path, ops, error);
+                n += r > 0 ? r : 0;
+        }
+        return r < 0 ? r : n;
 }
 
 /* ------------------------------------------------------------------------------------------------ running containers
