@@ -258,6 +258,7 @@ static int hdfs_token_read(struct remote_call *c, const char *path, const char *
                                  "the namenode's answer has no token (is its "
                                  "hadoop.security.authentication kerberos?)");
         json_decref(root);
+        buf_deinit_secret(&c->answer.body);
         if (r < 0)
                 return error_wrap(error, r, "%s", path);
         free(read.alias);
@@ -293,18 +294,32 @@ int hdfs_token_fetch(struct remote_fs *remote, const char *path, const char *ren
         return r < 0 ? r : hdfs_token_read(c, path, service, kind, token, error);
 }
 
+/* Sends @operation, whose argument is the token itself. The caller ends *@c. */
+static int hdfs_token_send(struct remote_fs *remote, const char *path, const char *operation,
+                           const struct hadoop_token *token, struct remote_call **c, struct fst_error *error)
+{
+        _cleanup_(hadoop_token_text_freep) char *text = hadoop_token_to_text(token);
+        _cleanup_(hadoop_token_text_freep) char *whole = mem_printf("%s&token=%s", operation, text);
+        const int r = remote_call_begin(remote, c, error);
+        return r < 0 ? r
+                     : webhdfs_send(
+                               *c, path,
+                               &(struct webhdfs_request){.method = "PUT", .operation = whole, .about_tokens = true},
+                               error);
+}
+
+int hdfs_token_cancel(struct remote_fs *remote, const char *path, const struct hadoop_token *token,
+                      struct fst_error *error)
+{
+        _cleanup_(remote_call_end) struct remote_call *c = NULL;
+        return hdfs_token_send(remote, path, "CANCELDELEGATIONTOKEN", token, &c, error);
+}
+
 int hdfs_token_renew(struct remote_fs *remote, const char *path, const struct hadoop_token *token, int64_t *expires_ms,
                      struct fst_error *error)
 {
         _cleanup_(remote_call_end) struct remote_call *c = NULL;
-        _cleanup_free_ char *text = hadoop_token_to_text(token);
-        _cleanup_free_ char *operation = mem_printf("RENEWDELEGATIONTOKEN&token=%s", text);
-        int r = remote_call_begin(remote, &c, error);
-        r = r < 0 ? r
-                  : webhdfs_send(
-                            c, path,
-                            &(struct webhdfs_request){.method = "PUT", .operation = operation, .about_tokens = true},
-                            error);
+        int r = hdfs_token_send(remote, path, "RENEWDELEGATIONTOKEN", token, &c, error);
         if (r < 0)
                 return r;
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);

@@ -55,3 +55,7 @@ int hdfs_token_fetch(struct remote_fs *remote, const char *path, const char *ren
  * with @error. Blocks. */
 int hdfs_token_renew(struct remote_fs *remote, const char *path, const struct hadoop_token *token, int64_t *expires_ms,
                      struct fst_error *error);
+
+/* Cancels a token that the thread's user owns or may renew. Returns 0, or negative with @error. Blocks. */
+int hdfs_token_cancel(struct remote_fs *remote, const char *path, const struct hadoop_token *token,
+                      struct fst_error *error);

@@ -213,6 +213,12 @@ static void fetches_and_renews_tokens(void **state)
         assert_int_equal(hdfs_token_renew(remote, path, &token, &expires, &error), 0);
         assert_int_equal(expires, 1700000000000);
         assert_true(text_starts_with(buf_text(&asked), "PUT /webhdfs/v1/?op=RENEWDELEGATIONTOKEN&token="));
+        path = namenode(200, "");
+        assert_int_equal(hdfs_token_cancel(remote, path, &token, &error), 0);
+        assert_true(text_starts_with(buf_text(&asked), "PUT /webhdfs/v1/?op=CANCELDELEGATIONTOKEN&token="));
+        path = namenode(403, "{\"RemoteException\": {\"exception\": \"InvalidToken\", \"message\": \"gone\"}}");
+        assert_true(hdfs_token_cancel(remote, path, &token, &error) < 0);
+        error_deinit(&error);
         assert_int_equal(hdfs_token_fetch(remote, "s3a://bucket/", "rm", &token, &error), -ENODATA);
         path = namenode(200, "{\"Token\": null}");
         assert_int_equal(hdfs_token_fetch(remote, path, "rm", &token, &error), -EPROTO);

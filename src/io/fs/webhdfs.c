@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "hadoop/credentials.h"
 #include "io/fs/hdfs_tokens.h"
 #include "io/fs/path.h"
 #include "io/fs/remote_fs_internal.h"
@@ -216,7 +217,7 @@ static void webhdfs_proof_init(struct webhdfs_proof *p, const struct hadoop_conf
 
 static void webhdfs_proof_deinit(struct webhdfs_proof *p)
 {
-        free(p->token);
+        hadoop_token_text_free(p->token);
         free(p->user);
         free(p->doas);
 }
@@ -261,7 +262,7 @@ int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_r
         webhdfs_proof_init(&proof, c->conf, path, q);
         int result = webhdfs_addresses(c->conf, path, &urls, error);
         for (size_t i = 0; result == 0 && i < urls.len; i++) {
-                _cleanup_(buf_deinit) struct buf url = BUF_INIT;
+                _cleanup_(buf_deinit_secret) struct buf url = BUF_INIT; /* it holds the token */
                 const char *name = path_local(path);
                 buf_printf(&url, "%s/webhdfs/v1", urls.data[i]);
                 percent_encode(&url, *name ? name : "/", "/");

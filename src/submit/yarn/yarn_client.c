@@ -276,11 +276,13 @@ char *yarn_client_driver_logs(struct yarn_client *c)
         char *base = NULL, *lines = NULL;
         if (!c->settings.driver_logs_link)
                 return NULL;
+        yarn_client_use_ticket(c, true);
         int r = yarn_web_init(&web, c->yarn, &error);
         if (r == 0) {
                 r = yarn_web_master_logs(&web, yarn_client_id(c), &base, &error);
                 yarn_web_deinit(&web);
         }
+        yarn_client_use_ticket(c, false);
         if (r < 0)
                 log_warn(COMPONENT, "Unable to get driver log links for %s: %s", yarn_client_id(c),
                          error_message(&error));

@@ -219,6 +219,15 @@ static int token_measure(struct remote_fs *remote, const char *root, const struc
         return r;
 }
 
+/* A token that was fetched only to learn its interval would be valid for days. */
+static void token_cancel(struct remote_fs *remote, const char *root, const struct hadoop_token *token)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (hdfs_token_cancel(remote, root, token, &error) < 0)
+                log_warn(LOG, "a token of %s is not needed any more, and cannot be cancelled: %s", root,
+                         error_message(&error));
+}
+
 int delegation_tokens_interval(const struct fst_conf *conf, const struct yarn_conf *yarn, int64_t *out,
                                struct fst_error *error)
 {
@@ -240,6 +249,8 @@ int delegation_tokens_interval(const struct fst_conf *conf, const struct yarn_co
                         log_warn(LOG, "the renewal interval of tokens of %s is unknown: %s", roots.data[i],
                                  error_message(&why));
                 }
+                if (r == 0)
+                        token_cancel(remote, roots.data[i], &token);
                 r = r == -ENODATA ? 0 : r;
                 error_deinit(&why);
                 hadoop_token_deinit(&token);

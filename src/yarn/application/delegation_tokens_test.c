@@ -36,6 +36,8 @@ static void serve(struct fixture_exchange *x)
         struct hadoop_token token = {.kind = "", .service = ""};
         buf_printf(&asked, "%s %.*s\n", x->method, (int)strcspn(x->target, "&"), x->target);
         const char *renewer = strstr(x->target, "&renewer=");
+        if (!renewer && strstr(x->target, "op=CANCEL"))
+                return fixture_answer(x, 200, "", "");
         if (!renewer && renewals_refused-- > 0)
                 return fixture_answer(x, 403, "", "{\"RemoteException\": {\"message\": \"not the renewer\"}}");
         if (!renewer)
@@ -127,8 +129,13 @@ static void fetches_tokens_for_the_renewer(void **state)
                                               "GET /webhdfs/v1/?op=GETDELEGATIONTOKEN\nrenewer=rm%2Fh%40R\n");
         assert_int_equal(c.tokens.len, 1); /* one service */
         assert_int_equal(delegation_tokens_issued(&c), 0x19a9a9a9a9a);
+        buf_reset(&asked);
         assert_int_equal(delegation_tokens_interval(&conf, &yarn, &interval, &error), 0);
         assert_int_equal(interval, 1763530419746 - 0x19a9a9a9a9a);
+        /* Tokens that only show the interval are cancelled, those of each file system. */
+        const char *cancelled = strstr(buf_text(&asked), "PUT /webhdfs/v1/?op=CANCELDELEGATIONTOKEN\n");
+        assert_non_null(cancelled);
+        assert_non_null(strstr(cancelled + 1, "PUT /webhdfs/v1/?op=CANCELDELEGATIONTOKEN\n"));
         interval = 0;
         renewals_refused = 1; /* the other file system renews its tokens */
         assert_int_equal(delegation_tokens_interval(&conf, &yarn, &interval, &error), 0);
