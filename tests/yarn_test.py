@@ -68,6 +68,23 @@ int main(int argc, char **argv)
 }
 """
 
+# Ends without a context, after a job, or with a status.
+ENDING = """#include <firesteel/firesteel.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+        if (strcmp(argv[1], "none") == 0)
+                return 0;
+        fst_context *sc = fst_context_new("ending");
+        int64_t n;
+        if (strcmp(argv[1], "count") == 0 && fst_count(fst_range_n(sc, 0, 10, 2), &n) != 0)
+                return 1;
+        fst_context_stop(sc);
+        return atoi(argv[1]);
+}
+"""
+
 # Prints what the driver and a task find under "data.txt", "other.txt" (a link) and "packed" (an archive).
 FILES = """#include <firesteel/firesteel.h>
 #include <stdio.h>
@@ -443,6 +460,46 @@ def test_too_many_failures_while_the_driver_sleeps(submit, yarn, mode, exits):
         assert "Max number of executor failures (1) reached" in submit.log()
 
 
+# ApplicationMaster.EXIT_* of Spark 4.3, each as the ApplicationMaster's process ends. 11 is above, 12 in yarn/yarn_executors
+# (meson test), 16 in early_end of tests/yarn/check. Nothing in Spark 4 ends with 14 (security).
+@pytest.mark.parametrize("code, words, cluster, conf, message", [
+    (0, ["0"], True, [], None),
+    (3, ["3"], True, [], "User application exited with status 3"),  # SparkUserAppException
+    (10, ["count"], False, ["spark.driver.bindAddress=127.0.0.1", "spark.driver.host=127.0.0.9"], "Failed to connect to driver at 127.0.0.9:"),
+    (13, ["none"], True, [], "User did not initialize spark context!"),
+    (15, ["0"], True, "--class", "nowhere"),
+], ids=lambda value: str(value) if isinstance(value, int) else "")
+def test_exit_codes_of_the_application_master(submit, yarn, code, words, cluster, conf, message):
+    (submit.folder / "ending.c").write_text(ENDING)
+    program = ["ending.c", *words]
+    if conf == "--class":  # an object without the function: what a missing class is in a JVM
+        built = subprocess.run([os.path.join(BIN, "firesteel"), "compile", "ending.c", "-o", "ending.so"], cwd=submit.folder,
+                               env=submit.environment, capture_output=True, text=True, timeout=60, check=False)
+        assert built.returncode == 0, built.stderr
+        program = ["--class", "nowhere", "ending.so", *words]
+    done = submit.run(*program, cluster=cluster, conf=["spark.yarn.maxAppAttempts=1", *(conf if conf != "--class" else [])])
+    master = yarn.last().attempts[-1].container
+    wait_until(lambda: master.is_complete, "the ApplicationMaster's end")
+    assert master.status == code and (code == 10 or f"exitCode: {code}" in master.log()), master.log() + done.stderr
+    assert done.returncode == (code != 0) and (message is None or message in done.stderr), done.stderr + "\n== the driver ==\n" + master.log()
+    assert yarn.last().final_status == (FINAL_SUCCEEDED if code == 0 else FINAL_FAILED)
+
+
+def test_a_lost_driver_ends_the_application_master_with_17(submit, yarn):
+    with submit.waiting(conf=["spark.yarn.am.clientModeTreatDisconnectAsFailed=true"]) as (process, app):
+        master = app.attempt.container
+        process.kill()
+        wait_until(lambda: master.is_complete, "the ApplicationMaster's end")
+        assert master.status == 17 and app.final_status == FINAL_FAILED, master.log()
+        assert app.diagnostics == "Application Master lost connection with driver! Shutting down."
+
+
+def test_an_unreadable_configuration_ends_the_application_master_with_10(submit):
+    done = subprocess.run([os.path.join(BIN, "firesteel"), "yarn-am", "--class", "main", "--jar", "ending.so", "--properties-file",
+                           "nowhere.conf"], env=submit.environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 10 and "Uncaught exception: " in done.stderr and "nowhere.conf" in done.stderr, done.stderr
+
+
 # --------------------------------------------------------------------------------------------------------------- refusals
 
 @pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
@@ -624,11 +681,12 @@ def test_events_link_to_the_logs(submit, yarn, cluster):
         assert "Driver Logs" not in start and "Driver Attributes" not in start
 
 
-@pytest.mark.parametrize("variable, expected", [({}, "carol"), ({"SPARK_USER": "dave"}, "dave")])
-def test_the_application_of_a_proxy_user_is_theirs(submit, variable, expected):
+@pytest.mark.parametrize("cluster, variable, expected", [(False, {}, "carol"), (False, {"SPARK_USER": "dave"}, "dave"),
+                                                         (True, {}, "carol"), (True, {"SPARK_USER": "dave"}, "carol")])
+def test_the_application_of_a_proxy_user_is_theirs(submit, cluster, variable, expected):
     events = submit.folder / "events"
     events.mkdir()
-    done = submit.run("--proxy-user", "carol", PI, "2", conf=[
+    done = submit.run("--proxy-user", "carol", PI, "2", cluster=cluster, conf=[
         "spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{events}", "spark.eventLog.compress=false",
         "spark.eventLog.rolling.enabled=false"], **variable)
     assert done.returncode == 0, done.stderr
@@ -679,20 +737,27 @@ def test_logs_that_do_not_exist(submit, words, message, status):
 
 # -------------------------------------------------------------------------------------------------------------- launchers
 
+# LauncherProtocol$Stop, as Java serializes it for SparkAppHandle.stop().
+STOP = bytes.fromhex(
+    "aced00057372002f6f72672e6170616368652e737061726b2e6c61756e636865722e4c61756e6368657250726f746f636f6c2453746f701805482f"
+    "54cd2301020000787200326f72672e6170616368652e737061726b2e6c61756e636865722e4c61756e6368657250726f746f636f6c244d65737361"
+    "6765ba91306956ca88350200007870")
+
+
 class Launcher:
     """Spark's launcher socket: collects what an application sends."""
 
     def __init__(self):
         self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port, self.received = self.socket.getsockname()[1], b""
+        self.port, self.received, self.connection = self.socket.getsockname()[1], b"", None
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
     def serve(self):
-        connection, _ = self.socket.accept()
-        with connection:
+        self.connection, _ = self.socket.accept()
+        with self.connection:
             while True:
-                data = connection.recv(65536)
+                data = self.connection.recv(65536)
                 if not data:
                     return
                 self.received += data
@@ -714,6 +779,20 @@ def test_the_launcher_gets_id_and_states(submit, yarn, cluster, status, states):
         found = [w for w in launcher.words() if w != app.name]
         assert app.name in launcher.words()
         assert [w for w in found if w != "SUBMITTED" or cluster] == states, launcher.words()
+
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_the_launcher_stops_the_application(submit, yarn, cluster):
+    launcher = Launcher()
+    with submit.waiting("0", cluster=cluster, conf=["spark.yarn.maxAppAttempts=1"], _SPARK_LAUNCHER_PORT=str(launcher.port),
+                        _SPARK_LAUNCHER_SECRET="s") as (process, app):
+        wait_until(lambda: "RUNNING" in launcher.words(), launcher.words)
+        launcher.connection.sendall(STOP)
+        assert process.wait(30) == (1 if cluster else 128 + signal.SIGTERM), submit.log()
+        launcher.thread.join(30)
+        if cluster:  # in client mode the driver ends by itself
+            assert app.state == KILLED and f"Application {app.name} is killed" in submit.log()
+            assert "KILLED" in launcher.words()
 
 
 @pytest.fixture

@@ -226,6 +226,7 @@ static void cluster_driver_finish(const struct fst_conf *conf, const struct outc
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         _cleanup_(yarn_conf_deinit) struct yarn_conf yarn = {0};
+        yarn_manager_ignore_failures();
         log_info(AM_LOG, "Final app status: %s, exitCode: %d%s%s%s", yarn_final_status_name((int)outcome->status),
                  outcome->exit_code, outcome->message ? ", (reason: " : "", outcome->message ? outcome->message : "",
                  outcome->message ? ")" : "");
@@ -329,8 +330,15 @@ int cluster_driver_run(const struct cluster_driver_options *options)
 {
         static struct fst_conf conf; /* lives as long as the process */
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (cluster_driver_read_conf(options, &conf, &error) < 0 || cluster_driver_watch(&conf, &error) < 0) {
+        if (cluster_driver_read_conf(options, &conf, &error) < 0) {
                 log_error(AM_LOG, "Uncaught exception: %s", error_message(&error));
+                return YARN_AM_EXIT_UNCAUGHT_EXCEPTION;
+        }
+        if (cluster_driver_watch(&conf, &error) < 0) {
+                struct outcome uncaught = {YARN_FINAL_FAILED, YARN_AM_EXIT_UNCAUGHT_EXCEPTION,
+                                           mem_printf("Uncaught exception: %s", error_message(&error))};
+                cluster_driver_finish_once(&uncaught);
+                free(uncaught.message);
                 return YARN_AM_EXIT_UNCAUGHT_EXCEPTION;
         }
         cluster_driver_set_links(&conf);

@@ -18,5 +18,9 @@ struct yarn_manager_outcome {
 };
 const struct yarn_manager_outcome *yarn_manager_outcome(void);
 
+/* The end of the application is being reported: from now on, a ResourceManager that ends it does not end the process.
+ */
+void yarn_manager_ignore_failures(void);
+
 /* As cluster_manager_class.executor_manager_new. */
 int yarn_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error);
