@@ -5,6 +5,7 @@ The jars are those of Maven Central, resolved with our own --packages, which ver
 """
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -58,13 +59,17 @@ def jars(build, cache="check-hdfs", modules=MODULES):
 
 
 def free_ports(n):
-    sockets = [socket.socket() for _ in range(n)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
+    """Ports that no process uses. The daemons bind them seconds later, so they are none that the system gives to others."""
+    ports = set()
+    while len(ports) < n:
+        port = random.randrange(10000, 32768)  # below net.ipv4.ip_local_port_range
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                ports.add(port)
+            except OSError:
+                pass
+    return list(ports)
 
 
 def settings(values):

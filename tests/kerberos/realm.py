@@ -1,5 +1,6 @@
 """A real Kerberos realm for as long as a test runs: MIT's KDC, on loopback."""
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -10,9 +11,15 @@ NEEDED = ("krb5kdc", "kdb5_util", "kadmin.local")
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that no process uses, and that the system gives to none by itself."""
+    while True:
+        port = random.randrange(10000, 32768)  # below net.ipv4.ip_local_port_range
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 class Realm:

@@ -35,12 +35,23 @@ SITES = {
         "yarn.scheduler.capacity.root.default.accessible-node-labels": "*",
         "yarn.scheduler.capacity.root.default.accessible-node-labels.fast.capacity": "100"},
 }
+# The urgent queue takes its half back at once; the patient one may have the whole cluster until then.
+QUEUES = {"capacity-scheduler.xml": {
+    "yarn.scheduler.capacity.root.queues": "patient,urgent",
+    "yarn.scheduler.capacity.resource-calculator": SITES["capacity-scheduler.xml"]["yarn.scheduler.capacity.resource-calculator"],
+    "yarn.scheduler.capacity.maximum-am-resource-percent": "1.0",
+    **{f"yarn.scheduler.capacity.root.{queue}.{key}": value for queue in ("patient", "urgent")
+       for key, value in (("capacity", "50"), ("maximum-capacity", "100"), ("user-limit-factor", "2"))}}}
+PREEMPTION = {"yarn.node-labels.enabled": "false", "yarn.resourcemanager.scheduler.monitor.enable": "true",
+              **{f"yarn.resourcemanager.monitor.capacity.preemption.{key}": value for key, value in (
+                  ("monitoring_interval", "200"), ("max_wait_before_kill", "400"), ("total_preemption_per_round", "1.0"),
+                  ("natural_termination_factor", "1.0"))}}
 
 
 class Cluster(Yarn):
     """A cluster with racks, labels, resource types and a list of nodes that leave. The DataNode is on FAR."""
 
-    def __init__(self, build, folder, **more):
+    def __init__(self, build, folder, more_yarn=None, more_sites=None, **more):
         os.makedirs(folder)
         self.leaving, script = os.path.join(folder, "leaving"), os.path.join(folder, "topology")
         with open(self.leaving, "w", encoding="utf-8"):
@@ -49,9 +60,9 @@ class Cluster(Yarn):
             file.write("#!/bin/sh\nfor x; do case $x in 127.0.0.2) echo /west;; *) echo /east;; esac; done\n")
         os.chmod(script, 0o755)
         yarn = {"yarn.node-labels.enabled": "true", "yarn.node-labels.fs-store.root-dir": f"file://{folder}/labels",
-                "yarn.resourcemanager.nodes.exclude-path": self.leaving}
+                "yarn.resourcemanager.nodes.exclude-path": self.leaving, **(more_yarn or {})}
         super().__init__(build, folder, core={"net.topology.script.file.name": script, "test.history.host": "history.example"},
-                         yarn=yarn, sites=SITES, **more)
+                         yarn=yarn, sites={**SITES, **(more_sites or {})}, **more)
 
     def hdfs_settings(self, more):
         rpc = super().hdfs_settings(more)
@@ -60,6 +71,10 @@ class Cluster(Yarn):
             values[f"dfs.datanode.{name}"] = values[f"dfs.datanode.{name}"].replace("127.0.0.1", "0.0.0.0")
         values["dfs.datanode.hostname"] = FAR
         return rpc
+
+    def staged(self):
+        """Settings for applications on a cluster without HDFS."""
+        return {"spark.yarn.stagingDir": f"file:{self.folder}/staging", "spark.firesteel.yarn.cacheDir": f"file:{self.folder}/cache"}
 
     def node_settings(self, node):
         return {**super().node_settings(node), "yarn.nodemanager.pmem-check-enabled": "true",
@@ -78,19 +93,20 @@ class Cluster(Yarn):
     def am_log(self, app, attempt=1):
         return self.container_log(f"container*_{app.removeprefix('application_')}_{attempt:02d}_000001")
 
-    def report(self, app):
+    def report(self, app, master="rm1"):
         """The ResourceManager's report; empty before the application is submitted."""
+        web = self.web[self.masters.index(master)]
         try:
-            with hadoop.OPENER.open(f"http://{self.web[0]}/ws/v1/cluster/apps/{app}", timeout=10) as answer:
+            with hadoop.OPENER.open(f"http://{web}/ws/v1/cluster/apps/{app}", timeout=10) as answer:
                 return json.load(answer)["app"]
         except hadoop.urllib.request.HTTPError:
             return {}
 
 
-    def end_of(self, app):
+    def end_of(self, app, master="rm1"):
         """The report of an application that ends now."""
-        wait_until(f"the end of {app}", lambda: self.report(app).get("state") in ("FINISHED", "FAILED", "KILLED"))
-        return self.report(app)
+        wait_until(f"the end of {app}", lambda: self.report(app, master).get("state") in ("FINISHED", "FAILED", "KILLED"))
+        return self.report(app, master)
 
     def history_link(self, app):
         """Where the proxy of the ResourceManager sends a browser for an application that has ended."""
@@ -302,18 +318,52 @@ def check(build, folder, cases, expect):
 
 
 def check_failover(build, folder, expect):
-    """Another ResourceManager becomes active while a native application runs."""
-    with Yarn(build, os.path.join(folder, "native-pair"), masters=2) as yarn:
+    """Another ResourceManager becomes active while a native application runs: with the driver here, and in a container."""
+    with Cluster(build, os.path.join(folder, "native-pair"), masters=2, hdfs=False) as yarn:
         where = Where(build, yarn, os.path.join(folder, "where failover"))
-        gate = os.path.join(folder, "gate failover")
-        process = where.start("wait", 4, gate, conf=UNMANAGED)
-        wait_until("two executors", lambda: where.log().count("Registered executor") == 2)
-        time.sleep(1)
-        yarn.kill("rm1")
-        yarn.make_active("rm2", "--forceactive")
-        where.wait_log("registering again")
+        active, standby = "rm1", "rm2"
+        for mode, conf, options in (("an unmanaged ApplicationMaster", UNMANAGED, ()),
+                                    ("cluster mode", {}, ("--deploy-mode", "cluster"))):
+            gate = os.path.join(folder, f"gate {mode}")
+            process = where.start("wait", 4, gate, conf={**yarn.staged(), **conf}, options=options)
+            where.wait_log("application_")
+            app = re.search(r"application_\d+_\d+", where.log()).group()
+
+            def log(app=app):
+                return where.log() + yarn.am_log(app)
+            wait_until("two executors", lambda: log().count("Registered executor") == 2)
+            time.sleep(1)
+            yarn.kill(active)
+            yarn.make_active(standby, "--forceactive")
+            wait_until("the second registration", lambda: "registering again" in log())
+            with open(gate, "w", encoding="utf-8"):
+                pass
+            output, _ = process.communicate(timeout=90)
+            rows = output + yarn.container_log(f"container*_{app.removeprefix('application_')}_01_000001", "stdout")
+            expect(f"an application with {mode} goes on with another ResourceManager, and loses no row", rows + log(),
+                   process.returncode == 0 and "Lost executor" not in log() and len(re.findall(r"^host ", rows, re.M)) == 4)
+            expect("… and has succeeded", yarn.report(app, standby), yarn.end_of(app, standby)["finalStatus"] == "SUCCEEDED")
+            yarn.run(active)
+            yarn.wait("the ResourceManager, which was started again", lambda name=active: yarn.state_of(name) == "standby")
+            active, standby = standby, active
+        expect("… which the client of cluster mode has reported", where.log(), "final status: SUCCEEDED" in where.log())
+
+
+def check_preemption(build, folder, expect):
+    """A queue takes its share back from an application that has the whole cluster: with one failure allowed, no task fails."""
+    with Cluster(build, os.path.join(folder, "queues"), hdfs=False, nodes=1, more_yarn=PREEMPTION, more_sites=QUEUES) as yarn:
+        where = Where(build, yarn, os.path.join(folder, "where preempted"))
+        gate = os.path.join(folder, "gate preempted")
+        process = where.start("wait", 14, gate, conf={**yarn.staged(), **UNMANAGED, "spark.executor.instances": "7", "spark.task.maxFailures": "1"},
+                              options=("--queue", "patient"))
+        wait_until("seven executors", lambda: where.log().count("Registered executor") == 7)
+        other = Where(build, yarn, os.path.join(folder, "where urgent"))
+        done = other.run("where", 3, conf={**yarn.staged(), **UNMANAGED, "spark.executor.instances": "3"}, options=("--queue", "urgent"))
+        expect("a queue gets its share of the cluster", done.stderr, done.returncode == 0)
+        expect("preempted executors are explained", where.log(), re.search(r"Container container\S* on host: \S+ was preempted\.",
+                                                                           where.log()) and "exit status: -102" in where.log())
         with open(gate, "w", encoding="utf-8"):
             pass
         output, _ = process.communicate(timeout=90)
-        expect("a native application goes on with another ResourceManager", output + where.log(), process.returncode == 0 and
-               "Lost executor" not in where.log() and len(re.findall(r"^host ", output, re.M)) == 4)
+        expect("… their tasks run elsewhere, and count no failure", output + where.log(), process.returncode == 0 and
+               len(re.findall(r"^host ", output, re.M)) == 14)

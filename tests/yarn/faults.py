@@ -9,7 +9,7 @@ import sys
 import time
 
 from hadoop import free_ports
-from native import TOP, Application
+from native import TOP, UNMANAGED, Application
 
 sys.path.append(os.path.join(TOP, "tests"))
 
@@ -69,11 +69,36 @@ int main(void)
 """
 
 
+# Memory that is shared does not count towards the limit of a process's data, which the executor sets: only the NodeManager sees it.
+SHARED = """#include <firesteel/firesteel.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static int64_t taken(fst_task *task, int64_t x)
+{
+        const size_t size = (size_t)400 << 20;
+        char *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (all == MAP_FAILED)
+                return -1;
+        memset(all, (int)x + 1, size);
+        sleep(20);
+        return all[x];
+}
+int main(void)
+{
+        fst_context *sc = fst_context_new("shared");
+        int64_t n;
+        const int r = fst_count(fst_map(fst_range_n(sc, 0, 1, 1), taken, FST_I64), &n);
+        return fst_context_stop(sc) || r ? 1 : 0;
+}
+"""
+
+
 class Faults:
     def __init__(self, build, yarn, client, folder, expect):
         self.application, self.yarn, self.client, self.expect = Application(build, yarn, folder), yarn, client, expect
         self.folder, self.gate = folder, os.path.join(folder, "gate")
-        for name, text in (("counting.c", COUNTING), ("greedy.c", GREEDY)):
+        for name, text in (("counting.c", COUNTING), ("greedy.c", GREEDY), ("shared.c", SHARED)):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text.replace("\\n", "\\n"))
 
@@ -256,6 +281,18 @@ def check_memory(f):
              "spark.executor.memoryOverhead" in done.stderr)
 
 
+def check_killed_for_memory(f):
+    """The NodeManager kills the container, and the driver says why."""
+    for name, words in (("a driver in client mode", ()), ("an unmanaged ApplicationMaster", UNMANAGED)):
+        done = f.run("--conf", "spark.task.maxFailures=1", *words, "shared.c")
+        f.expect(f"a container that YARN kills for its memory is explained by {name}, with the key to change", done.stderr[-6000:],
+                 done.returncode == 1 and re.search(r"Container killed by YARN for exceeding physical memory limits\. [0-9.]+ MB of "
+                                                    r"128 MB physical memory used\. Consider boosting spark\.executor\.memoryOverhead\.",
+                                                    done.stderr))
+        if words:
+            f.expect("… with YARN's exit status -104", done.stderr[-6000:], "(state: COMPLETE, exit status: -104)" in done.stderr)
+
+
 def check_lost_node(f):
     with f.counting("--num-executors", "3", "--conf", "spark.yarn.maxAppAttempts=2") as (process, text, application):
         f.counts(text, 1)
@@ -291,7 +328,7 @@ def check_shuffle_service(f):
 
 
 CASES = {"configuration": check_configuration, "sizes": check_sizes, "hdfs": check_hdfs, "kills": check_kills,
-         "memory": check_memory, "lost_node": check_lost_node,
+         "memory": check_memory, "killed_for_memory": check_killed_for_memory, "lost_node": check_lost_node,
          "shuffle_service": check_shuffle_service}
 
 
