@@ -231,6 +231,30 @@ def test_a_task_is_tried_again(shared, tmp_path):
     assert "Task 1 in stage 0.0 failed 2 times" in done.stderr and "not at attempt 1" in done.stderr
 
 
+# ---------------------------------------------------------------------------------------------------- event log
+
+@pytest.mark.parametrize("limit, status", [(2, 1), (3, 0)])
+def test_event_log_has_environment_profile_and_exit_code(shared, tmp_path, limit, status):
+    """As genuine logs, except for the properties of a JVM. Secrets of Hadoop's settings are hidden too."""
+    conf = logged(tmp_path, "spark.executor.memory=2g", "spark.executor.cores=3", "spark.files=/etc/hostname",
+                  "spark.hadoop.fs.s3a.endpoint=http://s3", "spark.hadoop.fs.s3a.secret.key=hush")
+    submit(shared, "retry", master=f"local[2,{limit}]", conf=conf, status=status)
+    seen = events(tmp_path)
+    environment_update, = seen["EnvironmentUpdate"]
+    assert environment_update["Spark Properties"]["spark.scheduler.mode"] == "FIFO"
+    assert environment_update["Hadoop Properties"]["fs.s3a.endpoint"] == "http://s3"
+    assert environment_update["Hadoop Properties"]["fs.s3a.secret.key"] == "*********(redacted)"
+    assert environment_update["System Properties"]["os.name"] == "Linux"
+    assert {path.split("/")[-1] for path, how in environment_update["Classpath Entries"].items()
+            if how == "Added By User"} >= {"hostname"}
+    assert environment_update["JVM Information"]["Scala Version"] == "none"
+    profile, = seen["ResourceProfileAdded"]
+    requests = {name: request["Amount"] for name, request in profile["Executor Resource Requests"].items()}
+    assert requests == {"cores": 3, "memory": 2048, "offHeap": 0}
+    assert profile["Task Resource Requests"]["cpus"]["Amount"] == 1.0
+    assert [event["ExitCode"] for event in seen["ApplicationEnd"]] == [status]
+
+
 # -------------------------------------------------------------------------------------------------------- reuse
 
 def test_a_shuffle_that_exists_is_not_computed_again(shared, tmp_path):

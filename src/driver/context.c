@@ -17,6 +17,7 @@
 #include "driver/application_files.h"
 #include "driver/broadcast_variables.h"
 #include "driver/check_mode.h"
+#include "driver/driver_environment.h"
 #include "driver/driver_metrics.h"
 #include "driver/driver_resources.h"
 #include "driver/events/app_status.h"
@@ -315,7 +316,11 @@ static void context_post_start_events(struct fst_context *sc)
                                                                                  .driver_attributes = &attributes});
         strmap_deinit(&logs);
         strmap_deinit(&attributes);
-        listener_bus_post_environment_update(sc->bus, &(struct environment_update){.spark_properties = &sc->conf->set});
+        struct driver_environment environment;
+        driver_environment_init(&environment, sc);
+        driver_environment_post(&environment, sc);
+        driver_environment_deinit(&environment);
+        driver_environment_post_profile(sc);
         listener_bus_post_block_manager_added(
                 sc->bus,
                 &(struct block_manager_added){
@@ -430,15 +435,15 @@ static void context_backend_leave(void *owner, struct scheduler_backend *backend
                 backend->class->leave(backend);
 }
 
-static void context_close(struct fst_context *sc)
+static void context_close(struct fst_context *sc, int exit_code)
 {
         progress_bar_stop(steal(sc->progress));
         context_stop_actions(sc, SIGNAL_TIMEOUT_S);
         job_runner_call(sc->runner, context_backend_leave, NULL);
         launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         if (sc->bus) {
-                listener_bus_post_application_end(sc->bus,
-                                                  &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
+                listener_bus_post_application_end(
+                        sc->bus, &(struct application_end){.ms = context_now_ms(), .exit_code = exit_code});
                 listener_bus_stop(sc->bus);
         }
         driver_ui_free(steal(sc->ui));
@@ -450,13 +455,13 @@ static void context_close(struct fst_context *sc)
 /* fst_context_stop never returns to threads of the application. */
 static void context_on_signal(void *context)
 {
-        context_close(context);
+        context_close(context, exit_hooks_status());
 }
 
-void context_end(struct fst_context *sc)
+void context_end(struct fst_context *sc, int exit_code)
 {
         exit_hooks_remove(context_on_signal, sc);
-        context_close(sc);
+        context_close(sc, exit_code);
 }
 
 struct fst_context *context_alloc(struct fst_conf *conf)
@@ -537,8 +542,9 @@ static void context_stop_listeners(struct fst_context *sc)
 {
         progress_bar_stop(sc->progress);
         if (sc->bus && !sc->status)
-                listener_bus_post_application_end(sc->bus,
-                                                  &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
+                listener_bus_post_application_end(
+                        sc->bus,
+                        &(struct application_end){.ms = context_now_ms(), .exit_code = sc->first_failure != 0});
         if (sc->bus)
                 listener_bus_stop(sc->bus);
         driver_metrics_stop(sc->metrics); /* the last report contains all events */

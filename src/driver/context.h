@@ -105,9 +105,10 @@ void context_leave(fst_context **sc);
 
 /*
  * Ends @sc because the process ends: cancels its jobs, waits a moment for their tasks, closes the event log, removes
- * files. Frees nothing, because threads of the application may still use @sc. Their calls fail.
+ * files. Frees nothing, because threads of the application may still use @sc. Their calls fail. @exit_code is the exit
+ * status of the process.
  */
-void context_end(struct fst_context *sc);
+void context_end(struct fst_context *sc, int exit_code);
 
 int64_t context_now_ms(void);
 

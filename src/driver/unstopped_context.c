@@ -46,7 +46,7 @@ int unstopped_context_end(int status)
         if (sc) {
                 log_info("SparkContext", "Invoking stop() from shutdown hook");
                 failure = unstopped_context_failure(sc); /* not of an action that this end cancels */
-                context_end(sc);
+                context_end(sc, failure && !status ? 1 : status);
         }
         if (unstopped_context_take_failed() && !failure)
                 failure = mem_strdup("starting the context");

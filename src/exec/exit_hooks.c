@@ -105,6 +105,11 @@ int exit_hooks_add(void (*hook)(void *context), void *context, struct fst_error 
         return r;
 }
 
+int exit_hooks_status(void)
+{
+        return atomic_load(&ending.status);
+}
+
 void exit_hooks_remove(void (*hook)(void *context), void *context)
 {
         pthread_mutex_lock(&ending.lock);

@@ -27,5 +27,8 @@ int exit_hooks_add(void (*hook)(void *context), void *context, struct fst_error 
  */
 bool exit_hooks_exit(int status);
 
+/* The exit status of the process that ends by a signal or by exit_hooks_exit, for hooks. 0: it does not end. */
+int exit_hooks_status(void);
+
 /* Removes a hook. Does not return once the process has begun to end. An unknown hook is ignored. Any thread. */
 void exit_hooks_remove(void (*hook)(void *context), void *context);
