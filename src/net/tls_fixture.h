@@ -38,7 +38,8 @@ struct tls_fixture {
         int port, listening, handshakes, connections;
         char *ca;                       /* PEM */
         char *client_cert, *client_key; /* PEM */
-        char server_name[256];          /* requested by the last client */
+        pthread_mutex_t lock;
+        char server_name[256]; /* requested by the last client; under lock */
         SSL_CTX *context;
         pthread_t thread;
         struct tls_fixture_connection {
@@ -175,7 +176,9 @@ static inline void *tls_fixture_connection_main(void *argument)
                 unsigned len;
                 SSL_get0_alpn_selected(ssl, &protocol, &len);
                 const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+                pthread_mutex_lock(&tls->lock);
                 snprintf(tls->server_name, sizeof(tls->server_name), "%s", name ? name : "");
+                pthread_mutex_unlock(&tls->lock);
                 __atomic_add_fetch(&tls->handshakes, 1, __ATOMIC_SEQ_CST);
                 bool h2 = len == 2 && tls->options.http2_port;
                 int plain = tls_fixture_connect(h2 ? tls->options.http2_port : tls->options.http1_port);
@@ -211,6 +214,7 @@ static inline void tls_fixture_start(struct tls_fixture *tls, const struct tls_f
         socklen_t len = sizeof(address);
         char names[256];
         *tls = (struct tls_fixture){.options = *options};
+        pthread_mutex_init(&tls->lock, NULL);
         signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to closed connections */
         EVP_PKEY *ca_key = EVP_EC_gen("P-256"), *key = EVP_EC_gen("P-256"), *client_key = EVP_EC_gen("P-256");
         tls_fixture_must(ca_key && key && client_key, "keys");
@@ -256,6 +260,7 @@ static inline void tls_fixture_stop(struct tls_fixture *tls)
                 pthread_join(tls->connection[i].thread, NULL);
                 close(tls->connection[i].fd);
         }
+        pthread_mutex_destroy(&tls->lock);
         SSL_CTX_free(tls->context);
         free(tls->ca);
         free(tls->client_cert);

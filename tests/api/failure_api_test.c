@@ -57,7 +57,7 @@ static int into_wrong_variables(fst_task *task, fst_iter *rows, fst_out *out)
 static fst_context *the_context;
 
 static fst_rdd *the_rdd;
-static int64_t answer;
+static int64_t answer; /* of any task */
 
 /* Ignores the status of the call: the call itself fails the task. */
 static int count_inside(fst_task *task, int64_t x)
@@ -74,7 +74,7 @@ static int make_inside(fst_task *task, int64_t x)
 
 static int ask_inside(fst_task *task, int64_t x)
 {
-        answer = fst_context_default_parallelism(the_context);
+        __atomic_store_n(&answer, fst_context_default_parallelism(the_context), __ATOMIC_RELAXED);
         return 0;
 }
 

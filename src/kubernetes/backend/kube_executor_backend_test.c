@@ -144,7 +144,7 @@ static void fail_pod(int id, int code)
         while (!(condition))                                                                                           \
         uv_run(&loop, UV_RUN_ONCE)
 
-static int faults_left;
+static int faults_left; /* like fault_method, under the server's lock */
 static const char *fault_method;
 
 static enum kube_fault refuse(struct kube_fixture *server, const struct fixture_exchange *x)
@@ -153,6 +153,14 @@ static enum kube_fault refuse(struct kube_fixture *server, const struct fixture_
                 return FAULT_NONE;
         faults_left -= faults_left > 0;
         return FAULT_REFUSED;
+}
+
+static bool faults_remain(void)
+{
+        pthread_mutex_lock(&api.lock);
+        bool remain = faults_left > 0;
+        pthread_mutex_unlock(&api.lock);
+        return remain;
 }
 
 static void refuse_next(int n, const char *method, int status, const char *text)
@@ -221,7 +229,7 @@ static void waits_for_quota(void **state)
                     "forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2\"}");
         begin(1, settings(FAST));
         run_until(count() == 1);
-        assert_int_equal(faults_left, 0);
+        assert_false(faults_remain());
         assert_int_equal(seen.given_up, 0);
 }
 
@@ -302,7 +310,7 @@ static void deletes_pod_created_after_stop(void **state)
 {
         refuse_next(2, "POST", 503, "{}");
         begin(1, settings(FAST));
-        while (faults_left > 0)
+        while (faults_remain())
                 uv_run(&loop, UV_RUN_ONCE);
         kube_executors_stop(executors); /* while the client retries the creation */
         run_until(kube_executors_drained(executors));

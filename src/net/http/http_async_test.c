@@ -229,6 +229,7 @@ static void http1_over_tls(void **state)
 static void certificates_are_checked(void **state)
 {
         const char *url = https("/");
+        char server_name[sizeof(tls1.server_name)];
         send_it(0, &(struct http_request){.url = url, .ca_only = true, .ca_data = tls1.ca});
         send_it(1, &(struct http_request){.url = url});
         send_it(2, &(struct http_request){.url = url, .insecure = true});
@@ -248,7 +249,10 @@ static void certificates_are_checked(void **state)
         send_it(5, &(struct http_request){.url = https("/"), .ca_data = tls.ca, .tls_name = "api.example"});
         run_until_done();
         assert_body(4, "GET /echo|||");
-        assert_string_equal(tls1.server_name, "api.example");
+        pthread_mutex_lock(&tls1.lock);
+        snprintf(server_name, sizeof(server_name), "%s", tls1.server_name);
+        pthread_mutex_unlock(&tls1.lock);
+        assert_string_equal(server_name, "api.example");
         assert_int_equal(seen[5].result, -EPROTO);
 }
 
