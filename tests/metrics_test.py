@@ -118,3 +118,40 @@ def test_a_daemon_with_an_invalid_sink_ends(cluster, tmp_path):
     master = cluster.daemon("master", ["-p", "0"], {})
     assert master.process.wait(timeout=30) == 1
     master.says("Sink class my.Sink cannot be instantiated: Firesteel has no such sink")
+
+
+def test_a_driver_reports_its_scheduler_listeners_and_tasks(tmp_path):
+    (tmp_path / "log").mkdir()
+    found = csv_metrics(tmp_path, "--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={tmp_path}/log",
+                        master="local[2]")
+    assert set(found) == {"driver"}
+    driver = found["driver"]
+    assert driver["DAGScheduler.job.allJobs"] == "1" and driver["DAGScheduler.job.activeJobs"] == "0"
+    assert driver["DAGScheduler.stage.waitingStages"] == driver["DAGScheduler.stage.failedStages"] == "0"
+    assert int(driver["DAGScheduler.messageProcessingTime"]) > 0
+    for name in ("AppStatusListener", "EventLoggingListener"):
+        place = "status" if name == "AppStatusListener" else "scheduler"
+        assert int(driver[f"LiveListenerBus.listenerProcessingTime.org.apache.spark.{place}.{name}"]) > 0
+    for queue in ("appStatus", "eventLog"):
+        assert driver[f"LiveListenerBus.queue.{queue}.size"] == "0"
+        assert driver[f"LiveListenerBus.queue.{queue}.numDroppedEvents"] == "0"
+        assert int(driver[f"LiveListenerBus.queue.{queue}.listenerProcessingTime"]) > 0
+    assert "LiveListenerBus.queue.shared.size" not in driver
+    assert driver["executor.succeededTasks"] == driver["appStatus.tasks.completedTasks"] == "8"
+    assert driver["executor.threadpool.maxPool_size"] == "2"
+    assert int(driver["ExecutorMetrics.ProcessTreeOtherRSSMemory"]) > 1 << 20
+    assert not [name for name in driver if name.startswith("ExecutorAllocationManager.")]
+
+
+def test_dynamic_allocation_reports_its_numbers(tmp_path):
+    driver = csv_metrics(tmp_path, "--conf", "spark.dynamicAllocation.enabled=true", "--conf",
+                         "spark.dynamicAllocation.shuffleTracking.enabled=true", "--conf",
+                         "spark.dynamicAllocation.minExecutors=1", "--conf", "spark.dynamicAllocation.maxExecutors=2",
+                         instance="driver")["driver"]
+    names = {name.split(".")[-1]: int(value) for name, value in driver.items()
+             if name.startswith("ExecutorAllocationManager.executors.")}
+    assert set(names) == {"numberAllExecutors", "numberExecutorsPendingToRemove", "numberExecutorsToAdd",
+                          "numberMaxNeededExecutors", "numberTargetExecutors", "numberExecutorsDecommissionUnfinished",
+                          "numberExecutorsExitedUnexpectedly", "numberExecutorsGracefullyDecommissioned",
+                          "numberExecutorsKilledByDriver"}
+    assert names["numberTargetExecutors"] >= 1 and names["numberMaxNeededExecutors"] == 0

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
+#include "driver/driver_metrics.h"
 #include "driver/backend/scheduler_backend.h"
 #include "sched/allocation/executor_allocation_conf.h"
 
@@ -80,6 +81,25 @@ void allocation_tick(struct allocation *a, int64_t now)
                 return;
         executor_allocation_tick(a->core, now);
         allocation_run(a);
+}
+
+void allocation_count(const struct allocation *a, struct scheduler_counts *out)
+{
+        if (!a)
+                return;
+        struct executor_allocation_sums sums = executor_allocation_sums(a->core);
+        struct executor_count executors = executor_monitor_total(a->monitor);
+        struct executor_removals removals = executor_monitor_removals(a->monitor);
+        out->allocates = true;
+        out->executors = executors.all;
+        out->executors_to_remove = executors.killed;
+        out->executors_to_add = sums.to_add;
+        out->executors_needed = sums.need;
+        out->executors_target = sums.target;
+        out->decommission_unfinished = removals.decommission_unfinished;
+        out->exited_unexpectedly = removals.exited_unexpectedly;
+        out->gracefully_decommissioned = removals.gracefully_decommissioned;
+        out->killed_by_driver = removals.driver_killed;
 }
 
 /* --------------------------------------------------------------------------------------------- events */

@@ -16,6 +16,7 @@ struct allocation;
 struct fst_context;
 struct fst_error;
 struct scheduler_backend;
+struct scheduler_counts;
 
 /*
  * Sets *@allocation to NULL if dynamic allocation is not configured, or if the backend's executors are fixed (a local
@@ -37,6 +38,9 @@ int64_t allocation_deadline(const struct allocation *a);
 
 /* Request more or fewer executors and release idle ones. The caller offers free cores to tasks first. */
 void allocation_tick(struct allocation *a, int64_t now);
+
+/* Sets the numbers of Spark's ExecutorAllocationManager (driver_metrics.h). */
+void allocation_count(const struct allocation *a, struct scheduler_counts *out);
 
 /* --------------------------------------------------------------------------------------------- events */
 

@@ -447,7 +447,7 @@ static void context_close(struct fst_context *sc, int exit_code)
                 listener_bus_stop(sc->bus);
         }
         driver_ui_free(steal(sc->ui));
-        driver_metrics_stop(steal(sc->metrics));
+        driver_metrics_end(sc->metrics); /* threads that do not end still count */
         driver_log_free(steal(sc->driver_log));
         exec_env_remove_files(&sc->env);
 }

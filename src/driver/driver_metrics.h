@@ -1,12 +1,18 @@
 /*
- * The metrics of a driver: Spark's sources LiveListenerBus, DAGScheduler, BlockManager and appStatus, under the names
+ * The metrics of a driver: Spark's sources LiveListenerBus, DAGScheduler, ExecutorAllocationManager, BlockManager,
+ * appStatus, ExecutorMetrics, JVMCPU and (with a local master) executor, under the names
  * NAMESPACE.driver.SOURCE.METRIC, and the sinks of metrics.properties that report them.
  *
- * A source reads counts that the driver keeps anyway, and only when a sink reports.
+ * Most sources read counts that the driver keeps anyway, and only when a sink or a page asks. docs/metrics.md lists all
+ * metrics.
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct driver_metrics;
+struct executor_source;
 struct fst_context;
 struct fst_error;
 struct metrics_snapshot;
@@ -19,6 +25,22 @@ int driver_metrics_start(struct fst_context *sc, struct driver_metrics **out, st
 
 /* Replaces @out, which must be initialised, by the present values. Any thread. */
 void driver_metrics_measure(struct driver_metrics *m, struct metrics_snapshot *out);
+
+/* What the scheduler's thread publishes after each of its turns. */
+struct scheduler_counts {
+        int64_t waiting_stages, failed_stages;
+        bool allocates; /* dynamic allocation is on: */
+        int64_t executors, executors_to_remove, executors_to_add, executors_needed, executors_target;
+        int64_t decommission_unfinished, exited_unexpectedly, gracefully_decommissioned, killed_by_driver;
+};
+void driver_metrics_set_scheduler(struct driver_metrics *m, const struct scheduler_counts *counts);
+
+/* DAGScheduler.messageProcessingTime, and where slots of a local master count their tasks. NULL for NULL. */
+struct metric_timer *driver_metrics_message_timer(const struct driver_metrics *m);
+struct executor_source *driver_metrics_tasks(const struct driver_metrics *m);
+
+/* Reports once more, which takes at most a second, and ends the sinks. Other threads may still count. */
+void driver_metrics_end(struct driver_metrics *m); /* NULL is allowed */
 
 /* Reports once more, which takes at most a second, and releases. NULL is allowed. */
 void driver_metrics_stop(struct driver_metrics *m);

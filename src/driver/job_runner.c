@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/allocation.h"
+#include "driver/driver_metrics.h"
 #include "driver/backend/cluster_manager.h"
 #include "driver/backend/custom_resources.h"
 #include "driver/local_properties.h"
@@ -19,6 +20,7 @@
 #include "driver/events/scheduler_trace.h"
 #include "driver/events/task_events.h"
 #include "rdd/barrier_chain.h"
+#include "metrics/metrics_registry.h"
 #include "sched/commit_coordinator.h"
 #include "sched/sched_conf.h"
 
@@ -202,16 +204,27 @@ static void job_runner_kill_executors(struct job_runner *r)
         }
 }
 
+static void job_runner_publish_counts(const struct job_runner *r)
+{
+        const struct sched_stages stages = sched_count_stages(r->sched);
+        struct scheduler_counts counts = {.waiting_stages = stages.waiting, .failed_stages = stages.failed};
+        allocation_count(r->allocation, &counts);
+        driver_metrics_set_scheduler(r->sc->metrics, &counts);
+}
+
 static void *job_runner_main(void *arg)
 {
         struct job_runner *r = arg;
         pthread_setname_np(pthread_self(), "dag-scheduler");
+        struct metric_timer *timer = driver_metrics_message_timer(r->sc->metrics);
         log_set_context(r->sc->app_id, -1, -1);
         while (!r->quitting || !r->backend->class->idle(r->backend)) {
                 struct runner_message *m = job_runner_take_messages(r);
                 while (m) {
                         struct runner_message *next = m->next;
+                        int64_t began = now_ns();
                         job_runner_receive(r, m);
+                        metric_timer_update(timer, now_ns() - began, began);
                         m = next;
                 }
                 int64_t now = now_ns();
@@ -226,6 +239,7 @@ static void *job_runner_main(void *arg)
                         allocation_tick(r->allocation, now);
                 if (r->starvation.next <= now)
                         starvation_tick(&r->starvation, now);
+                job_runner_publish_counts(r);
         }
         return NULL;
 }

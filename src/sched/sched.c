@@ -353,6 +353,11 @@ int64_t sched_deadline(const struct sched *s)
         return MIN(s->resubmit_at, task_scheduler_deadline(&s->tasks));
 }
 
+struct sched_stages sched_count_stages(const struct sched *s)
+{
+        return (struct sched_stages){.waiting = (int64_t)s->waiting.len, .failed = (int64_t)s->failed.len};
+}
+
 void sched_tick(struct sched *s, int64_t now)
 {
         sched_note(s, line, "tick %" PRId64, now);

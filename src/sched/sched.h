@@ -332,6 +332,12 @@ bool sched_result_is_needed(const struct sched *s, int64_t task_id);
 
 /* Time of the next sched_tick without other events; INT64_MAX if never. Ask after each batch of calls. */
 int64_t sched_deadline(const struct sched *s);
+
+/* Stages that wait for others, and stages that wait for their next attempt after a failed fetch. */
+struct sched_stages {
+        int64_t waiting, failed;
+};
+struct sched_stages sched_count_stages(const struct sched *s);
 void sched_tick(struct sched *s, int64_t now);
 
 /* ----------------------------------------------------------------------------------------- shuffle outputs */

@@ -267,10 +267,13 @@ void status_on_executor_removed(struct status *s, const struct executor_removed 
 
 static void status_exclude(struct status *s, struct status_executor *x, const struct exclusion_changed *e)
 {
-        if (e->stage_id < 0)
+        if (e->stage_id < 0) {
+                s->totals.excluded_executors += !e->lifted;
+                s->totals.unexcluded_executors += e->lifted;
                 x->excluded = !e->lifted;
-        else
-                status_exclude_in_stage(s, x, e->stage_id, e->stage_attempt, !e->lifted);
+                return;
+        }
+        status_exclude_in_stage(s, x, e->stage_id, e->stage_attempt, !e->lifted);
 }
 
 void status_on_exclusion_changed(struct status *s, const struct exclusion_changed *e)

@@ -211,6 +211,8 @@ struct status_application {
 struct status_totals {
         int64_t completed_tasks, failed_tasks, killed_tasks, skipped_tasks;
         int64_t succeeded_jobs, failed_jobs, completed_stages, failed_stages, skipped_stages;
+        int64_t excluded_executors, unexcluded_executors; /* by the whole application; how often */
+        int64_t job_ms;                                   /* the duration of the job that succeeded last */
         int64_t lost_ends;    /* tasks of ended stages that had no end when the application ended: events were lost */
         int64_t unknown_ends; /* tasks that ended without a start, or whose stage is unknown */
 };

@@ -466,6 +466,8 @@ void status_on_job_end(struct status *s, const struct job_end *e)
         job->completion_ms = e->ms;
         s->totals.failed_jobs += e->failure != NULL;
         s->totals.succeeded_jobs += !e->failure;
+        if (!e->failure)
+                s->totals.job_ms = MAX(e->ms - job->submission_ms, (int64_t)0);
         status_skip_pending(s, job);
         status_trim_jobs(s);
         status_trim_stages(s);

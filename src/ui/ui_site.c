@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "conf/conf.h"
+#include "events/event_json.h"
 #include "metrics/metrics_snapshot.h"
+#include "status/executors_prometheus.h"
 #include "ui/api/api.h"
 
 #include <errno.h>
@@ -19,7 +22,8 @@
 struct ui_site {
         struct ui_site_options options;
         struct web_site *web;
-        size_t n_pending; /* requests in the pool */
+        bool measures_executors; /* spark.ui.prometheus.enabled, on a driver */
+        size_t n_pending;        /* requests in the pool */
 };
 
 /* A request in the pool. */
@@ -123,6 +127,21 @@ static void ui_work_measure(struct ui_work *w)
 {
         w->metrics = new0(struct metrics_snapshot);
         w->site->options.measure(w->site->options.owner, w->metrics);
+}
+
+/* Answers /metrics/executors/prometheus: what the executors of the driver's application have done. */
+static void ui_work_measure_executors(struct ui_work *w)
+{
+        struct app_source *source = w->site->options.source;
+        struct app_view *view;
+        if (source->class->open(source, source->app_id, NULL, &view, NULL))
+                return;
+        w->answer.status = 200;
+        w->answer.type = "text/plain;charset=utf-8";
+        app_view_read(view);
+        executors_prometheus_put(view->status, EVENT_JSON_SPARK_VERSION, FIRESTEEL_VERSION, &w->answer.body);
+        app_view_end(view);
+        source->class->release(source, view);
 }
 
 /* Redirects a page without a slash at its end, to which relative links would lead astray. Returns true if it did. */
@@ -256,6 +275,8 @@ static void ui_site_on_request(void *owner, struct web_request *q)
                 ui_site_submit(s, q, ui_work_serve_api);
         else if (s->options.measure && (web_is(q, "/metrics/json") || web_is(q, "/metrics/prometheus")))
                 ui_site_submit(s, q, ui_work_measure);
+        else if (s->measures_executors && web_is(q, "/metrics/executors/prometheus"))
+                ui_site_submit(s, q, ui_work_measure_executors);
         else if (text_starts_with(q->path, "/static/") || (is_history && !text_starts_with(q->path, HISTORY)))
                 ui_site_submit(s, q, ui_work_serve_site_page);
         else
@@ -278,7 +299,10 @@ int ui_site_new(const struct ui_site_options *options, struct ui_site **out, str
                                        .scripts = true,
                                        .serve = ui_site_on_request,
                                        .owner = s};
-        int r = web_site_new(&web, &s->web, error);
+        int r = conf_get_bool(options->conf, "spark.ui.prometheus.enabled", &s->measures_executors, error);
+        s->measures_executors &= !options->source->is_history;
+        if (r == 0)
+                r = web_site_new(&web, &s->web, error);
         if (r < 0) {
                 free(s);
                 return r;

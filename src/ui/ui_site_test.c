@@ -93,6 +93,8 @@ static void driver_serves_its_application(void **state)
                  "Content-Disposition: attachment; filename=eventLogs-app-1.zip"},
                 {"metrics", "/metrics/json", 200, "\"jobs\":{\"value\":3}"},
                 {"metrics as Prometheus' text", "/metrics/prometheus/", 200, "metrics_jobs_Value{type=\"gauges\"} 3"},
+                {"executors as Prometheus' text", "/metrics/executors/prometheus", 200, "spark_info{version=\"4.3.0\""},
+                {"executors with a slash", "/metrics/executors/prometheus/", 200, "Content-Type: text/plain"},
                 {"style sheet", "/static/firesteel.css", 200, "Content-Type: text/css"},
                 {"no history", "/history/app-1/jobs/", 200, "page /history/app-1/jobs"},
                 {"headers", "/jobs/", 200, "X-Content-Type-Options: nosniff"},

@@ -11,12 +11,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
+#include "driver/driver_metrics.h"
 #include "driver/executor_info.h"
 #include "exec/executor.h"
 #include "exec/exit_hooks.h"
 #include "exec/guard/crash.h"
 #include "exec/isolation/isolation.h"
 #include "exec/app/module.h"
+#include "exec/task/executor_source.h"
 #include "exec/task/slot_monitor.h"
 #include "rdd/pipeline/pipeline.h"
 #include "rdd/rdd_registry.h"
@@ -87,6 +89,7 @@ static void local_backend_on_unpersisted(void *owner, int rdd, bool blocking)
 static void local_backend_slot_done(void *owner, struct task_batch *run)
 {
         struct local_backend *b = owner;
+        executor_source_ended(driver_metrics_tasks(b->sc->metrics), run);
         if (b->probe)
                 b->probe->done(b->sc, run);
         job_runner_post_run_done(b->runner, run);
@@ -179,6 +182,7 @@ static void local_launch(struct scheduler_backend *backend, int executor, struct
         b->running[run->slot] = run;
         if (b->probe)
                 b->probe->launched(b->sc, run);
+        executor_source_began(driver_metrics_tasks(b->sc->metrics));
         slot_submit(b->slots[run->slot], run);
 }
 

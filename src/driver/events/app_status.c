@@ -252,11 +252,15 @@ struct app_status_totals app_status_totals(struct app_status *a)
                 .completed_tasks = t->completed_tasks,
                 .failed_tasks = t->failed_tasks,
                 .killed_tasks = t->killed_tasks,
+                .skipped_tasks = t->skipped_tasks,
                 .succeeded_jobs = t->succeeded_jobs,
                 .failed_jobs = t->failed_jobs,
                 .completed_stages = t->completed_stages,
                 .failed_stages = t->failed_stages,
                 .skipped_stages = t->skipped_stages,
+                .excluded_executors = t->excluded_executors,
+                .unexcluded_executors = t->unexcluded_executors,
+                .job_ms = t->job_ms,
         };
         app_view_end(&a->view);
         return totals;

@@ -63,9 +63,11 @@ int app_status_stages_of_job(struct app_status *status, int job, int *ids, size_
 
 /* Counts since the start of the application, including dropped stages. */
 struct app_status_totals {
-        int64_t completed_tasks, failed_tasks, killed_tasks;
+        int64_t completed_tasks, failed_tasks, killed_tasks, skipped_tasks;
         int64_t succeeded_jobs, failed_jobs;
         int64_t completed_stages, failed_stages, skipped_stages;
+        int64_t excluded_executors, unexcluded_executors; /* by the whole application; how often */
+        int64_t job_ms;                                   /* the duration of the job that succeeded last */
 };
 struct app_status_totals app_status_totals(struct app_status *status);
 

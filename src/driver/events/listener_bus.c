@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "metrics/metrics_registry.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -60,12 +61,18 @@ struct event_chunk {
         uint64_t data[CHUNK_BYTES / sizeof(uint64_t)];
 };
 
+/* Timers of a listener and of its queue. */
+struct listener_timers {
+        struct metric_timer *listener, *queue;
+};
+
 enum consumer_state { CONSUMER_WORKING, CONSUMER_LINGERING, CONSUMER_SLEEPING };
 
 struct listener_bus {
         size_t capacity;
         int64_t stall_ms;
         VEC(struct listener *) listeners;
+        struct listener_timers *timers; /* of each listener; NULL: not measured. Atomic */
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t work; /* the bus's thread waits on it */
@@ -297,12 +304,26 @@ static void listener_deliver(struct listener *l, const struct bus_entry *e)
         }
 }
 
+/* Counts the time since @began. Returns the present time. */
+static int64_t listener_timers_update(const struct listener_timers *t, int64_t began)
+{
+        int64_t now = now_ns();
+        metric_timer_update(t->listener, now - began, now);
+        metric_timer_update(t->queue, now - began, now);
+        return now;
+}
+
 static void listener_bus_deliver_chunk(struct listener_bus *bus, const struct event_chunk *c)
 {
+        const struct listener_timers *timers = __atomic_load_n(&bus->timers, __ATOMIC_ACQUIRE);
         for (size_t at = 0; at < c->used;) {
                 const struct bus_entry *e = (const struct bus_entry *)((const char *)c->data + at);
-                for (size_t i = 0; i < bus->listeners.len; i++)
+                int64_t began = timers ? now_ns() : 0;
+                for (size_t i = 0; i < bus->listeners.len; i++) {
                         listener_deliver(bus->listeners.data[i], e);
+                        if (timers)
+                                began = listener_timers_update(&timers[i], began);
+                }
                 at += bus_entry_bytes(e);
         }
 }
@@ -410,6 +431,50 @@ void listener_bus_add(struct listener_bus *bus, struct listener *listener)
         vec_push(&bus->listeners, listener);
 }
 
+/* Spark's class and queue of a listener. */
+static const struct listener_place {
+        const char *name, *class, *queue;
+} listener_places[] = {
+        {"AppStatusListener", "org.apache.spark.status.AppStatusListener", "appStatus"},
+        {"EventLoggingListener", "org.apache.spark.scheduler.EventLoggingListener", "eventLog"},
+};
+
+static struct listener_place listener_find_place(const struct listener *l)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(listener_places); i++)
+                if (strcmp(listener_places[i].name, l->name) == 0)
+                        return listener_places[i];
+        return (struct listener_place){l->name, l->name, "shared"};
+}
+
+void listener_bus_measure(struct listener_bus *bus, struct metrics_registry *registry)
+{
+        struct listener_timers *timers = new_array(struct listener_timers, bus->listeners.len + 1);
+        int64_t now = now_ns();
+        for (size_t i = 0; i < bus->listeners.len; i++) {
+                struct listener_place place = listener_find_place(bus->listeners.data[i]);
+                _cleanup_free_ char *own = mem_printf("LiveListenerBus.listenerProcessingTime.%s", place.class);
+                _cleanup_free_ char *queue = mem_printf("LiveListenerBus.queue.%s.listenerProcessingTime", place.queue);
+                timers[i].listener = metrics_registry_timer(registry, own, now);
+                timers[i].queue = metrics_registry_timer(registry, queue, now);
+        }
+        __atomic_store_n(&bus->timers, timers, __ATOMIC_RELEASE);
+}
+
+size_t listener_bus_queues(const struct listener_bus *bus, const char **names)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < bus->listeners.len; i++) {
+                struct listener_place place = listener_find_place(bus->listeners.data[i]);
+                size_t known = 0;
+                while (known < n && strcmp(names[known], place.queue) != 0)
+                        known++;
+                if (known == n)
+                        names[n++] = place.queue;
+        }
+        return n;
+}
+
 void listener_bus_start(struct listener_bus *bus)
 {
         if (pthread_create(&bus->thread, NULL, listener_bus_run, bus) != 0) {
@@ -489,6 +554,7 @@ void listener_bus_free(struct listener_bus *bus)
         listener_bus_free_chunks(bus->first);
         listener_bus_free_chunks(bus->spare);
         vec_deinit(&bus->listeners);
+        free(bus->timers);
         pthread_cond_destroy(&bus->work);
         pthread_cond_destroy(&bus->room);
         pthread_mutex_destroy(&bus->lock);

@@ -14,6 +14,7 @@
 #include "events/events.h"
 
 struct listener_bus;
+struct metrics_registry;
 
 /*
  * The callbacks of a listener; NULL for events that it ignores. Events are borrowed until the callback returns. Embed
@@ -82,6 +83,20 @@ struct listener_bus_counts {
         uint64_t posted, pending, dropped;
 };
 struct listener_bus_counts listener_bus_counts(struct listener_bus *bus);
+
+/*
+ * From now on, time each listener and queue: LiveListenerBus.listenerProcessingTime.CLASS, under Spark's name of the
+ * class, and LiveListenerBus.queue.QUEUE.listenerProcessingTime. An array of task events counts once. After the last
+ * listener was added. @registry must outlive the thread of the bus. Call it once.
+ */
+void listener_bus_measure(struct listener_bus *bus, struct metrics_registry *registry);
+
+/*
+ * Fills @names with Spark's queues that have a listener here: "appStatus", "eventLog", "shared". One queue stands for
+ * all of them. Returns their number, at most LISTENER_QUEUES.
+ */
+enum { LISTENER_QUEUES = 3 };
+size_t listener_bus_queues(const struct listener_bus *bus, const char **names);
 
 /* Deliver pending events, call on_stop of the listeners, and end the thread. A second call does nothing. */
 void listener_bus_stop(struct listener_bus *bus);

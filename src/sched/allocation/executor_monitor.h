@@ -126,4 +126,4 @@ struct executor_count {
 
 struct executor_count executor_monitor_count(const struct executor_monitor *m, int profile);
 struct executor_count executor_monitor_total(const struct executor_monitor *m);
-struct executor_removals executor_monitor_removals(const struct executor_monitor *m); /* for tests */
+struct executor_removals executor_monitor_removals(const struct executor_monitor *m);
