@@ -93,6 +93,7 @@ program="$(firesteel_program)" || exit 1
 case "$command" in
 org.apache.spark.deploy.master.Master) words=("$program" master) ;;
 org.apache.spark.deploy.worker.Worker) words=("$program" worker) ;;
+org.apache.spark.deploy.history.HistoryServer) words=("$program" history-server) ;;
 org.apache.spark.deploy.ExternalShuffleService) words=("$program" shuffle-service) ;;
 *) words=("$program" class "$command") ;;
 esac

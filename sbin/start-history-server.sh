@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
-# Not available: this version has no history server.
-echo "Firesteel has no history server yet; genuine Spark's reads its event logs (spark.eventLog.dir)" >&2
-exit 1
+# Start the history server on this host.
+sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+. "$sbin/spark-config.sh"
+exec "$sbin/spark-daemon.sh" start org.apache.spark.deploy.history.HistoryServer 1 "$@"

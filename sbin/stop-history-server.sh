@@ -1,3 +1,5 @@
 #!/usr/bin/env bash
-# Not available: this version has no history server.
-echo "no org.apache.spark.deploy.history.HistoryServer to stop"
+# Stop the history server that start-history-server.sh started on this host.
+sbin="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+. "$sbin/spark-config.sh"
+exec "$sbin/spark-daemon.sh" stop org.apache.spark.deploy.history.HistoryServer 1

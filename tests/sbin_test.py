@@ -118,6 +118,18 @@ def test_a_cluster_comes_and_goes(home):
     assert home.run("stop-worker.sh")[1] == f"no {WORKER} to stop\n"
 
 
+def test_the_history_server_comes_and_goes(home, tmp_path):
+    daemon = "org.apache.spark.deploy.history.HistoryServer"
+    (tmp_path / "events").mkdir()
+    options = f"-Dspark.history.ui.port=0 -Dspark.history.fs.logDirectory={tmp_path}/events"
+    status, said = home.run("start-history-server.sh", SPARK_HISTORY_OPTS=options)
+    assert status == 0 and said.startswith(f"starting {daemon}, logging to"), said
+    home.wait_for(daemon, "Successfully started service 'HistoryServerUI' on port")
+    pid = home.pid(daemon)
+    assert home.run("stop-history-server.sh") == (0, f"stopping {daemon}\n")
+    assert is_gone(pid)
+
+
 @pytest.fixture
 def installed(tmp_path):
     """An installation by `meson install`, moved to another prefix."""
@@ -182,7 +194,7 @@ def test_in_the_foreground(home):
     (["spark-daemons.sh"], 1, "Usage: spark-daemons.sh "),
     (["workers.sh"], 1, "Usage: workers.sh [--config confdir] command..."),
     (["workers.sh", "echo", "a  b", ";", "echo", "$HOME"], 0, "first.example: a  b\nfirst.example: $HOME\n"),
-    (["start-history-server.sh"], 1, "Firesteel has no history server yet"),
+    (["stop-history-server.sh"], 0, "no org.apache.spark.deploy.history.HistoryServer to stop"),
 ])
 def test_words(home, words, status, said):
     done = home.run(*words)

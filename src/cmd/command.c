@@ -23,6 +23,8 @@ static const struct program_command {
         {"executor", "run an application's tasks, started by cluster managers", command_executor,
          command_executor_help},
         {"executors", "print the executors of an event log", command_executors, command_executors_help},
+        {"history-server", "show applications from their event logs", command_history_server,
+         command_history_server_help},
         {"image", "write a container image of this Firesteel", command_image, command_image_help},
         {"jobs", "print the jobs of an event log", command_jobs, command_jobs_help},
         {"logs", "print the logs of an application on YARN", command_logs, command_logs_help},

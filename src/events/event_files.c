@@ -60,6 +60,20 @@ void event_log_deinit(struct event_log_info *log)
         *log = (struct event_log_info){0};
 }
 
+void event_log_copy(struct event_log_info *to, const struct event_log_info *from)
+{
+        *to = *from;
+        to->path = mem_strdup(from->path);
+        to->name = mem_strdup(from->name);
+        memset(&to->files, 0, sizeof(to->files));
+        vec_reserve(&to->files, from->files.len);
+        for (size_t i = 0; i < from->files.len; i++) {
+                struct event_log_file file = from->files.data[i];
+                file.path = mem_strdup(file.path);
+                vec_push(&to->files, file);
+        }
+}
+
 void event_log_list_deinit(struct event_log_list *list)
 {
         for (size_t i = 0; i < list->len; i++)
@@ -447,11 +461,12 @@ int event_log_stream_read(struct event_log_stream *s, const struct event_log_inf
 bool event_log_stream_seek_tail(struct event_log_stream *s, const struct event_log_info *log, uint64_t bytes)
 {
         const struct event_log_file *last = &log->files.data[log->files.len - 1];
-        if (s->path || event_log_codec_of(last->path) != EVENT_LOG_PLAIN || last->size <= bytes)
+        bool inside = event_log_codec_of(last->path) == EVENT_LOG_PLAIN && last->size > bytes;
+        if (s->path || (!inside && log->files.len == 1))
                 return false;
         if (event_log_stream_begin(s, last, NULL) < 0)
                 return false;
-        s->offset = last->size - bytes;
-        s->skip_line = true;
+        s->offset = inside ? last->size - bytes : 0;
+        s->skip_line = inside;
         return true;
 }

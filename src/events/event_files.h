@@ -64,11 +64,11 @@ struct event_log_list {
 };
 
 void event_log_deinit(struct event_log_info *log);
-/* No caller yet, like its two users below: a history server lists directories. */
+void event_log_copy(struct event_log_info *to, const struct event_log_info *from); /* a deep copy */
 void event_log_list_deinit(struct event_log_list *list);
 
 /*
- * No caller yet. Appends the logs of the directory @path to @out. Skips what is no log, hidden and empty files, and
+ * Appends the logs of the directory @path to @out. Skips what is no log, hidden and empty files, and
  * what cannot be read. Returns 0, or the error of listing @path.
  */
 int event_log_list_directory(const struct file_system *fs, const char *path, struct event_log_list *out,
@@ -97,7 +97,8 @@ int event_log_stream_read(struct event_log_stream *s, const struct event_log_inf
                           struct fst_error *error);
 
 /*
- * No caller yet. Moves to the last @bytes of a log, at the beginning of a line, if its last file is not compressed and
- * larger. Returns false, and changes nothing, otherwise. Only before the first read.
+ * Moves to the end of a log: to the beginning of a line among the last @bytes of its last file, or to the beginning of
+ * that file if it is compressed or smaller. Returns false, and changes nothing, if that is the beginning of the log.
+ * Only before the first read.
  */
 bool event_log_stream_seek_tail(struct event_log_stream *s, const struct event_log_info *log, uint64_t bytes);

@@ -1,0 +1,183 @@
+/* See history_app.h. */
+#include "history/history_app.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "web/acls.h"
+
+#define LOG "ReplayListenerBus"
+
+static void history_app_on_event(void *owner, const struct log_event *e)
+{
+        struct history_app *a = owner;
+        status_on_log_event(a->view.status, e);
+}
+
+static void history_app_on_damaged(void *owner, size_t line, const char *problem)
+{
+        enum { MAX_REPORTED = 10 };
+        struct history_app *a = owner;
+        if (++a->damaged <= MAX_REPORTED)
+                log_warn(LOG, "%s: line %zu is skipped: %s", a->log.path, line, problem);
+        else if (a->damaged == MAX_REPORTED + 1)
+                log_warn(LOG, "%s: more lines are skipped", a->log.path);
+}
+
+static void history_app_on_unknown(void *owner, size_t line, const char *class_name)
+{
+        struct history_app *a = owner;
+        log_info(LOG, "%s: line %zu has an event of the unknown class %s; such events are skipped", a->log.path, line,
+                 class_name);
+}
+
+static bool history_app_may_view(struct app_view *view, const char *user)
+{
+        struct history_app *a = container_of(view, struct history_app, view);
+        return access_may_view(a->access, user);
+}
+
+static const struct app_view_class history_app_class = {.may_view = history_app_may_view};
+
+/* Joins lists of names, of which any may be NULL. The caller owns the result. */
+static char *history_app_join(const char *a, const char *b, const char *c)
+{
+        return mem_printf("%s,%s,%s", a ? a : "", b ? b : "", c ? c : "");
+}
+
+/* The rights of the application's own lists and of the server's administrators. */
+static int history_app_read_access(struct history_app *a, const struct fst_conf *conf, const struct history_info *info,
+                                   struct fst_error *error)
+{
+        bool enabled = false;
+        struct fst_conf own;
+        int r = conf_get_bool(conf, "spark.history.ui.acls.enable", &enabled, error);
+        if (r < 0)
+                return r;
+        conf_init(&own);
+        _cleanup_free_ char *view = history_app_join(info->view_acls, info->user, NULL);
+        _cleanup_free_ char *admin =
+                history_app_join(info->admin_acls, conf_get_value(conf, "spark.history.ui.admin.acls"), NULL);
+        _cleanup_free_ char *groups =
+                history_app_join(info->admin_groups, conf_get_value(conf, "spark.history.ui.admin.acls.groups"), NULL);
+        const char *mapping = conf_get_raw(conf, "spark.user.groups.mapping");
+        conf_set(&own, "spark.acls.enable", enabled ? "true" : "false");
+        conf_set(&own, "spark.ui.view.acls", view);
+        conf_set(&own, "spark.admin.acls", admin);
+        conf_set(&own, "spark.admin.acls.groups", groups);
+        if (info->view_groups)
+                conf_set(&own, "spark.ui.view.acls.groups", info->view_groups);
+        if (mapping)
+                conf_set(&own, "spark.user.groups.mapping", mapping);
+        r = access_new(&own, &a->access, error);
+        conf_deinit(&own);
+        return r;
+}
+
+static int history_app_limit(const struct fst_conf *conf, const char *key, size_t *out, struct fst_error *error)
+{
+        int64_t limit = 0;
+        int r = conf_get_int(conf, key, &limit, error);
+        *out = (size_t)MAX(limit, (int64_t)1);
+        return r;
+}
+
+static int history_app_read_limits(const struct fst_conf *conf, struct status_options *out, struct fst_error *error)
+{
+        int r = history_app_limit(conf, "spark.ui.retainedJobs", &out->retained_jobs, error);
+        if (r == 0)
+                r = history_app_limit(conf, "spark.ui.retainedStages", &out->retained_stages, error);
+        if (r == 0)
+                r = history_app_limit(conf, "spark.ui.retainedTasks", &out->retained_tasks, error);
+        if (r == 0)
+                r = history_app_limit(conf, "spark.ui.retainedDeadExecutors", &out->retained_dead_executors, error);
+        return r;
+}
+
+int history_app_new(const struct history_app_options *options, const struct file_system *fs,
+                    const struct history_info *info, const struct event_log_info *log, int dir,
+                    struct history_app **out, struct fst_error *error)
+{
+        struct status_options limits = {0};
+        struct history_app *a = new0(struct history_app);
+        int r = history_app_read_limits(options->conf, &limits, error);
+        if (r == 0)
+                r = history_app_read_access(a, options->conf, info, error);
+        if (r < 0) {
+                free(a);
+                return r;
+        }
+        app_view_init(&a->view, &history_app_class, status_new(&limits), options->redactor);
+        a->id = mem_strdup(info->app_id);
+        a->attempt = mem_strdup_if(info->attempt_id);
+        a->dir = dir;
+        a->fs = fs;
+        event_log_copy(&a->log, log);
+        a->reader = event_reader_new(&(struct event_reader_options){.on_event = history_app_on_event,
+                                                                    .on_damaged = history_app_on_damaged,
+                                                                    .on_unknown = history_app_on_unknown,
+                                                                    .owner = a,
+                                                                    .max_line = options->max_line});
+        a->stream = event_log_stream_new(fs, a->reader);
+        *out = a;
+        return 0;
+}
+
+void history_app_free(struct history_app *a)
+{
+        if (!a)
+                return;
+        struct status *status = a->view.status;
+        app_view_deinit(&a->view);
+        event_log_stream_free(a->stream);
+        event_reader_free(a->reader);
+        status_free(status);
+        access_free(a->access);
+        event_log_deinit(&a->log);
+        free(a->id);
+        free(a->attempt);
+        free(a->problem);
+        free(a);
+}
+
+bool history_app_follows(const struct history_app *a)
+{
+        return a->stream != NULL;
+}
+
+/* Holds the view's lock for a piece of the text at a time, so that pages of a growing application wait for little. */
+int history_app_step(struct history_app *a, size_t budget, bool *done, struct fst_error *error)
+{
+        enum { PIECE = 1 << 20 };
+        int r = 0;
+        *done = false;
+        for (size_t read = 0; r == 0 && read < budget && !*done; read += PIECE) {
+                app_view_write(&a->view);
+                r = event_log_stream_read(a->stream, &a->log, PIECE, done, error);
+                if (r == 0 && *done && a->log.is_complete)
+                        event_reader_end(a->reader, false);
+                app_view_written(&a->view);
+        }
+        if (*done)
+                a->bytes = status_task_bytes(a->view.status);
+        if (*done && a->log.is_complete) { /* nothing follows: their buffers are not needed any more */
+                event_log_stream_free(a->stream);
+                event_reader_free(a->reader);
+                a->stream = NULL;
+                a->reader = NULL;
+        }
+        return r;
+}
+
+bool history_app_is_current(const struct history_app *a, const struct event_log_info *log)
+{
+        return a->log.size == log->size && a->log.is_complete == log->is_complete &&
+               strcmp(a->log.path, log->path) == 0;
+}
+
+void history_app_set_log(struct history_app *a, const struct event_log_info *log)
+{
+        event_log_deinit(&a->log);
+        event_log_copy(&a->log, log);
+}

@@ -1,0 +1,70 @@
+/*
+ * An application that a history server has loaded: the status core that its log gives, behind a view for pages. Its log
+ * is read in steps. A log that grows is read on later; what was read before is not read again.
+ *
+ * Loading and reading on belong to one thread at a time. The owner counts references.
+ */
+#pragma once
+
+#include "history/history_listing.h"
+#include "ui/app_view.h"
+
+struct access;
+struct file_system;
+struct fst_conf;
+struct fst_error;
+struct redactor;
+
+enum history_app_state { HISTORY_APP_LOADING, HISTORY_APP_READY, HISTORY_APP_FAILED };
+
+struct history_app {
+        struct app_view view;
+        char *id, *attempt;        /* attempt NULL: the only one */
+        struct event_log_info log; /* as it was when it was last read */
+        int dir;
+        size_t damaged; /* lines that were skipped */
+
+        /* For the owner. */
+        enum history_app_state state;
+        char *problem;    /* of HISTORY_APP_FAILED; owned */
+        int code;         /* the negative code of it */
+        bool is_stale;    /* a newer one is to be loaded in its place */
+        bool is_queued;   /* a thread reads its log, or will */
+        bool is_restored; /* from the store; the log was not read */
+        size_t n_users;
+        int64_t used; /* the time of the last use, for the least recently used one */
+        size_t bytes; /* of tasks */
+
+        /* Private. */
+        const struct file_system *fs;
+        struct event_reader *reader;
+        struct event_log_stream *stream;
+        struct access *access;
+};
+
+struct history_app_options {
+        const struct fst_conf *conf; /* limits of the status core, spark.history.ui.acls.* */
+        const struct redactor *redactor;
+        size_t max_line;
+};
+
+/*
+ * Copies @info and @log. The application's user and those of its ACLs may view it if spark.history.ui.acls.enable is
+ * true. Returns 0, or -EINVAL with @error for an invalid configuration.
+ */
+int history_app_new(const struct history_app_options *options, const struct file_system *fs,
+                    const struct history_info *info, const struct event_log_info *log, int dir,
+                    struct history_app **out, struct fst_error *error);
+void history_app_free(struct history_app *a); /* NULL is allowed */
+
+/* Reads about @budget bytes. Sets *@done at the present end of the log. Returns 0 or negative with @error. */
+int history_app_step(struct history_app *a, size_t budget, bool *done, struct fst_error *error);
+
+/* Returns true if the log can be read on when it grows: it was not complete. */
+bool history_app_follows(const struct history_app *a);
+
+/* Returns true if @log is what was read last. */
+bool history_app_is_current(const struct history_app *a, const struct event_log_info *log);
+
+/* Replaces what is known of the log's files, before it is read on. */
+void history_app_set_log(struct history_app *a, const struct event_log_info *log);

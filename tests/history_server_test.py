@@ -1,0 +1,262 @@
+"""firesteel history-server lists applications from event logs, serves them, and follows growing logs."""
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+import zipfile
+
+FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
+T0 = 1700000000000
+
+
+def stage_info(**more):
+    return {"Stage ID": 0, "Stage Attempt ID": 0, "Stage Name": "count at a.c:1", "Number of Tasks": 2, "RDD Info": [],
+            "Parent IDs": [], "Details": "", "Submission Time": T0 + 1000, **more}
+
+
+def task_info(number, **more):
+    return {"Task ID": number, "Index": number, "Attempt": 0, "Launch Time": T0 + 1000, "Executor ID": "0", "Host": "h",
+            "Locality": "ANY", "Speculative": False, "Getting Result Time": 0, **more}
+
+
+def lines(app="app-1", attempt=None, user="me", start=T0, conf=None, end=True, tasks=2):
+    """Return the lines of a log."""
+    begin = {"Event": "SparkListenerApplicationStart", "App Name": f"name of {app}", "App ID": app, "Timestamp": start,
+             "User": user}
+    if attempt:
+        begin["App Attempt ID"] = attempt
+    events = [
+        {"Event": "SparkListenerLogStart", "Spark Version": "4.3.0"},
+        {"Event": "SparkListenerEnvironmentUpdate", "JVM Information": {}, "Spark Properties": conf or {},
+         "System Properties": {}, "Classpath Entries": {}},
+        begin,
+        {"Event": "SparkListenerExecutorAdded", "Timestamp": start, "Executor ID": "0",
+         "Executor Info": {"Host": "h", "Total Cores": 3, "Log Urls": {}}},
+        {"Event": "SparkListenerJobStart", "Job ID": 7, "Submission Time": start + 1000, "Stage Infos": [stage_info()],
+         "Stage IDs": [0]},
+        {"Event": "SparkListenerStageSubmitted", "Stage Info": stage_info()},
+    ]
+    for i in range(tasks):
+        events += [
+            {"Event": "SparkListenerTaskStart", "Stage ID": 0, "Stage Attempt ID": 0, "Task Info": task_info(i)},
+            {"Event": "SparkListenerTaskEnd", "Stage ID": 0, "Stage Attempt ID": 0, "Task Type": "ResultTask",
+             "Task End Reason": {"Reason": "Success"}, "Task Info": task_info(i, **{"Finish Time": T0 + 3500}),
+             "Task Metrics": {"Executor Run Time": 2000}}]
+    if end:
+        events += [
+            {"Event": "SparkListenerStageCompleted", "Stage Info": stage_info(**{"Completion Time": T0 + 5000})},
+            {"Event": "SparkListenerJobEnd", "Job ID": 7, "Completion Time": start + 6000,
+             "Job Result": {"Result": "JobSucceeded"}},
+            {"Event": "SparkListenerApplicationEnd", "Timestamp": start + 9000, "ExitCode": 3}]
+    return [json.dumps(event, separators=(",", ":")) + "\n" for event in events]
+
+
+def wait_for(condition, seconds=20):
+    """Wait until condition() is true. Return its value."""
+    until = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < until, "the condition did not become true"
+        time.sleep(0.02)
+    return value
+
+
+class Server:
+    """A history server on a free port."""
+
+    def __init__(self, folder, conf, name="server"):
+        self.log = folder / f"{name}.err"
+        properties = folder / f"{name}.conf"
+        conf = {"spark.history.ui.port": "0", "spark.history.fs.update.interval": "60s", **conf}
+        properties.write_text("".join(f"{key} {value}\n" for key, value in conf.items()))
+        with open(self.log, "w", encoding="utf-8") as err:
+            self.process = subprocess.Popen([FIRESTEEL, "history-server", "--properties-file", str(properties)], stderr=err)
+        line = wait_for(self.started)
+        self.url = f"http://127.0.0.1:{line.split('on port ')[1].split('.')[0]}"
+
+    def started(self):
+        assert self.process.poll() is None, self.log.read_text()
+        return next((line for line in self.log.read_text().splitlines() if "Successfully started service" in line), None)
+
+    def get(self, path, **headers):
+        """Return the status and the text of the answer."""
+        request = urllib.request.Request(self.url + path, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read().decode(errors="replace")
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode(errors="replace")
+
+    def json(self, path):
+        status, text = self.get("/api/v1/" + path)
+        assert status == 200, text
+        return json.loads(text)
+
+    def ids(self, query=""):
+        return [app["id"] for app in self.json("applications" + query)]
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(30) == 128 + signal.SIGTERM
+
+
+@contextlib.contextmanager
+def server(tmp_path, name="server", **conf):
+    (tmp_path / "logs").mkdir(exist_ok=True)
+    running = Server(tmp_path, {"spark.history.fs.logDirectory": tmp_path / "logs",
+                                **{key.replace("_", "."): value for key, value in conf.items()}}, name)
+    try:
+        yield running
+        running.end()
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+            running.process.wait()
+
+
+def write(tmp_path, name, content):
+    path = tmp_path / "logs" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(content))
+    return path
+
+
+def test_lists_and_serves_applications(tmp_path):
+    write(tmp_path, "app-1", lines())
+    write(tmp_path, "app-2_1", lines("app-2", "1"))
+    write(tmp_path, "app-2_2", lines("app-2", "2", start=T0 + 100000))
+    write(tmp_path, "app-3.inprogress", lines("app-3", end=False))
+    write(tmp_path, "eventlog_v2_app-4/appstatus_app-4", [])
+    write(tmp_path, "eventlog_v2_app-4/events_1_app-4", lines("app-4", start=T0 + 5)[:4])
+    write(tmp_path, "eventlog_v2_app-4/events_2_app-4", lines("app-4", start=T0 + 5)[4:])
+    write(tmp_path, "notes.txt", ["no log\n"])
+    with server(tmp_path) as s:
+        wait_for(lambda: len(s.ids()) == 4)
+        assert s.ids() == ["app-2", "app-4", "app-1", "app-3"]
+        assert s.ids("?status=running") == ["app-3"]
+        app = s.json("applications/app-2")
+        assert [attempt["attemptId"] for attempt in app["attempts"]] == ["2", "1"]
+        first = s.json("applications/app-1")["attempts"][0]
+        assert (first["startTimeEpoch"], first["endTimeEpoch"], first["duration"]) == (T0, T0 + 9000, 9000)
+        assert (first["completed"], first["exitCode"], first["sparkUser"]) == (True, 3, "me")
+        assert first["logSourceFullPath"] == f"file:{tmp_path}/logs"
+        for path in ("app-1", "app-2/1", "app-2/2", "app-4"):
+            stages = s.json(f"applications/{path}/stages")
+            assert [(g["status"], g["numCompleteTasks"]) for g in stages] == [("COMPLETE", 2)], path
+        assert s.json("applications/app-3/jobs")[0]["status"] == "RUNNING"
+        assert s.get("/api/v1/applications/app-9")[0] == 404
+        assert s.get("/history/app-9/jobs/") == (404, "Application app-9 not found.")
+
+
+def test_list_page(tmp_path):
+    for i in range(5):
+        write(tmp_path, f"app-{i}", lines(f"app-{i}", user="<b>", start=T0 + i * 1000))
+    write(tmp_path, "app-5.inprogress", lines("app-5", end=False))
+    with server(tmp_path, spark_history_ui_title="Old work") as s:
+        wait_for(lambda: len(s.ids()) == 6)
+        page = s.get("/")[1]
+        assert "Old work" in page and "Completed applications" in page and "app-5" not in page
+        assert "&lt;b&gt;" in page and "<b>" not in page and "<script" not in page
+        found = [page.index(f"/history/app-{i}/jobs/") for i in range(5)]
+        assert found == sorted(found, reverse=True)
+        page = s.get("/?app.sort=App%20ID&app.pageSize=2&app.page=2")[1]
+        assert [f"app-{i}/jobs" in page for i in range(5)] == [False, False, True, True, False]
+        page = s.get("/?search=APP-3")[1]
+        assert [f"app-{i}/jobs" in page for i in range(5)] == [False, False, False, True, False]
+        page = s.get("/?showIncomplete=true")[1]
+        assert "app-5/jobs" in page and "app-1" not in page
+        assert s.get("/?app.sort=Nothing")[0] == 400
+        assert "Completed applications" in s.get("/any/path")[1]
+
+
+def test_new_grown_and_removed_logs(tmp_path):
+    with server(tmp_path) as s:
+        wait_for(lambda: "Successfully" in s.log.read_text())
+        begin = time.monotonic()
+        write(tmp_path, ".new", lines()).rename(tmp_path / "logs" / "app-1")
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert time.monotonic() - begin < 3  # 1 s is asked on a quiet machine; a scan by time comes after 60 s
+        (tmp_path / "logs" / "app-1").unlink()
+        wait_for(lambda: s.ids() == [])
+
+
+def test_growing_log_is_followed(tmp_path):
+    text = lines()
+    log = write(tmp_path, "app-1.inprogress", text[:7] + [text[7][:50]])
+    with server(tmp_path, spark_history_fs_update_interval="200ms") as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert s.json("applications/app-1/stages")[0]["numCompleteTasks"] == 0
+        with open(log, "a", encoding="utf-8") as out:
+            out.write("".join([text[7][50:], *text[8:10]]))
+        wait_for(lambda: s.json("applications/app-1/stages")[0]["numCompleteTasks"] == 2)
+        with open(log, "a", encoding="utf-8") as out:
+            out.write("".join(text[10:]))
+        log.rename(tmp_path / "logs" / "app-1")
+        wait_for(lambda: s.json("applications/app-1")["attempts"][0]["completed"])
+        wait_for(lambda: s.json("applications/app-1/jobs")[0]["status"] == "SUCCEEDED")
+        assert len(s.ids()) == 1
+
+
+def test_damaged_lines_are_reported_and_skipped(tmp_path):
+    text = lines()
+    write(tmp_path, "app-1", text[:7] + ["{broken\n"] + text[8:])
+    with server(tmp_path) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert s.json("applications/app-1/jobs")[0]["status"] == "SUCCEEDED"
+        assert "app-1: line 8 is skipped" in s.log.read_text()
+
+
+def test_logs_are_downloaded_as_zip(tmp_path):
+    write(tmp_path, "app-1", lines())
+    write(tmp_path, "eventlog_v2_app-2/appstatus_app-2", [])
+    write(tmp_path, "eventlog_v2_app-2/events_1_app-2", lines("app-2"))
+    with server(tmp_path) as s:
+        wait_for(lambda: len(s.ids()) == 2)
+        for app, names in (("app-1", ["app-1"]), ("app-2", ["eventlog_v2_app-2/", "eventlog_v2_app-2/appstatus_app-2",
+                                                            "eventlog_v2_app-2/events_1_app-2"])):
+            with urllib.request.urlopen(f"{s.url}/api/v1/applications/{app}/logs", timeout=30) as answer:
+                assert answer.headers["Content-Disposition"] == f"attachment; filename=eventLogs-{app}.zip"
+                with zipfile.ZipFile(io.BytesIO(answer.read())) as found:
+                    assert found.namelist() == names
+                    assert found.read(names[-1]).decode() == "".join(lines(app))
+
+
+def test_acls_of_applications(tmp_path):
+    write(tmp_path, "app-1", lines(user="ann", conf={"spark.ui.view.acls": "bob,eve"}))
+    with server(tmp_path, spark_history_ui_acls_enable="true", spark_acls_enable="true") as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        status, text = s.get("/api/v1/applications/app-1/jobs")
+        assert status == 403, text
+        assert "has no effect" in s.log.read_text()
+
+
+def test_cleaner_deletes_old_logs(tmp_path):
+    old = write(tmp_path, "app-1", lines())
+    new = write(tmp_path, "app-2", lines("app-2"))
+    driver_log = tmp_path / "drivers" / "app-1_driver.log"
+    driver_log.parent.mkdir()
+    driver_log.write_text("x")
+    for path in (old, driver_log):
+        os.utime(path, (time.time() - 9 * 86400,) * 2)
+    with server(tmp_path, **{"spark_history_fs_cleaner_enabled": "true", "spark_history_fs_cleaner_interval": "1s",
+                             "spark_driver_log_dfsDir": tmp_path / "drivers"}) as s:
+        wait_for(lambda: not old.exists() and not driver_log.exists())
+        assert new.exists()
+        wait_for(lambda: s.ids() == ["app-2"])
+
+
+def test_errors_of_the_command(tmp_path):
+    def run(*words, **env):
+        return subprocess.run([FIRESTEEL, "history-server", *words], capture_output=True, text=True, timeout=30,
+                              env={**os.environ, **env}, check=False)
+    done = run("--nope", "x")
+    assert done.returncode == 1 and "Unrecognized options: --nope x" in done.stderr
+    assert run("--help").returncode == 0
+    done = run(SPARK_HISTORY_OPTS=f"-Dspark.history.fs.logDirectory={tmp_path}/nothing")
+    assert done.returncode == 1 and "does not exist" in done.stderr and "spark.history.fs.logDirectory" in done.stderr
+    done = run(SPARK_HISTORY_OPTS="-Dspark.history.provider=com.example.Provider")
+    assert done.returncode == 1 and "JVM class" in done.stderr
