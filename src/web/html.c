@@ -152,12 +152,19 @@ void html_begin(struct buf *b, const struct html_page *page)
                  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<link rel=\"icon\" href=\"data:,\">\n"
-                 "<link rel=\"stylesheet\" href=\"%s/static/firesteel.css\">\n<title>%s</title>\n</head>\n<body>\n"
+                 "<link rel=\"stylesheet\" href=\"%s/static/firesteel.css\">\n<title>%s</title>\n",
+                 page->site ? page->site : base, page->title);
+        if (page->head)
+                buf_puts(b, page->head);
+        html_put(b,
+                 "</head>\n<body>\n"
                  "<header><a class=\"brand\" href=\"%s/\">Firesteel <small>" FIRESTEEL_VERSION
                  "</small></a>\n<h1>%s</h1>",
-                 base, page->title, base, page->title);
+                 base, page->title);
         if (page->subtitle)
                 html_put(b, "<p class=\"subtitle\">%s</p>", page->subtitle);
+        if (page->nav)
+                buf_puts(b, page->nav);
         buf_puts(b, "</header>\n<main>\n");
         if (page->back_url)
                 html_put(b, "<p><a href=\"%s%s\">&larr; %s</a></p>\n", *page->back_url == '/' ? base : "",
@@ -208,7 +215,9 @@ void html_state(struct buf *b, const char *state)
                 {"WAITING", "wait"},        {"SUBMITTED", "wait"},   {"KILLED", "stop"},
                 {"DECOMMISSIONED", "stop"}, {"DEAD", "bad"},         {"FAILED", "bad"},
                 {"ERROR", "bad"},           {"LOST", "bad"},         {"EXITED", "done"},
-                {"LAUNCHING", "wait"},      {"RELAUNCHING", "wait"},
+                {"LAUNCHING", "wait"},      {"RELAUNCHING", "wait"}, {"SUCCEEDED", "done"},
+                {"COMPLETE", "done"},       {"ACTIVE", "good"},      {"PENDING", "wait"},
+                {"EXCLUDED", "stop"},
         };
         const char *look = "plain";
         for (size_t i = 0; i < ARRAY_SIZE(looks); i++)

@@ -32,7 +32,10 @@ void html_text(struct buf *b, const char *text, size_t len);
 bool html_is_link(const char *url);
 
 struct html_page {
-        const char *base; /* prefix of the site's links, from the request; NULL: none */
+        const char *base; /* prefix of the page's links, from the request; NULL: none */
+        const char *site; /* prefix of /static; NULL: as base */
+        const char *head; /* markup at the end of the head; NULL: none */
+        const char *nav;  /* markup at the end of the header; NULL: none */
         const char *title;
         const char *subtitle;             /* NULL: none */
         const char *back_url, *back_text; /* a link to the parent page, "/" of this site or another; NULL: none */
