@@ -11,8 +11,6 @@
 #include "base/mem.h"
 #include "events/event_files.h"
 #include "io/fs/file_systems.h"
-#include "events/event_files.h"
-#include "io/fs/file_systems.h"
 #include "status/comparison.h"
 #include "status/diagnosis.h"
 #include "status/status.h"

@@ -18,6 +18,7 @@
 #include <pthread.h>
 
 struct app_view;
+struct metrics_snapshot;
 struct redactor;
 
 /* One thread of a process, as a thread dump shows it. */
@@ -40,6 +41,8 @@ struct app_view_class {
          * in @n. NULL: they are unknown.
          */
         struct app_thread *(*threads)(struct app_view *view, const char *executor, size_t *n);
+        /* Takes a snapshot of the driver's metrics. The view is not locked. */
+        void (*measure)(struct app_view *view, struct metrics_snapshot *out);
 };
 
 struct app_view {

@@ -121,6 +121,29 @@ static inline void ui_fixture_ask_as(struct ui_fixture *f, const char *user, con
         form_deinit(&form);
 }
 
+/* Asks for a page of the application. */
+static inline void ui_fixture_open_page(struct ui_fixture *f, const char *path, const char *query,
+                                        void (*serve)(const struct ui_request *q, struct ui_answer *a))
+{
+        struct form form = FORM_INIT;
+        form_parse(&form, query, strlen(query));
+        ui_answer_deinit(&f->answer);
+        f->answer = (struct ui_answer){0};
+        const struct ui_request q = {.method = "GET",
+                                     .path = path,
+                                     .raw_path = path,
+                                     .query = &form,
+                                     .base = "/proxy/app-1",
+                                     .site = "/proxy",
+                                     .token = "token",
+                                     .may_modify = true,
+                                     .now_ms = 1500000100000,
+                                     .source = &f->source,
+                                     .view = &f->view};
+        serve(&q, &f->answer);
+        form_deinit(&form);
+}
+
 static inline void ui_fixture_ask(struct ui_fixture *f, const char *path, const char *query)
 {
         ui_fixture_ask_as(f, NULL, path, query);

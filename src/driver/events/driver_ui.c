@@ -9,6 +9,7 @@
 #include "driver/events/app_status.h"
 #include "driver/job_runner.h"
 #include "events/event_json.h"
+#include "ui/pages/pages.h"
 #include "ui/ui_site.h"
 
 #include <dirent.h>
@@ -141,6 +142,12 @@ static void driver_ui_measure(void *owner, struct metrics_snapshot *out)
         driver_metrics_measure(ui->sc->metrics, out);
 }
 
+static void driver_ui_measure_view(struct app_view *view, struct metrics_snapshot *out)
+{
+        const struct driver_ui *ui = container_of(view->class, struct driver_ui, view_class);
+        driver_metrics_measure(ui->sc->metrics, out);
+}
+
 static void driver_ui_on_stop(uv_async_t *stop)
 {
         struct driver_ui *ui = stop->loop->data;
@@ -183,7 +190,8 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
         ui->source.class = &source_class;
         ui->view_class = (struct app_view_class){.kill_job = kill ? driver_ui_kill_job : NULL,
                                                  .kill_stage = kill ? driver_ui_kill_stage : NULL,
-                                                 .threads = driver_ui_threads};
+                                                 .threads = driver_ui_threads,
+                                                 .measure = driver_ui_measure_view};
         uv_loop_init(&ui->loop);
         ui->loop.data = ui;
         uv_async_init(&ui->loop, &ui->stop, driver_ui_on_stop);
@@ -194,6 +202,7 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
                                                 .port = (int)port,
                                                 .any_port = !conf_contains(sc->conf, "spark.ui.port"),
                                                 .source = &ui->source,
+                                                .serve_page = pages_serve,
                                                 .measure = driver_ui_measure,
                                                 .owner = ui};
         r = ui_site_new(&options, &ui->site, error);

@@ -1,0 +1,252 @@
+/* The executors and their threads; see page.h. */
+#include "ui/pages/page.h"
+
+#include "base/mem.h"
+
+enum {
+        COLUMN_ID,
+        COLUMN_ADDRESS,
+        COLUMN_STATUS,
+        COLUMN_BLOCKS,
+        COLUMN_MEMORY,
+        COLUMN_DISK,
+        COLUMN_CORES,
+        COLUMN_ACTIVE,
+        COLUMN_FAILED,
+        COLUMN_COMPLETE,
+        COLUMN_TOTAL,
+        COLUMN_TIME,
+        COLUMN_INPUT,
+        COLUMN_READ,
+        COLUMN_WRITE,
+        COLUMN_PEAK,
+        COLUMN_LOGS,
+        EXECUTOR_COLUMNS
+};
+
+static const struct page_column executor_columns[EXECUTOR_COLUMNS] = {
+        [COLUMN_ID] = {"Executor ID"},
+        [COLUMN_ADDRESS] = {"Address"},
+        [COLUMN_STATUS] = {"Status"},
+        [COLUMN_BLOCKS] = {"RDD Blocks", true},
+        [COLUMN_MEMORY] = {"Storage Memory", true},
+        [COLUMN_DISK] = {"Disk Used", true},
+        [COLUMN_CORES] = {"Cores", true},
+        [COLUMN_ACTIVE] = {"Active Tasks", true},
+        [COLUMN_FAILED] = {"Failed Tasks", true},
+        [COLUMN_COMPLETE] = {"Complete Tasks", true},
+        [COLUMN_TOTAL] = {"Total Tasks", true},
+        [COLUMN_TIME] = {"Task Time (GC Time)", true},
+        [COLUMN_INPUT] = {"Input", true},
+        [COLUMN_READ] = {"Shuffle Read", true},
+        [COLUMN_WRITE] = {"Shuffle Write", true},
+        [COLUMN_PEAK] = {"Peak Resident Memory", true},
+        [COLUMN_LOGS] = {"Logs", false, true},
+};
+
+static int64_t executor_peak(const struct status_executor *x)
+{
+        return x->has_peaks ? x->peaks.values[PEAK_OTHER_RESIDENT] : 0;
+}
+
+static int64_t executor_value(const struct status_executor *x, size_t column)
+{
+        switch (column) {
+        case COLUMN_BLOCKS:
+                return x->rdd_blocks;
+        case COLUMN_MEMORY:
+                return x->memory_used;
+        case COLUMN_DISK:
+                return x->disk_used;
+        case COLUMN_CORES:
+                return x->cores;
+        case COLUMN_ACTIVE:
+                return x->active_tasks;
+        case COLUMN_FAILED:
+                return x->failed_tasks;
+        case COLUMN_COMPLETE:
+                return x->completed_tasks;
+        case COLUMN_TOTAL:
+                return x->total_tasks;
+        case COLUMN_TIME:
+                return x->duration_ms;
+        case COLUMN_INPUT:
+                return x->input_bytes;
+        case COLUMN_READ:
+                return x->shuffle_read_bytes;
+        case COLUMN_WRITE:
+                return x->shuffle_write_bytes;
+        case COLUMN_PEAK:
+                return executor_peak(x);
+        default:
+                return x->number;
+        }
+}
+
+static const char *executor_state(const struct status_executor *x)
+{
+        return !x->is_active ? "DEAD" : x->excluded ? "EXCLUDED" : "ALIVE";
+}
+
+static const char *executor_address(const struct status_executor *x)
+{
+        return *x->host_port ? x->host_port : x->host;
+}
+
+static struct page_key executor_key(const struct status_executor *x, size_t column)
+{
+        return (struct page_key){.number = executor_value(x, column),
+                                 .text = column == COLUMN_ADDRESS  ? executor_address(x)
+                                         : column == COLUMN_STATUS ? executor_state(x)
+                                                                   : NULL,
+                                 .row = x};
+}
+
+static void executor_put_links(struct page *p, const struct status_executor *x)
+{
+        buf_puts(p->b, "<td>");
+        page_put_logs(p, &x->logs);
+        if (x->is_active && p->view->is_live && p->view->class->threads)
+                html_put(p->b, "<a href=\"%s/executors/threadDump/?executorId=%q\">threads</a>", p->q->base, x->id);
+}
+
+static void executor_put_row(struct page *p, const struct status_executor *x)
+{
+        html_put(p->b, "<tr><td>%s<td>%s<td>", x->id, executor_address(x));
+        html_state(p->b, executor_state(x));
+        if (!x->is_active && x->removed_reason)
+                html_put(p->b, "<br><small>%t: %s</small>", x->removed_ms, x->removed_reason);
+        page_put_number_cell(p, x->rdd_blocks);
+        buf_puts(p->b, "<td class=n>");
+        page_put_bytes(p, x->memory_used);
+        if (x->max_memory) {
+                buf_puts(p->b, " / ");
+                page_put_bytes(p, x->max_memory);
+        }
+        page_put_bytes_cell(p, x->disk_used);
+        for (size_t i = COLUMN_CORES; i <= COLUMN_TOTAL; i++)
+                page_put_number_cell(p, executor_value(x, i));
+        html_put(p->b, "<td class=n>%u", x->duration_ms);
+        if (x->gc_ms)
+                html_put(p->b, " (%u)", x->gc_ms);
+        for (size_t i = COLUMN_INPUT; i <= COLUMN_PEAK; i++)
+                page_put_bytes_cell(p, executor_value(x, i));
+        executor_put_links(p, x);
+        buf_puts(p->b, "\n");
+}
+
+static bool executors_put_table(struct page *p, bool active, const char *tag, const char *heading)
+{
+        struct page_table t;
+        size_t n = 0, at = 0;
+        for (size_t i = 0; i < p->s->executors.len; i++)
+                n += p->s->executors.data[i]->is_registered && p->s->executors.data[i]->is_active == active;
+        if (!n)
+                return true;
+        if (!page_table_init(p, &t, tag, executor_columns, EXECUTOR_COLUMNS, COLUMN_ID, false, n))
+                return false;
+        struct page_key *keys = new_array(struct page_key, n);
+        for (size_t i = 0; i < p->s->executors.len; i++) {
+                const struct status_executor *x = p->s->executors.data[i];
+                if (x->is_registered && x->is_active == active)
+                        keys[at++] = executor_key(x, t.sort);
+        }
+        page_table_sort(&t, keys);
+        _cleanup_free_ char *whole = mem_printf("%s (%zu)", heading, n);
+        page_begin_section(p, tag, whole, true);
+        page_table_begin(p, &t);
+        for (size_t i = t.from; i < t.end; i++)
+                executor_put_row(p, keys[i].row);
+        page_table_end(p);
+        page_end_section(p);
+        free(keys);
+        return true;
+}
+
+/* The sums of the active, the dead and all executors. */
+static void executors_put_summary(struct page *p)
+{
+        static const char *const names[] = {"Active", "Dead", "Total"};
+        html_table_begin(p->b, "summary", "Summary",
+                         "|#RDD Blocks|#Storage Memory|#Disk Used|#Cores|#Active Tasks|#Failed Tasks|#Complete Tasks|"
+                         "#Total Tasks|#Task Time|#Input|#Shuffle Read|#Shuffle Write|#Excluded",
+                         ARRAY_SIZE(names), "");
+        for (int row = 0; row < 3; row++) {
+                int64_t sums[EXECUTOR_COLUMNS] = {0}, n = 0, excluded = 0;
+                for (size_t i = 0; i < p->s->executors.len; i++) {
+                        const struct status_executor *x = p->s->executors.data[i];
+                        if (!x->is_registered || (row < 2 && x->is_active != (row == 0)))
+                                continue;
+                        n++;
+                        excluded += x->excluded;
+                        for (size_t k = COLUMN_BLOCKS; k <= COLUMN_WRITE; k++)
+                                sums[k] += executor_value(x, k);
+                }
+                html_put(p->b, "<tr><th scope=\"row\">%s (%D)</th>", names[row], n);
+                for (size_t k = COLUMN_BLOCKS; k <= COLUMN_WRITE; k++) {
+                        if (k == COLUMN_MEMORY || k == COLUMN_DISK || k >= COLUMN_INPUT)
+                                page_put_bytes_cell(p, sums[k]);
+                        else if (k == COLUMN_TIME)
+                                page_put_duration_cell(p, sums[k]);
+                        else
+                                page_put_number_cell(p, sums[k]);
+                }
+                page_put_number_cell(p, excluded);
+                buf_puts(p->b, "\n");
+        }
+        html_table_end(p->b, ARRAY_SIZE(names));
+}
+
+void page_serve_executors(struct page *p)
+{
+        page_begin(p, TAB_EXECUTORS, "Executors");
+        executors_put_summary(p);
+        if (!executors_put_table(p, true, "activeExecutor", "Active Executors") ||
+            !executors_put_table(p, false, "deadExecutor", "Dead Executors"))
+                return;
+        html_table_begin(p->b, "processes", "Miscellaneous Process", "Process ID|Address|#Cores|Logs",
+                         p->s->processes.len, "None.");
+        for (size_t i = 0; i < p->s->processes.len; i++) {
+                const struct status_process *x = p->s->processes.data[i];
+                html_put(p->b, "<tr><td>%s<td>%s<td class=n>%d<td>", x->id, x->host_port, x->cores);
+                page_put_logs(p, &x->logs);
+                buf_puts(p->b, "\n");
+        }
+        html_table_end(p->b, p->s->processes.len);
+        page_end(p);
+}
+
+/* ------------------------------------------------------------------------------------------------------ threads */
+
+void page_serve_threads(struct page *p)
+{
+        const char *id = form_get(p->q->query, "executorId");
+        size_t n = 0;
+        if (!id) {
+                page_fail(p, 400, "The parameter 'executorId' is missing.");
+                return;
+        }
+        if (!p->view->is_live || !p->view->class->threads) {
+                page_fail(p, 200,
+                          p->view->is_live ? "Threads are not shown: spark.ui.threadDumpsEnabled is false."
+                                           : "Threads are shown only while the application runs.");
+                return;
+        }
+        app_view_end(p->view); /* asking takes time */
+        struct app_thread *threads = p->view->class->threads(p->view, id, &n);
+        app_view_read(p->view);
+        if (!threads) {
+                page_fail(p, 200, "The threads of executor %.100s are unknown.", id);
+                return;
+        }
+        page_begin(p, TAB_EXECUTORS, "Threads of Executor %s", id);
+        html_table_begin(p->b, "threads", "Threads", "#Thread ID|Name|State|Place", n, "None.");
+        for (size_t i = 0; i < n; i++)
+                html_put(p->b,
+                         "<tr><td class=n>%D<td>%s<td>%s<td class=text><code>%s</code>"
+                         "\n",
+                         threads[i].id, threads[i].name, threads[i].state, threads[i].place);
+        html_table_end(p->b, n);
+        free(threads);
+        page_end(p);
+}

@@ -1,0 +1,162 @@
+/* What the pages share: frame, tables, values. Private to this directory. */
+#pragma once
+
+#include "ui/pages/pages.h"
+#include "web/html.h"
+
+/* A page that is being written. */
+struct page {
+        const struct ui_request *q;
+        struct ui_answer *a;
+        struct buf *b; /* the answer's body */
+        struct app_view *view;
+        const struct status *s; /* of the view, which is locked for reading */
+        int64_t now_ms;         /* up to which running tasks have lasted */
+        struct html_page frame;
+        const char *kill_action; /* of the form that kill buttons share; NULL: no button */
+        bool right;              /* in the table that is written, cells are aligned to the right without a class */
+        struct buf head, nav, title, subtitle;
+};
+
+enum page_tab { TAB_JOBS, TAB_STAGES, TAB_STORAGE, TAB_ENVIRONMENT, TAB_EXECUTORS, TAB_DRIVER, TAB_NONE };
+
+/* Each answers the page of a path. */
+void page_serve_jobs(struct page *p);
+void page_serve_job(struct page *p);
+void page_serve_stages(struct page *p);
+void page_serve_pool(struct page *p);
+void page_serve_stage(struct page *p);
+void page_serve_storage(struct page *p);
+void page_serve_rdd(struct page *p);
+void page_serve_environment(struct page *p);
+void page_serve_executors(struct page *p);
+void page_serve_threads(struct page *p);
+void page_serve_driver(struct page *p);
+
+/* ------------------------------------------------------------------------------------------------------- frame */
+
+/* Begins a page with a title. */
+void page_begin(struct page *p, enum page_tab tab, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void page_end(struct page *p);
+
+/* Answers with a page that says only this, in place of what was written. */
+void page_fail(struct page *p, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A number of 0 or more from the query. Returns false after it answered 400, if it is missing or not a number. */
+bool page_get_id(struct page *p, const char *name, int *id);
+
+/* A section that can be folded. */
+void page_begin_section(struct page *p, const char *id, const char *heading, bool open);
+void page_end_section(struct page *p);
+
+/* ----------------------------------------------------------------------------------------------------- tables */
+
+struct page_column {
+        const char *heading;
+        bool is_number, is_unsorted;
+};
+
+/*
+ * A table that the server sorts and divides into pages by the parameters TAG.sort (a heading), TAG.desc, TAG.page (from
+ * 1) and TAG.pageSize (0: all rows on one page, but at most 10,000).
+ */
+struct page_table {
+        const char *tag;
+        const struct page_column *columns;
+        size_t n_columns, sort; /* the index of a column */
+        bool descending;
+        size_t n, size;   /* rows of the whole table, and of a page */
+        size_t page;      /* from 0 */
+        size_t from, end; /* the shown rows */
+};
+
+/* Reads the parameters for a table of @n rows. Returns false after it answered 400 for an unknown column. */
+bool page_table_init(struct page *p, struct page_table *t, const char *tag, const struct page_column *columns,
+                     size_t n_columns, size_t default_sort, bool default_descending, size_t n);
+
+/* Write the head and the end, around rows. */
+void page_table_begin(struct page *p, const struct page_table *t);
+void page_table_end(struct page *p);
+
+/* What a row sorts by. */
+struct page_key {
+        int64_t number;
+        const char *text; /* NULL: by number */
+        const void *row;
+};
+
+/* Sorts all rows of a table. @keys has one for each. */
+void page_table_sort(const struct page_table *t, struct page_key *keys);
+
+/* ----------------------------------------------------------------------------------------------------- values */
+
+void page_put_bytes(struct page *p, int64_t bytes);
+/* "1.0 MiB / 12", nothing if both are 0. */
+void page_put_bytes_records(struct page *p, int64_t bytes, int64_t records);
+/* Begins a cell that holds a number. */
+void page_put_number_td(struct page *p);
+void page_put_bytes_cell(struct page *p, int64_t bytes);
+void page_put_duration_cell(struct page *p, int64_t ms); /* negative: "-" */
+void page_put_number_cell(struct page *p, int64_t number);
+
+/* A bar of tasks: "3/4 (1 running, 2 failed)". */
+void page_put_progress(struct page *p, int64_t done, int64_t running, int64_t failed, int64_t skipped, int64_t total);
+
+/* A part of a bar of parts. @class is of the style sheet. */
+struct page_part {
+        const char *name, *class;
+        int64_t ms;
+};
+/* A bar of parts with a legend. */
+void page_put_parts(struct page *p, const char *label, const struct page_part *parts, size_t n);
+
+/* The button that kills a "job" or a "stage", if the user may. The buttons of a page share a form:
+ * after the first, those of the other kind are left out. */
+void page_put_kill(struct page *p, const char *what, int id);
+
+/* The link to a stage. */
+void page_put_stage_link(struct page *p, const struct status_stage *stage);
+
+const char *page_job_state(enum status_job_state state);
+const char *page_stage_state(enum status_stage_state state);
+
+/* Links to the logs of an executor. */
+void page_put_logs(struct page *p, const struct strmap *logs);
+
+/* ---------------------------------------------------------------------------------------------------- pictures */
+
+/* A bar of a timeline. Texts are escaped. */
+struct page_span {
+        int64_t from_ms, to_ms;
+        const char *class;
+        const char *label; /* NULL: none */
+        char *href;        /* below q->base; owned, NULL: none */
+        char *title;       /* owned */
+};
+typedef VEC(struct page_span) page_spans;
+
+/* Spans in as few rows as possible, in the order of their beginnings. Frees the texts of @spans. */
+void page_put_timeline(struct page *p, page_spans *spans, int64_t from_ms, int64_t to_ms);
+
+/* The RDDs of a stage as a graph. */
+void page_put_stage_graph(struct page *p, const struct status_stage *stage);
+
+/* The stages of a job as a graph. */
+void page_put_job_graph(struct page *p, const struct status_job *job);
+
+/* -------------------------------------------------------------------------------------------- the table of stages */
+
+/* A section with a table of stages. Does nothing if there are none. Returns false after it answered with an error. */
+bool page_put_stages(struct page *p, const char *tag, const char *heading, const struct status_stage **stages, size_t n,
+                     bool with_pool);
+
+/* The table of tasks, and a timeline of those that it shows. Returns false after it answered with an error. */
+bool page_put_tasks(struct page *p, const struct status_stage *stage);
+
+/* The small charts of a stage. */
+void page_put_stage_series(struct page *p, const struct status_stage *stage);
+
+/* The distributions of the metrics of tasks. */
+void page_put_summary(struct page *p, const struct status_stage *stage);
+
+extern const char page_style_sheet[], page_script[];
