@@ -83,7 +83,8 @@ def last_values(folder):
     return found
 
 
-def test_daemons_report_their_last_values_when_they_end(cluster, tmp_path):
+def run_in_cluster(cluster, tmp_path, *conf):
+    """Runs the application in a cluster with a shuffle service, which ends then. Returns the directory of CSV files."""
     folder = tmp_path / "csv"
     folder.mkdir()
     (tmp_path / "app.c").write_text(APPLICATION, encoding="utf-8")
@@ -95,13 +96,17 @@ def test_daemons_report_their_last_values_when_they_end(cluster, tmp_path):
     port = worker.says(r"Starting shuffle service on port (\d+)").group(1)
     run = cluster.submit(master.url, tmp_path / "app.c",
                          conf=["spark.shuffle.service.enabled=true", f"spark.shuffle.service.port={port}",
-                               "spark.default.parallelism=4"])
+                               "spark.default.parallelism=4", *conf])
     assert run.process.wait(timeout=60) == 0
     worker.process.terminate()
     worker.process.wait(timeout=30)
     master.process.terminate()
     master.process.wait(timeout=30)
-    found = last_values(folder)
+    return folder
+
+
+def test_daemons_report_their_last_values_when_they_end(cluster, tmp_path):
+    found = last_values(run_in_cluster(cluster, tmp_path))
     assert [found[f"master.{name}"] for name in ("workers", "aliveWorkers", "apps", "waitingApps")][2:] == ["0", "0"]
     assert found["worker.executors"] == "0" and found["worker.coresFree"] == "2" and found["worker.memFree_MB"] == "1024"
     state = [name for name in found if re.fullmatch(r"application\.metrics\.\d+\.status", name)]
@@ -155,3 +160,33 @@ def test_dynamic_allocation_reports_its_numbers(tmp_path):
                           "numberExecutorsExitedUnexpectedly", "numberExecutorsGracefullyDecommissioned",
                           "numberExecutorsKilledByDriver"}
     assert names["numberTargetExecutors"] >= 1 and names["numberMaxNeededExecutors"] == 0
+
+
+def documented_metrics():
+    """{name: kind} of docs/metrics.md"""
+    with open(os.path.join(TOP, "docs", "metrics.md"), encoding="utf-8") as page:
+        rows = re.findall(r"^\| `([A-Za-z_.<>]+)` \| [^|]+ \| (\w+) \|", page.read(), re.M)
+    assert len(dict(rows)) == len(rows) > 80
+    return dict(rows)
+
+
+KINDS = {"t,value": "gauge", "t,count": "counter", "t,count,mean_rate,m1_rate,m5_rate,m15_rate,rate_unit": "meter"}
+
+
+def test_the_documentation_lists_all_metrics(cluster, tmp_path):
+    (tmp_path / "log").mkdir()
+    folder = run_in_cluster(cluster, tmp_path, "spark.dynamicAllocation.enabled=true", "spark.eventLog.enabled=true",
+                            f"spark.eventLog.dir={tmp_path}/log")
+    patterns = {name: re.compile(re.sub(r"<\w+>", ".+", re.escape(name).replace(r"\<", "<").replace(r"\>", ">")))
+                for name in documented_metrics()}
+    missing = dict(documented_metrics())
+    for path in os.listdir(folder):
+        with open(folder / path, encoding="utf-8") as lines:
+            head = lines.readline().strip()
+        name = re.sub(r"^app-\d+-\d+\.(driver|\d+)\.", "", path[:-len(".csv")])
+        matching = [known for known, pattern in patterns.items() if pattern.fullmatch(name)]
+        assert matching, f"docs/metrics.md has no {name}"
+        known = max(matching, key=len)
+        assert KINDS.get(head, "timer") == documented_metrics()[known], name
+        missing.pop(known, None)
+    assert not missing, "docs/metrics.md lists what no process reports"
