@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "yarn"))
 import yarn_cluster  # noqa: E402
 
 EXECUTORS, APPLICATIONS, CONNECTIONS = 200, 500, 4  # connections: the threads of a submitter
+CREDENTIALS = 5000  # bytes: a submission is then as large as one of ours
 SMALL = ["--executor-memory", "64m", "--driver-memory", "64m", "--conf", "spark.executor.memoryOverhead=64m", "--conf",
          "spark.driver.memoryOverhead=64m", "--conf", "spark.yarn.am.memory=64m", "--conf", "spark.yarn.am.memoryOverhead=64m",
          "--conf", "spark.yarn.report.interval=100ms", "--conf", "spark.log.level=INFO"]
@@ -177,25 +178,34 @@ class Bench:
         return [row("allocator, 10,000 containers (`simulate --yarn`)", f"{seconds:.2f} s", "–", "", "≤ 1 s", seconds <= 1)]
 
     def applications(self):
-        """Rates of one process: bare RPC and fst_submit_*, in turn. No NodeManager runs, so that nothing is started."""
-        target = "bench/micro/yarn_submit_bench"
-        subprocess.run(["ninja", "-C", os.path.join(ROOT, "build"), target], check=True, stdout=subprocess.DEVNULL)
+        """Rates of one process: bare RPC and fst_submit_* with native applications, in turn. No NodeManager runs, so that
+        nothing is started. Submitted: each submitApplication has returned. Accepted: the ResourceManager has also stored
+        each application, and a client that asked for its state knows it."""
+        targets = {name: f"bench/micro/yarn_{name}_bench" for name in ("rpc", "submit")}
+        subprocess.run(["ninja", "-C", os.path.join(ROOT, "build"), *targets.values()], check=True, stdout=subprocess.DEVNULL)
+        program = self.h.path("one-task.so")
+        self.measure("yarn: compile", [os.path.join(os.path.dirname(self.h.submit), "firesteel"), "compile", ONE_TASK, "-o", program])
         for node in ("nm1", "nm2"):
             self.yarn.kill(node)
 
-        def rate(name, *words):
-            output = self.measure(f"yarn: {name}", [os.path.join(ROOT, "build", target), *map(str, words)])[0]["output"]
-            value = numbers(r" applications in ([\d.]+) s", output, 1)[0]
-            found = APPLICATIONS / value
-            self.raw.setdefault(name, []).append(found)
-            return found
-        rate("warm", "rpc", APPLICATIONS, CONNECTIONS)
-        for _ in range(self.h.parameters.runs):
-            rate("rpc", "rpc", APPLICATIONS, CONNECTIONS)
-            rate("submit", "submit", APPLICATIONS, *self.submit_words())
-        rpc, submit = median(self.raw["rpc"]), median(self.raw["submit"])
-        return [row(f"{APPLICATIONS} applications submitted by one process", f"{submit:.0f} a second", f"bare RPC {rpc:.0f} a second",
-                    f"{submit / rpc:.2f}", "≥ 0.8", submit >= 0.8 * rpc)]
+        def rate(name, *words, kept=True):
+            output = self.measure(f"yarn: {name}", [os.path.join(ROOT, "build", targets[name]), *map(str, words)])[0]["output"]
+            rates = {what: APPLICATIONS / numbers(what + r" in ([\d.]+) s", output, 1)[0] for what in ("submitted", "accepted")}
+            if kept:
+                self.raw.setdefault(name, []).append(rates)
+            if kept and name == "submit":
+                self.raw.setdefault("submit_cpu_ms", []).append(numbers(r"CPU time of each: ([\d.]+) ms", output, 1)[0])
+        bare = (APPLICATIONS, CONNECTIONS, CREDENTIALS)
+        words = (APPLICATIONS, "--master", "yarn", "--deploy-mode", "cluster", *SMALL, program, "1")
+        for kept in (False, *[True] * self.h.parameters.runs):
+            rate("rpc", *bare, kept=kept)
+            rate("submit", *words, kept=kept)
+        rows = []
+        for what in ("submitted", "accepted"):
+            rpc, submit = (median([rates[what] for rates in self.raw[name]]) for name in ("rpc", "submit"))
+            rows.append(row(f"{APPLICATIONS} native applications {what} by one process", f"{submit:.0f} a second",
+                            f"bare RPC {rpc:.0f} a second", f"{submit / rpc:.2f}", "≥ 0.8", submit >= 0.8 * rpc))
+        return rows
 
 
 def yarn(h):

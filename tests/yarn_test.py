@@ -840,6 +840,24 @@ def test_the_library_kills_and_fails(submit, submitter, yarn):
 
 
 @pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
+def test_many_submissions_ask_together_whether_they_are_accepted(submit, submitter, yarn):
+    yarn.undecided_s = 3600
+    apps = []
+    for _ in range(20):
+        words = submit.command(submit.folder / "waiting.c", submit.gate, cluster=True)[1:]
+        apps.append(submitter.new(*words).listen())
+        assert apps[-1].call("set_watch", 0) == 0 and apps[-1].call("start") == 0
+    submitter.dispatch_until(lambda: all("id" in app.heard for app in apps))
+    assert all(app.state() == "UNKNOWN" for app in apps), "the ids are known before the ResourceManager has decided"
+    wait_until(lambda: yarn.lists > 3, "questions for all")
+    yarn.undecided_s = 0
+    submitter.dispatch_until(lambda: all(app.state() == "SUBMITTED" for app in apps))
+    assert {app.text("id") for app in apps} == set(yarn.applications)
+    assert yarn.lists > 0 and yarn.reports <= 3 * len(apps), (yarn.lists, yarn.reports)
+    submit.gate.touch()
+
+
+@pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
 def test_the_library_runs_a_child_in_client_mode(submit, submitter, yarn):
     app = api_application(submit, submitter, cluster=False)
     assert app.call("start") == 0

@@ -28,12 +28,14 @@ from hadoop_server import SCHEMA, RpcError, RpcServer
 CLIENT_METHODS = {"getNewApplication": ("Empty", "GetNewApplicationResponse"),
                   "submitApplication": ("SubmitApplicationRequest", "Empty"),
                   "getApplicationReport": ("GetApplicationReportRequest", "GetApplicationReportResponse"),
+                  "getApplications": ("GetApplicationsRequest", "GetApplicationsResponse"),
                   "forceKillApplication": ("KillApplicationRequest", "KillApplicationResponse"),
                   "getClusterMetrics": ("Empty", "GetClusterMetricsResponse")}
 MASTER_METHODS = {"registerApplicationMaster": ("RegisterApplicationMasterRequest", "RegisterApplicationMasterResponse"),
                   "allocate": ("AllocateRequest", "AllocateResponse"),
                   "finishApplicationMaster": ("FinishApplicationMasterRequest", "FinishApplicationMasterResponse")}
 SUBMITTED, ACCEPTED, RUNNING, FINISHED, FAILED, KILLED = 3, 4, 5, 6, 7, 8
+OWN = 2  # a scope of getApplications
 FINAL_UNDEFINED, FINAL_SUCCEEDED, FINAL_FAILED, FINAL_KILLED = range(4)
 DECOMMISSIONING = 7
 ANY, RACK = "*", "/default-rack"
@@ -93,7 +95,7 @@ class FakeYarn:
         self.timestamp, self.epoch, self.secret = int(time.time() * 1000), 0, os.urandom(16)
         self.applications, self.containers, self.next_container = {}, {}, 1
         self.closed = False
-        self.reports = 0
+        self.reports = self.lists = 0
         self.undecided_s = 0  # how long an application waits for its queue
         os.makedirs(self.conf)
         self.web = FakeYarnWeb(self)
@@ -250,6 +252,8 @@ class FakeYarn:
             if method == "getClusterMetrics":
                 return SCHEMA.new("GetClusterMetricsResponse", metrics=SCHEMA.new(
                     "ClusterMetrics", num_node_managers=sum(not n.lost for n in self.nodes)))
+            if method == "getApplications":
+                return self.own_applications(request, user)
             app = self.applications.get(application_text(request.application_id))
             if not app or app.state is None:
                 raise RpcError("ApplicationNotFoundException", f"Application with id '{application_text(request.application_id)}' "
@@ -261,6 +265,12 @@ class FakeYarn:
             if not ended:
                 self.kill_application(app, user, request.diagnostics)
             return SCHEMA.new("KillApplicationResponse", is_kill_completed=ended)
+
+    def own_applications(self, request, user):
+        self.lists += 1
+        found = [self.report(a) for a in self.applications.values() if a.state is not None and (a.user == user or request.scope != OWN)
+                 and (not request.application_states or self.state_of(a) in request.application_states)]
+        return SCHEMA.new("GetApplicationsResponse", applications=found)
 
     def new_application(self):
         app_id = SCHEMA.new("ApplicationId", id=len(self.applications) + 1, cluster_timestamp=self.timestamp)

@@ -4,12 +4,14 @@
 #include "submit/options/application_kind.h"
 #include "submit/prepare/submission.h"
 #include "submit/yarn/am_launch.h"
+#include "submit/yarn/undecided_applications.h"
 #include "yarn/application/conf_archive.h"
 #include "yarn/application/staging.h"
 #include "yarn/application/application_acl.h"
 #include "yarn/application/application_client.h"
 #include "yarn/application/yarn_settings.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -39,6 +41,8 @@ struct yarn_client {
         bool has_token;                     /* that proves the user to the ResourceManager */
         struct application_client app;
         struct string_list archives;
+        struct undecided_applications *undecided; /* once it is sent, until it is decided */
+        int64_t sent_ns;
         bool native, waits; /* yarn_client_submit waits until the application is accepted */
         struct am_launch launch;
         struct staging staging;
@@ -100,6 +104,7 @@ void yarn_client_free(struct yarn_client *c)
 {
         if (!c)
                 return;
+        undecided_applications_leave(c->undecided);
         application_client_deinit(&c->app);
         staging_deinit(&c->staging);
         am_launch_deinit(&c->launch);
@@ -253,6 +258,10 @@ int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error
                 yarn_client_clean_up(c);
         yarn_client_disconnect(c, r);
         yarn_client_use_ticket(c, false);
+        if (r == 0 && !wait) {
+                c->sent_ns = now_ns();
+                c->undecided = undecided_applications_join(yarn_cluster_owner(c->cluster));
+        }
         return r;
 }
 
@@ -260,8 +269,12 @@ int yarn_client_is_accepted(struct yarn_client *c, struct fst_error *error)
 {
         yarn_client_use_ticket(c, true);
         int r = yarn_client_connect(c, error);
-        if (r == 0)
+        if (r == 0 && !undecided_applications_has(c->undecided, c->app.rm, c->app.id, c->sent_ns))
                 r = application_client_is_accepted(&c->app, &(struct application_submission){.may_end = true}, error);
+        if (r != 0) {
+                undecided_applications_leave(c->undecided);
+                c->undecided = NULL;
+        }
         if (r < 0)
                 yarn_client_clean_up(c);
         yarn_client_disconnect(c, r);

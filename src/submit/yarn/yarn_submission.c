@@ -52,6 +52,7 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
         pthread_mutex_lock(&app->submitter->lock);
         app->yarn = run;
         app->class = &yarn_submission_class;
+        submission_set_id(app, yarn_client_id(run->client));
         if (app->cancelled)
                 submitter_queue_job(app, JOB_KILL, submitter_now_ms());
         submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
@@ -78,7 +79,6 @@ static void yarn_submission_confirm(fst_submission *app)
                 run->pause_ms = MIN(2 * run->pause_ms, (int64_t)MAX_CONFIRM_MS);
                 submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
         } else {
-                submission_set_id(app, yarn_client_id(run->client));
                 submission_set_state(app, FST_SUBMIT_SUBMITTED);
                 if (every > 0)
                         submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);

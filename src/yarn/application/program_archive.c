@@ -5,6 +5,7 @@
 #include "yarn/application/program_archive.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -25,6 +26,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,7 @@
 #include <unistd.h>
 
 #define ARCHIVE_SUFFIX ".tar.gz"
+#define MEMORY_MS 60000 /* how long a process remembers its archive */
 
 void program_archive_deinit(struct program_archive *archive)
 {
@@ -222,7 +225,7 @@ static bool program_archive_read_link(const char *folder, const char *link, stru
         return true;
 }
 
-int program_archive_find(const char *local_dir, struct program_archive *out, struct fst_error *error)
+static int program_archive_search(const char *local_dir, struct program_archive *out, struct fst_error *error)
 {
         _cleanup_(app_cache_deinit) struct app_cache cache = {0};
         _cleanup_free_ char *program = program_find();
@@ -242,6 +245,47 @@ int program_archive_find(const char *local_dir, struct program_archive *out, str
         return program_archive_read_link(cache.folder, link, out)
                        ? 0
                        : error_set(error, -EIO, "%s is gone after it was written", link);
+}
+
+/* The archive that was found last. The lock also lets only one thread of the process build an archive. */
+static struct {
+        pthread_mutex_t lock;
+        char *local_dir; /* the argument of program_archive_find */
+        struct program_archive archive;
+        int64_t until_ns;
+} found_archive = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool found_archive_is_valid(const char *local_dir)
+{
+        return found_archive.archive.path && now_ns() < found_archive.until_ns &&
+               strcmp(found_archive.local_dir, local_dir) == 0 && access(found_archive.archive.path, R_OK) == 0;
+}
+
+static int found_archive_update(const char *local_dir, struct fst_error *error)
+{
+        struct program_archive fresh = {0};
+        const int r = program_archive_search(*local_dir ? local_dir : NULL, &fresh, error);
+        if (r < 0)
+                return r;
+        program_archive_deinit(&found_archive.archive);
+        free(found_archive.local_dir);
+        found_archive.archive = fresh;
+        found_archive.local_dir = mem_strdup(local_dir);
+        found_archive.until_ns = now_ns() + ms_to_ns(MEMORY_MS);
+        return 0;
+}
+
+int program_archive_find(const char *local_dir, struct program_archive *out, struct fst_error *error)
+{
+        const char *directory = local_dir ? local_dir : "";
+        pthread_mutex_lock(&found_archive.lock);
+        const int r = found_archive_is_valid(directory) ? 0 : found_archive_update(directory, error);
+        if (r == 0) {
+                *out = found_archive.archive;
+                out->path = mem_strdup(found_archive.archive.path);
+        }
+        pthread_mutex_unlock(&found_archive.lock);
+        return r;
 }
 
 int program_archive_store(const struct fst_conf *conf, const struct cluster_folder *folder, struct local_resource *out,

@@ -21,8 +21,9 @@ struct program_archive {
 
 /*
  * The archive of this build. Starts `firesteel yarn-am --write-archive` and waits for it if the archive is not cached
- * yet. @local_dir: directory of the cache if there is none in the home directory; NULL: /tmp. Returns 0, or negative
- * with @error.
+ * yet. The process remembers the archive for a minute, so a build that replaces this one meanwhile is used later. Any
+ * thread may call it. @local_dir: directory of the cache if there is none in the home directory; NULL: /tmp. Returns 0,
+ * or negative with @error.
  */
 int program_archive_find(const char *local_dir, struct program_archive *out, struct fst_error *error);
 

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "hadoop/rpc_client.h"
 
+#define SCOPE_OWN 2 /* ApplicationsRequestScope */
+
 static const char *const application_states[] = {
         [YARN_NEW] = "NEW",           [YARN_NEW_SAVING] = "NEW_SAVING", [YARN_SUBMITTED] = "SUBMITTED",
         [YARN_ACCEPTED] = "ACCEPTED", [YARN_RUNNING] = "RUNNING",       [YARN_FINISHED] = "FINISHED",
@@ -95,6 +97,18 @@ int yarn_rm_report(struct hadoop_rpc_client *rm, struct yarn_application_id id,
         if (r == 0)
                 *out = steal(answer);
         return r;
+}
+
+int yarn_rm_own_applications(struct hadoop_rpc_client *rm, const int32_t *states, size_t n,
+                             Firesteel__Yarn__GetApplicationsResponse **out, struct fst_error *error)
+{
+        Firesteel__Yarn__GetApplicationsRequest request = FIRESTEEL__YARN__GET_APPLICATIONS_REQUEST__INIT;
+        request.n_application_states = n;
+        request.application_states = (int32_t *)states;
+        request.has_scope = true;
+        request.scope = SCOPE_OWN;
+        return rm_call(rm, "getApplications", &request.base, &firesteel__yarn__get_applications_response__descriptor,
+                       out, error);
 }
 
 int yarn_rm_kill(struct hadoop_rpc_client *rm, struct yarn_application_id id, const char *diagnostics, bool *killed,

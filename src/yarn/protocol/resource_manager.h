@@ -54,6 +54,10 @@ int yarn_rm_submit(struct hadoop_rpc_client *rm, Firesteel__Yarn__ApplicationSub
 int yarn_rm_report(struct hadoop_rpc_client *rm, struct yarn_application_id id,
                    Firesteel__Yarn__GetApplicationReportResponse **out, struct fst_error *error);
 
+/* Reports of the caller's own applications in one of @states (enum yarn_application_state). The caller frees *@out. */
+int yarn_rm_own_applications(struct hadoop_rpc_client *rm, const int32_t *states, size_t n,
+                             Firesteel__Yarn__GetApplicationsResponse **out, struct fst_error *error);
+
 /* Asks once. *@killed: the application has ended; else ask again. @diagnostics may be NULL. */
 int yarn_rm_kill(struct hadoop_rpc_client *rm, struct yarn_application_id id, const char *diagnostics, bool *killed,
                  struct fst_error *error);
