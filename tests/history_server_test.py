@@ -150,6 +150,9 @@ def test_lists_and_serves_applications(tmp_path):
         assert s.json("applications/app-3/jobs")[0]["status"] == "RUNNING"
         assert s.get("/api/v1/applications/app-9")[0] == 404
         assert s.get("/history/app-9/jobs/") == (404, "Application app-9 not found.")
+        for page in ("app-2/2/jobs/", "app-1/stages/", "app-1/stages/stage/?id=0&attempt=0", "app-3/executors/"):
+            status, text = s.get(f"/history/{page}")
+            assert status == 200 and "name of app-" in text, page
 
 
 def test_list_page(tmp_path):
@@ -260,3 +263,77 @@ def test_errors_of_the_command(tmp_path):
     assert done.returncode == 1 and "does not exist" in done.stderr and "spark.history.fs.logDirectory" in done.stderr
     done = run(SPARK_HISTORY_OPTS="-Dspark.history.provider=com.example.Provider")
     assert done.returncode == 1 and "JVM class" in done.stderr
+
+
+RESOURCES = ["", "/jobs", "/jobs/7", "/stages?details=true&withSummaries=true", "/stages/0/0?withSummaries=true",
+             "/stages/0/0/taskSummary", "/stages/0/0/taskList", "/executors", "/allexecutors", "/storage/rdd",
+             "/environment", "/allmiscellaneousprocess"]
+
+
+def answers(s, app):
+    return [s.get(f"/api/v1/applications/{app}{resource}") for resource in RESOURCES]
+
+
+def test_restart_reads_nothing_again(tmp_path):
+    text = lines(tasks=3000)
+    log = write(tmp_path, "app-1", text)
+    write(tmp_path, "app-2.inprogress", lines("app-2", end=False))
+    conf = {"spark_history_store_path": tmp_path / "store", "spark_ui_retainedTasks": "2000"}
+    with server(tmp_path, **conf) as s:
+        wait_for(lambda: len(s.ids()) == 2)
+        before = answers(s, "app-1")
+        assert all(status == 200 for status, _ in before)
+    # A log of the same size and time, which nothing could be read from.
+    times = log.stat()
+    log.write_text("x" * times.st_size)
+    os.utime(log, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with server(tmp_path, "again", **conf) as s:
+        wait_for(lambda: len(s.ids()) == 2)
+        assert answers(s, "app-1") == before
+        assert s.json("applications/app-2/jobs")[0]["status"] == "RUNNING"
+        assert "is skipped" not in s.log.read_text()
+    # Another limit needs another status: the log is read, and has nothing any more.
+    with server(tmp_path, "third", **{**conf, "spark_ui_retainedTasks": "1000"}) as s:
+        wait_for(lambda: len(s.ids()) == 2)
+        assert s.json("applications/app-1/jobs") == []
+
+
+def test_damaged_store_is_replaced(tmp_path):
+    write(tmp_path, "app-1", lines())
+    conf = {"spark_history_store_path": tmp_path / "store"}
+    with server(tmp_path, **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+    database = tmp_path / "store" / "history.sqlite"
+    database.write_bytes(b"\1" * database.stat().st_size)
+    with server(tmp_path, "again", **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert "is replaced" in s.log.read_text()
+
+
+def test_killed_server_loses_nothing(tmp_path):
+    names = [f"app-{i}" for i in range(30)]
+    for name in names:
+        write(tmp_path, name, lines(name, tasks=400))
+    conf = {"spark_history_store_path": tmp_path / "store"}
+    for attempt in range(6):
+        # Kill it while it stores logs and applications.
+        (tmp_path / "logs").mkdir(exist_ok=True)
+        s = Server(tmp_path, {"spark.history.fs.logDirectory": tmp_path / "logs",
+                              "spark.history.store.path": tmp_path / "store"}, f"killed-{attempt}")
+        try:
+            until = time.monotonic() + 0.05 + 0.1 * attempt
+            while time.monotonic() < until:
+                for name in names[5 * attempt:]:
+                    s.get(f"/api/v1/applications/{name}/jobs")
+                    if time.monotonic() > until:
+                        break
+        finally:
+            s.process.kill()
+            s.process.wait()
+    with server(tmp_path, **conf) as s:
+        wait_for(lambda: sorted(s.ids()) == sorted(names))
+        for name in names:
+            assert s.json(f"applications/{name}/stages")[0]["numCompleteTasks"] == 400
+        assert "damaged" not in s.log.read_text()
+    with open(tmp_path / "store" / "history.sqlite", "rb") as database:
+        assert database.read(15) == b"SQLite format 3"

@@ -17,7 +17,7 @@
  * bench/micro/.
  */
 static const char *const roots[] = {"", "../src/", "../../src/"};
-static const char *const rooms[] = {"firesteel/", "net/", "hadoop/", "text/", "io/", ""};
+static const char *const rooms[] = {"firesteel/", "net/", "hadoop/", "text/", "io/", "history/", ""};
 
 /*
  * Returns the directory of the object that contains this function, with a slash, or NULL if the system does not tell.
@@ -45,6 +45,7 @@ static const char *package_of(const char *message)
                 {"libbz2.so", "libbz2-1.0"},
                 {"libcurl.so", "libcurl4"},
                 {"libsnappy.so", "libsnappy1v5"},
+                {"libsqlite3.so", "libsqlite3-0"},
                 {"libssl.so", "libssl3"},
                 {"libcrypto.so", "libssl3"},
                 {"libkrb5.so", "libkrb5-3"},

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "status/status_snapshot.h"
 #include "web/acls.h"
 
 #define LOG "ReplayListenerBus"
@@ -146,6 +147,30 @@ bool history_app_follows(const struct history_app *a)
         return a->stream != NULL;
 }
 
+/* Nothing follows: the buffers of the log are not needed any more. */
+static void history_app_leave_log(struct history_app *a)
+{
+        event_log_stream_free(a->stream);
+        event_reader_free(a->reader);
+        a->stream = NULL;
+        a->reader = NULL;
+}
+
+bool history_app_restore(struct history_app *a, const struct buf *snapshot)
+{
+        struct status *restored = status_snapshot_get(snapshot->data, snapshot->len);
+        if (!restored)
+                return false;
+        app_view_write(&a->view);
+        status_free(a->view.status);
+        a->view.status = restored;
+        app_view_written(&a->view);
+        a->bytes = status_task_bytes(restored);
+        a->is_restored = true;
+        history_app_leave_log(a);
+        return true;
+}
+
 /* Holds the view's lock for a piece of the text at a time, so that pages of a growing application wait for little. */
 int history_app_step(struct history_app *a, size_t budget, bool *done, struct fst_error *error)
 {
@@ -161,12 +186,8 @@ int history_app_step(struct history_app *a, size_t budget, bool *done, struct fs
         }
         if (*done)
                 a->bytes = status_task_bytes(a->view.status);
-        if (*done && a->log.is_complete) { /* nothing follows: their buffers are not needed any more */
-                event_log_stream_free(a->stream);
-                event_reader_free(a->reader);
-                a->stream = NULL;
-                a->reader = NULL;
-        }
+        if (*done && a->log.is_complete)
+                history_app_leave_log(a);
         return r;
 }
 

@@ -10,6 +10,7 @@
 #include "ui/app_view.h"
 
 struct access;
+struct buf;
 struct file_system;
 struct fst_conf;
 struct fst_error;
@@ -30,6 +31,7 @@ struct history_app {
         int code;         /* the negative code of it */
         bool is_stale;    /* a newer one is to be loaded in its place */
         bool is_queued;   /* a thread reads its log, or will */
+        bool is_begun;    /* the first step was taken */
         bool is_restored; /* from the store; the log was not read */
         size_t n_users;
         int64_t used; /* the time of the last use, for the least recently used one */
@@ -62,6 +64,12 @@ int history_app_step(struct history_app *a, size_t budget, bool *done, struct fs
 
 /* Returns true if the log can be read on when it grows: it was not complete. */
 bool history_app_follows(const struct history_app *a);
+
+/*
+ * Takes what the store holds in place of reading the log. Returns false, and changes nothing, if it is damaged or of
+ * another version. Before the first step only.
+ */
+bool history_app_restore(struct history_app *a, const struct buf *snapshot);
 
 /* Returns true if @log is what was read last. */
 bool history_app_is_current(const struct history_app *a, const struct event_log_info *log);

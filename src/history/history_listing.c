@@ -18,6 +18,20 @@ void history_info_deinit(struct history_info *info)
         *info = (struct history_info){0};
 }
 
+void history_info_copy(struct history_info *to, const struct history_info *from)
+{
+        *to = *from;
+        to->app_id = mem_strdup_if(from->app_id);
+        to->app_name = mem_strdup_if(from->app_name);
+        to->user = mem_strdup_if(from->user);
+        to->attempt_id = mem_strdup_if(from->attempt_id);
+        to->spark_version = mem_strdup_if(from->spark_version);
+        to->view_acls = mem_strdup_if(from->view_acls);
+        to->view_groups = mem_strdup_if(from->view_groups);
+        to->admin_acls = mem_strdup_if(from->admin_acls);
+        to->admin_groups = mem_strdup_if(from->admin_groups);
+}
+
 static void history_log_free(struct history_log *log)
 {
         event_log_deinit(&log->files);

@@ -31,6 +31,7 @@ struct history_info {
 };
 
 void history_info_deinit(struct history_info *info);
+void history_info_copy(struct history_info *to, const struct history_info *from); /* a deep copy */
 
 enum history_log_state {
         HISTORY_LOG_UNREAD,
@@ -91,7 +92,7 @@ void history_listing_begin_scan(struct history_listing *l, int dir);
 void history_listing_see(struct history_listing *l, int dir, struct event_log_info *log, int64_t now_ms);
 void history_listing_end_scan(struct history_listing *l, int dir);
 
-/* No caller yet. Adds a log with what was known before a restart. Takes both over. The next scan reads it if it has
+/* Adds a log with what was known before a restart. Takes both over. The next scan reads it if it has
  * changed. */
 void history_listing_restore(struct history_listing *l, int dir, struct event_log_info *log, struct history_info *info,
                              int64_t updated_ms);

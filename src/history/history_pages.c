@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "history/history_server.h"
+#include "ui/pages/pages.h"
 #include "web/html.h"
 
 #include <strings.h>
@@ -301,6 +302,8 @@ static void history_serve_list(const struct ui_request *q, struct ui_answer *a)
 
 void history_serve_page(const struct ui_request *q, struct ui_answer *a)
 {
-        if (!q->view && !text_starts_with(q->path, "/static/"))
+        if (q->view || text_starts_with(q->path, "/static/"))
+                pages_serve(q, a);
+        else
                 history_serve_list(q, a);
 }

@@ -18,9 +18,11 @@
 #include "history/history_app.h"
 #include "history/history_listing.h"
 #include "history/history_probe.h"
+#include "history/history_store.h"
 #include "io/codec/zip_file.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
+#include "status/status_snapshot.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -66,7 +68,8 @@ struct history_settings {
         struct history_probe_options probe;
         size_t retained, max_applications, max_line;
         int n_threads;
-        char *dirs, *names, *title, *driver_log_dir;
+        int64_t max_store;
+        char *store, *dirs, *names, *title, *driver_log_dir;
 };
 
 struct history_server {
@@ -75,6 +78,7 @@ struct history_server {
         struct redactor redactor;
         struct history_settings settings;
         struct history_app_options app_options;
+        struct history_store *store; /* NULL: none */
         VEC(struct history_dir) dirs;
         int inotify, wakeup; /* descriptors */
 
@@ -203,7 +207,7 @@ static void history_server_probe(struct history_server *s, const char *path)
         history_queue_push(s, &s->probes, job);
 }
 
-/* Carries out the actions of the listing. The caller holds the lock; it is released while files are removed. */
+/* Carries out the actions of the listing. The caller holds the lock, which is released while files are removed. */
 static void history_server_act(struct history_server *s)
 {
         struct history_action action;
@@ -217,8 +221,14 @@ static void history_server_act(struct history_server *s)
                         if (log && log->has_info)
                                 history_server_follow(s, log);
                         break;
-                case HISTORY_FORGET:
+                case HISTORY_FORGET: {
+                        _cleanup_free_ char *path = mem_strdup(action.path);
+                        pthread_mutex_unlock(&s->lock);
+                        if (s->store)
+                                history_store_forget(s->store, path);
+                        pthread_mutex_lock(&s->lock);
                         break;
+                }
                 case HISTORY_DELETE: {
                         _cleanup_free_ char *path = mem_strdup(action.path);
                         const struct file_system *fs = s->dirs.data[action.dir].fs;
@@ -228,11 +238,63 @@ static void history_server_act(struct history_server *s)
                         if (fs->remove(fs, path, &error) < 0)
                                 log_warn(LOG, "%s", error_message(&error));
                         error_deinit(&error);
+                        if (s->store)
+                                history_store_forget(s->store, path);
                         pthread_mutex_lock(&s->lock);
                         break;
                 }
                 }
         }
+}
+
+/* Stores what the list shows of a log. The caller holds the lock, which is released meanwhile. */
+static void history_server_store_log(struct history_server *s, const struct history_log *log)
+{
+        struct event_log_info files;
+        struct history_info info;
+        if (!s->store)
+                return;
+        event_log_copy(&files, &log->files);
+        history_info_copy(&info, &log->info);
+        int64_t updated_ms = log->updated_ms;
+        const char *dir = s->dirs.data[log->dir].path;
+        pthread_mutex_unlock(&s->lock);
+        history_store_put_log(s->store, dir, &files, &info, updated_ms);
+        event_log_deinit(&files);
+        history_info_deinit(&info);
+        pthread_mutex_lock(&s->lock);
+}
+
+/* A log of the store, before the first scan. One in a directory that is not configured any more is forgotten. */
+static void history_server_on_stored_log(void *owner, const char *dir, struct event_log_info *files,
+                                         struct history_info *info, int64_t updated_ms)
+{
+        struct history_server *s = owner;
+        for (size_t i = 0; i < s->dirs.len; i++)
+                if (dir && info->app_id && files->path && strcmp(s->dirs.data[i].path, dir) == 0) {
+                        history_listing_restore(&s->listing, (int)i, files, info, updated_ms);
+                        return;
+                }
+        event_log_deinit(files);
+        history_info_deinit(info);
+}
+
+/* Tries to take an application from the store. Without the lock. */
+static bool history_server_restore_app(struct history_server *s, struct history_app *app)
+{
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        return s->store && app->log.is_complete && history_store_get_snapshot(s->store, &app->log, &bytes) &&
+               history_app_restore(app, &bytes);
+}
+
+/* Stores an application whose complete log was read. Without the lock. */
+static void history_server_store_app(struct history_server *s, struct history_app *app)
+{
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        if (!s->store || !app->log.is_complete || app->is_restored)
+                return;
+        status_snapshot_put(app->view.status, &bytes);
+        history_store_put_snapshot(s->store, &app->log, &bytes);
 }
 
 static void history_server_run_probe(struct history_server *s, struct history_job *job)
@@ -257,6 +319,8 @@ static void history_server_run_probe(struct history_server *s, struct history_jo
         const struct history_log *log = has_app ? history_listing_find(&s->listing, job->path) : NULL;
         if (log && log->has_info && history_server_find_log(s, log->info.app_id, log->info.attempt_id) == log)
                 history_server_follow(s, log);
+        if (log && log->has_info)
+                history_server_store_log(s, log);
         history_job_free(job);
         history_server_act(s);
         if (!history_listing_is_pending(&s->listing))
@@ -281,7 +345,12 @@ static void history_server_run_app(struct history_server *s, struct history_job 
         bool done = false;
         int64_t begin = now_ns();
         pthread_mutex_unlock(&s->lock);
-        int r = history_app_step(app, SLICE, &done, &error);
+        int r = 0;
+        if (!app->is_begun && history_server_restore_app(s, app))
+                done = true;
+        else
+                r = history_app_step(app, SLICE, &done, &error);
+        app->is_begun = true;
         log_debug(LOG, "%s: a slice took %lld ms", app->log.path, (long long)((now_ns() - begin) / NS_PER_MS));
         if (r < 0)
                 log_warn(LOG, "Exception when opening log %s: %s", app->log.path, error_message(&error));
@@ -293,6 +362,11 @@ static void history_server_run_app(struct history_server *s, struct history_job 
         history_job_free(job);
         if (r == 0) {
                 app->state = HISTORY_APP_READY;
+                pthread_cond_broadcast(&s->loaded);
+                /* Readers go on meanwhile: the status of a complete log does not change. */
+                pthread_mutex_unlock(&s->lock);
+                history_server_store_app(s, app);
+                pthread_mutex_lock(&s->lock);
         } else if (app->state == HISTORY_APP_READY) {
                 app->is_stale = true; /* what was read stays for its readers */
         } else {
@@ -540,6 +614,8 @@ static int history_server_open(struct app_source *source, const char *id, const 
         struct history_server *s = history_server_of(source);
         struct history_app *app = NULL;
         pthread_mutex_lock(&s->lock);
+        while (!s->n_scans && !s->is_ending) /* the store tells only what logs were, not what they are */
+                pthread_cond_wait(&s->loaded, &s->lock);
         const struct history_log *log = history_server_find_log(s, id, attempt);
         int r = log ? history_server_get_app(s, log, &app, error) : -ENOENT;
         if (r == 0) {
@@ -744,6 +820,10 @@ static int history_settings_read(struct history_settings *t, const struct fst_co
                 r = history_settings_count(conf, "spark.history.retainedApplications", &t->retained, error);
         if (r == 0)
                 r = history_settings_count(conf, "spark.history.ui.maxApplications", &t->max_applications, error);
+        if (r == 0)
+                r = conf_get_string(conf, "spark.history.store.path", &t->store, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.history.store.maxDiskUsage", &t->max_store, error);
         if (r == 0 && conf_get_value(conf, "spark.history.fs.numReplayThreads"))
                 r = conf_get_int(conf, "spark.history.fs.numReplayThreads", &threads, error);
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -758,6 +838,7 @@ static void history_settings_deinit(struct history_settings *t)
         free(t->dirs);
         free(t->names);
         free(t->title);
+        free(t->store);
         free(t->driver_log_dir);
 }
 
@@ -804,6 +885,22 @@ static int history_server_add_dirs(struct history_server *s, struct fst_error *e
         return r;
 }
 
+/* Opens the store and lists what it holds. */
+static int history_server_open_store(struct history_server *s, struct fst_error *error)
+{
+        static const char *const keys[] = {"spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.ui.retainedTasks",
+                                           "spark.ui.retainedDeadExecutors"};
+        _cleanup_(buf_deinit) struct buf limits = BUF_INIT;
+        if (!s->settings.store || !*s->settings.store)
+                return 0;
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+                buf_printf(&limits, "%s ", conf_get_value(s->conf, keys[i]));
+        int r = history_store_open(s->settings.store, s->settings.max_store, buf_text(&limits), &s->store, error);
+        if (r == 0)
+                history_store_each(s->store, history_server_on_stored_log, s);
+        return r;
+}
+
 static int history_server_start(struct history_server *s, struct fst_error *error)
 {
         pthread_t thread;
@@ -837,6 +934,8 @@ int history_server_new(const struct fst_conf *conf, struct history_server **out,
                 (struct history_app_options){.conf = conf, .redactor = &s->redactor, .max_line = s->settings.max_line};
         if (r == 0)
                 r = history_server_add_dirs(s, error);
+        if (r == 0)
+                r = history_server_open_store(s, error);
         if (r == 0)
                 r = history_server_start(s, error);
         if (r < 0) {
@@ -876,6 +975,7 @@ void history_server_free(struct history_server *s)
         }
         vec_deinit(&s->dirs);
         history_listing_deinit(&s->listing);
+        history_store_close(s->store);
         history_settings_deinit(&s->settings);
         redactor_deinit(&s->redactor);
         if (s->inotify >= 0)

@@ -1,0 +1,43 @@
+/*
+ * The store of a history server on disk, an SQLite database in spark.history.store.path: what the list shows of each
+ * log, and the status cores of applications that were loaded. After a restart no log that did not change is read again.
+ *
+ * Every change is a transaction: a server that is killed leaves the store as it was before or after a change. The store
+ * is a cache. A damaged one, or that of another version, is replaced by an empty one. A failed write is logged.
+ *
+ * Any thread.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "history/history_listing.h"
+
+struct fst_error;
+struct history_store;
+
+/*
+ * Opens or creates the store in @dir, which is created if missing. @max_bytes limits the status cores. @limits stands
+ * for settings that shape them (spark.ui.retained*): those of others are not used. Returns 0, -EBUSY if another server
+ * uses the store, or another negative code with @error.
+ */
+int history_store_open(const char *dir, int64_t max_bytes, const char *limits, struct history_store **out,
+                       struct fst_error *error);
+void history_store_close(struct history_store *s); /* NULL is allowed */
+
+/* Calls @log for each log, with @dir, the directory that it was found in. It takes over the content of @files and
+ * @info. */
+void history_store_each(struct history_store *s,
+                        void (*log)(void *owner, const char *dir, struct event_log_info *files,
+                                    struct history_info *info, int64_t updated_ms),
+                        void *owner);
+
+void history_store_put_log(struct history_store *s, const char *dir, const struct event_log_info *files,
+                           const struct history_info *info, int64_t updated_ms);
+/* Removes a log and its status core. */
+void history_store_forget(struct history_store *s, const char *path);
+
+/* The status core of a complete log, as status_snapshot.h writes it. */
+void history_store_put_snapshot(struct history_store *s, const struct event_log_info *files,
+                                const struct buf *snapshot);
+/* Returns false if there is none for the log as it is now. */
+bool history_store_get_snapshot(struct history_store *s, const struct event_log_info *files, struct buf *out);

@@ -1,0 +1,168 @@
+/* Tests the store of a history server: logs, status cores, limits, damage, two servers. */
+#include "history/history_store.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "unit/temp_dir.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct history_store *test_store_open(const char *name, int64_t max_bytes, const char *limits)
+{
+        struct history_store *s = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *dir = temp_dir_path(name);
+        assert_int_equal(history_store_open(dir, max_bytes, limits, &s, &error), 0);
+        error_deinit(&error);
+        return s;
+}
+
+static struct event_log_info test_store_log(const char *path, uint64_t size)
+{
+        struct event_log_info log = {
+                .path = mem_strdup(path), .name = mem_strdup("n"), .is_complete = true, .size = size, .modified_ms = 7};
+        vec_push(&log.files, (struct event_log_file){.path = mem_strdup(path), .number = 3});
+        return log;
+}
+
+static void test_store_put(struct history_store *s, const char *path, uint64_t size)
+{
+        struct event_log_info log = test_store_log(path, size);
+        struct history_info info = {.app_id = "app", .app_name = "it's", .start_ms = 1, .end_ms = 2, .has_ended = true};
+        history_store_put_log(s, "dir", &log, &info, 9);
+        event_log_deinit(&log);
+}
+
+static void test_store_put_core(struct history_store *s, const char *path, uint64_t size, size_t bytes, char fill)
+{
+        struct event_log_info log = test_store_log(path, size);
+        struct buf core = BUF_INIT;
+        buf_reserve(&core, bytes);
+        memset(core.data, fill, bytes);
+        core.len = bytes;
+        history_store_put_snapshot(s, &log, &core);
+        buf_deinit(&core);
+        event_log_deinit(&log);
+}
+
+/* Returns the size of the stored core, or -1. */
+static int64_t test_store_core(struct history_store *s, const char *path, uint64_t size)
+{
+        struct event_log_info log = test_store_log(path, size);
+        _cleanup_(buf_deinit) struct buf core = BUF_INIT;
+        bool found = history_store_get_snapshot(s, &log, &core);
+        event_log_deinit(&log);
+        return found ? (int64_t)core.len : -1;
+}
+
+static void test_store_count(void *owner, const char *dir, struct event_log_info *files, struct history_info *info,
+                             int64_t updated_ms)
+{
+        int *n = owner;
+        ++*n;
+        assert_string_equal(dir, "dir");
+        assert_int_equal(updated_ms, 9);
+        assert_int_equal(files->files.data[0].number, 3);
+        assert_string_equal(info->app_name, "it's");
+        assert_null(info->attempt_id);
+        assert_true(info->has_ended);
+        event_log_deinit(files);
+        history_info_deinit(info);
+}
+
+static int test_store_logs(struct history_store *s)
+{
+        int n = 0;
+        history_store_each(s, test_store_count, &n);
+        return n;
+}
+
+static void test_keeps_logs_and_cores(void **state)
+{
+        struct history_store *s = test_store_open("keep", 1 << 30, "1 2");
+        test_store_put(s, "/a", 10);
+        test_store_put(s, "/b", 10);
+        test_store_put(s, "/a", 11);
+        test_store_put_core(s, "/a", 11, 2500000, 'x');
+        test_store_put_core(s, "/a", 11, 1500000, 'y');
+        history_store_close(s);
+        s = test_store_open("keep", 1 << 30, "1 2");
+        assert_int_equal(test_store_logs(s), 2);
+        assert_int_equal(test_store_core(s, "/a", 11), 1500000);
+        assert_int_equal(test_store_core(s, "/a", 12), -1); /* the log has grown */
+        assert_int_equal(test_store_core(s, "/b", 10), -1);
+        history_store_forget(s, "/a");
+        assert_int_equal(test_store_logs(s), 1);
+        assert_int_equal(test_store_core(s, "/a", 11), -1);
+        history_store_close(s);
+}
+
+static void test_other_limits_hide_cores(void **state)
+{
+        struct history_store *s = test_store_open("limits", 1 << 30, "1 2");
+        test_store_put_core(s, "/a", 11, 100, 'x');
+        history_store_close(s);
+        s = test_store_open("limits", 1 << 30, "3 4");
+        assert_int_equal(test_store_core(s, "/a", 11), -1);
+        test_store_put_core(s, "/a", 11, 50, 'x');
+        assert_int_equal(test_store_core(s, "/a", 11), 50);
+        history_store_close(s);
+}
+
+static void test_cores_beyond_the_limit_are_dropped(void **state)
+{
+        struct history_store *s = test_store_open("room", 1000, "");
+        test_store_put_core(s, "/a", 1, 600, 'x');
+        test_store_put_core(s, "/b", 1, 300, 'x');
+        test_store_put_core(s, "/c", 1, 700, 'x');
+        assert_int_equal(test_store_core(s, "/c", 1), 700);
+        assert_int_equal(test_store_core(s, "/a", 1), -1);
+        test_store_put_core(s, "/d", 1, 1001, 'x'); /* never has room, and drops nothing */
+        assert_int_equal(test_store_core(s, "/d", 1), -1);
+        assert_int_equal(test_store_core(s, "/c", 1), 700);
+        history_store_close(s);
+}
+
+static void test_damaged_database_is_replaced(void **state)
+{
+        struct history_store *s = test_store_open("damage", 1 << 20, "");
+        test_store_put(s, "/a", 1);
+        history_store_close(s);
+        free(temp_dir_write("damage/history.sqlite", "This is no database, but long enough to be taken for one.\n"
+                                                     "This is no database, but long enough to be taken for one.\n"));
+        s = test_store_open("damage", 1 << 20, "");
+        assert_int_equal(test_store_logs(s), 0);
+        test_store_put(s, "/a", 1);
+        assert_int_equal(test_store_logs(s), 1);
+        history_store_close(s);
+}
+
+static void test_second_server_is_refused(void **state)
+{
+        struct history_store *s = test_store_open("twice", 1 << 20, ""), *second = NULL;
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *dir = temp_dir_path("twice");
+        test_store_put(s, "/a", 1);
+        assert_int_equal(history_store_open(dir, 1 << 20, "", &second, &error), -EBUSY);
+        assert_non_null(strstr(error_message(&error), "another history server"));
+        error_deinit(&error);
+        assert_int_equal(test_store_logs(s), 1);
+        history_store_close(s);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_keeps_logs_and_cores),
+                cmocka_unit_test(test_other_limits_hide_cores),
+                cmocka_unit_test(test_cores_beyond_the_limit_are_dropped),
+                cmocka_unit_test(test_damaged_database_is_replaced),
+                cmocka_unit_test(test_second_server_is_refused),
+        };
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
+}

@@ -1,0 +1,715 @@
+/*
+ * See status_snapshot.h. One function for each kind of entity both writes and reads it, so that the two directions
+ * agree.
+ *
+ * Reading checks every length against the rest of the data. After the first problem all further values are zero and all
+ * lists empty, and the result is thrown away.
+ */
+#include "status/status_snapshot.h"
+
+#include "base/mem.h"
+#include "status/status_internal.h"
+#include "status/task_chunk.h"
+
+#include <xxhash.h>
+
+enum { SNAPSHOT_VERSION = 1 };
+
+#define SNAPSHOT_NO_TEXT UINT32_MAX
+
+struct snapshot_head {
+        char magic[8];
+        uint32_t version, columns;
+        uint64_t sizes; /* of the structs, mixed */
+        uint64_t length;
+        uint64_t checksum; /* xxh3 of what follows */
+};
+
+static const char snapshot_magic[8] = "FSstatus";
+
+struct snapshot {
+        struct buf *out;      /* writing; NULL: reading */
+        const char *at, *end; /* reading */
+        bool is_bad;
+        struct status *status;
+};
+
+/* A change of a struct changes this number, most likely. */
+static uint64_t snapshot_sizes(void)
+{
+        const uint64_t sizes[] = {sizeof(struct status),       sizeof(struct status_job),
+                                  sizeof(struct status_stage), sizeof(struct status_rdd),
+                                  sizeof(struct task_chunk),   sizeof(struct status_executor),
+                                  sizeof(struct task_columns), sizeof(struct status_executor_stage)};
+        return XXH3_64bits(sizes, sizeof(sizes));
+}
+
+/* ------------------------------------------------------------------------------------------------- values */
+
+static void snapshot_bytes(struct snapshot *p, void *value, size_t size)
+{
+        if (!size)
+                return;
+        if (p->out) {
+                buf_append(p->out, value, size);
+        } else if ((size_t)(p->end - p->at) < size) {
+                p->is_bad = true;
+                p->at = p->end;
+                memset(value, 0, size);
+        } else {
+                memcpy(value, p->at, size);
+                p->at += size;
+        }
+}
+
+/* A number, or a struct of 64-bit numbers. */
+#define VALUE(p, lvalue) snapshot_bytes((p), (void *)&(lvalue), sizeof(lvalue))
+
+/* The length of a list, of which each element takes at least @least bytes. */
+static size_t snapshot_length(struct snapshot *p, size_t length, size_t least)
+{
+        uint64_t n = length;
+        VALUE(p, n);
+        if (!p->out && n > (uint64_t)(p->end - p->at) / MAX(least, (size_t)1)) {
+                p->is_bad = true;
+                p->at = p->end;
+                return 0;
+        }
+        return (size_t)n;
+}
+
+/* Reserves the elements of a list and clears them. */
+#define LIST(p, list, least)                                                                                           \
+        do {                                                                                                           \
+                size_t length_ = snapshot_length((p), (list)->len, (least));                                           \
+                if (!(p)->out && length_) {                                                                            \
+                        (list)->data = mem_zero_array(length_, sizeof(*(list)->data));                                 \
+                        (list)->len = (list)->cap = length_;                                                           \
+                }                                                                                                      \
+        } while (0)
+
+/* Reads a text that stays in the data. Returns false for no text. */
+static bool snapshot_read_text(struct snapshot *p, const char **text, uint32_t *length)
+{
+        VALUE(p, *length);
+        if (*length == SNAPSHOT_NO_TEXT || p->is_bad)
+                return false;
+        if ((size_t)(p->end - p->at) < *length) {
+                p->is_bad = true;
+                p->at = p->end;
+                return false;
+        }
+        *text = p->at;
+        p->at += *length;
+        return true;
+}
+
+static void snapshot_write_text(struct snapshot *p, const char *text)
+{
+        uint32_t length = text ? (uint32_t)strlen(text) : SNAPSHOT_NO_TEXT;
+        VALUE(p, length);
+        if (text)
+                buf_append(p->out, text, length);
+}
+
+static char *snapshot_copy_text(struct snapshot *p)
+{
+        const char *text = NULL;
+        uint32_t length = 0;
+        return snapshot_read_text(p, &text, &length) ? mem_strndup(text, length) : NULL;
+}
+
+/* A text of its own memory. */
+static void snapshot_owned(struct snapshot *p, const char **text)
+{
+        if (p->out)
+                snapshot_write_text(p, *text);
+        else
+                *text = snapshot_copy_text(p);
+}
+
+/* A text that many share. One that may not be NULL becomes "" in damaged data. */
+static void snapshot_shared(struct snapshot *p, const char **text)
+{
+        if (p->out) {
+                snapshot_write_text(p, *text);
+                return;
+        }
+        _cleanup_free_ char *copy = snapshot_copy_text(p);
+        *text = status_text(p->status, p->is_bad && !copy ? "" : copy);
+}
+
+static void snapshot_in_arena(struct snapshot *p, struct arena *arena, const char **text)
+{
+        const char *from = NULL;
+        uint32_t length = 0;
+        if (p->out)
+                snapshot_write_text(p, *text);
+        else
+                *text = snapshot_read_text(p, &from, &length) ? arena_copy(arena, from, length) : NULL;
+}
+
+static void snapshot_map(struct snapshot *p, struct strmap *map)
+{
+        if (p->out) {
+                uint64_t n = map->count;
+                VALUE(p, n);
+                for (struct strmap_entry *e = NULL; (e = strmap_next(map, e));) {
+                        snapshot_write_text(p, e->key);
+                        snapshot_write_text(p, e->value);
+                }
+                return;
+        }
+        size_t n = snapshot_length(p, 0, 2 * sizeof(uint32_t));
+        for (size_t i = 0; i < n && !p->is_bad; i++) {
+                _cleanup_free_ char *key = snapshot_copy_text(p), *value = snapshot_copy_text(p);
+                if (key && value)
+                        strmap_set(map, key, value);
+        }
+}
+
+static void snapshot_indices(struct snapshot *p, struct status_indices *set)
+{
+        size_t n = snapshot_length(p, set->n_words, sizeof(uint64_t));
+        VALUE(p, set->n);
+        if (!p->out && n) {
+                set->bits = new_array(uint64_t, n);
+                set->n_words = n;
+        }
+        snapshot_bytes(p, set->bits, n * sizeof(uint64_t));
+}
+
+static void snapshot_killed(struct snapshot *p, status_killed_list *list)
+{
+        LIST(p, list, sizeof(int64_t) + sizeof(uint32_t));
+        for (size_t i = 0; i < list->len; i++) {
+                snapshot_shared(p, &list->data[i].reason);
+                VALUE(p, list->data[i].n);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------- tasks */
+
+/* Rows of open chunks are stored like those of packed ones: a restored chunk is packed, as no task runs any more. */
+static void snapshot_put_open_columns(struct snapshot *p, struct task_chunk *c)
+{
+        for (size_t i = 0; i < TASK_COLUMNS; i++) {
+                bool is_there = c->open[i] != NULL;
+                VALUE(p, is_there);
+                if (!p->out && is_there)
+                        c->open[i] = new_array(int64_t, MAX(c->n, (uint16_t)1));
+                if (is_there)
+                        snapshot_bytes(p, c->open[i], c->n * sizeof(int64_t));
+        }
+}
+
+static void snapshot_packed_columns(struct snapshot *p, struct task_chunk *c)
+{
+        size_t bytes = 0;
+        VALUE(p, c->base);
+        VALUE(p, c->greatest);
+        VALUE(p, c->width);
+        bool is_empty = c->packed == NULL;
+        VALUE(p, is_empty);
+        for (size_t i = 0; i < TASK_COLUMNS; i++) {
+                if (c->width[i] > sizeof(uint64_t))
+                        p->is_bad = true;
+                if (p->is_bad)
+                        return;
+                bytes = (bytes + 7) & ~(size_t)7;
+                if (!p->out)
+                        c->place[i] = (uint32_t)bytes;
+                bytes += (size_t)c->width[i] * c->n;
+        }
+        if (is_empty)
+                return;
+        if (!p->out) {
+                if ((size_t)(p->end - p->at) < bytes) {
+                        p->is_bad = true;
+                        return;
+                }
+                c->packed = mem_zero(bytes + 8);
+        }
+        snapshot_bytes(p, c->packed, bytes);
+}
+
+static void snapshot_chunk(struct snapshot *p, struct task_chunk *c)
+{
+        bool has_removed = c->removed != NULL;
+        VALUE(p, c->n);
+        VALUE(p, c->n_running);
+        VALUE(p, c->n_removed);
+        VALUE(p, c->is_sealed);
+        VALUE(p, c->all_success);
+        VALUE(p, c->first_id);
+        VALUE(p, c->last_id);
+        VALUE(p, has_removed);
+        if (c->n > TASK_CHUNK_ROWS)
+                p->is_bad = true;
+        if (p->is_bad)
+                return;
+        if (!p->out) {
+                c->room = c->n;
+                if (has_removed)
+                        c->removed = mem_zero(TASK_CHUNK_ROWS / 8);
+        }
+        if (has_removed)
+                snapshot_bytes(p, c->removed, TASK_CHUNK_ROWS / 8);
+        if (c->is_sealed)
+                snapshot_packed_columns(p, c);
+        else
+                snapshot_put_open_columns(p, c);
+        if (c->is_sealed && !c->packed && c->n_removed < c->n)
+                p->is_bad = true;
+}
+
+static void snapshot_columns(struct snapshot *p, struct task_columns *t)
+{
+        size_t n = snapshot_length(p, t->n_chunks, sizeof(int64_t));
+        VALUE(p, t->n_rows);
+        VALUE(p, t->n_retained);
+        VALUE(p, t->bytes);
+        VALUE(p, t->unordered);
+        if (!p->out && n) {
+                t->chunks = new_array(struct task_chunk *, n);
+                t->cap = n;
+        }
+        for (size_t i = 0; i < n && !p->is_bad; i++) {
+                if (!p->out)
+                        t->chunks[t->n_chunks++] = task_chunk_new(0);
+                size_t bytes = t->chunks[i]->bytes;
+                VALUE(p, bytes);
+                t->chunks[i]->bytes = bytes;
+                snapshot_chunk(p, t->chunks[i]);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------- jobs and stages */
+
+static void snapshot_job(struct snapshot *p, struct status_job *job)
+{
+        VALUE(p, job->id);
+        VALUE(p, job->state);
+        snapshot_shared(p, &job->name);
+        snapshot_owned(p, &job->description);
+        snapshot_shared(p, &job->group);
+        LIST(p, &job->tags, sizeof(uint32_t));
+        for (size_t i = 0; i < job->tags.len; i++)
+                snapshot_shared(p, &job->tags.data[i]);
+        snapshot_owned(p, &job->failure);
+        VALUE(p, job->submission_ms);
+        VALUE(p, job->completion_ms);
+        LIST(p, &job->stages, sizeof(int));
+        for (size_t i = 0; i < job->stages.len; i++) {
+                struct status_job_stage *stage = &job->stages.data[i];
+                VALUE(p, stage->id);
+                VALUE(p, stage->completed);
+                VALUE(p, stage->skipped);
+                snapshot_indices(p, &stage->indices);
+        }
+        VALUE(p, job->tasks);
+        VALUE(p, job->active_tasks);
+        VALUE(p, job->completed_tasks);
+        VALUE(p, job->failed_tasks);
+        VALUE(p, job->killed_tasks);
+        VALUE(p, job->skipped_tasks);
+        VALUE(p, job->completed_indices);
+        VALUE(p, job->active_stages);
+        VALUE(p, job->completed_stages);
+        VALUE(p, job->skipped_stages);
+        VALUE(p, job->failed_stages);
+        snapshot_killed(p, &job->killed);
+        if (job->state > STATUS_JOB_FAILED)
+                p->is_bad = true;
+}
+
+/* The scopes around an RDD, from the inner one. */
+static void snapshot_scopes(struct snapshot *p, const struct rdd_scope **scope)
+{
+        bool is_there;
+        do {
+                is_there = *scope != NULL;
+                VALUE(p, is_there);
+                if (!is_there || p->is_bad)
+                        return;
+                if (!p->out) {
+                        struct rdd_scope *made = arena_alloc(&p->status->texts, sizeof(*made));
+                        *made = (struct rdd_scope){0};
+                        *scope = made;
+                }
+                struct rdd_scope *mine = (struct rdd_scope *)*scope;
+                snapshot_shared(p, &mine->id);
+                snapshot_shared(p, &mine->name);
+                scope = &mine->parent;
+        } while (is_there);
+}
+
+static void snapshot_stage_rdd(struct snapshot *p, struct status_rdd_info *rdd)
+{
+        VALUE(p, rdd->id);
+        size_t n = snapshot_length(p, (size_t)rdd->n_parents, sizeof(int));
+        if (!p->out) {
+                rdd->n_parents = (int)n;
+                rdd->parent_ids = new_array(int, n);
+        }
+        snapshot_bytes(p, rdd->parent_ids, n * sizeof(int));
+        snapshot_shared(p, &rdd->name);
+        snapshot_shared(p, &rdd->call_site);
+        snapshot_shared(p, &rdd->scope);
+        VALUE(p, rdd->scope_id);
+        snapshot_scopes(p, &rdd->outer_scope);
+        VALUE(p, rdd->level);
+        VALUE(p, rdd->determinism);
+        VALUE(p, rdd->barrier);
+        VALUE(p, rdd->partitions);
+        if (rdd->level > FST_STORAGE_OFF_HEAP)
+                p->is_bad = true;
+}
+
+static void snapshot_accumulable(struct snapshot *p, struct status_stage *stage, struct accumulable *a)
+{
+        VALUE(p, a->id);
+        snapshot_shared(p, &a->name);
+        snapshot_in_arena(p, &stage->texts, &a->update);
+        snapshot_in_arena(p, &stage->texts, &a->value);
+}
+
+static void snapshot_stage_executor(struct snapshot *p, struct status_stage *stage, struct status_executor_stage *x)
+{
+        bool has_peaks = x->peaks != NULL;
+        VALUE(p, x->executor);
+        VALUE(p, x->task_ms);
+        VALUE(p, x->succeeded_tasks);
+        VALUE(p, x->failed_tasks);
+        VALUE(p, x->killed_tasks);
+        VALUE(p, x->active_tasks);
+        VALUE(p, x->input_bytes);
+        VALUE(p, x->input_records);
+        VALUE(p, x->output_bytes);
+        VALUE(p, x->output_records);
+        VALUE(p, x->shuffle_read_bytes);
+        VALUE(p, x->shuffle_read_records);
+        VALUE(p, x->shuffle_write_bytes);
+        VALUE(p, x->shuffle_write_records);
+        VALUE(p, x->memory_bytes_spilled);
+        VALUE(p, x->disk_bytes_spilled);
+        VALUE(p, x->excluded);
+        VALUE(p, has_peaks);
+        if (has_peaks && !p->out)
+                x->peaks = arena_alloc(&stage->texts, sizeof(*x->peaks));
+        if (has_peaks)
+                snapshot_bytes(p, (void *)x->peaks, sizeof(*x->peaks));
+        if (x->executor >= p->status->executor_names.len)
+                p->is_bad = true;
+}
+
+static void snapshot_note(struct snapshot *p, struct status_stage *stage, struct status_task_note *note)
+{
+        VALUE(p, note->row);
+        snapshot_in_arena(p, &stage->texts, &note->error);
+        size_t n = snapshot_length(p, note->n_accumulables, sizeof(int64_t));
+        if (!p->out && n) {
+                struct accumulable *list = arena_alloc(&stage->texts, n * sizeof(*list));
+                memset(list, 0, n * sizeof(*list));
+                note->accumulables = list;
+                note->n_accumulables = n;
+        }
+        for (size_t i = 0; i < n; i++)
+                snapshot_accumulable(p, stage, (struct accumulable *)&note->accumulables[i]);
+}
+
+/* The jobs of a stage, as their places among all jobs. */
+static void snapshot_stage_jobs(struct snapshot *p, struct status_stage *stage)
+{
+        const struct status *s = p->status;
+        LIST(p, &stage->jobs, 2 * sizeof(uint64_t));
+        for (size_t i = 0; i < stage->jobs.len; i++) {
+                struct status_stage_job *mine = &stage->jobs.data[i];
+                uint64_t number = 0, place = mine->place;
+                while (p->out && s->jobs.data[number] != mine->job)
+                        number++;
+                VALUE(p, number);
+                VALUE(p, place);
+                if (p->out)
+                        continue;
+                if (number >= s->jobs.len || place >= s->jobs.data[number]->stages.len) {
+                        p->is_bad = true;
+                        stage->jobs.len = i;
+                        return;
+                }
+                *mine = (struct status_stage_job){s->jobs.data[number], (size_t)place};
+        }
+}
+
+static void snapshot_stage_counts(struct snapshot *p, struct status_stage *stage)
+{
+        VALUE(p, stage->tasks);
+        VALUE(p, stage->active_tasks);
+        VALUE(p, stage->completed_tasks);
+        VALUE(p, stage->failed_tasks);
+        VALUE(p, stage->killed_tasks);
+        VALUE(p, stage->submission_ms);
+        VALUE(p, stage->first_launch_ms);
+        VALUE(p, stage->completion_ms);
+        VALUE(p, stage->resource_profile);
+        VALUE(p, stage->n_mergers);
+        VALUE(p, stage->push_enabled);
+        snapshot_indices(p, &stage->indices);
+        snapshot_killed(p, &stage->killed);
+        VALUE(p, stage->metrics);
+        VALUE(p, stage->push_metrics);
+        VALUE(p, stage->longest_ms);
+        VALUE(p, stage->peaks);
+        VALUE(p, stage->has_peaks);
+        VALUE(p, stage->speculation);
+        VALUE(p, stage->submitted_speculative);
+        VALUE(p, stage->locality);
+        VALUE(p, stage->lost_ends);
+}
+
+static void snapshot_stage(struct snapshot *p, struct status_stage *stage)
+{
+        VALUE(p, stage->id);
+        VALUE(p, stage->attempt);
+        VALUE(p, stage->state);
+        snapshot_shared(p, &stage->name);
+        snapshot_owned(p, &stage->details);
+        snapshot_owned(p, &stage->description);
+        snapshot_owned(p, &stage->failure);
+        snapshot_shared(p, &stage->pool);
+        snapshot_stage_counts(p, stage);
+        LIST(p, &stage->rdds, sizeof(int));
+        for (size_t i = 0; i < stage->rdds.len; i++)
+                snapshot_stage_rdd(p, &stage->rdds.data[i]);
+        LIST(p, &stage->parents, sizeof(int));
+        snapshot_bytes(p, stage->parents.data, stage->parents.len * sizeof(int));
+        snapshot_stage_jobs(p, stage);
+        LIST(p, &stage->executors, sizeof(int64_t));
+        for (size_t i = 0; i < stage->executors.len; i++)
+                snapshot_stage_executor(p, stage, &stage->executors.data[i]);
+        LIST(p, &stage->accumulables, sizeof(int64_t));
+        for (size_t i = 0; i < stage->accumulables.len; i++)
+                snapshot_accumulable(p, stage, &stage->accumulables.data[i]);
+        snapshot_columns(p, &stage->columns);
+        LIST(p, &stage->notes, sizeof(uint64_t));
+        for (size_t i = 0; i < stage->notes.len; i++)
+                snapshot_note(p, stage, &stage->notes.data[i]);
+        if (stage->state > STATUS_STAGE_SKIPPED)
+                p->is_bad = true;
+}
+
+/* ------------------------------------------------------------------------------------------------- executors, RDDs */
+
+static void snapshot_executor(struct snapshot *p, struct status_executor *x)
+{
+        VALUE(p, x->number);
+        snapshot_shared(p, &x->id);
+        snapshot_shared(p, &x->host);
+        snapshot_shared(p, &x->host_port);
+        VALUE(p, x->is_registered);
+        VALUE(p, x->is_active);
+        VALUE(p, x->excluded);
+        VALUE(p, x->has_memory_info);
+        VALUE(p, x->has_peaks);
+        VALUE(p, x->cores);
+        VALUE(p, x->max_tasks);
+        VALUE(p, x->resource_profile);
+        VALUE(p, x->added_ms);
+        VALUE(p, x->removed_ms);
+        snapshot_shared(p, &x->removed_reason);
+        VALUE(p, x->rdd_blocks);
+        VALUE(p, x->memory_used);
+        VALUE(p, x->disk_used);
+        VALUE(p, x->max_memory);
+        VALUE(p, x->max_on_heap);
+        VALUE(p, x->max_off_heap);
+        VALUE(p, x->used_on_heap);
+        VALUE(p, x->used_off_heap);
+        VALUE(p, x->active_tasks);
+        VALUE(p, x->completed_tasks);
+        VALUE(p, x->failed_tasks);
+        VALUE(p, x->total_tasks);
+        VALUE(p, x->duration_ms);
+        VALUE(p, x->gc_ms);
+        VALUE(p, x->input_bytes);
+        VALUE(p, x->shuffle_read_bytes);
+        VALUE(p, x->shuffle_write_bytes);
+        VALUE(p, x->peak_task_memory);
+        VALUE(p, x->peaks);
+        LIST(p, &x->excluded_in_stages, sizeof(int));
+        snapshot_bytes(p, x->excluded_in_stages.data, x->excluded_in_stages.len * sizeof(int));
+        snapshot_map(p, &x->logs);
+        snapshot_map(p, &x->attributes);
+        snapshot_map(p, &x->resources);
+}
+
+static void snapshot_partition(struct snapshot *p, struct status_partition *part)
+{
+        VALUE(p, part->index);
+        snapshot_shared(p, &part->block);
+        snapshot_shared(p, &part->level);
+        VALUE(p, part->memory_used);
+        VALUE(p, part->disk_used);
+        LIST(p, &part->executors, sizeof(uint32_t));
+        snapshot_bytes(p, part->executors.data, part->executors.len * sizeof(uint32_t));
+        for (size_t i = 0; i < part->executors.len; i++)
+                p->is_bad = p->is_bad || part->executors.data[i] >= p->status->executor_names.len;
+}
+
+static void snapshot_rdd(struct snapshot *p, struct status_rdd *rdd)
+{
+        VALUE(p, rdd->id);
+        snapshot_shared(p, &rdd->name);
+        snapshot_shared(p, &rdd->level);
+        VALUE(p, rdd->partitions);
+        VALUE(p, rdd->memory_used);
+        VALUE(p, rdd->disk_used);
+        LIST(p, &rdd->cached, sizeof(uint32_t));
+        for (size_t i = 0; i < rdd->cached.len; i++)
+                snapshot_partition(p, &rdd->cached.data[i]);
+        LIST(p, &rdd->distributions, sizeof(uint32_t));
+        for (size_t i = 0; i < rdd->distributions.len; i++) {
+                struct status_distribution *d = &rdd->distributions.data[i];
+                VALUE(p, d->executor);
+                VALUE(p, d->memory_used);
+                VALUE(p, d->disk_used);
+                VALUE(p, d->on_heap_used);
+                VALUE(p, d->off_heap_used);
+                p->is_bad = p->is_bad || d->executor >= p->status->executor_names.len;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------- application */
+
+static void snapshot_application(struct snapshot *p, struct status_application *a)
+{
+        snapshot_shared(p, &a->id);
+        snapshot_shared(p, &a->name);
+        snapshot_shared(p, &a->user);
+        snapshot_shared(p, &a->attempt_id);
+        snapshot_shared(p, &a->spark_version);
+        VALUE(p, a->start_ms);
+        VALUE(p, a->end_ms);
+        VALUE(p, a->has_ended);
+        VALUE(p, a->exit_code);
+        snapshot_map(p, &a->driver_logs);
+        snapshot_map(p, &a->runtime);
+        snapshot_map(p, &a->spark_properties);
+        snapshot_map(p, &a->hadoop_properties);
+        snapshot_map(p, &a->system_properties);
+        snapshot_map(p, &a->metrics_properties);
+        snapshot_map(p, &a->classpath);
+        VALUE(p, a->has_environment);
+}
+
+static void snapshot_profile(struct snapshot *p, struct status_profile *profile)
+{
+        VALUE(p, profile->id);
+        VALUE(p, profile->task_cpus);
+        LIST(p, &profile->requests, sizeof(double));
+        for (size_t i = 0; i < profile->requests.len; i++) {
+                struct profile_request *q = &profile->requests.data[i];
+                snapshot_shared(p, &q->name);
+                VALUE(p, q->amount);
+                snapshot_shared(p, &q->discovery_script);
+                snapshot_shared(p, &q->vendor);
+                VALUE(p, q->of_task);
+        }
+}
+
+/* The active stages of a pool, as places among all stages. */
+static void snapshot_pool(struct snapshot *p, struct status_pool *pool)
+{
+        const struct status *s = p->status;
+        snapshot_shared(p, &pool->name);
+        LIST(p, &pool->stages, sizeof(uint64_t));
+        for (size_t i = 0; i < pool->stages.len; i++) {
+                uint64_t number = 0;
+                while (p->out && s->stages.data[number] != pool->stages.data[i])
+                        number++;
+                VALUE(p, number);
+                if (!p->out && number >= s->stages.len) {
+                        p->is_bad = true;
+                        pool->stages.len = i;
+                        return;
+                }
+                pool->stages.data[i] = s->stages.data[number];
+        }
+}
+
+static void snapshot_process(struct snapshot *p, struct status_process *process)
+{
+        snapshot_shared(p, &process->id);
+        snapshot_shared(p, &process->host_port);
+        VALUE(p, process->cores);
+        VALUE(p, process->added_ms);
+        snapshot_map(p, &process->logs);
+}
+
+/* A list of pointers to entities, which reading makes. */
+#define ENTITIES(p, list, type, function)                                                                              \
+        do {                                                                                                           \
+                size_t length_ = snapshot_length((p), (list)->len, sizeof(int));                                       \
+                for (size_t i_ = 0; i_ < length_ && !(p)->is_bad; i_++) {                                              \
+                        if (!(p)->out)                                                                                 \
+                                vec_push((list), new0(type));                                                          \
+                        function((p), (list)->data[i_]);                                                               \
+                }                                                                                                      \
+        } while (0)
+
+static void snapshot_status(struct snapshot *p)
+{
+        struct status *s = p->status;
+        VALUE(p, s->options);
+        VALUE(p, s->totals);
+        VALUE(p, s->last_event_ms);
+        snapshot_application(p, &s->application);
+        LIST(p, &s->executor_names, 2 * sizeof(uint32_t));
+        for (size_t i = 0; i < s->executor_names.len; i++) {
+                snapshot_shared(p, &s->executor_names.data[i].id);
+                snapshot_shared(p, &s->executor_names.data[i].host);
+        }
+        ENTITIES(p, &s->executors, struct status_executor, snapshot_executor);
+        ENTITIES(p, &s->jobs, struct status_job, snapshot_job);
+        ENTITIES(p, &s->stages, struct status_stage, snapshot_stage);
+        ENTITIES(p, &s->rdds, struct status_rdd, snapshot_rdd);
+        LIST(p, &s->pools, sizeof(uint32_t));
+        for (size_t i = 0; i < s->pools.len; i++)
+                snapshot_pool(p, &s->pools.data[i]);
+        LIST(p, &s->profiles, sizeof(int));
+        for (size_t i = 0; i < s->profiles.len; i++)
+                snapshot_profile(p, &s->profiles.data[i]);
+        ENTITIES(p, &s->processes, struct status_process, snapshot_process);
+}
+
+void status_snapshot_put(const struct status *s, struct buf *out)
+{
+        size_t begin = out->len;
+        struct snapshot_head head = {.version = SNAPSHOT_VERSION, .columns = TASK_COLUMNS, .sizes = snapshot_sizes()};
+        struct snapshot p = {.out = out, .status = (struct status *)s}; /* writing changes nothing */
+        memcpy(head.magic, snapshot_magic, sizeof(head.magic));
+        buf_append(out, &head, sizeof(head));
+        snapshot_status(&p);
+        head.length = out->len - begin - sizeof(head);
+        head.checksum = XXH3_64bits(out->data + begin + sizeof(head), head.length);
+        memcpy(out->data + begin, &head, sizeof(head));
+}
+
+struct status *status_snapshot_get(const void *data, size_t size)
+{
+        struct snapshot_head head;
+        if (size < sizeof(head))
+                return NULL;
+        memcpy(&head, data, sizeof(head));
+        const char *body = (const char *)data + sizeof(head);
+        if (memcmp(head.magic, snapshot_magic, sizeof(head.magic)) != 0 || head.version != SNAPSHOT_VERSION ||
+            head.columns != TASK_COLUMNS || head.sizes != snapshot_sizes() || head.length != size - sizeof(head) ||
+            head.checksum != XXH3_64bits(body, head.length))
+                return NULL;
+        struct snapshot p = {.at = body, .end = body + head.length, .status = status_new(NULL)};
+        snapshot_status(&p);
+        if (!p.is_bad && p.at == p.end)
+                return p.status;
+        status_free(p.status);
+        return NULL;
+}

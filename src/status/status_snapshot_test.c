@@ -1,0 +1,228 @@
+/* Tests that a status survives as bytes, and that damaged bytes are refused. */
+#include "status/status_snapshot.h"
+
+#include "base/mem.h"
+#include "unit/cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <xxhash.h>
+
+#include <cmocka.h>
+
+#define STAGE_INFO                                                                                                          \
+        "{\"Stage ID\":3,\"Stage Attempt ID\":0,\"Stage Name\":\"count at a.c:1\",\"Number of Tasks\":3,\"RDD Info\":[{"    \
+        "\"RDD ID\":5,\"Name\":\"lines\",\"Scope\":\"{\\\"id\\\":\\\"2\\\",\\\"name\\\":\\\"map\\\",\\\"parent\\\":{"       \
+        "\\\"id\\\":\\\"1\\\",\\\"name\\\":\\\"outer\\\"}}\",\"Callsite\":\"a.c:1\",\"Parent IDs\":[4],\"Storage Level\":{" \
+        "\"Use Disk\":false,\"Use Memory\":true,\"Deserialized\":true,\"Replication\":1},\"Number of Partitions\":3}],"     \
+        "\"Parent IDs\":[2],\"Details\":\"a.c:1\\nb.c:2\",\"Submission Time\":1000"
+#define TASK_START(n)                                                                                                  \
+        "{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":3,\"Stage Attempt ID\":0,\"Task Info\":" TASK_INFO(n) "}}"
+#define TASK_INFO(n)                                                                                                   \
+        "{\"Task ID\":" #n ",\"Index\":" #n                                                                            \
+        ",\"Attempt\":0,\"Launch Time\":1100,\"Executor ID\":\"1\",\"Host\":\"h\","                                    \
+        "\"Locality\":\"ANY\",\"Speculative\":false,\"Getting Result Time\":0"
+#define TASK_END(n, reason)                                                                                                  \
+        "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":3,\"Stage Attempt ID\":0,\"Task Type\":\"ResultTask\",\"Task "     \
+        "End Reason\":" reason ",\"Task Info\":" TASK_INFO(                                                                  \
+                n) ",\"Finish Time\":1700,\"Accumulables\":[{\"ID\":9,"                                                      \
+                   "\"Name\":\"rows\",\"Update\":\"5\",\"Value\":\"7\"}]},\"Task Executor Metrics\":{\"JVMHeapMemory\":77}," \
+                   "\"Task Metrics\":{\"Executor Run Time\":50" #n                                                           \
+                   ",\"Input Metrics\":{\"Bytes Read\":2048,\"Records Read\":1}}}"
+
+static const char *const lines[] = {
+        "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"4.3.0\"}",
+        "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":1,\"Executor Resource Requests\":{"
+        "\"cores\":{\"Resource Name\":\"cores\",\"Amount\":2,\"Discovery Script\":\"\",\"Vendor\":\"\"}},\"Task Resource "
+        "Requests\":{\"cpus\":{\"Resource Name\":\"cpus\",\"Amount\":1.5}}}",
+        "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"JVM Information\":{\"Java Home\":\"/j\"},\"Spark Properties\":{"
+        "\"spark.a\":\"b\"},\"System Properties\":{\"c\":\"d\"},\"Classpath Entries\":{}}",
+        "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"name\",\"App ID\":\"app-1\",\"Timestamp\":900,"
+        "\"User\":\"me\",\"App Attempt ID\":\"2\"}",
+        "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":950,\"Executor ID\":\"1\",\"Executor Info\":{\"Host\":\"h\","
+        "\"Total Cores\":3,\"Log Urls\":{\"stdout\":\"http://h/1\"}}}",
+        "{\"Event\":\"SparkListenerBlockManagerAdded\",\"Block Manager ID\":{\"Executor ID\":\"1\",\"Host\":\"h\",\"Port\":7},"
+        "\"Maximum Memory\":99,\"Timestamp\":960,\"Maximum Onheap Memory\":99,\"Maximum Offheap Memory\":0}",
+        "{\"Event\":\"org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded\",\"time\":970,\"processId\":\"am\",\"info\":{\"hostPort\":"
+        "\"h:1\",\"cores\":1,\"logUrlInfo\":{\"stderr\":\"u\"}}}",
+        "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":7,\"Submission Time\":990,\"Stage Infos\":[" STAGE_INFO
+        "}],\"Stage IDs\":[3],\"Properties\":{\"spark.job.description\":\"what\",\"spark.jobGroup.id\":\"g\","
+        "\"spark.job.tags\":\"x,y\"}}",
+        "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":" STAGE_INFO
+        "},\"Properties\":{\"spark.job.description\":\"what\"}}",
+        TASK_START(0),
+        TASK_START(1),
+        TASK_START(2),
+        TASK_END(0, "{\"Reason\":\"Success\"}"),
+        TASK_END(1, "{\"Reason\":\"ExceptionFailure\",\"Class Name\":\"X\",\"Description\":\"d\",\"Stack Trace\":[],"
+                    "\"Full Stack Trace\":\"X: d\",\"Accumulator Updates\":[]}"),
+        "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":{\"Executor ID\":\"1\","
+        "\"Host\":\"h\",\"Port\":7},\"Block ID\":\"rdd_5_0\",\"Storage Level\":{\"Use Disk\":false,\"Use Memory\":true,"
+        "\"Deserialized\":true,\"Replication\":1},\"Memory Size\":10,\"Disk Size\":0}}",
+        TASK_END(2, "{\"Reason\":\"TaskKilled\",\"Kill Reason\":\"bored\",\"Accumulator Updates\":[]}"),
+        "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"1\",\"Stage ID\":3,\"Stage Attempt ID\":0,"
+        "\"Executor Metrics\":{\"JVMHeapMemory\":88}}",
+        "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":" STAGE_INFO
+        ",\"Completion Time\":2000,\"Failure Reason\":\"bad luck\",\"Accumulables\":[{\"ID\":9,\"Name\":\"rows\","
+        "\"Value\":\"7\"}]}}",
+        "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":7,\"Completion Time\":2100,\"Job Result\":{\"Result\":\"JobFailed\","
+        "\"Exception\":{\"Message\":\"it failed\",\"Stack Trace\":[]}}}",
+        "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":2200,\"Executor ID\":\"1\",\"Removed Reason\":\"gone\"}",
+        "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":2300,\"ExitCode\":3}",
+};
+
+static void snapshot_test_on_event(void *owner, const struct log_event *e)
+{
+        status_on_log_event(owner, e);
+}
+
+static void snapshot_test_on_damaged(void *owner, size_t line, const char *problem)
+{
+        fail_msg("line %zu: %s", line, problem);
+}
+
+/* Returns the status after the first @n lines. */
+static struct status *snapshot_test_status(size_t n)
+{
+        struct status *s = status_new(NULL);
+        struct event_reader *reader = event_reader_new(&(struct event_reader_options){
+                .on_event = snapshot_test_on_event, .on_damaged = snapshot_test_on_damaged, .owner = s});
+        for (size_t i = 0; i < n; i++) {
+                size_t room, length = strlen(lines[i]);
+                char *to = event_reader_room(reader, &room);
+                assert_true(length + 1 <= room);
+                memcpy(to, lines[i], length);
+                to[length] = '\n';
+                event_reader_filled(reader, length + 1);
+        }
+        event_reader_end(reader, false);
+        assert_int_equal(event_reader_counts(reader).unknown, 0);
+        event_reader_free(reader);
+        return s;
+}
+
+static void keeps_everything_at_each_moment(void **state)
+{
+        for (size_t n = 0; n <= ARRAY_SIZE(lines); n++) {
+                CASE_LABEL("after %zu lines", n);
+                _cleanup_(buf_deinit) struct buf first = BUF_INIT, second = BUF_INIT;
+                struct status *s = snapshot_test_status(n);
+                status_snapshot_put(s, &first);
+                struct status *back = status_snapshot_get(first.data, first.len);
+                assert_non_null(back);
+                status_snapshot_put(back, &second);
+                assert_int_equal(first.len, second.len);
+                assert_memory_equal(first.data, second.data, first.len);
+                status_free(s);
+                status_free(back);
+        }
+}
+
+static void restores_entities(void **state)
+{
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct status *s = snapshot_test_status(ARRAY_SIZE(lines));
+        status_snapshot_put(s, &bytes);
+        status_free(s);
+        s = status_snapshot_get(bytes.data, bytes.len);
+        assert_string_equal(s->application.attempt_id, "2");
+        assert_string_equal(strmap_get(&s->application.spark_properties, "spark.a"), "b");
+        const struct status_job *job = status_find_job(s, 7);
+        assert_string_equal(job->description, "what");
+        assert_string_equal(job->failure, "it failed");
+        assert_int_equal(job->tags.len, 2);
+        const struct status_stage *stage = status_find_stage(s, 3, 0);
+        assert_ptr_equal(stage->jobs.data[0].job, job);
+        assert_string_equal(stage->failure, "bad luck");
+        assert_string_equal(stage->rdds.data[0].outer_scope->name, "outer");
+        assert_int_equal(stage->peaks.values[0], 88);
+        struct status_task task;
+        status_get_task(s, stage, task_columns_find(&stage->columns, 1), &task);
+        assert_string_equal(task.host, "h");
+        assert_string_equal(task.note->error, "X: d");
+        assert_string_equal(task.note->accumulables[0].value, "7");
+        assert_int_equal(task.metrics.executor_run_ms, 501);
+        assert_string_equal(status_find_executor(s, "1")->removed_reason, "gone");
+        assert_string_equal(s->processes.data[0]->id, "am");
+        assert_true(s->profiles.data[0].task_cpus == 1.5);
+        status_free(s);
+}
+
+static void restores_many_tasks(void **state)
+{
+        static const struct executor_ref executor = {.id = "1", .host = "h"};
+        struct status *s = status_new(&(struct status_options){.retained_tasks = 4000});
+        struct stage_submitted submitted = {.stage = {.id = 1, .name = "s", .tasks = 9000, .submission_ms = 1}};
+        status_on_stage_submitted(s, &submitted);
+        for (int64_t i = 0; i < 9000; i++) {
+                struct task_info info = {
+                        .id = i, .launch_ms = 1000 + i, .executor = &executor, .stage_id = 1, .index = (int)i};
+                status_on_task_start(s, &(struct task_start){.info = info});
+                if (i % 100 == 3 && i > 8000)
+                        continue; /* it never ends */
+                struct task_end end = {.info = info, .finish_ms = 2000 + 3 * i, .state = TASK_SUCCEEDED};
+                end.metrics.executor_run_ms = i * 77;
+                status_on_task_end(s, &end);
+        }
+        _cleanup_(buf_deinit) struct buf first = BUF_INIT, second = BUF_INIT;
+        status_snapshot_put(s, &first);
+        struct status *back = status_snapshot_get(first.data, first.len);
+        assert_non_null(back);
+        const struct status_stage *a = s->stages.data[0], *b = back->stages.data[0];
+        static const double halves[] = {0, 0.5, 1};
+        int64_t of_a[3], of_b[3];
+        assert_int_equal(task_columns_quantiles(&a->columns, TASK_METRIC(executor_run_ms), halves, of_a, 3),
+                         task_columns_quantiles(&b->columns, TASK_METRIC(executor_run_ms), halves, of_b, 3));
+        assert_memory_equal(of_a, of_b, sizeof(of_a));
+        for (size_t row = 0; row < a->columns.n_rows; row++) {
+                assert_int_equal(task_columns_is_removed(&a->columns, row), task_columns_is_removed(&b->columns, row));
+                if (!task_columns_is_removed(&a->columns, row))
+                        for (int c = 0; c < TASK_COLUMNS; c++)
+                                assert_int_equal(task_columns_value(&a->columns, row, c),
+                                                 task_columns_value(&b->columns, row, c));
+        }
+        status_snapshot_put(back, &second);
+        assert_int_equal(first.len, second.len);
+        assert_memory_equal(first.data, second.data, first.len);
+        status_free(s);
+        status_free(back);
+}
+
+/* The head's last 16 bytes are the length of the body and its checksum. */
+enum { HEAD = 40, CHECKSUM_AT = 32 };
+
+static void refuses_damage(void **state)
+{
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct status *s = snapshot_test_status(ARRAY_SIZE(lines));
+        status_snapshot_put(s, &bytes);
+        status_free(s);
+        for (size_t i = 0; i < bytes.len; i += 3) {
+                bytes.data[i] ^= 1;
+                assert_null(status_snapshot_get(bytes.data, bytes.len));
+                bytes.data[i] ^= 1;
+                assert_null(status_snapshot_get(bytes.data, i));
+        }
+        /* With a right checksum: nothing is read beyond the end, whatever lengths say. */
+        for (size_t i = HEAD; i + 4 <= bytes.len; i++) {
+                char old[4];
+                memcpy(old, bytes.data + i, 4);
+                memset(bytes.data + i, 0x7f, 4);
+                uint64_t checksum = XXH3_64bits(bytes.data + HEAD, bytes.len - HEAD);
+                memcpy(bytes.data + CHECKSUM_AT, &checksum, sizeof(checksum));
+                status_free(status_snapshot_get(bytes.data, bytes.len));
+                memcpy(bytes.data + i, old, 4);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(keeps_everything_at_each_moment),
+                cmocka_unit_test(restores_entities),
+                cmocka_unit_test(restores_many_tasks),
+                cmocka_unit_test(refuses_damage),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
