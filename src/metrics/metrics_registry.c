@@ -16,10 +16,6 @@
 /* After so many ticks without a reader or an update a rate of 15 minutes is 0 in a double's precision. */
 #define MAX_TICKS 10000
 
-struct metric_counter {
-        int64_t count; /* atomic */
-};
-
 struct metric_meter {
         pthread_mutex_t lock;
         int64_t count, uncounted; /* atomic */
@@ -77,12 +73,10 @@ void metrics_registry_free(struct metrics_registry *r)
                 return;
         for (size_t i = 0; i < r->metrics.len; i++) {
                 struct registered_metric *m = &r->metrics.data[i];
-                if (m->kind == METRIC_METER)
-                        pthread_mutex_destroy(&((struct metric_meter *)m->metric)->lock);
-                if (m->kind == METRIC_TIMER)
-                        pthread_mutex_destroy(&((struct metric_timer *)m->metric)->meter.lock);
-                if (m->kind == METRIC_HISTOGRAM || m->kind == METRIC_TIMER)
-                        metric_histogram_deinit(m->metric); /* the first member of a timer */
+                struct metric_timer *timer = m->kind == METRIC_TIMER ? m->metric : NULL;
+                pthread_mutex_destroy(timer ? &timer->meter.lock : &((struct metric_meter *)m->metric)->lock);
+                if (timer)
+                        metric_histogram_deinit(&timer->histogram);
                 free(m->metric);
                 free(m->name);
         }
@@ -107,8 +101,6 @@ static void metric_meter_init(struct metric_meter *m, int64_t now)
 
 static void *metric_new(enum metric_kind kind, int64_t now)
 {
-        if (kind == METRIC_COUNTER)
-                return new0(struct metric_counter);
         if (kind == METRIC_METER) {
                 struct metric_meter *m = new0(struct metric_meter);
                 metric_meter_init(m, now);
@@ -116,8 +108,7 @@ static void *metric_new(enum metric_kind kind, int64_t now)
         }
         struct metric_timer *t = new0(struct metric_timer);
         metric_histogram_init(&t->histogram, now);
-        if (kind == METRIC_TIMER)
-                metric_meter_init(&t->meter, now);
+        metric_meter_init(&t->meter, now);
         return t;
 }
 
@@ -137,16 +128,6 @@ static void *registry_find_or_create(struct metrics_registry *r, const char *nam
         return found;
 }
 
-struct metric_counter *metrics_registry_counter(struct metrics_registry *r, const char *name)
-{
-        return registry_find_or_create(r, name, METRIC_COUNTER, 0);
-}
-
-struct metric_histogram *metrics_registry_histogram(struct metrics_registry *r, const char *name, int64_t now)
-{
-        return registry_find_or_create(r, name, METRIC_HISTOGRAM, now);
-}
-
 struct metric_meter *metrics_registry_meter(struct metrics_registry *r, const char *name, int64_t now)
 {
         return registry_find_or_create(r, name, METRIC_METER, now);
@@ -159,16 +140,8 @@ struct metric_timer *metrics_registry_timer(struct metrics_registry *r, const ch
 
 /* --------------------------------------------------------------------------------------------------------- updates */
 
-void metric_counter_add(struct metric_counter *c, int64_t n)
+static void metric_histogram_update(struct metric_histogram *h, int64_t value, int64_t now)
 {
-        if (c)
-                __atomic_add_fetch(&c->count, n, __ATOMIC_RELAXED);
-}
-
-void metric_histogram_update(struct metric_histogram *h, int64_t value, int64_t now)
-{
-        if (!h)
-                return;
         pthread_mutex_lock(&h->lock);
         h->count++;
         metrics_reservoir_update(&h->reservoir, value, now);
@@ -222,17 +195,6 @@ void metrics_registry_add_source(struct metrics_registry *r, metrics_source_fn *
         pthread_mutex_unlock(&r->lock);
 }
 
-void metrics_registry_remove_sources(struct metrics_registry *r, const void *owner)
-{
-        pthread_mutex_lock(&r->lock);
-        size_t n = 0;
-        for (size_t i = 0; i < r->sources.len; i++)
-                if (r->sources.data[i].owner != owner)
-                        r->sources.data[n++] = r->sources.data[i];
-        r->sources.len = n;
-        pthread_mutex_unlock(&r->lock);
-}
-
 static void metric_histogram_read(struct metric_histogram *h, struct metric_sample *out)
 {
         pthread_mutex_lock(&h->lock);
@@ -264,14 +226,10 @@ void metrics_registry_snapshot(struct metrics_registry *r, int64_t now, struct m
         for (size_t i = 0; i < r->metrics.len; i++) {
                 const struct registered_metric *m = &r->metrics.data[i];
                 struct metric_sample sample = {.kind = m->kind};
-                if (m->kind == METRIC_COUNTER)
-                        sample.value = __atomic_load_n(&((struct metric_counter *)m->metric)->count, __ATOMIC_RELAXED);
-                if (m->kind == METRIC_METER)
-                        metric_meter_read(m->metric, now, &sample);
-                if (m->kind == METRIC_TIMER)
-                        metric_meter_read(&((struct metric_timer *)m->metric)->meter, now, &sample);
-                if (m->kind == METRIC_HISTOGRAM || m->kind == METRIC_TIMER)
-                        metric_histogram_read(m->metric, &sample);
+                struct metric_timer *timer = m->kind == METRIC_TIMER ? m->metric : NULL;
+                metric_meter_read(timer ? &timer->meter : m->metric, now, &sample);
+                if (timer)
+                        metric_histogram_read(&timer->histogram, &sample);
                 metrics_add(out, m->name, &sample);
         }
         pthread_mutex_unlock(&r->lock);
