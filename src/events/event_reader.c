@@ -380,6 +380,35 @@ static bool event_reader_read_stage_executor_metrics(struct event_reader *r, str
         return json_read_object(c, &JSON_FIELDS(fields), BEGIN_EVENT(r, stage_executor_metrics, .executor_id = ""), r);
 }
 
+/* Reads the metrics of an executor in all stages: its own peaks. */
+static bool event_reader_read_executor_peaks(struct json_cursor *c, void *base, void *context)
+{
+        static const struct json_field fields[] = {JSON_FIELD_OBJECT(
+                &event_reader_peak_fields, offsetof(struct stage_executor_metrics, peaks), "Executor Metrics")};
+        static const struct json_fields table = JSON_FIELDS(fields);
+        struct executor_peaks *peaks = base;
+        for (bool more = json_begin_array(c); more; more = json_next_element(c)) {
+                struct stage_executor_metrics one = {.peaks = {{-1}}};
+                if (!json_read_object(c, &table, &one, context))
+                        return false;
+                for (size_t i = 0; i < EXECUTOR_PEAKS; i++)
+                        peaks->values[i] = MAX(peaks->values[i], one.peaks.values[i]);
+        }
+        return !c->problem;
+}
+
+static bool event_reader_read_executor_metrics(struct event_reader *r, struct json_cursor *c)
+{
+        static const struct json_field fields[] = {
+                JSON_FIELD(TEXT, struct stage_executor_metrics, executor_id, "Executor ID"),
+                JSON_FIELD_CALL(event_reader_read_executor_peaks, offsetof(struct stage_executor_metrics, peaks),
+                                "Executor Metrics Updated"),
+        };
+        return json_read_object(
+                c, &JSON_FIELDS(fields),
+                BEGIN_EVENT(r, stage_executor_metrics, .executor_id = "", .stage_id = -1, .peaks = {{-1}}), r);
+}
+
 static bool event_reader_read_process_added(struct event_reader *r, struct json_cursor *c)
 {
         static const struct json_field info_fields[] = {
@@ -442,7 +471,7 @@ static const struct event_class event_classes[] = {
         {"SparkListenerResourceProfileAdded", event_reader_read_resource_profile_added},
         {"org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded", event_reader_read_process_added},
         /* Known, and nothing shows them. */
-        {"SparkListenerExecutorMetricsUpdate", NULL},
+        {"SparkListenerExecutorMetricsUpdate", event_reader_read_executor_metrics},
         {"org.apache.spark.scheduler.SparkListenerSpeculativeTaskSubmitted", NULL},
         {"org.apache.spark.scheduler.SparkListenerUnschedulableTaskSetAdded", NULL},
         {"org.apache.spark.scheduler.SparkListenerUnschedulableTaskSetRemoved", NULL},

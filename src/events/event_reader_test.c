@@ -353,6 +353,13 @@ static void returns_every_event_as_written(void **state)
 static void check_genuine_task(const struct log_event *e)
 {
         const struct task_end *t = &e->task_end;
+        if (e->type == EVENT_stage_executor_metrics) { /* of an executor: the greatest of its stages */
+                assert_string_equal(e->stage_executor_metrics.executor_id, "driver");
+                assert_int_equal(e->stage_executor_metrics.stage_id, -1);
+                assert_int_equal(e->stage_executor_metrics.peaks.values[0], 9);
+                assert_int_equal(e->stage_executor_metrics.peaks.values[PEAK_MINOR_GCS], 5);
+                return;
+        }
         assert_int_equal(e->type, EVENT_task_end);
         assert_int_equal(t->state, TASK_SUCCEEDED);
         assert_int_equal(t->presence, METRICS_PRESENT);
@@ -384,9 +391,13 @@ static void reads_what_only_spark_writes(void **state)
                 "{\"ID\":4,\"Name\":\"lines\",\"Update\":\"10\",\"Value\":[1,2],\"Internal\":false}]},"
                 "\"Task Executor Metrics\":{\"JVMHeapMemory\":123,\"ConcurrentGCTime\":5},"
                 "\"Task Metrics\":{\"JVM GC Time\":17,\"Shuffle Read Metrics\":{\"Push Based Shuffle\":"
-                "{\"Merged Local Chunks Fetched\":4}}}}\n");
+                "{\"Merged Local Chunks Fetched\":4}}}}\n"
+                "{\"Event\":\"SparkListenerExecutorMetricsUpdate\",\"Executor ID\":\"driver\",\"Metrics Updated\":[],"
+                "\"Executor Metrics Updated\":[{\"Stage ID\":-1,\"Stage Attempt ID\":-1,\"Executor Metrics\":"
+                "{\"JVMHeapMemory\":9,\"MinorGCCount\":4}},{\"Executor Metrics\":{\"JVMHeapMemory\":7,"
+                "\"MinorGCCount\":5}}]}\n");
         assert_int_equal(t.n_damaged, 0);
-        assert_int_equal(t.n_events, 1);
+        assert_int_equal(t.n_events, 2);
         reading_deinit(&t);
 }
 

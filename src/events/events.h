@@ -92,6 +92,8 @@ enum {
         PEAK_ON_HEAP_STORAGE = 4,
         PEAK_ON_HEAP_UNIFIED = 6,
         PEAK_OTHER_RESIDENT = 15, /* "ProcessTreeOtherRSSMemory" */
+        PEAK_MINOR_GCS = 16,
+        PEAK_TOTAL_GC_MS = 20,
         EXECUTOR_PEAKS = 23,
 };
 struct executor_peaks {

@@ -69,6 +69,11 @@ void status_on_application_end(struct status *s, const struct application_end *e
         s->application.end_ms = e->ms;
         s->application.has_ended = true;
         s->application.exit_code = e->exit_code;
+        struct status_executor *driver = status_find_executor(s, "driver");
+        if (driver && !s->options.is_live) { /* as Spark's history: the driver's part is the whole application */
+                driver->duration_ms = e->ms - s->application.start_ms;
+                driver->gc_ms = driver->peaks.values[PEAK_TOTAL_GC_MS];
+        }
         status_close_stages(s);
 }
 

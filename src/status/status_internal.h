@@ -27,6 +27,20 @@ static inline size_t status_excess(size_t n, size_t limit)
 /* Raises each of @peaks to at least that of @with. */
 void status_raise_peaks(struct executor_peaks *peaks, const struct executor_peaks *with);
 
+/* False for the peaks of an executor that has reported none: the first one is -1 in logs of Spark. */
+static inline bool status_peaks_are_known(const struct executor_peaks *peaks)
+{
+        return peaks->values[0] >= 0;
+}
+
+static inline void status_raise_executor_peaks(struct status_executor *x, const struct executor_peaks *peaks)
+{
+        if (!status_peaks_are_known(peaks))
+                return;
+        status_raise_peaks(&x->peaks, peaks);
+        x->has_peaks = true;
+}
+
 void status_copy_map(struct strmap *to, const struct strmap *from);
 
 void status_job_free(struct status_job *job);

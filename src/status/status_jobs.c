@@ -293,6 +293,8 @@ static void status_end_stage_exclusions(struct status *s, const struct status_st
         for (size_t i = 0; i < s->executors.len; i++) {
                 struct status_executor *x = s->executors.data[i];
                 size_t to = 0;
+                if (!x->is_active) /* as in Spark, a dead one stays as it was */
+                        continue;
                 for (size_t k = 0; k < x->excluded_in_stages.len; k++)
                         if (x->excluded_in_stages.data[k] != stage->id)
                                 x->excluded_in_stages.data[to++] = x->excluded_in_stages.data[k];

@@ -271,10 +271,10 @@ static void status_end_on_executor(struct status_executor *x, const struct task_
         x->failed_tasks += o->failed;
         x->duration_ms += e->finish_ms - e->info.launch_ms;
         x->peak_task_memory = MAX(x->peak_task_memory, m->peak_execution_memory);
-        if (unlikely(e->detail && e->detail->peaks)) {
-                status_raise_peaks(&x->peaks, e->detail->peaks);
-                x->has_peaks = true;
-        }
+        if (unlikely(e->detail && e->detail->peaks))
+                status_raise_executor_peaks(x, e->detail->peaks);
+        else
+                x->has_peaks = true; /* all zero */
         if (!o->has_metrics || o->resubmitted)
                 return;
         x->gc_ms += m->jvm_gc_ms;
@@ -309,6 +309,8 @@ static void status_end_on_stage_executor(struct status_executor_stage *x, const 
 static void status_raise_stage_peaks(struct status_stage *stage, uint32_t executor, const struct executor_peaks *peaks)
 {
         struct status_executor_stage *x = status_stage_executor(stage, executor);
+        if (!status_peaks_are_known(peaks))
+                return;
         struct executor_peaks *mine = (struct executor_peaks *)x->peaks;
         if (!mine) {
                 mine = arena_alloc(&stage->texts, sizeof(*mine));
@@ -360,7 +362,7 @@ static void status_end_in_stage(struct status *s, struct status_stage *stage, co
                 status_add_metrics(stage, e);
 }
 
-void status_on_task_end(struct status *s, const struct task_end *e)
+static void status_end_task(struct status *s, const struct task_end *e)
 {
         const struct status_outcome o = status_outcome_of(e);
         struct status_stage *stage = status_stage_of_task(s, &e->info);
@@ -385,24 +387,38 @@ void status_on_task_end(struct status *s, const struct task_end *e)
         } else if (stage->columns.n_retained == stage->columns.n_rows && !s->options.without_details) {
                 s->totals.unknown_ends++;
         }
-        if (!s->options.without_details)
-                status_end_on_stage_executor(status_stage_executor(stage, x->number), e, &o);
-        if (unlikely(e->detail && e->detail->peaks))
-                status_raise_stage_peaks(stage, x->number, e->detail->peaks);
+        if (!s->options.without_details) {
+                static const struct executor_peaks zero = {0};
+                struct status_executor_stage *part = status_stage_executor(stage, x->number);
+                status_end_on_stage_executor(part, e, &o);
+                if (unlikely(e->detail && e->detail->peaks))
+                        status_raise_stage_peaks(stage, x->number, e->detail->peaks);
+                else if (unlikely(!part->peaks))
+                        status_raise_stage_peaks(stage, x->number, &zero);
+        }
         status_end_in_stage(s, stage, e, &o, error);
         status_end_in_jobs(s, stage, e, &o, error);
         if (!status_stage_is_live(stage) && !stage->active_tasks)
                 task_columns_finish(&stage->columns);
 }
 
+void status_on_task_end(struct status *s, const struct task_end *e)
+{
+        if (likely(s->options.is_live || task_end_has_metrics(e)))
+                return status_end_task(s, e);
+        /* As in Spark's history: missing metrics are zero. */
+        struct task_end with_metrics = *e;
+        with_metrics.presence = METRICS_PRESENT;
+        memset(&with_metrics.metrics, 0, sizeof(with_metrics.metrics));
+        status_end_task(s, &with_metrics);
+}
+
 void status_on_stage_executor_metrics(struct status *s, const struct stage_executor_metrics *e)
 {
         struct status_stage *stage = status_find_stage(s, e->stage_id, e->stage_attempt);
         struct status_executor *x = status_find_executor(s, e->executor_id);
-        if (x) {
-                status_raise_peaks(&x->peaks, &e->peaks);
-                x->has_peaks = true;
-        }
+        if (x)
+                status_raise_executor_peaks(x, &e->peaks);
         if (stage && x)
                 status_raise_stage_peaks(stage, x->number, &e->peaks);
 }

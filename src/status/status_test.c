@@ -543,6 +543,71 @@ static void random_worlds_keep_the_invariants(void **state)
         }
 }
 
+static void history_gives_lost_tasks_zero_metrics(void **state)
+{
+        static const struct {
+                const char *label;
+                bool is_live, has_metrics;
+        } rows[] = {{"live", true, false}, {"history", false, true}};
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                CASE_LABEL("%s", rows[i].label);
+                struct status *s = status_new(&(struct status_options){.is_live = rows[i].is_live});
+                struct status_task t;
+                submit(s, 3, 0, 2);
+                run(s, task(1, 3, 0), TASK_EXECUTOR_LOST, NULL);
+                status_get_task(s, status_find_stage(s, 3, 0), 0, &t);
+                assert_int_equal(t.has_metrics, rows[i].has_metrics);
+                status_free(s);
+        }
+}
+
+static void knows_peaks_only_from_executors_that_reported(void **state)
+{
+        struct status *s = status_new(NULL);
+        struct task_detail unknown = {.peaks = &(struct executor_peaks){{-1}}};
+        submit(s, 3, 0, 2);
+        run(s, task(1, 3, 0), TASK_SUCCEEDED, &unknown);
+        struct status_executor *x = status_find_executor(s, "1");
+        const struct status_stage *stage = status_find_stage(s, 3, 0);
+        assert_false(x->has_peaks);
+        assert_false(stage->has_peaks);
+        assert_null(stage->executors.data[0].peaks);
+        run(s, task(2, 3, 1), TASK_SUCCEEDED, NULL); /* all zero, as in old logs */
+        assert_true(x->has_peaks);
+        assert_true(stage->has_peaks);
+        assert_non_null(stage->executors.data[0].peaks);
+        status_free(s);
+}
+
+static void the_driver_of_an_ended_application_lasted_as_long(void **state)
+{
+        struct status *s = status_new(NULL);
+        status_on_application_start(s, &(struct application_start){.id = "a", .name = "a", .user = "u", .ms = 1000});
+        status_on_block_manager_added(s, &(struct block_manager_added){.manager = {"driver", "h", 1}, .ms = 1001});
+        struct stage_executor_metrics metrics = {.executor_id = "driver", .stage_id = -1};
+        metrics.peaks.values[PEAK_TOTAL_GC_MS] = 70;
+        status_on_stage_executor_metrics(s, &metrics);
+        status_on_application_end(s, &(struct application_end){.ms = 5000});
+        assert_int_equal(status_find_executor(s, "driver")->duration_ms, 4000);
+        assert_int_equal(status_find_executor(s, "driver")->gc_ms, 70);
+        status_free(s);
+}
+
+static void dead_executors_stay_excluded_in_stages(void **state)
+{
+        struct status *s = status_new(NULL);
+        submit(s, 3, 0, 2);
+        status_on_executor_added(s, &(struct executor_added){.id = "1", .host = "h1", .ms = 1});
+        status_on_executor_added(s, &(struct executor_added){.id = "2", .host = "h2", .ms = 1});
+        for (int i = 1; i <= 2; i++)
+                status_on_exclusion_changed(s, &(struct exclusion_changed){.id = i == 1 ? "1" : "2", .stage_id = 3});
+        status_on_executor_removed(s, &(struct executor_removed){.id = "1", .ms = 2, .reason = "lost"});
+        complete(s, 3, 0, 2, NULL);
+        assert_int_equal(status_find_executor(s, "1")->excluded_in_stages.len, 1);
+        assert_int_equal(status_find_executor(s, "2")->excluded_in_stages.len, 0);
+        status_free(s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -558,6 +623,10 @@ int main(void)
                 cmocka_unit_test(corrects_counts_after_lost_ends),
                 cmocka_unit_test(counts_speculative_attempts),
                 cmocka_unit_test(random_worlds_keep_the_invariants),
+                cmocka_unit_test(history_gives_lost_tasks_zero_metrics),
+                cmocka_unit_test(knows_peaks_only_from_executors_that_reported),
+                cmocka_unit_test(the_driver_of_an_ended_application_lasted_as_long),
+                cmocka_unit_test(dead_executors_stay_excluded_in_stages),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,9 @@ static int64_t task_select_order(const struct task_keys *k, int64_t value, int64
                 return status < TASK_ROW_SUCCESS ? -1 : value;
         if (k->column < TASK_METRICS)
                 return value;
-        return !has_metrics ? -1 : status == TASK_ROW_SUCCESS ? value : -value - 1;
+        if (!has_metrics)
+                return -1;
+        return status == TASK_ROW_SUCCESS || k->column >= TASK_COLUMNS ? value : -value - 1;
 }
 
 /* Reads the keys of a chunk's rows that count, and their rows unless @rows is NULL. Returns their number. */

@@ -68,6 +68,15 @@ attempt("lost executor")(outputs.map { kv =>
   kv
 }.count())
 
+// An executor ends while the stage that made its map outputs still runs: they are resubmitted.
+attempt("resubmitted")(sc.parallelize(1 to 6, 6).map { i =>
+  if (i == 6) {
+    Thread.sleep(3000)
+    if (new java.io.File(dir + "/resubmit").createNewFile()) Runtime.getRuntime.halt(3)
+  }
+  (i % 3, i)
+}.reduceByKey(_ + _, 2).count())
+
 // A job that is cancelled: killed tasks with a reason.
 val late = new Thread(() => { Thread.sleep(1500); sc.cancelAllJobs() })
 late.start()

@@ -8,12 +8,14 @@ static const char *api_runtime_text(const struct status_application *a, const ch
         return text ? text : "";
 }
 
-/* A list of pairs. @redactor NULL: as they are. */
+/* A list of pairs, by keys. @redactor NULL: as they are. */
 static void api_put_pairs(struct json_out *j, const char *name, const struct strmap *map,
                           const struct redactor *redactor)
 {
         json_list(j, name);
-        for (struct strmap_entry *e = NULL; (e = strmap_next(map, e));) {
+        _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(map);
+        for (size_t i = 0; i < map->count; i++) {
+                const struct strmap_entry *e = sorted[i];
                 json_list(j, NULL);
                 json_text(j, NULL, e->key);
                 json_text(j, NULL, redactor ? redactor_value(redactor, e->key, e->value) : e->value);

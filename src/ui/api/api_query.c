@@ -114,7 +114,7 @@ static bool api_parse_date(const char *text, int64_t *ms)
 bool api_get_date(struct api_call *c, const char *name, int64_t *ms)
 {
         const char *text = form_get(c->q->query, name);
-        if (!text || api_parse_date(text, ms))
+        if (!text || !*text || api_parse_date(text, ms))
                 return true;
         api_fail(c, 400, "Couldn't parse date: %s", text);
         c->a->type = "application/json";

@@ -278,10 +278,8 @@ void api_serve_stages(struct api_call *c, const char *rest)
                 return api_serve_stage_attempts(c, id);
         if (r == 1)
                 r = api_path_number(&rest, &attempt);
-        if (r < 0)
+        if (r <= 0)
                 api_fail_parameter(c);
-        else if (r == 0)
-                api_fail_path(c);
         else if (!*rest)
                 api_serve_stage_attempt(c, id, attempt);
         else if (strcmp(rest, "/taskSummary") == 0)
@@ -291,5 +289,5 @@ void api_serve_stages(struct api_call *c, const char *rest)
         else if (strcmp(rest, "/taskTable") == 0)
                 api_serve_task_table(c, status_find_stage(c->s, id, attempt));
         else
-                api_fail_path(c);
+                api_fail_parameter(c);
 }

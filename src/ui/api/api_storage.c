@@ -87,6 +87,8 @@ void api_serve_storage(struct api_call *c, const char *rest)
         int id;
         if (strcmp(rest, "/rdd") == 0)
                 return api_serve_rdd_list(c);
+        if (!*rest && !c->attempt) /* as Spark reads this path */
+                return api_fail(c, 404, "unknown app %s, attempt storage", c->app_id);
         if (!text_starts_with(rest, "/rdd"))
                 return api_fail_path(c);
         rest += 4;

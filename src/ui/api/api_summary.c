@@ -116,7 +116,7 @@ static void api_put_value_quantiles(struct json_out *j, const char *name, int64_
 {
         qsort(values, n, sizeof(*values), api_value_compare);
         json_list(j, name);
-        for (size_t i = 0; i < q->n; i++) {
+        for (size_t i = 0; n > 0 && i < q->n; i++) {
                 double at = MAX(q->values[i], 0.0) * (double)n;
                 json_double(j, NULL, (double)values[at < (double)n ? (size_t)at : n - 1]);
         }
@@ -148,6 +148,7 @@ bool api_put_executor_distributions(struct api_call *c, const char *name, const 
         };
         struct json_out *j = &c->json;
         const size_t n = stage->executors.len;
+        size_t with_peaks = 0;
         if (n == 0)
                 return false;
         int64_t *values = new_array(int64_t, n);
@@ -159,11 +160,12 @@ bool api_put_executor_distributions(struct api_call *c, const char *name, const 
                 api_put_value_quantiles(j, fields[i].name, values, n, q);
         }
         json_begin_in(j, "peakMemoryMetrics");
-        api_put_quantile_names(j, q);
         for (size_t i = 0; i < EXECUTOR_PEAKS; i++) {
+                with_peaks = 0;
                 for (size_t k = 0; k < n; k++)
-                        values[k] = stage->executors.data[k].peaks ? stage->executors.data[k].peaks->values[i] : 0;
-                api_put_value_quantiles(j, executor_peak_names[i], values, n, q);
+                        if (stage->executors.data[k].peaks)
+                                values[with_peaks++] = stage->executors.data[k].peaks->values[i];
+                api_put_value_quantiles(j, executor_peak_names[i], values, with_peaks, q);
         }
         json_end(j);
         json_end(j);

@@ -217,7 +217,8 @@ static const struct api_table_column {
         {"Peak Execution Memory", TASK_METRIC(peak_execution_memory)},
         {"Input Size / Records", TASK_METRIC(input_bytes)},
         {"Output Size / Records", TASK_METRIC(output_bytes)},
-        {"Shuffle Read Blocked Time", TASK_METRIC(shuffle_read.fetch_wait_ms)},
+        {"Shuffle Read Blocked Time", TASK_METRIC(shuffle_read.fetch_wait_ms)}, /* its name before 4.0 */
+        {"Shuffle Read Fetch Wait Time", TASK_METRIC(shuffle_read.fetch_wait_ms)},
         {"Shuffle Read Size / Records", TASK_SHUFFLE_READ_BYTES},
         {"Shuffle Remote Reads", TASK_METRIC(shuffle_read.remote_bytes)},
         {"Write Time", TASK_METRIC(shuffle_write.write_ns)},
@@ -415,23 +416,25 @@ void api_serve_task_table(struct api_call *c, const struct status_stage *stage)
         size_t *rows = new_array(size_t, page.length), n = 0, found = 0;
         if (stage && page.length)
                 n = api_sort_rows(c, stage, &t, &page, rows);
-        if (searches) {
+        const char *filtered = t.total;
+        char number[24];
+        if (searches && n) {
                 for (size_t i = 0; i < n; i++)
                         if (api_task_contains(c, stage, rows[i], t.search))
                                 rows[found++] = rows[i];
                 n = found;
+                snprintf(number, sizeof(number), "%zu", found);
+                filtered = number;
         }
         size_t first = searches ? MIN((size_t)MAX(t.start, 0), n) : 0;
         size_t last = searches ? MIN(first + (size_t)MAX(t.length, 0), n) : n;
-        json_begin(j);
+        json_begin(j); /* in the order of Java's HashMap */
+        json_text(j, "recordsFiltered", filtered);
         json_list(j, "aaData");
         for (size_t i = first; i < last && c->a->body.len < API_MAX_ANSWER; i++)
                 api_put_task(c, NULL, stage, rows[i]);
         json_list_end(j);
-        char filtered[24];
-        snprintf(filtered, sizeof(filtered), "%zu", found);
         json_text(j, "recordsTotal", t.total);
-        json_text(j, "recordsFiltered", searches && found ? filtered : searches && n ? "0" : t.total);
         json_end(j);
         free(rows);
         if (c->a->body.len >= API_MAX_ANSWER)
