@@ -1,0 +1,115 @@
+/*
+ * Measures /api/v1 with one stage of 1,000,000 tasks: milliseconds of CPU time and bytes for each resource of the
+ * stage, and bytes of memory for each task.
+ */
+#include "bench.h"
+
+#include "ui/ui_fixture.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { TASKS = 1000000, EXECUTORS = 20 };
+
+static struct executor_ref executors[EXECUTORS];
+
+static struct task_end bench_end(int64_t id)
+{
+        uint64_t r = object_hash_number((uint64_t)id);
+        struct task_end e = {.info = {.id = id,
+                                      .launch_ms = 1700000000000 + id / 50,
+                                      .executor = &executors[id % EXECUTORS],
+                                      .stage_id = 3,
+                                      .index = (int32_t)id,
+                                      .partition = (int32_t)id},
+                             .state = id % 1000 == 7 ? TASK_FAILED : TASK_SUCCEEDED,
+                             .metrics = {.executor_run_ms = 400 + (int64_t)(r % 200),
+                                         .executor_cpu_ns = 390000000 + (int64_t)(r % 90000000),
+                                         .executor_deserialize_ms = (int64_t)(r % 9),
+                                         .executor_deserialize_cpu_ns = 900000 + (int64_t)(r % 100000),
+                                         .result_size = 1500 + (int64_t)(r % 3),
+                                         .peak_execution_memory = 16 << 20,
+                                         .input_bytes = 134217728 + (int64_t)(r % 1000000),
+                                         .input_records = 100000 + (int64_t)(r % 1000),
+                                         .shuffle_write = {.bytes = 3000000 + (int64_t)(r % 10000),
+                                                           .records = 1000,
+                                                           .write_ns = 900000 + (int64_t)(r % 50000)}}};
+        e.finish_ms = e.info.launch_ms + e.metrics.executor_run_ms + (int64_t)(r % 17);
+        return e;
+}
+
+static void bench_feed(struct status *s)
+{
+        static const struct task_detail failure = {.class_name = "firesteel.UserError", .description = "a bad row"};
+        struct stage_info stage = {.id = 3, .name = "count at a.c:1", .tasks = TASKS, .submission_ms = 1};
+        status_on_job_start(s, &(struct job_start){.id = 1, .ms = 1, .stages = &stage, .n_stages = 1});
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = stage});
+        for (int64_t id = 0; id < TASKS; id++) {
+                struct task_end e = bench_end(id);
+                e.detail = e.state == TASK_FAILED ? &failure : NULL;
+                status_on_task_start(s, &(struct task_start){.info = e.info});
+                status_on_task_end(s, &e);
+        }
+        stage.completion_ms = 2;
+        status_on_stage_completed(s, &(struct stage_completed){.stage = stage});
+}
+
+static double bench_seconds(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int main(void)
+{
+        static const char *const requests[][2] = {
+                {"/stages", ""},
+                {"/stages", "withSummaries=true"},
+                {"/stages/3", "details=false"},
+                {"/stages/3/0", "details=false&withSummaries=true"},
+                {"/stages/3/0/taskSummary", ""},
+                {"/stages/3/0/taskSummary", "quantiles=0,0.01,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,0.99,1"},
+                {"/stages/3/0/taskList", ""},
+                {"/stages/3/0/taskList", "offset=999900&length=100"},
+                {"/stages/3/0/taskList", "sortBy=runtime&length=100"},
+                {"/stages/3/0/taskList", "sortBy=-runtime&length=100"},
+                {"/stages/3/0/taskList", "sortBy=runtime&offset=500000&length=100"},
+                {"/stages/3/0/taskList", "status=failed&length=100"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Index"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Scheduler Delay"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Host"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Launch Time"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Errors"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Shuffle Read Size / Records"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Index&search[value]=bad row"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Index&search[value]=host-7"},
+                {"/stages/3/0", "taskStatus=failed"},
+                {"/jobs", ""},
+                {"/executors", ""},
+        };
+        struct ui_fixture f;
+        ui_fixture_begin(&f, true);
+        f.status->options.retained_tasks = 2 * TASKS;
+        for (int i = 0; i < EXECUTORS; i++)
+                executors[i] = (struct executor_ref){.id = mem_printf("%d", i), .host = mem_printf("host-%d", i)};
+        bench_feed(f.status);
+        printf("%.1f bytes of memory a task\n", (double)status_task_bytes(f.status) / TASKS);
+        for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+                char path[128], query[256];
+                double best = 1e9;
+                snprintf(path, sizeof(path), "/api/v1/applications/app-1%s", requests[i][0]);
+                snprintf(query, sizeof(query), "%s%s", requests[i][1],
+                         strstr(path, "taskTable") ? "&numTasks=1000000&order[0][dir]=desc&start=0&length=100" : "");
+                for (int k = 0; k < 3; k++) {
+                        double before = bench_seconds();
+                        ui_fixture_ask(&f, path, query);
+                        best = MIN(best, bench_seconds() - before);
+                }
+                printf("%7.1f ms %9zu bytes  %s?%s\n", best * 1e3, f.answer.body.len, requests[i][0], requests[i][1]);
+                if (f.answer.status != 200)
+                        printf("status %d: %s\n", f.answer.status, buf_text(&f.answer.body));
+        }
+        ui_fixture_end(&f);
+        return 0;
+}
