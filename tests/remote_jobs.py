@@ -133,6 +133,27 @@ class Jobs:
         self.expect(f"{what}: it is what was to be computed", (found - self.expected, self.expected - found),
                     found == self.expected)
 
+    def check_event_log(self, *settings):
+        self.put("/jobs/logs/other", b"no log\n")
+        words = ["--master", "local[2]", "--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.compress=false",
+                 "--conf", f"spark.eventLog.dir={self.root}/jobs/logs", *settings]
+        for rolling in "true", "false":
+            before = set(self.names("/jobs/logs"))
+            out = self.out()
+            done = self.run(out, *words, "--conf", f"spark.eventLog.rolling.enabled={rolling}")
+            self.check_output(f"an event log here, rolling: {rolling}", done, out)
+            made = sorted(set(self.names("/jobs/logs")) - before)
+            self.expect("… is one log", made, len(made) == 1)
+            path = f"/jobs/logs/{made[0]}"
+            if rolling == "true":
+                app = made[0].removeprefix("eventlog_v2_")
+                names = sorted(self.names(path))
+                self.expect("… with its state and its events", names, names == [f"appstatus_{app}", f"events_1_{app}"])
+                path += f"/events_1_{app}"
+            text = self.read(path)
+            self.expect("… that is complete", text[-500:], text.startswith(b'{"Event":"SparkListenerLogStart"')
+                        and b'"Event":"SparkListenerApplicationEnd"' in text.splitlines()[-1])
+
     def check(self, *settings):
         self.fill()
         for master in ("local[2]", "local-cluster[2,1,1024]"):
@@ -161,6 +182,7 @@ class Jobs:
         out = self.out()
         done = self.run(out, "--master", "local[2]", "--conf", "spark.firesteel.task.isolation=process", *settings)
         self.check_output("tasks in processes of their own", done, out)
+        self.check_event_log(*settings)
         out = self.out()
         done = self.run(out, "--master", "local[2]", *settings, attempts=9)
         names = sorted(self.names(out))

@@ -1,72 +1,13 @@
 """The staging directory of YARN in an S3 bucket: what is uploaded, and how the containers' files are registered."""
-import http.server
 import pathlib
 import sys
-import threading
-import urllib.parse
-from xml.sax.saxutils import escape
 
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_yarn import FakeYarn  # noqa: E402
+from s3_bucket import Bucket, TIME_MS  # noqa: E402
 from yarn_test import PI, Submit  # noqa: E402
-
-TIME, ISO_TIME, TIME_MS = "Tue, 14 Nov 2023 22:13:20 GMT", "2023-11-14T22:13:20.000Z", 1700000000000
-
-
-class Bucket(http.server.ThreadingHTTPServer):
-    """An anonymous S3 bucket in memory: `objects` by key, `removed` keys."""
-
-    def __init__(self):
-        self.objects, self.removed = {}, []
-        bucket = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def key(self):
-                return urllib.parse.unquote(urllib.parse.urlsplit(self.path).path).removeprefix("/bucket").removeprefix("/")
-
-            def answer(self, status, body=b"", length=None):
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body) if length is None else length))
-                self.send_header("Last-Modified", TIME)
-                self.send_header("ETag", '"x"')
-                self.end_headers()
-                self.wfile.write(b"" if self.command == "HEAD" else body)
-
-            def do_GET(self):
-                query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
-                if "list-type" in query:
-                    prefix = query.get("prefix", [""])[0]
-                    found = "".join(f"<Contents><Key>{escape(key)}</Key><LastModified>{ISO_TIME}</LastModified><Size>{len(data)}</Size>"
-                                    "</Contents>" for key, data in sorted(bucket.objects.items()) if key.startswith(prefix))
-                    self.answer(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{found}</ListBucketResult>".encode())
-                elif self.key() in bucket.objects:
-                    self.answer(200, bucket.objects[self.key()])
-                else:
-                    self.answer(404)
-
-            do_HEAD = do_GET
-
-            def do_PUT(self):
-                bucket.objects[self.key()] = self.rfile.read(int(self.headers["Content-Length"]))
-                self.answer(200)
-
-            def do_DELETE(self):
-                bucket.objects.pop(self.key(), None)
-                bucket.removed.append(self.key())
-                self.answer(204)
-
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-        self.conf = (f"spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:{self.server_port}",
-                     "spark.hadoop.fs.s3a.path.style.access=true", "spark.hadoop.fs.s3a.endpoint.region=us-east-1",
-                     "spark.hadoop.fs.s3a.aws.credentials.provider=org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider")
 
 
 @pytest.fixture

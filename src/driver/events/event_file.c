@@ -7,35 +7,37 @@
  * lengths and an xxHash32, then at most one block's bytes.
  *
  * After the first error nothing more is written, and every call returns that error's code.
+ *
+ * The directory may lie in any file system (io/fs/file_systems.h). A file in a bucket of S3 exists when it is closed,
+ * so a rolling log grows there file by file. HDFS shows a file that is written as far as its datanode has stored it.
  */
 #include "driver/events/event_file.h"
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/fs.h"
+#include "io/fs/file_systems.h"
+#include "io/fs/path.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <lz4.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
 #define IN_PROGRESS ".inprogress"
+#define FILE_MODE 0660
+#define DIRECTORY_MODE 0770
 #define LZ4_SEED 0x9747b28cu
 #define LZ4_HEAD 21
 
 struct event_file {
         struct event_file_options options; /* strings owned below */
-        char *name;                        /* APPID[_ATTEMPT] */
-        char *path;                        /* the final file, or the directory when rolling */
-        char *status_path;                 /* rolling: appstatus file without IN_PROGRESS */
-        char *open_path;                   /* of the open file */
-        int fd;
+        const struct file_system *fs;
+        char *name;        /* APPID[_ATTEMPT] */
+        char *path;        /* the final file, or the directory when rolling */
+        char *status_path; /* rolling: appstatus file without IN_PROGRESS */
+        char *open_path;   /* of the open file */
+        struct open_file file;
         int failed;        /* 0, or the code of the first error */
         int index;         /* rolling: of the current file */
         int64_t file_text; /* bytes of text in the current file */
@@ -64,17 +66,12 @@ int event_codec_parse(const char *name, enum event_codec *codec, struct fst_erro
 
 /* ------------------------------------------------------------------------------------------------- bytes */
 
-static int event_file_fail(struct event_file *f, struct fst_error *error)
-{
-        f->failed = error_errno(error, "writing the event log %s", f->open_path);
-        return f->failed;
-}
-
 static int event_file_put(struct event_file *f, const char *data, size_t size, struct fst_error *error)
 {
-        if (write_all(f->fd, data, size) == 0)
-                return 0;
-        return event_file_fail(f, error);
+        int r = f->fs->write(&f->file, data, size, error);
+        if (r < 0)
+                f->failed = error_wrap(error, r, "event log");
+        return r < 0 ? f->failed : 0;
 }
 
 static int event_file_write_zstd(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
@@ -169,41 +166,43 @@ static char *event_file_clean_name(const char *text)
         return name;
 }
 
-/* The path of a "file:" address, or NULL for other file systems. */
-static const char *event_file_local_path(const char *dir)
+static bool event_file_is_local(const struct event_file *f)
 {
-        if (strncmp(dir, "file:", 5) == 0) {
-                dir += 5;
-                return strncmp(dir, "//", 2) == 0 ? dir + 2 : dir;
-        }
-        const char *colon = strchr(dir, ':'), *slash = strchr(dir, '/');
-        return colon && slash == colon + 1 && slash[1] == '/' ? NULL : dir;
+        return strcmp(f->fs->scheme, "file") == 0;
 }
 
+static int event_file_set_mode(const struct event_file *f, const char *path, unsigned mode, struct fst_error *error)
+{
+        return f->fs->set_permission ? f->fs->set_permission(f->fs, path, mode, error) : 0;
+}
+
+/* A local file gets its mode before its content. Others exist for certain only when they are closed. */
 static int event_file_create(struct event_file *f, const char *path, struct fst_error *error)
 {
-        int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC;
-        int fd = open(path, flags, 0660);
-        if (fd < 0)
-                return error_errno(error, "creating the event log %s (spark.eventLog.dir)", path);
-        if (fchmod(fd, 0660) < 0) {
-                int r = error_errno(error, "setting the mode of the event log %s", path);
-                close(fd);
-                return r;
-        }
-        return fd;
+        int r = f->fs->create(f->fs, path, &f->file, error);
+        if (r == 0 && event_file_is_local(f) && (r = event_file_set_mode(f, path, FILE_MODE, error)) < 0)
+                f->fs->discard(&f->file);
+        return r < 0 ? error_wrap(error, r, "event log (spark.eventLog.dir)") : 0;
+}
+
+static int event_file_finish(struct event_file *f, const char *path, struct fst_error *error)
+{
+        int r = f->fs->close(&f->file, error);
+        f->file = OPEN_FILE_INIT;
+        if (r == 0 && !event_file_is_local(f))
+                r = event_file_set_mode(f, path, FILE_MODE, error);
+        return r < 0 ? error_wrap(error, r, "event log") : 0;
 }
 
 static int event_file_open_path(struct event_file *f, char *path, struct fst_error *error)
 {
-        int fd = event_file_create(f, path, error);
-        if (fd < 0) {
+        int r = event_file_create(f, path, error);
+        if (r < 0) {
                 free(path);
-                return fd;
+                return r;
         }
         free(f->open_path);
         f->open_path = path;
-        f->fd = fd;
         f->file_text = 0;
         if (f->zstd)
                 ZSTD_CCtx_reset(f->zstd, ZSTD_reset_session_only);
@@ -213,9 +212,8 @@ static int event_file_open_path(struct event_file *f, char *path, struct fst_err
 static int event_file_close_current(struct event_file *f, struct fst_error *error)
 {
         int r = f->failed ? f->failed : event_file_compress(f, ZSTD_e_end, error);
-        if (f->fd >= 0 && close(f->fd) < 0 && r == 0)
-                r = event_file_fail(f, error);
-        f->fd = -1;
+        if (r == 0)
+                r = f->failed = event_file_finish(f, f->open_path, error);
         return r;
 }
 
@@ -226,56 +224,52 @@ static int event_file_open_next(struct event_file *f, struct fst_error *error)
                 f, mem_printf("%s/events_%d_%s%s", f->path, f->index, f->name, event_file_suffix(f)), error);
 }
 
-static int event_file_remove_directory(const char *path)
+/* Makes way for the log at f->path: it must not exist, or is removed with spark.eventLog.overwrite. */
+static int event_file_replace(const struct event_file *f, struct fst_error *error)
 {
-        DIR *dir = opendir(path);
-        if (!dir)
-                return -1;
-        for (struct dirent *e; (e = readdir(dir));)
-                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                        unlinkat(dirfd(dir), e->d_name, 0);
-        closedir(dir);
-        return rmdir(path);
-}
-
-static int event_file_refuse_existing(const char *path, struct fst_error *error)
-{
-        return error_set(error, -EEXIST,
-                         "the event log %s already exists: remove it, or set spark.eventLog.overwrite=true", path);
+        _cleanup_(error_deinit) struct fst_error why = FST_ERROR_INIT;
+        struct file_status status = {0};
+        int r = f->fs->stat(f->fs, f->path, &status, &why);
+        file_status_deinit(&status);
+        if (r < 0)
+                return r == -ENOENT ? 0
+                                    : error_set(error, r, "event log (spark.eventLog.dir): %s", error_message(&why));
+        if (!f->options.overwrite)
+                return error_set(error, -EEXIST,
+                                 "the event log %s already exists: remove it, or set spark.eventLog.overwrite=true",
+                                 event_file_path(f));
+        return f->fs->remove(f->fs, f->path, error);
 }
 
 static int event_file_open_rolling(struct event_file *f, const char *dir, struct fst_error *error)
 {
-        f->path = mem_printf("%s/eventlog_v2_%s", dir, f->name);
+        _cleanup_free_ char *name = mem_printf("eventlog_v2_%s", f->name), *status = NULL;
+        f->path = path_join(dir, name);
         f->status_path = mem_printf("%s/appstatus_%s", f->path, f->name);
-        if (access(f->path, F_OK) == 0) {
-                if (!f->options.overwrite)
-                        return event_file_refuse_existing(f->path, error);
-                if (event_file_remove_directory(f->path) < 0)
-                        return error_errno(error, "removing the old event log %s", f->path);
-        }
-        if (mkdir(f->path, 0770) < 0 || chmod(f->path, 0770) < 0)
-                return error_errno(error, "creating the event log %s (spark.eventLog.dir)", f->path);
-        _cleanup_free_ char *status = mem_printf("%s" IN_PROGRESS, f->status_path);
-        int fd = event_file_create(f, status, error);
-        if (fd < 0)
-                return fd;
-        close(fd);
-        return event_file_open_next(f, error);
+        status = mem_printf("%s" IN_PROGRESS, f->status_path);
+        int r = event_file_replace(f, error);
+        if (r == 0 && ((r = f->fs->mkdirs(f->fs, f->path, error)) < 0 ||
+                       (r = event_file_set_mode(f, f->path, DIRECTORY_MODE, error)) < 0))
+                r = error_wrap(error, r, "event log (spark.eventLog.dir)");
+        if (r == 0)
+                r = event_file_create(f, status, error);
+        if (r == 0)
+                r = event_file_finish(f, status, error);
+        return r < 0 ? r : event_file_open_next(f, error);
 }
 
 static int event_file_open_single(struct event_file *f, const char *dir, struct fst_error *error)
 {
-        f->path = mem_printf("%s/%s%s", dir, f->name, event_file_suffix(f));
-        if (access(f->path, F_OK) == 0 && !f->options.overwrite)
-                return event_file_refuse_existing(f->path, error);
-        return event_file_open_path(f, mem_printf("%s" IN_PROGRESS, f->path), error);
+        _cleanup_free_ char *name = mem_printf("%s%s", f->name, event_file_suffix(f));
+        f->path = path_join(dir, name);
+        int r = event_file_replace(f, error);
+        return r < 0 ? r : event_file_open_path(f, mem_printf("%s" IN_PROGRESS, f->path), error);
 }
 
 static void event_file_release(struct event_file *f)
 {
-        if (f->fd >= 0)
-                close(f->fd);
+        if (f->file.fs)
+                f->fs->discard(&f->file);
         ZSTD_freeCCtx(f->zstd);
         buf_deinit(&f->text);
         buf_deinit(&f->out);
@@ -286,25 +280,29 @@ static void event_file_release(struct event_file *f)
         free(f);
 }
 
-static int event_file_check_dir(const char *address, const char **dir, struct fst_error *error)
+/* Resolves @address as Spark does: without a scheme it is local, whatever fs.defaultFS says. */
+static int event_file_check_dir(const char *address, char **dir, const struct file_system **fs, struct fst_error *error)
 {
-        struct stat st;
-        const char *path = event_file_local_path(address);
-        if (!path)
-                return error_set(error, -EINVAL, "spark.eventLog.dir %s: event logs can be written to local paths only",
-                                 address);
-        if (stat(path, &st) < 0)
-                return error_errno(error, "spark.eventLog.dir %s: create it, or set another", path);
-        if (!S_ISDIR(st.st_mode))
-                return error_set(error, -ENOTDIR, "spark.eventLog.dir: log directory %s is not a directory", path);
-        *dir = path;
-        return 0;
+        struct file_status status = {0};
+        int r = path_resolve(address, dir, error);
+        if (r == 0)
+                r = file_system_of(*dir, fs, error);
+        if (r < 0)
+                return error_wrap(error, r, "spark.eventLog.dir %s", address);
+        r = (*fs)->stat(*fs, *dir, &status, error);
+        file_status_deinit(&status);
+        if (r < 0)
+                return error_wrap(error, r, "spark.eventLog.dir %s: create it, or set another", address);
+        return status.directory
+                       ? 0
+                       : error_set(error, -ENOTDIR, "spark.eventLog.dir: log directory %s is not a directory", address);
 }
 
 int event_file_open(struct event_file **file, const struct event_file_options *options, struct fst_error *error)
 {
-        const char *dir = NULL;
-        int r = event_file_check_dir(options->dir, &dir, error);
+        _cleanup_free_ char *dir = NULL;
+        const struct file_system *fs = NULL;
+        int r = event_file_check_dir(options->dir, &dir, &fs, error);
         if (r < 0)
                 return r;
         if (options->rolling && options->max_file_size < 10 << 20)
@@ -312,7 +310,8 @@ int event_file_open(struct event_file **file, const struct event_file_options *o
         struct event_file *f = new0(struct event_file);
         f->options = *options;
         f->options.dir = f->options.app_id = f->options.attempt_id = NULL;
-        f->fd = -1;
+        f->fs = fs;
+        f->file = OPEN_FILE_INIT;
         _cleanup_free_ char *id = event_file_clean_name(options->app_id);
         _cleanup_free_ char *attempt = event_file_clean_name(options->attempt_id ? options->attempt_id : "");
         f->name = mem_printf(*attempt ? "%s_%s" : "%s%s", id, attempt);
@@ -370,7 +369,7 @@ int event_file_flush(struct event_file *f, struct fst_error *error)
 
 const char *event_file_path(const struct event_file *f)
 {
-        return f->path;
+        return event_file_is_local(f) ? path_local(f->path) : f->path;
 }
 
 int event_file_close(struct event_file *f, struct fst_error *error)
@@ -381,8 +380,8 @@ int event_file_close(struct event_file *f, struct fst_error *error)
         if (r == 0) {
                 const char *to = f->status_path ? f->status_path : f->path;
                 _cleanup_free_ char *from = mem_printf("%s" IN_PROGRESS, to);
-                if (rename(from, to) < 0)
-                        r = error_errno(error, "renaming the event log %s", from);
+                if ((r = f->fs->rename(f->fs, from, to, error)) < 0)
+                        error_wrap(error, r, "event log");
         }
         event_file_release(f);
         return r;

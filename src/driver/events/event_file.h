@@ -24,7 +24,7 @@ struct event_file;
 enum event_codec { EVENT_CODEC_NONE, EVENT_CODEC_ZSTD, EVENT_CODEC_LZ4 };
 
 struct event_file_options {
-        const char *dir;                 /* a path, or file:… */
+        const char *dir;                 /* a local path, or file:…, hdfs://…, s3a://… */
         const char *app_id, *attempt_id; /* attempt_id may be NULL */
         enum event_codec codec;
         int zstd_level;
@@ -43,7 +43,8 @@ int event_codec_parse(const char *name, enum event_codec *codec, struct fst_erro
 
 /*
  * Create the files. Returns 0, or a negative status with @error, which names the key to change: -ENOENT or -ENOTDIR
- * without the directory, -EEXIST if the log exists and must not be overwritten, -EINVAL for a path that is not local.
+ * without the directory, -EEXIST if the log exists and must not be overwritten, -EPROTONOSUPPORT for an unknown scheme,
+ * or the error of the file system.
  */
 int event_file_open(struct event_file **file, const struct event_file_options *options, struct fst_error *error);
 
@@ -56,7 +57,7 @@ int event_file_write(struct event_file *file, const char *lines, size_t size, st
 /* Make written lines visible to readers. Does not sync the disk, like Spark on local files. */
 int event_file_flush(struct event_file *file, struct fst_error *error);
 
-/* The final path of the log. Owned by @file. */
+/* The final path of the log, for messages: without a scheme if it is local. Owned by @file. */
 const char *event_file_path(const struct event_file *file);
 
 /*

@@ -384,7 +384,9 @@ static void rejects_invalid_directories(void **state)
         assert_non_null(strstr(error_message(&error), "spark.eventLog.dir /nonexistent/logs"));
         o.file.dir = "file:///dev/null";
         assert_int_equal(event_log_open(&log, &o, &error), -ENOTDIR);
-        o.file.dir = "hdfs://name:8020/logs";
+        o.file.dir = "unknown://name:8020/logs";
+        assert_int_equal(event_log_open(&log, &o, &error), -EPROTONOSUPPORT);
+        o.file.dir = "file:logs"; /* a scheme with a relative name */
         assert_int_equal(event_log_open(&log, &o, &error), -EINVAL);
         o.file.dir = temp_dir;
         o.file.rolling = true;

@@ -362,6 +362,16 @@ static int s3a_list_page(struct remote_call *c, const char *path, bool deep, con
         return s3a_read_listing(buf_text(&c->answer.body), c->answer.body.len, path, list, next, error);
 }
 
+/* Whether the directory @path, which has no entries, has the marker of an empty directory. 1: it has. */
+static int s3a_has_marker(struct remote_call *c, const char *path, struct fst_error *error)
+{
+        _cleanup_free_ char *marker = mem_printf("%s/", s3a_key(path));
+        int r = s3a_send(c, path, &(struct s3a_request){.method = "HEAD", .key = marker}, error);
+        if (r < 0 || c->answer.status == 404)
+                return r;
+        return c->answer.status == 200 ? 1 : s3a_refusal(&c->answer, path, error);
+}
+
 int s3a_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error)
 {
         const char *name = s3a_key(path);
@@ -385,6 +395,10 @@ int s3a_stat(struct remote_call *c, const char *path, struct file_status *status
         int result = s3a_list_page(c, path, false, NULL, 2, &below, &next, error);
         bool found = below.len > 0 || !*name;
         file_list_deinit(&below);
+        if (result == 0 && !found) {
+                result = s3a_has_marker(c, path, error);
+                found = result > 0;
+        }
         if (result < 0)
                 return result;
         if (!found)

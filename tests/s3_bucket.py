@@ -1,0 +1,67 @@
+"""An S3 bucket in memory, for tests of remote files."""
+import http.server
+import threading
+import urllib.parse
+from xml.sax.saxutils import escape
+
+TIME, ISO_TIME, TIME_MS = "Tue, 14 Nov 2023 22:13:20 GMT", "2023-11-14T22:13:20.000Z", 1700000000000
+
+
+class Bucket(http.server.ThreadingHTTPServer):
+    """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set."""
+
+    def __init__(self):
+        self.objects, self.removed, self.refuses = {}, [], False
+        bucket = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def key(self):
+                return urllib.parse.unquote(urllib.parse.urlsplit(self.path).path).removeprefix("/bucket").removeprefix("/")
+
+            def answer(self, status, body=b"", length=None):
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body) if length is None else length))
+                self.send_header("Last-Modified", TIME)
+                self.send_header("ETag", '"x"')
+                self.end_headers()
+                self.wfile.write(b"" if self.command == "HEAD" else body)
+
+            def do_GET(self):
+                query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
+                if "list-type" in query:
+                    prefix = query.get("prefix", [""])[0]
+                    found = "".join(f"<Contents><Key>{escape(key)}</Key><LastModified>{ISO_TIME}</LastModified><Size>{len(data)}</Size>"
+                                    "</Contents>" for key, data in sorted(bucket.objects.items()) if key.startswith(prefix))
+                    self.answer(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{found}</ListBucketResult>".encode())
+                elif self.key() in bucket.objects:
+                    self.answer(200, bucket.objects[self.key()])
+                else:
+                    self.answer(404)
+
+            do_HEAD = do_GET
+
+            def do_PUT(self):
+                source = urllib.parse.unquote(self.headers.get("x-amz-copy-source", "")).removeprefix("/").removeprefix("bucket/")
+                data = bucket.objects.get(source) if source else self.rfile.read(int(self.headers["Content-Length"]))
+                if data is None:
+                    return self.answer(404)
+                if bucket.refuses:
+                    return self.answer(403)
+                bucket.objects[self.key()] = data
+                return self.answer(200, "<CopyObjectResult><ETag>x</ETag></CopyObjectResult>".encode() if source else b"")
+
+            def do_DELETE(self):
+                bucket.objects.pop(self.key(), None)
+                bucket.removed.append(self.key())
+                self.answer(204)
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.conf = (f"spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:{self.server_port}",
+                     "spark.hadoop.fs.s3a.path.style.access=true", "spark.hadoop.fs.s3a.endpoint.region=us-east-1",
+                     "spark.hadoop.fs.s3a.aws.credentials.provider=org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider")
