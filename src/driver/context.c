@@ -196,15 +196,19 @@ static int context_start_isolation(struct fst_context *sc, int64_t memory, struc
         return isolation_new(sc->conf, zygote, sc->master.threads, memory, 1, &sc->env.isolation, error);
 }
 
-static int context_start_env(struct fst_context *sc, struct fst_error *error)
+/* Sets *@heap to the memory of tasks in this process. Before the first thread, and so before the UI. */
+static int context_start_memory(struct fst_context *sc, int64_t *heap, struct fst_error *error)
 {
         struct memory_budget memory = {0};
         int r = memory_budget_read(sc->conf, "spark.driver.memory", 1, &memory, error);
         sc->in_group = memory.in_group;
-        if (r == 0)
-                r = context_start_isolation(sc, memory.heap, error);
-        if (r == 0)
-                r = exec_env_init(&sc->env, sc->conf, memory.heap, error);
+        *heap = memory.heap;
+        return r ? r : context_start_isolation(sc, memory.heap, error);
+}
+
+static int context_start_env(struct fst_context *sc, int64_t heap, struct fst_error *error)
+{
+        int r = exec_env_init(&sc->env, sc->conf, heap, error);
         if (r == 0 && sc->manager->in_process && !sc->env.isolation)
                 r = memory_budget_check_pool(memory_manager_pool(sc->env.memory),
                                              sc->master.threads / MAX(sc->env.task_cpus, 1), "spark.driver.memory",
@@ -375,9 +379,10 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
         if ((r = context_log_configuration(sc, error)))
                 return r;
-        if ((r = driver_ui_open(sc, &sc->ui, error)) || (r = context_register(sc, error)) ||
-            (r = context_start_env(sc, error)) || (r = context_start_listeners(sc, error)) ||
-            (r = driver_metrics_start(sc, &sc->metrics, error)))
+        int64_t heap;
+        if ((r = context_start_memory(sc, &heap, error)) || (r = driver_ui_open(sc, &sc->ui, error)) ||
+            (r = context_register(sc, error)) || (r = context_start_env(sc, heap, error)) ||
+            (r = context_start_listeners(sc, error)) || (r = driver_metrics_start(sc, &sc->metrics, error)))
                 return r;
         if ((r = application_files_configured(sc, error)))
                 return r;
