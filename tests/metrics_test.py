@@ -74,6 +74,19 @@ def test_an_invalid_sink_of_executors_is_named(tmp_path):
            "instantiated: Graphite sink requires 'host' property." in done.stderr
 
 
+def test_options_that_a_sink_lacks_are_named(tmp_path):
+    (tmp_path / "app.c").write_text(APPLICATION, encoding="utf-8")
+    sink = "spark.metrics.conf.driver.sink.x"
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[1]", "--conf",
+                           f"{sink}.class=org.apache.spark.metrics.sink.ConsoleSink", "--conf", f"{sink}.perod=5",
+                           "--conf", f"{sink}.unit=minutes", "--conf", f"{sink}.regex=allJobs$", str(tmp_path / "app.c")],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert done.returncode == 0
+    assert done.stderr.count("it is ignored") == 1
+    assert 'Sink org.apache.spark.metrics.sink.ConsoleSink has no option "perod": it is ignored' in done.stderr
+    assert re.search(r"-- Gauges -+\n\S+\.driver\.DAGScheduler\.job\.allJobs\n {13}value = 1\n\n\n", done.stdout)
+
+
 def last_values(folder):
     """{name of the file without .csv: last value}"""
     found = {}

@@ -41,7 +41,7 @@ static int console_report(struct metrics_sink *sink, const struct metrics_snapsh
 }
 
 const struct metrics_sink_class metrics_console_sink = {
-        .name = SPARK_SINKS "ConsoleSink", .open = console_open, .report = console_report};
+        .name = SPARK_SINKS "ConsoleSink", .options = "", .open = console_open, .report = console_report};
 
 static int csv_open(struct metrics_sink *sink, struct fst_error *error)
 {
@@ -91,4 +91,4 @@ static int csv_report(struct metrics_sink *sink, const struct metrics_snapshot *
 }
 
 const struct metrics_sink_class metrics_csv_sink = {
-        .name = SPARK_SINKS "CsvSink", .open = csv_open, .report = csv_report};
+        .name = SPARK_SINKS "CsvSink", .options = "directory ", .open = csv_open, .report = csv_report};

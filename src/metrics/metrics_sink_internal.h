@@ -29,6 +29,7 @@ struct metrics_sink {
 
 struct metrics_sink_class {
         const char *name;
+        const char *options; /* its own ones, each with a blank behind it */
         int (*open)(struct metrics_sink *sink, struct fst_error *error);
         int (*report)(struct metrics_sink *sink, const struct metrics_snapshot *m, struct fst_error *error);
         void (*end)(struct metrics_sink *sink); /* after the last report; NULL: nothing */

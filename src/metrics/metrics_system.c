@@ -303,15 +303,25 @@ static void push_end(struct metrics_sink *sink)
 
 /* ----------------------------------------------------------------------------------------------------- the threads */
 
-static const struct metrics_sink_class graphite_sink = {
-        .name = SPARK_SINKS "GraphiteSink", .open = graphite_open, .report = graphite_report};
+#define PUSH_OPTIONS                                                                                                   \
+        "pushgateway-address pushgateway-address-protocol pushgateway-enable-timestamp pushgateway-delete-at-end "     \
+        "group-key labels "
+
+static const struct metrics_sink_class graphite_sink = {.name = SPARK_SINKS "GraphiteSink",
+                                                        .options = "host port prefix protocol ",
+                                                        .open = graphite_open,
+                                                        .report = graphite_report};
 static const struct metrics_sink_class statsd_sink = {
-        .name = SPARK_SINKS "StatsdSink", .open = statsd_open, .report = statsd_report};
+        .name = SPARK_SINKS "StatsdSink", .options = "host port prefix ", .open = statsd_open, .report = statsd_report};
 static const struct metrics_sink_class log_sink = {
-        .name = SPARK_SINKS "Slf4jSink", .open = log_sink_open, .report = log_sink_report};
-static const struct metrics_sink_class push_sink = {
-        .name = "firesteel.PushGatewaySink", .open = push_open, .report = push_report, .end = push_end};
+        .name = SPARK_SINKS "Slf4jSink", .options = "", .open = log_sink_open, .report = log_sink_report};
+static const struct metrics_sink_class push_sink = {.name = "firesteel.PushGatewaySink",
+                                                    .options = PUSH_OPTIONS,
+                                                    .open = push_open,
+                                                    .report = push_report,
+                                                    .end = push_end};
 static const struct metrics_sink_class banzai_sink = {.name = "com.banzaicloud.spark.metrics.sink.PrometheusSink",
+                                                      .options = PUSH_OPTIONS,
                                                       .open = push_open,
                                                       .report = push_report,
                                                       .end = push_end};
@@ -390,8 +400,29 @@ static void sink_free(struct metrics_sink *sink)
         free(sink);
 }
 
+static bool sink_has_option(const struct metrics_sink_class *class, const char *name)
+{
+        const char *const lists[] = {"class period unit regex ", class->options};
+        size_t length = strlen(name);
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+                for (const char *p = lists[i]; *p; p = strchr(p, ' ') + 1)
+                        if (strncmp(p, name, length) == 0 && p[length] == ' ')
+                                return true;
+        return false;
+}
+
+/* A misspelled option must not be ignored in silence. */
+static void sink_warn_unknown_options(const struct metrics_sink *sink)
+{
+        for (const struct strmap_entry *e = NULL; (e = strmap_next(sink->options, e));)
+                if (!sink_has_option(sink->class, e->key))
+                        log_warn("MetricsSystem", "Sink %s has no option \"%s\": it is ignored", sink->class->name,
+                                 e->key);
+}
+
 static int sink_open(struct metrics_sink *sink, struct fst_error *error)
 {
+        sink_warn_unknown_options(sink);
         const char *regex = strmap_get(sink->options, "regex");
         int r = metrics_conf_period(sink->options, &sink->period_ms, error);
         if (r)
