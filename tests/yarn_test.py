@@ -286,6 +286,21 @@ def test_a_driver_s_status_fails_the_application_in_cluster_mode(submit, yarn):
     assert "User application exited with status 3" in done.stderr
 
 
+def test_the_final_message_is_limited(submit, yarn):
+    submit.gate.touch()
+    done = submit.run("waiting.c", submit.gate, "3", cluster=True, conf=["spark.yarn.maxAppAttempts=1",
+                                                                        "spark.yarn.am.finalMessageLimit=20b"])
+    assert done.returncode == 1 and yarn.last().diagnostics == "User application ...", done.stderr
+
+
+@pytest.mark.parametrize("setting, message", [
+    ("spark.yarn.am.waitTime=-1s", "spark.yarn.am.waitTime is -1000 ms, but must not be negative"),
+    ("spark.yarn.am.finalMessageLimit=3b", "spark.yarn.am.finalMessageLimit is 3 bytes, but must be at least 4")])
+def test_settings_of_the_driver_are_refused_before_the_submission(submit, yarn, setting, message):
+    done = submit.run(PI, "2", cluster=True, conf=[setting])
+    assert done.returncode == 1 and message in done.stderr and not yarn.submitted(), done.stderr
+
+
 def files_of_an_application(folder):
     (folder / "files.c").write_text(FILES)
     (folder / "data.txt").write_text("data")

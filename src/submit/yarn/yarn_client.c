@@ -21,6 +21,7 @@
 #include "net/kerberos.h"
 #include "yarn/application/delegation_tokens.h"
 #include "yarn/application/yarn_web.h"
+#include "yarn/conf/am_settings.h"
 #include "yarn/conf/yarn_cluster.h"
 
 #include <unistd.h>
@@ -57,6 +58,14 @@ static void yarn_client_use_ticket(const struct yarn_client *c, bool use)
                 kerberos_use(use ? c->ticket_cache : NULL);
 }
 
+/* Settings that only the driver reads: refused before the application is submitted. */
+static int yarn_client_check_driver(const struct yarn_client *c, struct fst_error *error)
+{
+        int64_t ignored;
+        const int r = am_wait_time_read(&c->conf, &ignored, error);
+        return r < 0 ? r : am_final_message_limit_read(&c->conf, &ignored, error);
+}
+
 static int yarn_client_read(struct yarn_client *c, const struct submission *s, struct fst_error *error)
 {
         /* YARN's cache distributes these. */
@@ -68,6 +77,8 @@ static int yarn_client_read(struct yarn_client *c, const struct submission *s, s
         c->native = r == 0 && c->arguments.jar && submit_is_native(c->arguments.jar);
         if (r == 0)
                 r = yarn_settings_read(&c->settings, &c->conf, error);
+        if (r == 0 && c->native)
+                r = yarn_client_check_driver(c, error);
         if (r < 0)
                 return r;
         yarn_client_use_ticket(c, true);

@@ -16,6 +16,7 @@
 #include "yarn/backend/executor_launcher.h"
 #include "yarn/backend/yarn_cluster_manager.h"
 #include "yarn/backend/yarn_executors.h"
+#include "yarn/conf/am_settings.h"
 #include "yarn/conf/history_address.h"
 
 #include <pthread.h>
@@ -143,8 +144,8 @@ static const struct yarn_executors_ops unregister_ops = {.registered = cluster_d
                                                          .failed = cluster_driver_on_failed,
                                                          .finished = cluster_driver_on_finished};
 
-static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct outcome *outcome, const char *history,
-                                     struct fst_error *error)
+static int cluster_driver_unregister(const struct fst_conf *conf, const struct yarn_conf *yarn,
+                                     const struct outcome *outcome, const char *history, struct fst_error *error)
 {
         _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials own = {0};
         const char *tokens = getenv("HADOOP_TOKEN_FILE_LOCATION");
@@ -152,6 +153,7 @@ static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct 
         bool finished = false;
         uv_loop_t loop;
         uv_timer_t limit;
+        int64_t max_message = 0;
         int r = hadoop_credentials_load(&own, tokens ? tokens : "", error);
         const struct hadoop_token *token = r < 0 ? NULL : hadoop_credentials_find(&own, "YARN_AM_RM_TOKEN", NULL);
         if (r < 0)
@@ -160,9 +162,11 @@ static int cluster_driver_unregister(const struct yarn_conf *yarn, const struct 
                 return error_set(error, -EACCES,
                                  "the container's credentials hold no token for the ResourceManager (let YARN start "
                                  "firesteel yarn-am)");
+        if (am_final_message_limit_read(conf, &max_message, NULL) < 0)
+                max_message = 0; /* an invalid limit may be the reason, which must be told */
         uv_loop_init(&loop);
         const struct yarn_executors_options options = {
-                .conf = yarn, .token = token, .host = "", .history_url = history};
+                .conf = yarn, .token = token, .host = "", .history_url = history, .max_final_message = max_message};
         r = yarn_executors_new(&loop, &options, &unregister_ops, &finished, &executors, error);
         if (r == 0) {
                 uv_timer_init(&loop, &limit);
@@ -236,7 +240,7 @@ static void cluster_driver_finish(const struct fst_conf *conf, const struct outc
                 log_info(AM_LOG, "Unregistering ApplicationMaster with %s",
                          yarn_final_status_name((int)outcome->status));
                 _cleanup_free_ char *history = cluster_driver_history(conf, &yarn);
-                r = cluster_driver_unregister(&yarn, outcome, history, &error);
+                r = cluster_driver_unregister(conf, &yarn, outcome, history, &error);
         }
         if (r < 0)
                 log_error(AM_LOG, "The application cannot be unregistered: %s", error_message(&error));
@@ -316,7 +320,7 @@ static int cluster_driver_watch(const struct fst_conf *conf, struct fst_error *e
         ending.pid = getpid();
         atexit(cluster_driver_on_exit);
         int r = exit_hooks_add(cluster_driver_end_early, NULL, error);
-        r = r < 0 ? r : conf_get_ms(conf, "spark.yarn.am.waitTime", &limit, error);
+        r = r < 0 ? r : am_wait_time_read(conf, &limit, error);
         if (r < 0)
                 return r;
         r = -pthread_create(&thread, NULL, cluster_driver_wait_for_context, &limit);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "hadoop/rpc_client.h"
 #include "yarn/backend/node_managers.h"
+#include "yarn/conf/am_settings.h"
 #include "yarn/conf/rack_resolver.h"
 #include "yarn/protocol/yarn_messages.h"
 
@@ -52,6 +53,7 @@ struct yarn_executors {
         int64_t heartbeat_ms, initial_ms;
         int64_t interval_ms; /* until the next heartbeat */
         int64_t pending_ms;  /* the same while containers are pending */
+        int64_t max_final_message;
         int max_failures, failures;
         struct hadoop_rpc_client *scheduler;
         struct node_managers nodes;
@@ -691,7 +693,7 @@ void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status stat
         yarn_allocator_stop(&x->allocator);
         free(x->diagnostics);
         x->final_status = status;
-        x->diagnostics = mem_strdup(diagnostics ? diagnostics : "");
+        x->diagnostics = am_final_message(diagnostics ? diagnostics : "", x->max_final_message);
         if (x->phase != EXECUTORS_OVER)
                 x->phase = EXECUTORS_FINISHING;
         executors_wake(x, 0);
@@ -724,6 +726,7 @@ int yarn_executors_new(uv_loop_t *loop, const struct yarn_executors_options *opt
         x->heartbeat_ms = options->heartbeat_ms;
         x->initial_ms = x->pending_ms = x->interval_ms = options->initial_ms;
         x->max_failures = options->max_failures;
+        x->max_final_message = options->max_final_message;
         rack_resolver_init(&x->racks, options->conf);
         yarn_allocator_init(&x->allocator, &options->allocator);
         node_managers_init(&x->nodes, loop, on_container_started, x);

@@ -37,6 +37,7 @@ struct yarn_executors_options {
         int64_t initial_ms;               /* spark.yarn.scheduler.initial-allocation.interval */
         int max_failures;                 /* spark.yarn.scheduler.reporterThread.maxFailures */
         const char *node_label;           /* spark.yarn.executor.nodeLabelExpression, or NULL */
+        int64_t max_final_message;        /* spark.yarn.am.finalMessageLimit; 0: no limit */
         struct yarn_allocator_config allocator;
 };
 
@@ -90,7 +91,8 @@ void yarn_executors_set_targets(struct yarn_executors *x, const struct yarn_targ
 void yarn_executors_set_excluded(struct yarn_executors *x, const char *const *hosts, size_t n);
 void yarn_executors_kill(struct yarn_executors *x, int32_t executor);
 
-/* Unregisters. @diagnostics may be NULL. Without a registration, `finished` comes at once. */
+/* Unregisters. @diagnostics may be NULL; at most `max_final_message` bytes are sent. Without a registration, `finished`
+ * comes at once. */
 void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics);
 
 /* For the driver's status: executors that run. */

@@ -16,6 +16,8 @@
 
 #define DEFAULT_EXECUTORS 2
 #define LEAST_FAILURES 3
+#define MIN_FINAL_MESSAGE 4
+#define ELLIPSIS "..."
 #define RM_EXPIRY_MS 120000 /* Spark's default */
 #define DEFAULT_EXCLUDE_MS (60 * 60 * 1000)
 
@@ -76,6 +78,37 @@ static int am_read_decommission(const struct fst_conf *conf, struct am_settings 
         return r;
 }
 
+int am_wait_time_read(const struct fst_conf *conf, int64_t *out_ms, struct fst_error *error)
+{
+        const int r = conf_get_ms(conf, "spark.yarn.am.waitTime", out_ms, error);
+        if (r == 0 && *out_ms < 0)
+                return error_set(error, -EINVAL,
+                                 "spark.yarn.am.waitTime is %lld ms, but must not be negative (write 100s)",
+                                 (long long)*out_ms);
+        return r;
+}
+
+int am_final_message_limit_read(const struct fst_conf *conf, int64_t *out, struct fst_error *error)
+{
+        const int r = conf_get_bytes(conf, "spark.yarn.am.finalMessageLimit", out, error);
+        if (r == 0 && *out < MIN_FINAL_MESSAGE)
+                return error_set(error, -EINVAL,
+                                 "spark.yarn.am.finalMessageLimit is %lld bytes, but must be at least %d",
+                                 (long long)*out, MIN_FINAL_MESSAGE);
+        return r;
+}
+
+char *am_final_message(const char *text, int64_t limit)
+{
+        const size_t len = strlen(text);
+        if (limit <= 0 || (uint64_t)limit >= len)
+                return mem_strdup(text);
+        size_t n = (size_t)limit - strlen(ELLIPSIS);
+        while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) /* inside a character */
+                n--;
+        return mem_printf("%.*s" ELLIPSIS, (int)n, text);
+}
+
 int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struct fst_error *error)
 {
         int r;
@@ -85,6 +118,7 @@ int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struc
             (r = conf_get_ms(conf, "spark.yarn.scheduler.initial-allocation.interval", &out->initial_ms, error)) ||
             (r = am_read_int(conf, "spark.yarn.scheduler.reporterThread.maxFailures", &out->max_heartbeat_failures,
                              error)) ||
+            (r = am_final_message_limit_read(conf, &out->max_final_message, error)) ||
             (r = am_read_failures(conf, out, error)) ||
             (r = am_read_time(conf, "spark.executor.failuresValidityInterval", 0, &out->failures_validity, error)) ||
             (r = am_read_time(conf, "spark.excludeOnFailure.timeout", DEFAULT_EXCLUDE_MS, &out->exclude_timeout,

@@ -21,11 +21,22 @@ struct am_settings {
         bool exclude_on_launch_failure;
         bool decommission; /* executors on nodes that leave the cluster are decommissioned */
         struct string_list excluded;
-        char *executor_label; /* NULL: none */
+        char *executor_label;      /* NULL: none */
+        int64_t max_final_message; /* bytes */
 };
 
 /* Returns 0, or -EINVAL with @error. @out is zeroed; deinit it in either case. */
 int am_settings_read(const struct fst_conf *conf, struct am_settings *out, struct fst_error *error);
+
+/* spark.yarn.am.waitTime and spark.yarn.am.finalMessageLimit. They return 0, or -EINVAL with @error. */
+int am_wait_time_read(const struct fst_conf *conf, int64_t *out_ms, struct fst_error *error);
+int am_final_message_limit_read(const struct fst_conf *conf, int64_t *out, struct fst_error *error);
+
+/*
+ * The diagnostics @text for the ResourceManager, with at most @limit bytes (4 or more; 0: without limit): a longer text
+ * ends with "...". Characters stay whole. The caller owns the result.
+ */
+char *am_final_message(const char *text, int64_t limit);
 
 /* Two heartbeats fit into the time after which the ResourceManager gives an application up. -EINVAL with @error. */
 int am_settings_limit(struct am_settings *s, const struct yarn_conf *yarn, struct fst_error *error);

@@ -241,8 +241,52 @@ static void a_shuffle_service_prevents_decommissioning(void **state)
         }
 }
 
+static void rejects_negative_waits_and_short_messages(void **state)
+{
+        static const struct {
+                const char *key, *value, *message;
+        } rows[] = {
+                {"spark.yarn.am.finalMessageLimit", "3",
+                 "spark.yarn.am.finalMessageLimit is 3 bytes, but must be at least 4"},
+                {"spark.yarn.am.waitTime", "-1s",
+                 "spark.yarn.am.waitTime is -1000 ms, but must not be negative (write 100s)"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+                struct am_settings s = {0};
+                struct fst_conf conf;
+                int64_t ms;
+                size_conf(&conf, (const char *const[]){rows[i].key, rows[i].value, NULL});
+                int r = am_settings_read(&conf, &s, &error);
+                r = r < 0 ? r : am_wait_time_read(&conf, &ms, &error);
+                assert_int_equal(r, -EINVAL);
+                assert_string_equal(error_message(&error), rows[i].message);
+                am_settings_deinit(&s);
+                conf_deinit(&conf);
+        }
+}
+
+static void a_long_final_message_is_cut_between_characters(void **state)
+{
+        static const struct {
+                const char *text, *expected;
+                int64_t limit;
+        } rows[] = {{"", "", 4},
+                    {"abcd", "abcd", 4},
+                    {"abcde", "a...", 4},
+                    {"abcde", "abcde", 0},
+                    {"a\xc3\xa4xyz", "a...", 5}, /* not half of the second character */
+                    {"a\xc3\xa4xyzw", "a\xc3\xa4...", 6}};
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                _cleanup_free_ char *found = am_final_message(rows[i].text, rows[i].limit);
+                assert_string_equal(found, rows[i].expected);
+        }
+}
+
 static const struct CMUnitTest cases[] = {
         cmocka_unit_test(two_heartbeats_fit_into_the_expiry),
+        cmocka_unit_test(rejects_negative_waits_and_short_messages),
+        cmocka_unit_test(a_long_final_message_is_cut_between_characters),
         cmocka_unit_test(a_shuffle_service_prevents_decommissioning),
         cmocka_unit_test(adds_overhead),
         cmocka_unit_test(compares_with_the_cluster),
