@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from sanitizers import TSAN
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 BOTH = ["local[2]", "local-cluster[2,1,1024]"]
@@ -238,6 +240,8 @@ def parts(folder):
 @pytest.mark.parametrize("master", BOTH)
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_a_gang_meets_and_gathers(gang, master, isolation):
+    if TSAN and isolation == "process" and master.startswith("local["):
+        pytest.skip("a driver has threads when it forks task processes")
     lines = gang("meet", master=master, conf=[f"spark.firesteel.task.isolation={isolation}"]).stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["0", "1"]
     assert all(line.split()[2:] == ["0=1225", "1=3725"] for line in lines)

@@ -4,11 +4,12 @@ import os
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
 
-def found():
+def found(symbol):
+    """Searches for a symbol that instrumented code calls. The product names __asan_init itself, to find the runtime
+    (exec/app/sanitizers.c)."""
     with open(os.path.join(BIN, "libfiresteel.so"), "rb") as file:
-        library = file.read()
-    # The symbol that instrumented code calls. The product names __asan_init itself, to find the runtime (exec/app/sanitizers.c).
-    return b"__asan_report_load" in library or b"__tsan_func_entry" in library
+        return symbol in file.read()
 
 
-SANITIZED = found()
+TSAN = found(b"__tsan_func_entry")  # it ends a forked child of a process with threads that starts a thread
+SANITIZED = TSAN or found(b"__asan_report_load")
