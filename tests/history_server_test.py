@@ -153,6 +153,10 @@ def test_lists_and_serves_applications(tmp_path):
         for page in ("app-2/2/jobs/", "app-1/stages/", "app-1/stages/stage/?id=0&attempt=0", "app-3/executors/"):
             status, text = s.get(f"/history/{page}")
             assert status == 200 and "name of app-" in text, page
+        status, text = s.get("/history/app-2/2/jobs/")
+        assert status == 200 and "Completed Jobs (1)" in text and 'href="/history/app-2/2/stages/"' in text
+        assert 'href="/static/firesteel-ui.css"' in text and "<script" not in text
+        assert s.get("/static/firesteel-ui.css")[0] == 200
 
 
 def test_list_page(tmp_path):

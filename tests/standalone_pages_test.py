@@ -53,7 +53,10 @@ def test_everything_is_seen_through_the_master(cluster, blocking_job):
     executor, = cluster.executors().values()
     with open(f"/proc/{executor}/environ", encoding="utf-8") as variables:
         assert f"SPARK_LOG_URL_STDERR={base}/logPage/?appId={app_id}" in variables.read()
-    assert ask(port, "/proxy/worker-none/")[0] == ask(port, f"/proxy/{app_id}/")[0] == 404
+    assert ask(port, "/proxy/worker-none/")[0] == 404
+    status, _, text = ask(port, f"/proxy/{app_id}/jobs/")
+    assert status == 200 and "Active Jobs (1)" in text
+    assert all(link.startswith((f"/proxy/{app_id}/", "http://", "data:")) for link in links(text)), links(text)
     assert ask(pages(worker, "WorkerUI"), "/proxy/x/")[0] == 404  # a worker is not a proxy
     app.release()
     finish(app, 1)
