@@ -65,8 +65,8 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 check-metrics: build ## metrics beside genuine Spark's, a real Prometheus and a real pushgateway (prometheus, prometheus-pushgateway; Spark of check-spark, if it is there)
 	@tests/prometheus/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-web: build ## the pages of master and worker in headless Chromium (chromium, chromium-driver)
-	@ninja -C $(BUILD) tests/web_pages
+check-web: build ## the pages of master, worker and applications in headless Chromium (chromium, chromium-driver)
+	@ninja -C $(BUILD) tests/web_pages tests/ui_pages
 	@tests/web/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)

@@ -25,8 +25,10 @@ static const struct driver_section {
 /* Returns the part of a metric's name behind its source, or NULL. */
 static const char *driver_name_in(const struct metric_sample *m, const char *source)
 {
-        const char *at = strstr(m->name, source);
-        return at && (at == m->name || at[-1] == '.') ? at + strlen(source) : NULL;
+        static const char driver[] = "driver.";
+        const char *at = strstr(m->name, driver);
+        at = at ? at + strlen(driver) : m->name; /* behind the namespace */
+        return text_starts_with(at, source) ? at + strlen(source) : NULL;
 }
 
 static void driver_put_double(struct page *p, double value, const char *unit)

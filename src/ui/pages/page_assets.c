@@ -6,7 +6,7 @@ const char page_style_sheet[] =
         "--teal:#1d8a8a;--track:#e4e9ef}\n"
         "@media (prefers-color-scheme:dark){:root{--blue:#6aa9ea;--green:#5fbf87;--orange:#f0a04b;--red:#f0776b;"
         "--violet:#a98be6;--grey:#8794a3;--teal:#4fc3c3;--track:#2b343f}}\n"
-        ".tabs{display:flex;flex-wrap:wrap;gap:.2rem .4rem;margin-top:.5rem}\n"
+        ".subtitle{overflow-wrap:anywhere}.tabs{display:flex;flex-wrap:wrap;gap:.2rem .4rem;margin-top:.5rem}\n"
         ".tabs a{padding:.2rem .7rem;margin:0;border-radius:6px;text-decoration:none}\n"
         ".tabs a:hover{background:var(--done-back)}\n"
         ".tabs a[aria-current]{background:var(--brand);color:var(--card);font-weight:600}\n"
