@@ -48,6 +48,7 @@ def test_executors_report_their_tasks_and_memory(tmp_path):
     found = csv_metrics(tmp_path)
     assert {"driver", "0", "1"} == set(found)
     executors = [found["0"], found["1"]]
+    assert int(found["driver"]["DAGScheduler.messageProcessingTime"]) >= 3 + 2  # with a batch of each executor
     assert sum(int(x["executor.succeededTasks"]) for x in executors) == 8
     assert sum(int(x["executor.threadpool.completeTasks"]) for x in executors) == 8
     assert sum(int(x["executor.shuffleRecordsRead"]) for x in executors) == 8

@@ -187,9 +187,11 @@ void driver_metrics_set_scheduler(struct driver_metrics *m, const struct schedul
         pthread_mutex_unlock(&m->lock);
 }
 
-struct metric_timer *driver_metrics_message_timer(const struct driver_metrics *m)
+void driver_metrics_message_done(const struct driver_metrics *m, int64_t began)
 {
-        return m ? m->messages : NULL;
+        int64_t now = m ? now_ns() : 0;
+        if (m)
+                metric_timer_update(m->messages, now - began, now);
 }
 
 struct executor_source *driver_metrics_tasks(const struct driver_metrics *m)

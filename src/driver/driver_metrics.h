@@ -35,8 +35,10 @@ struct scheduler_counts {
 };
 void driver_metrics_set_scheduler(struct driver_metrics *m, const struct scheduler_counts *counts);
 
-/* DAGScheduler.messageProcessingTime, and where slots of a local master count their tasks. NULL for NULL. */
-struct metric_timer *driver_metrics_message_timer(const struct driver_metrics *m);
+/* The scheduler's thread has handled a message, or the results of a batch of tasks, since @began (now_ns). */
+void driver_metrics_message_done(const struct driver_metrics *m, int64_t began); /* NULL is allowed */
+
+/* Where slots of a local master count their tasks. NULL for NULL. */
 struct executor_source *driver_metrics_tasks(const struct driver_metrics *m);
 
 /* Reports once more, which takes at most a second, and ends the sinks. Other threads may still count. */

@@ -20,7 +20,6 @@
 #include "driver/events/scheduler_trace.h"
 #include "driver/events/task_events.h"
 #include "rdd/barrier_chain.h"
-#include "metrics/metrics_registry.h"
 #include "sched/commit_coordinator.h"
 #include "sched/sched_conf.h"
 
@@ -216,15 +215,16 @@ static void *job_runner_main(void *arg)
 {
         struct job_runner *r = arg;
         pthread_setname_np(pthread_self(), "dag-scheduler");
-        struct metric_timer *timer = driver_metrics_message_timer(r->sc->metrics);
         log_set_context(r->sc->app_id, -1, -1);
         while (!r->quitting || !r->backend->class->idle(r->backend)) {
                 struct runner_message *m = job_runner_take_messages(r);
                 while (m) {
                         struct runner_message *next = m->next;
                         int64_t began = now_ns();
+                        bool is_run = m->kind == MESSAGE_RUN_DONE;
                         job_runner_receive(r, m);
-                        metric_timer_update(timer, now_ns() - began, began);
+                        if (!is_run) /* job_runner_run_done counts itself */
+                                driver_metrics_message_done(r->sc->metrics, began);
                         m = next;
                 }
                 int64_t now = now_ns();

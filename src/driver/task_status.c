@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "driver/accumulators.h"
 #include "driver/allocation.h"
+#include "driver/driver_metrics.h"
 #include "driver/executor_info.h"
 #include "driver/events/task_events.h"
 #include "rdd/aggregate/accumulator_updates.h"
@@ -89,6 +90,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
         struct task_status statuses[MAX_TASK_BATCH];
         struct task_fetch fetches[MAX_TASK_BATCH];
         struct action *action = run->work->action;
+        int64_t began = now_ns();
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
                 struct task_status *s = &statuses[i];
@@ -118,6 +120,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
         allocation_ended(r->allocation, run);
         r->backend->class->run_returned(r->backend, run);
         sched_update_status(r->sched, statuses, run->n, now_ns());
+        driver_metrics_message_done(r->sc->metrics, began);
         job_runner_run_free(r, run);
 }
 
