@@ -2,6 +2,7 @@
 #include "base/fs.h"
 
 #include "base/mem.h"
+#include "unit/temp_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +17,9 @@
 
 static void test_all_of_a_path_is_made(void **state)
 {
-        char base[] = "/tmp/make_dirs.XXXXXX";
         struct stat st;
-        assert_non_null(mkdtemp(base));
-        _cleanup_free_ char *deep = mem_printf("%s/a//b/c/", base), *file = mem_printf("%s/file", base),
-                            *below = mem_printf("%s/file/x/y", base), *at_file = mem_printf("%s/a/b", base);
+        _cleanup_free_ char *deep = temp_dir_path("a//b/c/"), *file = temp_dir_path("file"),
+                            *below = temp_dir_path("file/x/y"), *at_file = temp_dir_path("a/b");
         assert_int_equal(make_dirs(deep, 0700), 0);
         assert_int_equal(make_dirs(deep, 0700), 0);
         assert_int_equal(stat(at_file, &st), 0);
@@ -30,11 +29,10 @@ static void test_all_of_a_path_is_made(void **state)
         assert_int_equal(make_dirs(below, 0700), -ENOTDIR);
         assert_int_equal(make_dirs("", 0700), -ENOENT);
         assert_int_equal(make_dirs("/proc/none/x", 0700), -ENOENT);
-        remove_tree(base);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_of_a_path_is_made)};
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

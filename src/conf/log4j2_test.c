@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -109,38 +110,25 @@ static void unknown_level_changes_nothing(void **state)
         assert_int_equal(log_threshold, LOG_INFO);
 }
 
-static void put_file(const char *path, const char *text)
-{
-        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        assert_true(fd >= 0);
-        assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-        close(fd);
-}
-
 static void configuration_overrides_file(void **state)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct fst_conf conf;
         conf_init(&conf);
-        char dir[] = "/tmp/log4j2_test.XXXXXX", path[64];
-        assert_non_null(mkdtemp(dir));
         log_set_level(LOG_OFF);
-        assert_int_equal(log4j2_configure(&conf, dir, NULL), 0);
+        assert_int_equal(log4j2_configure(&conf, temp_dir, NULL), 0);
         assert_int_equal(log_threshold, LOG_INFO);
-        snprintf(path, sizeof(path), "%s/log4j2.properties", dir);
-        put_file(path, "rootLogger.level = debug\n");
-        assert_int_equal(log4j2_configure(&conf, dir, NULL), 0);
+        free(temp_dir_write("log4j2.properties", "rootLogger.level = debug\n"));
+        assert_int_equal(log4j2_configure(&conf, temp_dir, NULL), 0);
         assert_int_equal(log_threshold, LOG_DEBUG);
         conf_set(&conf, "spark.log.level", "error");
-        assert_int_equal(log4j2_configure(&conf, dir, NULL), 0);
+        assert_int_equal(log4j2_configure(&conf, temp_dir, NULL), 0);
         assert_int_equal(log_threshold, LOG_ERROR);
         assert_int_equal(log4j2_configure(&conf, NULL, NULL), 0);
         assert_int_equal(log_threshold, LOG_ERROR);
         conf_set(&conf, "spark.log.level", "loud");
-        assert_int_equal(log4j2_configure(&conf, dir, &error), -EINVAL);
+        assert_int_equal(log4j2_configure(&conf, temp_dir, &error), -EINVAL);
         assert_int_equal(strncmp(error_message(&error), "spark.log.level: unknown log level 'loud'", 41), 0);
-        unlink(path);
-        rmdir(dir);
         conf_deinit(&conf);
 }
 
@@ -154,5 +142,5 @@ int main(void)
                 cmocka_unit_test_setup(unknown_level_changes_nothing, reset),
                 cmocka_unit_test_setup(configuration_overrides_file, reset),
         };
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

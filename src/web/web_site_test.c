@@ -6,6 +6,7 @@
 #include "web/filters.h"
 #include "web/web_site_fixture.h"
 #include "unit/cases.h"
+#include "unit/temp_dir.h"
 
 static struct {
         struct site_fixture f;
@@ -289,10 +290,8 @@ static void rejects_unknown_filters(void **state)
 
 static void redirects_plain_port_to_tls(void **state)
 {
-        char folder[] = "/tmp/site-test-XXXXXX", command[700], key[64], chain[64], location[80];
-        assert_non_null(mkdtemp(folder));
-        snprintf(key, sizeof(key), "%s/key.pem", folder);
-        snprintf(chain, sizeof(chain), "%s/cert.pem", folder);
+        char command[700], location[80];
+        _cleanup_free_ char *key = temp_dir_path("key.pem"), *chain = temp_dir_path("cert.pem");
         snprintf(
                 command, sizeof(command),
                 "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout %s -out %s -days 2 -subj "
@@ -305,8 +304,6 @@ static void redirects_plain_port_to_tls(void **state)
                 start();
                 assert_true(web_site_is_secure(t.site));
         }
-        snprintf(command, sizeof(command), "rm -rf %s", folder);
-        assert_int_equal(system(command), 0);
         if (!t.site)
                 skip(); /* no openssl program */
         fixture_post(&t.f, web_site_plain_port(t.site), "GET /a/?b=c HTTP/1.1\r\nHost: h:1\r\n", NULL);
@@ -322,5 +319,5 @@ int main(void)
                 CASE(sends_security_headers), CASE(rejects_forms_of_other_sites), CASE(checks_acls),
                 CASE(verifies_tokens),        CASE(rejects_unknown_filters),      CASE(redirects_plain_port_to_tls),
         };
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

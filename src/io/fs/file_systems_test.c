@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strmap.h"
 #include "base/string_prefix.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,6 +30,12 @@ static int teardown(void **state)
 {
         error_deinit(&error);
         return 0;
+}
+
+static int remove_dir_and_error(void **state)
+{
+        teardown(state);
+        return temp_dir_remove(state);
 }
 
 static void resolves_to(const char *text, const char *expected, const char *scheme)
@@ -102,40 +109,28 @@ static void resolves_paths_by_default_file_system(void **state)
         strmap_deinit(&other);
 }
 
-static void write_site(const char *folder, const char *text)
-{
-        _cleanup_free_ char *path = mem_printf("%s/core-site.xml", folder);
-        FILE *f = fopen(path, "w");
-        assert_non_null(f);
-        fputs(text, f);
-        assert_int_equal(fclose(f), 0);
-}
-
 static void describes_hadoop_configuration_for_executors(void **state)
 {
-        char folder[] = "/tmp/file_systems_test.XXXXXX";
         struct strmap told = STRMAP_INIT;
-        assert_non_null(mkdtemp(folder));
-        setenv("HADOOP_CONF_DIR", folder, 1);
+        setenv("HADOOP_CONF_DIR", temp_dir, 1);
         setenv("AWS_ACCESS_KEY_ID", "me", 1);
         setenv("AWS_SECRET_ACCESS_KEY", "mine", 1);
-        write_site(folder, "<configuration><property><name>fs.defaultFS</name><value>hdfs://${where}</value></property>"
-                           "<property><name>where</name><value>depot</value></property></configuration>");
+        free(temp_dir_write(
+                "core-site.xml",
+                "<configuration><property><name>fs.defaultFS</name><value>hdfs://${where}</value></property>"
+                "<property><name>where</name><value>depot</value></property></configuration>"));
         strmap_set(&told, "spark.hadoop.where", "elsewhere");
         assert_int_equal(file_systems_describe(&told, &error), 0);
         assert_string_equal(strmap_get(&told, "spark.hadoop.fs.defaultFS"), "hdfs://depot");
         assert_string_equal(strmap_get(&told, "spark.hadoop.where"), "elsewhere");
         assert_string_equal(strmap_get(&told, "spark.hadoop.fs.s3a.access.key"), "me");
         assert_string_equal(strmap_get(&told, "spark.hadoop.firesteel.hadoop.user"), "alice");
-        write_site(folder, "<configuration>");
+        free(temp_dir_write("core-site.xml", "<configuration>"));
         assert_int_equal(file_systems_describe(&told, &error), -EINVAL);
         error_deinit(&error);
         file_systems_use(&told, &told);
         says("x", -EINVAL, "core-site.xml");
         file_systems_leave(&told);
-        _cleanup_free_ char *path = mem_printf("%s/core-site.xml", folder);
-        unlink(path);
-        rmdir(folder);
         setup(NULL);
         strmap_deinit(&told);
 }
@@ -146,7 +141,8 @@ int main(void)
                 cmocka_unit_test_teardown(without_an_application_files_are_local, teardown),
                 cmocka_unit_test_teardown(application_adds_remote_file_systems, teardown),
                 cmocka_unit_test_teardown(resolves_paths_by_default_file_system, teardown),
-                cmocka_unit_test_teardown(describes_hadoop_configuration_for_executors, teardown),
+                cmocka_unit_test_setup_teardown(describes_hadoop_configuration_for_executors, temp_dir_make,
+                                                remove_dir_and_error),
         };
         return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -276,10 +277,7 @@ static void r_source_is_the_first_argument(void **state)
 
 static void finds_python_archives(void **state)
 {
-        char directory[] = "/tmp/am_launch_test.XXXXXX";
-        assert_non_null(mkdtemp(directory));
-        _cleanup_free_ char *home = mem_printf("SPARK_HOME=%s", directory),
-                            *lib = mem_printf("%s/python/lib", directory);
+        _cleanup_free_ char *home = mem_printf("SPARK_HOME=%s", temp_dir), *lib = temp_dir_path("python/lib");
         _cleanup_free_ char *spark = mem_printf("%s/pyspark.zip", lib), *py4j = mem_printf("%s/py4j-9-src.zip", lib);
         variables = (const char *const[]){home, NULL};
         assert_int_equal(make_dirs(lib, 0777), 0);
@@ -297,7 +295,6 @@ static void finds_python_archives(void **state)
         variables = (const char *const[]){"PYSPARK_ARCHIVES_PATH=a.zip,b.zip", NULL};
         assert_int_equal(am_launch_python_archives(env, &archives, &error), 0);
         assert_string_equal(archives.data[1], "b.zip");
-        remove_tree(directory);
 }
 
 static void refuses_unknown_arguments(void **state)
@@ -329,5 +326,5 @@ int main(void)
                 cmocka_unit_test_setup_teardown(finds_python_archives, setup, teardown),
                 cmocka_unit_test_setup_teardown(refuses_unknown_arguments, setup, teardown),
         };
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -9,6 +9,7 @@
 #include "base/strmap.h"
 #include "conf/conf.h"
 #include "unit/cases.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,28 +24,23 @@
 /* The second application finds the first one's file, unchanged. */
 static void stores_a_file_once(void **state)
 {
-        char folder[] = "/tmp/firesteel-cluster-file-XXXXXX";
         struct local_resource first = {0}, second = {0};
         struct fst_error error = FST_ERROR_INIT;
         struct stat st;
-        assert_non_null(mkdtemp(folder));
-        _cleanup_free_ char *local = mem_printf("%s/local", folder), *cache = mem_printf("file:%s/cache", folder);
-        _cleanup_free_ char *stored = mem_printf("%s/cache/abc.tar.gz", folder);
-        _cleanup_free_ char *missing = mem_printf("%s/missing", folder);
+        _cleanup_free_ char *local = temp_dir_write("local", "content"), *cache = mem_printf("file:%s/cache", temp_dir);
+        _cleanup_free_ char *stored = temp_dir_path("cache/abc.tar.gz"), *missing = temp_dir_path("missing");
         _cleanup_(cluster_folder_deinit) struct cluster_folder folder_of = {0};
         assert_int_equal(cluster_folder_open(cache, &folder_of, &error), 0);
-        FILE *file = fopen(local, "w");
-        assert_true(file && fputs("content", file) >= 0 && fclose(file) == 0);
         assert_int_equal(cluster_file_store(&folder_of, local, "abc", ".tar.gz", &first, &error), 0);
         assert_int_equal(stat(stored, &st), 0);
         assert_int_equal(first.size, 7);
-        assert_false(first.is_public); /* mkdtemp's directory is closed to others */
+        assert_false(first.is_public); /* the temporary directory is closed to others */
         assert_int_equal(first.modified_ms, st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
         assert_int_equal(cluster_file_store(&folder_of, missing, "abc", ".tar.gz", &second, &error), 0);
         assert_string_equal(first.path, second.path);
         assert_int_equal(first.modified_ms, second.modified_ms);
         local_resource_deinit(&second);
-        assert_int_equal(chmod(folder, 0755) || chmod(stored, 0644), 0);
+        assert_int_equal(chmod(temp_dir, 0755) || chmod(stored, 0644), 0);
         assert_int_equal(cluster_file_store(&folder_of, missing, "abc", ".tar.gz", &second, &error), 0);
         assert_true(second.is_public);
         local_resource_deinit(&second);
@@ -52,7 +48,7 @@ static void stores_a_file_once(void **state)
         assert_non_null(strstr(error_message(&error), missing));
         local_resource_deinit(&first);
         error_deinit(&error);
-        _cleanup_free_ char *command = mem_printf("ls %s/cache | wc -l | grep -qx 1 && rm -r %s", folder, folder);
+        _cleanup_free_ char *command = mem_printf("ls %s/cache | wc -l | grep -qx 1", temp_dir);
         assert_int_equal(system(command), 0); /* no part of the failed upload is left */
 }
 
@@ -195,5 +191,5 @@ static const struct CMUnitTest cases[] = {
 
 int main(void)
 {
-        return cmocka_run_group_tests(cases, NULL, NULL);
+        return cmocka_run_group_tests(cases, temp_dir_make, temp_dir_remove);
 }
