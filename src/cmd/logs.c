@@ -1,9 +1,13 @@
-/* firesteel logs: the logs of an application on YARN, as `yarn logs` prints them. */
+/*
+ * firesteel logs: the durable logs of an application (spark.firesteel.logs.dir), or those that YARN has, as `yarn logs`
+ * prints them.
+ */
 #include "cmd/command.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "logs/log_printer.h"
 #include "yarn/application/application_logs.h"
 
 #include <stdio.h>
@@ -13,10 +17,12 @@
 const char command_logs_help[] =
         "Usage: firesteel logs [OPTIONS] APPLICATION\n"
         "\n"
-        "Prints the logs of an application on YARN (application_1700000000000_0001): those of running containers from the\n"
-        "NodeManagers, those of an ended application from the files of YARN's log aggregation. HADOOP_CONF_DIR names the\n"
+        "Prints the logs of an application. With --dir, or spark.firesteel.logs.dir, they are the durable logs of any cluster\n"
+        "manager. Otherwise the application runs on YARN (application_1700000000000_0001): logs of running containers come from\n"
+        "the NodeManagers, those of an ended application from the files of YARN's log aggregation. HADOOP_CONF_DIR names the\n"
         "cluster's configuration.\n"
         "\n"
+        "  --dir DIRECTORY   durable logs: spark.firesteel.logs.dir of the application\n"
         "  --container ID    only the logs of this container\n"
         "  --executor N      only the logs of the container that ran executor N\n"
         "  --file NAME       only logs of this name, such as stderr; may be repeated\n"
@@ -39,6 +45,12 @@ static int logs_set(struct fst_conf *conf, const char *setting)
                 return logs_usage("--conf needs KEY=VALUE, not", setting);
         _cleanup_free_ char *key = mem_strndup(setting, (size_t)(equals - setting));
         conf_set(conf, key, equals + 1);
+        return 0;
+}
+
+static int logs_set_dir(struct fst_conf *conf, const char *dir)
+{
+        conf_set(conf, "spark.firesteel.logs.dir", dir);
         return 0;
 }
 
@@ -66,6 +78,8 @@ static int logs_set_value(struct application_logs_options *o, struct fst_conf *c
                 string_list_add(&o->names, value);
         else if (strcmp(name, "--executor") == 0)
                 return logs_set_executor(o, value);
+        else if (strcmp(name, "--dir") == 0)
+                return logs_set_dir(conf, value);
         else
                 return logs_set(conf, value);
         return 0;
@@ -73,7 +87,7 @@ static int logs_set_value(struct application_logs_options *o, struct fst_conf *c
 
 static int logs_parse(struct application_logs_options *o, struct fst_conf *conf, int argc, char **argv)
 {
-        static const char *const with_value[] = {"--container", "--user", "--file", "--executor", "--conf"};
+        static const char *const with_value[] = {"--container", "--user", "--file", "--executor", "--conf", "--dir"};
         for (int i = 1; i < argc; i++) {
                 size_t k = 0;
                 while (k < ARRAY_SIZE(with_value) && strcmp(with_value[k], argv[i]) != 0)
@@ -97,6 +111,8 @@ static int logs_parse(struct application_logs_options *o, struct fst_conf *conf,
         }
         if (!o->application)
                 return logs_usage("the application's id is missing", NULL);
+        if (conf_get_value(conf, "spark.firesteel.logs.dir") && (o->container || o->user))
+                return logs_usage("durable logs have no", o->container ? "--container" : "--user");
         return o->list && o->follow ? logs_usage("--list and --follow exclude each other", NULL) : 0;
 }
 
@@ -104,7 +120,16 @@ static int logs_run(const struct application_logs_options *o)
 {
         struct fst_error error = FST_ERROR_INIT;
         int r;
-        if (!getenv("HADOOP_CONF_DIR") && !getenv("YARN_CONF_DIR"))
+        if (conf_get_value(o->conf, "spark.firesteel.logs.dir"))
+                r = log_printer_print(&(struct log_printer_options){.conf = o->conf,
+                                                                    .application = o->application,
+                                                                    .executor = o->executor,
+                                                                    .names = o->names,
+                                                                    .list = o->list,
+                                                                    .follow = o->follow,
+                                                                    .out = o->out},
+                                      &error);
+        else if (!getenv("HADOOP_CONF_DIR") && !getenv("YARN_CONF_DIR"))
                 r = error_set(&error, -EINVAL,
                               "either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the environment");
         else

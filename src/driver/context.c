@@ -41,6 +41,7 @@
 #include "exec/app/sanitizers.h"
 #include "exec/exit_hooks.h"
 #include "io/fs/hadoop_conf.h"
+#include "logs/log_capture.h"
 #include "net/socket.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
@@ -136,6 +137,7 @@ static int context_register(struct fst_context *sc, struct fst_error *error)
         conf_set(sc->conf, "spark.app.id", sc->app_id);
         if (sc->attempt_id)
                 conf_set(sc->conf, "spark.app.attempt.id", sc->attempt_id);
+        log_capture_configure(sc->conf);
         log_set_context(sc->app_id, -1, -1);
         return 0;
 }

@@ -29,6 +29,7 @@
 #include "exec/task/slot_monitor.h"
 #include "exec/worker_watcher.h"
 #include "exec/isolation/zygote.h"
+#include "logs/log_capture.h"
 #include "io/fs/hdfs_tokens.h"
 #include "io/output_committer.h"
 #include "net/security.h"
@@ -225,8 +226,8 @@ bool executor_startup_key(const char *key)
                 return strcmp(key, "spark.authenticate.secret") != 0;
         if (strncmp(key, "spark.ssl", 9) == 0)
                 return !strstr(key, "Password");
-        return strncmp(key, "spark.rpc", 9) == 0 || strncmp(key, "spark.network", 13) == 0 ||
-               strncmp(key, "spark.port.", 11) == 0 ||
+        return strncmp(key, "spark.firesteel.logs.", 21) == 0 || strncmp(key, "spark.rpc", 9) == 0 ||
+               strncmp(key, "spark.network", 13) == 0 || strncmp(key, "spark.port.", 11) == 0 ||
                (strncmp(key, "spark.", 6) == 0 && n > 5 && strcmp(key + n - 5, ".port") == 0);
 }
 
@@ -243,6 +244,8 @@ static int receive_config(struct executor *x, const struct rpc_answer *answer, s
                         conf_set(&x->conf, p->key, p->value);
         }
         x->app_id = mem_strdup(config->app_id);
+        conf_set(&x->conf, "spark.app.id", x->app_id);
+        log_capture_configure(&x->conf);
         x->env.app_id = x->app_id;
         x->env.seed = config->seed;
         x->driver_host = mem_strdup(config->driver_host);
@@ -623,12 +626,24 @@ static void executor_stop(struct executor *x)
         free(x->app_id);
 }
 
+/* Before the zygote is forked, whose task processes write to the same outputs. */
+static void executor_capture_output(const struct executor_options *options)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *process = mem_printf("executor-%s", options->executor_id);
+        if (log_capture_start(options->conf, options->app_id, process, false, &error) < 0)
+                log_warn("Executor", "%s", error_message(&error));
+        if (conf_get_value(options->conf, "spark.firesteel.logs.dir"))
+                signal(SIGPIPE, SIG_IGN); /* it goes on if the process that stores the output is gone */
+}
+
 int executor_run(const struct executor_options *options)
 {
         struct executor x = {.options = options, .exit_status = EXECUTOR_EXIT_FAILED, .lost = LOST_EXECUTORS_INIT};
         struct fst_error error = FST_ERROR_INIT;
         fault_points_init(options->executor_id);
         hdfs_tokens_share();
+        executor_capture_output(options);
         /* Fork the zygote first: it must be small and hold nothing of this process. */
         if (isolation_zygote_new(&x.zygote, &x.no_zygote))
                 log_warn("Executor", "tasks that may crash cannot run in processes of their own: %s",

@@ -22,6 +22,7 @@
 #include "exec/app/program_path.h"
 #include "exec/app/source_line.h"
 #include "exec/guard/crash.h"
+#include "logs/log_capture.h"
 #include "net/security.h"
 #include "sched/allocation/executor_allocation.h"
 #include "store/disk_dirs.h"
@@ -144,6 +145,8 @@ static int local_cluster_start_executor(struct local_cluster *c, int worker, int
         struct child_options options = {.file = c->program,
                                         .arguments = string_list_argv(&command),
                                         .environment = string_list_argv(&variables),
+                                        .output = log_capture_previous(STDOUT_FILENO),
+                                        .errors = log_capture_previous(STDERR_FILENO),
                                         .ended = local_cluster_on_executor_ended,
                                         .owner = x};
         r = child_start(cluster_backend_loop(c->backend), &options, &x->child, error);

@@ -1,0 +1,200 @@
+"""Durable logs: the output of drivers and executors in spark.firesteel.logs.dir, and `firesteel logs`."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(TESTS))
+from standalone_cluster import BIN  # noqa: E402
+
+# Tasks print lines; those of partition 0 go on until the file exists or the executor is killed.
+PRINTING = """#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct gate { char path[200]; };
+static int64_t print(fst_task *task, int64_t x)
+{
+        const struct gate *gate = fst_captured(task);
+        for (int i = 0; i < 5 || (x == 0 && *gate->path && access(gate->path, F_OK) != 0 && i < 3000); i++) {
+                printf("task %d line %d db.password=hidden123\\n", (int)x, i);
+                fflush(stdout);
+                if (*gate->path)
+                        usleep(20000);
+        }
+        return x;
+}
+int main(int argc, char **argv)
+{
+        struct gate gate = {{0}};
+        snprintf(gate.path, sizeof(gate.path), "%s", argc > 1 ? argv[1] : "");
+        fst_context *sc = fst_context_new("printing");
+        printf("the driver says hello\\n");
+        int64_t n = 0;
+        const int r = fst_count(fst_map(fst_range_n(sc, 0, 2, 2), FST_WITH(print, gate), FST_I64), &n);
+        printf("the driver has counted %d\\n", (int)n);
+        return fst_context_stop(sc) || r ? 1 : 0;
+}
+"""
+
+
+class Run:
+    def __init__(self, folder, master="local-cluster[2,1,1024]"):
+        self.folder, self.logs, self.master = folder, folder / "logs", master
+        (folder / "printing.c").write_text(PRINTING)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "HADOOP_", "YARN_", "MASTER"))}
+        self.environment = dict(kept, XDG_CACHE_HOME=str(folder / "cache"), HOME=str(folder), SPARK_CONF_DIR=str(folder))
+
+    def command(self, *words, conf=()):
+        settings = [f"spark.firesteel.logs.dir=file:{self.logs}", "spark.log.level=INFO", *conf]
+        return [os.path.join(BIN, "spark-submit"), "--master", self.master,
+                *(w for s in settings for w in ("--conf", s)), "printing.c", *map(str, words)]
+
+    def run(self, *words, conf=()):
+        return subprocess.run(self.command(*words, conf=conf), cwd=self.folder, env=self.environment, capture_output=True,
+                              text=True, timeout=90, stdin=subprocess.DEVNULL, check=False)
+
+    def start(self, *words, conf=()):
+        return subprocess.Popen(self.command(*words, conf=conf), cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
+
+    def application(self):
+        (name,) = os.listdir(self.logs)
+        return name
+
+    def ended(self, process):
+        """Whether the index of the process has the time of its end."""
+        try:
+            return "endMs" in json.loads((self.logs / self.application() / process / "index.json").read_text())
+        except (OSError, ValueError):
+            return False
+
+    def print(self, *words):
+        return subprocess.run([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{self.logs}", *words], env=self.environment,
+                              capture_output=True, text=True, timeout=60, check=False)
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + 40
+    while not condition():
+        assert time.monotonic() < end, what() if callable(what) else what
+        time.sleep(0.05)
+
+
+def executor_pid(run, executor):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if b"executor" in words[1:2] and words[words.index(b"--executor-id") + 1] == str(executor).encode():
+                environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+                parent = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+                # Its shipper and its task processes have the same words; their parent is the executor.
+                if f"HOME={run.folder}\0".encode() in environment and b"--executor-id" not in \
+                        pathlib.Path(f"/proc/{parent}/cmdline").read_bytes():
+                    return int(pid)
+        except (OSError, ValueError):
+            pass
+    return None
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+def test_output_is_stored_and_printed(run):
+    done = run.run()
+    assert done.returncode == 0 and "the driver has counted 2" in done.stdout, done.stderr
+    assert done.stdout.count("line 4") == 2, "output still goes where it went before"
+    app = run.application()
+    wait_until(lambda: all(run.ended(p) for p in ("driver", "executor-0", "executor-1")), lambda: str(list(run.logs.rglob("*"))))
+    found = run.print(app)
+    assert found.returncode == 0 and found.stdout.count("LogType:stdout\nLogContents:") >= 2, found.stdout + found.stderr
+    assert "the driver says hello" in found.stdout and re.search(r"Starting executor ID \d on host", found.stdout), found.stdout
+    assert len(re.findall(r"^task \d line \d", found.stdout, re.M)) == 10
+    assert "hidden123" not in found.stdout and "db.password=*********(redacted)" in found.stdout
+    number = re.search(r"Starting executor ID (\d) on host", found.stdout).group(1)
+    found = run.print("--executor", number, "--file", "stderr", app)
+    assert found.stdout.startswith(f"Process: executor-{number}\nLogType:stderr\n") and found.stdout.count("LogType:") == 2
+    listed = [line.split("\t") for line in run.print("--list", app).stdout.splitlines()]
+    assert ["driver", "stderr"] in [line[:2] for line in listed] and all(int(line[2]) > 0 for line in listed)
+    index = json.loads((run.logs / app / "executor-1" / "index.json").read_text())
+    assert index["application"] == app and index["process"] == "executor-1" and index["host"]
+
+
+def test_a_killed_executor_keeps_what_it_has_printed(run):
+    gate = run.folder / "gate"
+    with run.start(gate) as process:
+        try:
+            wait_until(lambda: run.logs.exists() and "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout,
+                       "output while it runs")
+            found = run.print("--file", "stdout", "--list", run.application())
+            (victim,) = [name for name in ("executor-0", "executor-1") if
+                         "task 0 line 20" in run.print("--executor", name[-1], run.application()).stdout]
+            assert found.returncode == 0
+            os.kill(executor_pid(run, victim[-1]), signal.SIGKILL)
+            wait_until(lambda: run.ended(victim), "the end of the killed executor's log")
+            text = run.print("--executor", victim[-1], "--file", "stdout", run.application()).stdout
+        finally:
+            gate.touch()
+            output = process.communicate(timeout=60)[0]
+    lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
+    assert lines == list(range(len(lines))) and len(lines) > 20
+    shown = max(int(n) for n in re.findall(r"task 0 line (\d+) ", output))
+    assert process.returncode == 0 and shown >= 0, output
+    assert "missing" not in text and "left out" not in text
+
+
+def test_logs_are_followed(run):
+    gate = run.folder / "gate"
+    with run.start(gate) as process:
+        try:
+            wait_until(lambda: run.logs.exists() and os.listdir(run.logs), "the application's logs")
+            with subprocess.Popen([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{run.logs}", "--follow", "--file", "stdout",
+                                   run.application()], env=run.environment, stdout=subprocess.PIPE, text=True) as follower:
+                seen = ""
+                while "task 0 line 10 " not in seen:
+                    line = follower.stdout.readline()
+                    assert line, "the follower has ended"
+                    seen += line
+                gate.touch()
+                seen += "".join(follower.stdout)
+                assert follower.wait(60) == 0
+        finally:
+            gate.touch()
+            process.communicate(timeout=60)
+    lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", seen, re.M)]
+    assert lines == list(range(len(lines))) and "the driver has counted 2" in seen, seen[-2000:]
+    assert "==> driver stdout <==" in seen
+
+
+def test_a_full_or_missing_storage_does_not_stop_the_application(run):
+    run.logs.write_text("not a directory")
+    done = run.run()
+    assert done.returncode == 0 and "the driver has counted 2" in done.stdout, done.stderr
+    assert "cannot be stored in spark.firesteel.logs.dir" in done.stderr
+
+
+def test_much_output_is_limited(run):
+    source = PRINTING.replace("i < 5 ||", "i < 40000 ||")
+    (run.folder / "printing.c").write_text(source)
+    done = run.run(conf=["spark.firesteel.logs.maxRate=10k"])
+    assert done.returncode == 0 and done.stdout.count("line 39999") == 2, done.stderr
+    wait_until(lambda: run.ended("executor-1") and run.ended("executor-0"), "the end")
+    text = run.print("--executor", "1", "--file", "stdout", run.application()).stdout
+    assert "bytes are left out here" in text and 40000 < len(text) < 400000
+
+
+@pytest.mark.parametrize("words, message, status", [
+    (["app-1"], "has no such logs in spark.firesteel.logs.dir", 1), (["../x"], "is not an application's id", 1),
+    (["--container", "c", "app"], "durable logs have no --container", 2), (["--dir"], "a value is missing for --dir", 2)])
+def test_logs_that_do_not_exist(run, words, message, status):
+    done = run.print(*words)
+    assert done.returncode == status and message in done.stderr, done.stderr
