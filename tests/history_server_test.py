@@ -172,6 +172,7 @@ def test_list_page(tmp_path):
         assert found == sorted(found, reverse=True)
         page = s.get("/?app.sort=App%20ID&app.pageSize=2&app.page=2")[1]
         assert [f"app-{i}/jobs" in page for i in range(5)] == [False, False, True, True, False]
+        assert "App Name</a></th>" in page and 'aria-sort="' in page and "&quot;" not in page
         page = s.get("/?search=APP-3")[1]
         assert [f"app-{i}/jobs" in page for i in range(5)] == [False, False, False, True, False]
         page = s.get("/?showIncomplete=true")[1]

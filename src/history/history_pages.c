@@ -166,13 +166,13 @@ static void history_list_put_headings(struct buf *b, const struct history_list_p
                 bool sorted = p->column == i;
                 if (!history_list_shows(p, i))
                         continue;
-                html_put(b, "<th scope=\"col\"%s>",
-                         !sorted         ? ""
-                         : p->descending ? " aria-sort=\"descending\""
-                                         : " aria-sort=\"ascending\"");
+                buf_puts(b, !sorted         ? "<th scope=\"col\">"
+                            : p->descending ? "<th scope=\"col\" aria-sort=\"descending\">"
+                                            : "<th scope=\"col\" aria-sort=\"ascending\">");
                 if (history_columns[i].compare)
                         history_list_put_link(b, p, p->incomplete, i, sorted && !p->descending, 1);
-                html_put(b, "%s%s</th>", history_columns[i].heading, history_columns[i].compare ? "</a>" : "");
+                html_put(b, "%s", history_columns[i].heading);
+                buf_puts(b, history_columns[i].compare ? "</a></th>" : "</th>");
         }
         html_put(b, "</tr></thead>\n");
 }

@@ -271,8 +271,9 @@ const char html_style_sheet[] =
         ".wait{color:var(--wait);background:var(--wait-back)}\n.done,.plain{color:var(--done);background:var(--done-back)}\n"
         "meter{width:7rem;vertical-align:middle}\n"
         "form.kill{display:inline}\n"
-        "button{font:inherit;font-size:.85rem;color:var(--bad);background:none;border:1px solid var(--bad);"
-        "border-radius:4px;padding:0 .5rem;cursor:pointer}\nbutton:hover{background:var(--bad-back)}\n"
+        "button{font:inherit;font-size:.85rem;color:inherit;background:none;border:1px solid currentColor;"
+        "border-radius:4px;padding:0 .5rem;cursor:pointer}\n"
+        "form.kill button{color:var(--bad)}\nform.kill button:hover{background:var(--bad-back)}\n"
         "pre{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:1rem;overflow-x:auto;"
         "font:13px/1.45 ui-monospace,\"DejaVu Sans Mono\",monospace;white-space:pre-wrap;overflow-wrap:anywhere}\n"
         "nav a{margin-right:1rem}\n";
