@@ -13,7 +13,7 @@
 
 #include <xxhash.h>
 
-enum { SNAPSHOT_VERSION = 1 };
+enum { SNAPSHOT_VERSION = 2 };
 
 #define SNAPSHOT_NO_TEXT UINT32_MAX
 
@@ -62,7 +62,7 @@ static void snapshot_bytes(struct snapshot *p, void *value, size_t size)
         }
 }
 
-/* A number, or a struct of 64-bit numbers. */
+/* A number, or a struct of 64-bit numbers. Padding between members would not be the same each time. */
 #define VALUE(p, lvalue) snapshot_bytes((p), (void *)&(lvalue), sizeof(lvalue))
 
 /* The length of a list, of which each element takes at least @least bytes. */
@@ -205,7 +205,7 @@ static void snapshot_put_open_columns(struct snapshot *p, struct task_chunk *c)
 
 static void snapshot_packed_columns(struct snapshot *p, struct task_chunk *c)
 {
-        size_t bytes = 0;
+        size_t bytes = 0, stored = 0; /* with the gaps between columns, and without */
         VALUE(p, c->base);
         VALUE(p, c->greatest);
         VALUE(p, c->width);
@@ -220,17 +220,19 @@ static void snapshot_packed_columns(struct snapshot *p, struct task_chunk *c)
                 if (!p->out)
                         c->place[i] = (uint32_t)bytes;
                 bytes += (size_t)c->width[i] * c->n;
+                stored += (size_t)c->width[i] * c->n;
         }
         if (is_empty)
                 return;
         if (!p->out) {
-                if ((size_t)(p->end - p->at) < bytes) {
+                if ((size_t)(p->end - p->at) < stored) {
                         p->is_bad = true;
                         return;
                 }
                 c->packed = mem_zero(bytes + 8);
         }
-        snapshot_bytes(p, c->packed, bytes);
+        for (size_t i = 0; i < TASK_COLUMNS; i++)
+                snapshot_bytes(p, c->packed + c->place[i], (size_t)c->width[i] * c->n);
 }
 
 static void snapshot_chunk(struct snapshot *p, struct task_chunk *c)
@@ -660,7 +662,12 @@ static void snapshot_process(struct snapshot *p, struct status_process *process)
 static void snapshot_status(struct snapshot *p)
 {
         struct status *s = p->status;
-        VALUE(p, s->options);
+        VALUE(p, s->options.retained_jobs);
+        VALUE(p, s->options.retained_stages);
+        VALUE(p, s->options.retained_tasks);
+        VALUE(p, s->options.retained_dead_executors);
+        VALUE(p, s->options.is_live);
+        VALUE(p, s->options.without_details);
         VALUE(p, s->totals);
         VALUE(p, s->last_event_ms);
         snapshot_application(p, &s->application);
