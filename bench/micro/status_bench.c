@@ -1,13 +1,15 @@
 /*
  * Measures the status core with one stage of 1,000,000 tasks, first without keeping single tasks: nanoseconds for each
- * start and end, bytes for each task, and milliseconds for the quantiles of all columns, for sorted pages and for the
- * diagnosis.
+ * start and end, bytes for each task, and milliseconds for the quantiles of all columns, for sorted pages, the
+ * diagnosis and the series, and for pages of the application.
  */
 #include "bench.h"
 
 #include "base/mem.h"
 #include "status/diagnosis.h"
+#include "status/stage_series.h"
 #include "status/status.h"
+#include "ui/pages/pages.h"
 
 #include <stdio.h>
 
@@ -69,6 +71,36 @@ static void bench_feed(struct status *s)
                (double)status_task_bytes(s) / TASKS);
 }
 
+static double bench_page(struct app_view *view, const char *path, const char *query)
+{
+        static const struct app_source_class source_class = {0};
+        struct app_source source = {.class = &source_class};
+        struct form form = FORM_INIT;
+        struct ui_answer answer = {0};
+        form_parse(&form, query, strlen(query));
+        const struct ui_request q = {
+                .method = "GET", .path = path, .query = &form, .base = "", .site = "", .source = &source, .view = view};
+        double before = bench_seconds();
+        pages_serve(&q, &answer);
+        double seconds = bench_seconds() - before;
+        printf("page %s?%s: %.1f ms, %zu bytes\n", path, query, seconds * 1e3, answer.body.len);
+        ui_answer_deinit(&answer);
+        form_deinit(&form);
+        return seconds;
+}
+
+static void bench_pages(struct status *s)
+{
+        static const struct app_view_class view_class = {0};
+        struct app_view view;
+        app_view_init(&view, &view_class, s, NULL);
+        bench_page(&view, "/stages/stage", "id=3&attempt=0");
+        bench_page(&view, "/stages/stage", "id=3&attempt=0&task.sort=Duration&task.desc=true");
+        bench_page(&view, "/stages", "");
+        bench_page(&view, "/jobs/job", "id=1");
+        app_view_deinit(&view);
+}
+
 int main(void)
 {
         static const double probabilities[] = {0.05, 0.25, 0.5, 0.75, 0.95};
@@ -106,6 +138,12 @@ int main(void)
         before = bench_seconds();
         diagnose_stage(s, stage, s->last_event_ms, &diagnosis);
         printf("diagnosis: %.1f ms\n", (bench_seconds() - before) * 1e3);
+        struct stage_series *series = new0(struct stage_series);
+        before = bench_seconds();
+        stage_series_make(stage, s->last_event_ms, series);
+        printf("series: %.1f ms\n", (bench_seconds() - before) * 1e3);
+        free(series);
+        bench_pages(s);
         status_free(s);
         return sum == 42;
 }

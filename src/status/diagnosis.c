@@ -42,8 +42,17 @@ static bool task_scan_bounds(struct task_scan *scan, const struct task_columns *
         scan->begin_ms = INT64_MAX;
         for (size_t chunk = 0; chunk < t->n_chunks; chunk++) {
                 const struct task_chunk *c = t->chunks[chunk];
+                int64_t only;
                 if (c->n_removed == c->n)
                         continue;
+                if (c->is_sealed && !c->removed && c->base[TASK_LAUNCH] > 0 &&
+                    c->greatest[TASK_LAUNCH] <= scan->end_ms && task_chunk_is_constant(c, TASK_ATTEMPT, &only) &&
+                    only == 0) {
+                        scan->n_seen += c->n;
+                        scan->begin_ms = MIN(scan->begin_ms, c->base[TASK_LAUNCH]);
+                        scan->last_start_ms = MAX(scan->last_start_ms, c->greatest[TASK_LAUNCH]);
+                        continue;
+                }
                 task_chunk_read(c, TASK_LAUNCH, launch);
                 task_chunk_read(c, TASK_ATTEMPT, attempt);
                 for (size_t i = 0; i < c->n; i++) {

@@ -5,9 +5,11 @@
 #include "status/task_chunk.h"
 
 enum { STEPS = 8, BUCKETS = STEPS * 48 }; /* of durations: eight for each power of two */
+enum { MAX_SAMPLES = 250000 };            /* of larger stages, every second, third, … task counts twice, … */
 #define MAX_SERIES_MS ((int64_t)1 << 40)  /* sums do not overflow */
 
 struct series_work {
+        size_t step; /* of the rows that are read */
         double differences[SERIES_SLICES + 1];
         uint32_t counts[SERIES_SLICES][BUCKETS];
         int64_t longest[SERIES_SLICES];
@@ -41,6 +43,10 @@ static bool series_bounds(const struct status_stage *stage, int64_t now_ms, stru
                 const struct task_chunk *c = stage->columns.chunks[chunk];
                 if (c->n_removed == c->n)
                         continue;
+                if (c->is_sealed && !c->removed && c->base[TASK_LAUNCH] > 0) {
+                        out->begin_ms = MIN(out->begin_ms, c->base[TASK_LAUNCH]);
+                        continue;
+                }
                 task_chunk_read(c, TASK_LAUNCH, launch);
                 for (size_t i = 0; i < c->n; i++)
                         if (!task_chunk_is_removed(c, i) && launch[i] > 0)
@@ -52,15 +58,16 @@ static bool series_bounds(const struct status_stage *stage, int64_t now_ms, stru
 /* Adds the time of a task to the slices that it covers. */
 static void series_add_running(struct stage_series *s, struct series_work *w, double from, double to)
 {
+        double weight = (double)w->step;
         size_t first = MIN((size_t)from, s->n - 1), last = MIN((size_t)to, s->n - 1);
         if (first == last) {
-                s->slices[first].running += to - from;
+                s->slices[first].running += weight * (to - from);
                 return;
         }
-        s->slices[first].running += (double)(first + 1) - from;
-        s->slices[last].running += to - (double)last;
-        w->differences[first + 1] += 1;
-        w->differences[last] -= 1;
+        s->slices[first].running += weight * ((double)(first + 1) - from);
+        s->slices[last].running += weight * (to - (double)last);
+        w->differences[first + 1] += weight;
+        w->differences[last] -= weight;
 }
 
 static void series_add_chunk(struct stage_series *s, struct series_work *w, const struct task_chunk *c)
@@ -68,6 +75,7 @@ static void series_add_chunk(struct stage_series *s, struct series_work *w, cons
         int64_t launch[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS], duration[TASK_CHUNK_ROWS];
         int64_t input[TASK_CHUNK_ROWS], read[TASK_CHUNK_ROWS], output[TASK_CHUNK_ROWS], written[TASK_CHUNK_ROWS];
         double per_ms = (double)s->n / (double)(s->end_ms - s->begin_ms);
+        int64_t step = (int64_t)w->step;
         task_chunk_read(c, TASK_LAUNCH, launch);
         task_chunk_read(c, TASK_STATUS, status);
         task_chunk_read(c, TASK_DURATION, duration);
@@ -75,7 +83,7 @@ static void series_add_chunk(struct stage_series *s, struct series_work *w, cons
         task_chunk_read(c, TASK_SHUFFLE_READ_BYTES, read);
         task_chunk_read(c, TASK_METRIC(output_bytes), output);
         task_chunk_read(c, TASK_METRIC(shuffle_write.bytes), written);
-        for (size_t i = 0; i < c->n; i++) {
+        for (size_t i = 0; i < c->n; i += w->step) {
                 if (task_chunk_is_removed(c, i) || launch[i] < s->begin_ms || launch[i] > s->end_ms)
                         continue;
                 bool runs = status[i] < TASK_ROW_SUCCESS;
@@ -86,10 +94,10 @@ static void series_add_chunk(struct stage_series *s, struct series_work *w, cons
                         continue;
                 size_t at = MIN((size_t)to, s->n - 1);
                 struct series_slice *slice = &s->slices[at];
-                slice->ended++;
-                slice->failed += status[i] != TASK_ROW_SUCCESS;
-                slice->read_bytes += input[i] + read[i];
-                slice->written_bytes += output[i] + written[i];
+                slice->ended += step;
+                slice->failed += status[i] != TASK_ROW_SUCCESS ? step : 0;
+                slice->read_bytes += step * (input[i] + read[i]);
+                slice->written_bytes += step * (output[i] + written[i]);
                 if (status[i] != TASK_ROW_SUCCESS)
                         continue;
                 w->counts[at][series_bucket(ms)]++;
@@ -115,13 +123,14 @@ void stage_series_make(const struct status_stage *stage, int64_t now_ms, struct 
         if (!series_bounds(stage, now_ms, out))
                 return;
         struct series_work *w = new0(struct series_work);
+        w->step = 1 + stage->columns.n_retained / MAX_SAMPLES;
         out->n = (size_t)MIN(out->end_ms - out->begin_ms, (int64_t)SERIES_SLICES);
         for (size_t chunk = 0; chunk < stage->columns.n_chunks; chunk++)
                 if (stage->columns.chunks[chunk]->n_removed < stage->columns.chunks[chunk]->n)
                         series_add_chunk(out, w, stage->columns.chunks[chunk]);
         for (size_t i = 0; i < out->n; i++) {
                 struct series_slice *slice = &out->slices[i];
-                int64_t n = slice->ended - slice->failed;
+                int64_t n = (slice->ended - slice->failed) / (int64_t)w->step;
                 running += w->differences[i];
                 slice->running += running;
                 slice->percentiles[0] = MIN(series_percentile(w->counts[i], n, 50), w->longest[i]);

@@ -1,6 +1,6 @@
 /*
  * The course of a stage: its time in equal slices, and for each the tasks that ended in it. One pass over some columns
- * of the tasks.
+ * of the tasks, or of a sample if there are more than 250,000.
  */
 #pragma once
 

@@ -113,6 +113,31 @@ static void percentiles_are_close(void **state)
         status_free(s);
 }
 
+static void a_large_stage_is_sampled(void **state)
+{
+        enum { TASKS = 600000 };
+        struct status *s = status_new(&(struct status_options){.retained_tasks = TASKS});
+        struct stage_series series;
+        struct stage_info info = {.id = 1, .name = "a", .tasks = TASKS, .submission_ms = T0};
+        int64_t ended = 0, bytes = 0;
+        double running = 0;
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = info});
+        for (int i = 0; i < TASKS; i++)
+                run_task(s, i, i / 10, 100, TASK_SUCCEEDED);
+        end_stage(s);
+        stage_series_make(status_find_stage(s, 1, 0), 0, &series);
+        for (size_t i = 0; i < series.n; i++) {
+                ended += series.slices[i].ended;
+                bytes += series.slices[i].read_bytes;
+                running += series.slices[i].running / (double)series.n;
+        }
+        assert_true(ended > TASKS * 0.99 && ended < TASKS * 1.01);
+        assert_true((double)bytes > TASKS * 9.9 && (double)bytes < TASKS * 10.1);
+        assert_true(running > 990 && running < 1010); /* 10 start in each ms and run 100 ms */
+        assert_true(series.slices[30].percentiles[0] > 90 && series.slices[30].percentiles[0] <= 100);
+        status_free(s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -120,6 +145,7 @@ int main(void)
                 cmocka_unit_test(a_running_stage_lasts_until_now),
                 cmocka_unit_test(nothing_ran),
                 cmocka_unit_test(percentiles_are_close),
+                cmocka_unit_test(a_large_stage_is_sampled),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

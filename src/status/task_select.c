@@ -55,9 +55,12 @@ static size_t task_select_read(const struct task_keys *k, size_t chunk, uint64_t
         if (c->n_removed == c->n)
                 return 0;
         task_chunk_read(c, k->column, values);
-        if (k->summary && c->all_success && !c->removed) {
+        /* Successful tasks sort by their values in all columns. */
+        if (c->all_success && !c->removed && !k->rank && k->statuses >> TASK_ROW_SUCCESS & 1) {
                 for (size_t i = 0; i < c->n; i++)
                         keys[i] = task_select_key(values[i]);
+                for (size_t i = 0; rows && i < c->n; i++)
+                        rows[i] = (uint16_t)i;
                 return c->n;
         }
         task_chunk_read(c, TASK_STATUS, status);
