@@ -193,7 +193,7 @@ static inline void world_deinit(struct shuffle_world *w)
         free(w->rows);
 }
 
-enum form { EMPTY, MEMORY, DISK, BOTH, LARGE, LARGE_ON_DISK, FORMS };
+enum output_form { EMPTY, MEMORY, DISK, BOTH, LARGE, LARGE_ON_DISK, FORMS };
 
 static inline void add_row(struct shuffle_output *o, uint32_t partition, struct page **open, int64_t key, size_t size)
 {
@@ -210,7 +210,7 @@ static inline void add_row(struct shuffle_output *o, uint32_t partition, struct 
 }
 
 /* Makes an output whose row i in partition p of map m has the key m * 1000000 + p * 10000 + i. */
-static inline struct shuffle_output *output_new(struct shuffle_world *w, int map, enum form form, int64_t *rows)
+static inline struct shuffle_output *output_new(struct shuffle_world *w, int map, enum output_form form, int64_t *rows)
 {
         struct shuffle_output *o = shuffle_output_new(w->partitions, TYPE, w->memory);
         bool large = form == LARGE || form == LARGE_ON_DISK;
@@ -235,14 +235,14 @@ static inline struct shuffle_output *output_new(struct shuffle_world *w, int map
 }
 
 /* Makes @n maps in all forms, distributed over the executors. */
-static inline void make_maps(struct shuffle_world *w, int n, enum form only)
+static inline void make_maps(struct shuffle_world *w, int n, enum output_form only)
 {
         struct shuffle_inputs *in = w->env.inputs;
         *in = (struct shuffle_inputs){.shuffle_id = SHUFFLE, .n = n, .maps = new_array(struct shuffle_map, (size_t)n)};
         w->rows = new_array(int64_t, (size_t)n);
         for (int m = 0; m < n; m++) {
                 int at = m * 7 / 2 % EXECUTORS;
-                enum form form = only == FORMS ? (enum form)(m * 5 / 3 % FORMS) : only;
+                enum output_form form = only == FORMS ? (enum output_form)(m * 5 / 3 % FORMS) : only;
                 struct shuffle_output *o = output_new(w, m, form, &w->rows[m]);
                 shuffle_store_put(w->executors[at].store, SHUFFLE, m, 100 + m, o);
                 in->maps[m] = (struct shuffle_map){.task_id = 100 + m, .location = at};

@@ -91,7 +91,7 @@ static void keep(struct served_world *s, int e, int map, struct shuffle_output *
 }
 
 /* All executors write @n map outputs, the first of them twice, and end. */
-static void served_init(struct served_world *s, enum codec_kind codec, int n, enum form form)
+static void served_init(struct served_world *s, enum codec_kind codec, int n, enum output_form form)
 {
         struct fst_error error = FST_ERROR_INIT;
         world_init(&s->w, (size_t)64 << 20, codec);

@@ -34,7 +34,7 @@
         "Please check \"kubectl auth can-i create [resource]\" first. It should be yes. And please also check your "   \
         "feature step implementation."
 
-enum step { STEP_BEFORE, STEP_POD, STEP_REST, STEP_TAKE_BACK, STEP_OVER };
+enum launch_step { STEP_BEFORE, STEP_POD, STEP_REST, STEP_TAKE_BACK, STEP_OVER };
 
 /* A pending request. */
 struct sending {
@@ -49,7 +49,7 @@ struct driver_launch {
         struct driver_plan *plan;
         driver_launch_done *done;
         void *owner;
-        enum step step;
+        enum launch_step step;
         bool stopped, expired;
         uv_timer_t limit; /* set when the launch was stopped */
         uint64_t answers; /* the client's count when it began */

@@ -15,7 +15,7 @@
 #define NOT_REGISTERED "org.apache.hadoop.yarn.exceptions.ApplicationMasterNotRegisteredException"
 
 /* The expected next call and its answer: an exception, or bytes. */
-struct step {
+struct am_step {
         const char *method, *exception, *answer;
         size_t asks; /* that the call must have, if it is "allocate" */
 };
@@ -24,7 +24,7 @@ struct manager {
         uv_tcp_t listener, peer;
         bool has_peer, greeted;
         struct buf in;
-        const struct step *steps;
+        const struct am_step *steps;
         size_t n_steps, done;
 };
 
@@ -96,7 +96,7 @@ static void manager_take_frame(struct manager *m, const uint8_t *p)
         Firesteel__Hadoop__CallHeader *call = firesteel__hadoop__call_header__unpack(NULL, len, at);
         if (m->done == m->n_steps)
                 fail_msg("one call too many: %s", call->method);
-        const struct step *step = &m->steps[m->done++];
+        const struct am_step *step = &m->steps[m->done++];
         assert_string_equal(call->method, step->method);
         firesteel__hadoop__call_header__free_unpacked(call, NULL);
         if (strcmp(step->method, "allocate") == 0) {
@@ -153,7 +153,7 @@ static void on_manager_connection(uv_stream_t *listener, int status)
 }
 
 /* Returns its port. */
-static int manager_start(struct manager *m, const struct step *steps, size_t n_steps)
+static int manager_start(struct manager *m, const struct am_step *steps, size_t n_steps)
 {
         struct sockaddr_in a;
         int len = sizeof(a);
@@ -207,7 +207,7 @@ static const struct yarn_executors_ops am_ops = {.registered = on_am_registered,
                                                  .finished = on_am_finished};
 
 /* Runs an application through all of @steps. @finish_at_once: before the registration is answered. */
-static void am_run(struct am *am, const struct step *steps, size_t n_steps, bool finish_at_once)
+static void am_run(struct am *am, const struct am_step *steps, size_t n_steps, bool finish_at_once)
 {
         struct manager manager;
         struct yarn_conf conf = {0};
@@ -249,7 +249,7 @@ static void am_run(struct am *am, const struct step *steps, size_t n_steps, bool
 
 static void an_end_after_a_restart_of_the_manager_registers_first(void **state)
 {
-        static const struct step steps[] = {
+        static const struct am_step steps[] = {
                 {"registerApplicationMaster", NULL, ""},
                 {"finishApplicationMaster", NOT_REGISTERED, NULL},
                 {"registerApplicationMaster", NULL, ""},
@@ -263,7 +263,7 @@ static void an_end_after_a_restart_of_the_manager_registers_first(void **state)
 
 static void a_refused_registration_while_finishing_is_the_end(void **state)
 {
-        static const struct step steps[] = {
+        static const struct am_step steps[] = {
                 {"registerApplicationMaster", "org.apache.hadoop.yarn.exceptions.YarnException", NULL},
         };
         struct am am = {0};
@@ -274,7 +274,7 @@ static void a_refused_registration_while_finishing_is_the_end(void **state)
 
 static void a_manager_that_forgot_the_application_is_registered_with_again(void **state)
 {
-        static const struct step steps[] = {
+        static const struct am_step steps[] = {
                 {"registerApplicationMaster", NULL, ""},
                 {"allocate", NULL, "\x10\x01"},
                 {"allocate", NOT_REGISTERED, NULL},
@@ -289,7 +289,7 @@ static void a_manager_that_forgot_the_application_is_registered_with_again(void 
 
 static void heartbeats_that_fail_too_often_fail_the_application(void **state)
 {
-        static const struct step steps[] = {
+        static const struct am_step steps[] = {
                 {"registerApplicationMaster", NULL, ""},
                 {"allocate", "java.io.IOException", NULL},
                 {"allocate", "java.io.IOException", NULL},
@@ -302,7 +302,7 @@ static void heartbeats_that_fail_too_often_fail_the_application(void **state)
 
 static void a_request_whose_heartbeat_failed_is_sent_again(void **state)
 {
-        static const struct step steps[] = {
+        static const struct am_step steps[] = {
                 {"registerApplicationMaster", NULL, ""},
                 {"allocate", "java.io.IOException", NULL, .asks = 1},
                 {"allocate", NULL, "\x10\x01", .asks = 1},
