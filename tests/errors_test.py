@@ -1,5 +1,6 @@
 """Errors as a user sees them: one clear message, an exit status other than 0, and no output that looks complete."""
 import gzip
+import json
 import os
 import re
 import resource
@@ -421,7 +422,8 @@ def test_a_signal_ends_in_order(shared, tmp_path, sent, status):
     assert list((tmp_path / "local").iterdir()) == []
     log, = (tmp_path / "events").iterdir()
     assert not log.name.endswith(".inprogress")
-    assert '"SparkListenerApplicationEnd"' in log.read_text().splitlines()[-1]
+    end = json.loads(log.read_text().splitlines()[-1])
+    assert (end["Event"], end["ExitCode"]) == ("SparkListenerApplicationEnd", status)
     assert_incomplete(tmp_path / "out")
 
 
