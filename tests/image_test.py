@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import tarfile
 
 import pytest
 
@@ -60,6 +61,16 @@ def test_it_is_a_layout_whose_digests_hold(image):
     assert docker["RepoTags"] == ["test.local/fire:1"]
     assert docker["Config"] == "blobs/sha256/" + manifest["config"]["digest"].removeprefix("sha256:")
     assert docker["Layers"] == ["blobs/sha256/" + x["digest"].removeprefix("sha256:") for x in manifest["layers"]]
+
+
+def test_it_has_no_modules_of_the_history_server(image):
+    names = set()
+    for layer in json.loads((image / "layout" / "manifest.json").read_text())[0]["Layers"]:
+        with tarfile.open(image / "layout" / layer) as tar:
+            names |= {os.path.basename(name) for name in tar.getnames()}
+    assert "libfiresteel-http.so" in names
+    assert not names & {"libfiresteel-sqlite.so", "libfiresteel-snappy.so"}
+    assert not [name for name in names if name.startswith(("libsqlite3", "libsnappy", "libstdc++"))]
 
 
 def test_the_same_files_make_the_same_bytes(image, tmp_path):

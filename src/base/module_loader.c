@@ -103,6 +103,12 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
         return error_set(error, -ENOENT, "the %s module %s is missing; looked in %s", what, file, buf_text(&tried));
 }
 
+/* Returns true for modules that only read event logs, which happens neither in images nor in containers. */
+static bool module_loader_is_of_logs(const char *path)
+{
+        return text_ends_with(path, "/libfiresteel-snappy.so") || text_ends_with(path, "/libfiresteel-sqlite.so");
+}
+
 int on_demand_list(struct string_list *out, struct fst_error *error)
 {
         _cleanup_free_ char *folder = own_folder();
@@ -116,7 +122,8 @@ int on_demand_list(struct string_list *out, struct fst_error *error)
                 if (glob(pattern, 0, NULL, &found) != 0)
                         continue;
                 for (size_t k = 0; k < found.gl_pathc; k++)
-                        string_list_add(out, found.gl_pathv[k]);
+                        if (!module_loader_is_of_logs(found.gl_pathv[k]))
+                                string_list_add(out, found.gl_pathv[k]);
                 globfree(&found);
         }
         return out->len > before ? 0

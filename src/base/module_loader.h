@@ -21,5 +21,6 @@ typedef const void *(*on_demand_fn)(void);
  */
 int on_demand_load(const char *what, const char *file, const char *symbol, on_demand_fn *out, struct fst_error *error);
 
-/* Appends the paths of all installed modules to @out. Returns -ENOENT with @error if there are none. */
+/* Appends the paths of the modules that drivers and executors may need to @out: all but those of the history server and
+ * of readers of event logs, whose libraries would make images larger. Returns -ENOENT with @error if there are none. */
 int on_demand_list(struct string_list *out, struct fst_error *error);
