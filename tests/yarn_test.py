@@ -286,6 +286,17 @@ def test_a_driver_s_status_fails_the_application_in_cluster_mode(submit, yarn):
     assert "User application exited with status 3" in done.stderr
 
 
+def test_heartbeats_stay_frequent_while_containers_come(submit, yarn):
+    """Intervals that only doubled would be 100 ms to 102 s."""
+    yarn.grants_at_once = 1
+    done = submit.run(PI, "2", conf=["spark.yarn.scheduler.heartbeat.interval-ms=600s", "spark.executor.instances=11",
+                                     "spark.yarn.scheduler.initial-allocation.interval=100ms", "spark.executor.memoryOverhead=1m",
+                                     "spark.scheduler.minRegisteredResourcesRatio=1.0",
+                                     "spark.scheduler.maxRegisteredResourcesWaitingTime=30s"])
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall("Registered executor", done.stderr)) == 11, done.stderr
+
+
 def test_the_final_message_is_limited(submit, yarn):
     submit.gate.touch()
     done = submit.run("waiting.c", submit.gate, "3", cluster=True, conf=["spark.yarn.maxAppAttempts=1",

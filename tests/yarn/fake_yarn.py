@@ -96,6 +96,7 @@ class FakeYarn:
         self.applications, self.containers, self.next_container = {}, {}, 1
         self.closed = False
         self.reports = self.lists = 0
+        self.grants_at_once = 1000  # containers in the answer to a heartbeat
         self.undecided_s = 0  # how long an application waits for its queue
         os.makedirs(self.conf)
         self.web = FakeYarnWeb(self)
@@ -473,19 +474,20 @@ class FakeYarn:
         return answer
 
     def take_news(self, attempt):
+        granted, later = attempt.granted[:self.grants_at_once], attempt.granted[self.grants_at_once:]
         answer = SCHEMA.new("AllocateResponse", response_id=attempt.response_id,
                             num_cluster_nodes=sum(not n.lost for n in self.nodes),
-                            allocated_containers=[c.message for c in attempt.granted if not c.is_complete],
+                            allocated_containers=[c.message for c in granted if not c.is_complete],
                             completed_containers=[self.status_of(c) for c in attempt.completed],
                             updated_nodes=attempt.updated_nodes)
-        for container in attempt.granted:
+        for container in granted:
             if container.node not in attempt.known_nodes:
                 attempt.known_nodes.add(container.node)
                 token = self.token(f"nm/{attempt.name}/{container.node.host}".encode(), "NMToken")
                 answer.nm_tokens.append(SCHEMA.new("NodeToken", node=container.node.id(), token=token))
         if attempt.key > 1:
             answer.am_rm_token = self.token(attempt.token_id(), "YARN_AM_RM_TOKEN")
-        attempt.granted, attempt.completed, attempt.updated_nodes = [], [], []
+        attempt.granted, attempt.completed, attempt.updated_nodes = later, [], []
         return answer
 
     def finish(self, attempt, request):

@@ -393,6 +393,15 @@ static void executors_take_failure(struct yarn_executors *x, const struct hadoop
         }
 }
 
+/* More containers are likely to follow those of this answer, so the next heartbeat comes soon. */
+static void executors_expect_grants(struct yarn_executors *x)
+{
+        if (yarn_allocator_count_pending(&x->allocator) == 0)
+                return;
+        x->interval_ms = x->initial_ms;
+        x->pending_ms = x->initial_ms * 2;
+}
+
 static void on_executors_allocated(void *owner, struct hadoop_rpc_result *result)
 {
         struct yarn_executors *x = owner;
@@ -414,6 +423,8 @@ static void on_executors_allocated(void *owner, struct hadoop_rpc_result *result
         executors_take_completed(x, answer);
         executors_drain(x);
         const int command = answer->command;
+        if (answer->n_allocated_containers > 0)
+                executors_expect_grants(x);
         protobuf_c_message_free_unpacked(result->answer, NULL);
         if (x->freed)
                 return;

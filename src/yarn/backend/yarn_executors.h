@@ -11,9 +11,9 @@
  *      yarn_executors_finish(x, YARN_FINAL_SUCCEEDED, NULL);       → ops.finished(owner)
  *      yarn_executors_free(x);
  *
- * Heartbeats come every `heartbeat_ms`. While containers are pending they begin with `initial_ms` and double. A
- * ResourceManager that was started again and does not know the application is registered with again, and told
- * everything.
+ * Heartbeats come every `heartbeat_ms`. While containers are pending they begin with `initial_ms` and double, and begin
+ * again after an answer with containers. A ResourceManager that was started again and does not know the application is
+ * registered with again, and told everything.
  *
  * All calls and callbacks are on the loop's thread. No callback runs inside a call.
  */
