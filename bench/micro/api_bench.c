@@ -84,6 +84,7 @@ int main(void)
                 {"/stages/3/0/taskTable", "columnNameToSort=Shuffle Read Size / Records"},
                 {"/stages/3/0/taskTable", "columnNameToSort=Index&search[value]=bad row"},
                 {"/stages/3/0/taskTable", "columnNameToSort=Index&search[value]=host-7"},
+                {"/stages/3/0/taskTable", "columnNameToSort=Index&search[value]=777"},
                 {"/stages/3/0", "taskStatus=failed"},
                 {"/jobs", ""},
                 {"/executors", ""},

@@ -288,7 +288,7 @@ static void status_end_on_stage_executor(struct status_executor_stage *x, const 
 {
         const struct task_metrics *m = &e->metrics;
         x->active_tasks -= x->active_tasks > 0;
-        x->task_ms += e->finish_ms - e->info.launch_ms;
+        x->task_ms += o->resubmitted ? 0 : e->finish_ms - e->info.launch_ms;
         x->succeeded_tasks += o->succeeded;
         x->failed_tasks += o->failed;
         x->killed_tasks += o->killed;
@@ -380,11 +380,14 @@ static void status_end_task(struct status *s, const struct task_end *e)
                 return;
         }
         size_t row = s->options.without_details ? SIZE_MAX : task_columns_find(&stage->columns, e->info.id);
-        if (row != SIZE_MAX) {
+        /* A success whose output was lost later stays as it was, as in Spark. */
+        bool stays = row != SIZE_MAX && unlikely(o.resubmitted) &&
+                     task_columns_value(&stage->columns, row, TASK_STATUS) >= TASK_ROW_SUCCESS;
+        if (row != SIZE_MAX && !stays) {
                 task_columns_end(&stage->columns, row, e, o.status);
                 if (unlikely(error || e->detail))
                         status_add_note(s, stage, row, e, error);
-        } else if (stage->columns.n_retained == stage->columns.n_rows && !s->options.without_details) {
+        } else if (!stays && stage->columns.n_retained == stage->columns.n_rows && !s->options.without_details) {
                 s->totals.unknown_ends++;
         }
         if (!s->options.without_details) {

@@ -543,6 +543,30 @@ static void random_worlds_keep_the_invariants(void **state)
         }
 }
 
+static void a_success_whose_output_was_lost_stays(void **state)
+{
+        const struct task_detail resubmitted = {.reason = "Resubmitted"};
+        struct status *s = status_new(&(struct status_options){.is_live = true});
+        struct task_end e = {.info = task(1, 3, 0), .finish_ms = 2101, .state = TASK_SUCCEEDED};
+        struct status_task t;
+        submit(s, 3, 0, 2);
+        e.metrics.executor_run_ms = 70;
+        status_on_task_start(s, &(struct task_start){.info = e.info});
+        status_on_task_end(s, &e);
+        e.state = TASK_FAILED;
+        e.presence = METRICS_ABSENT;
+        e.detail = &resubmitted;
+        status_on_task_end(s, &e);
+        const struct status_stage *stage = status_find_stage(s, 3, 0);
+        status_get_task(s, stage, 0, &t);
+        assert_int_equal(t.status, TASK_ROW_SUCCESS);
+        assert_int_equal(t.metrics.executor_run_ms, 70);
+        assert_null(t.note);
+        assert_int_equal(stage->failed_tasks, 1);
+        assert_int_equal(stage->executors.data[0].task_ms, e.finish_ms - e.info.launch_ms);
+        status_free(s);
+}
+
 static void history_gives_lost_tasks_zero_metrics(void **state)
 {
         static const struct {
@@ -623,6 +647,7 @@ int main(void)
                 cmocka_unit_test(corrects_counts_after_lost_ends),
                 cmocka_unit_test(counts_speculative_attempts),
                 cmocka_unit_test(random_worlds_keep_the_invariants),
+                cmocka_unit_test(a_success_whose_output_was_lost_stays),
                 cmocka_unit_test(history_gives_lost_tasks_zero_metrics),
                 cmocka_unit_test(knows_peaks_only_from_executors_that_reported),
                 cmocka_unit_test(the_driver_of_an_ended_application_lasted_as_long),

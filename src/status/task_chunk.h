@@ -3,13 +3,16 @@
 
 #include "status/task_columns.h"
 
-enum { TASK_CHUNK_ROWS = 1024 };
+/* A sealed chunk knows at most TASK_CHUNK_MAX_ODD rows that summaries skip. */
+enum { TASK_CHUNK_ROWS = 1024, TASK_CHUNK_MAX_ODD = 64 };
 
 struct task_chunk {
         uint16_t n, room;
         uint16_t n_running, n_removed;
         bool is_sealed;
         bool all_success; /* sealed, and all rows succeeded and have metrics */
+        uint16_t n_odd;   /* of a sealed one: rows without success or metrics; TASK_CHUNK_MAX_ODD + 1: many */
+        uint16_t *odd;    /* these rows, in order; NULL: none or many */
         int64_t first_id, last_id;
         uint8_t *removed; /* a bit for each removed row; NULL: none */
         size_t bytes;
@@ -31,6 +34,12 @@ void task_chunk_read(const struct task_chunk *c, enum task_column column, int64_
 
 /* Returns true and the @value of all rows of a sealed chunk, if they are known to be equal without reading them. */
 bool task_chunk_is_constant(const struct task_chunk *c, enum task_column column, int64_t *value);
+
+/* True if a summary may read the packed columns: all rows are there, and the odd ones are known. */
+static inline bool task_chunk_is_regular(const struct task_chunk *c)
+{
+        return c->is_sealed && !c->removed && c->n_odd <= TASK_CHUNK_MAX_ODD;
+}
 
 static inline bool task_chunk_is_removed(const struct task_chunk *c, size_t row)
 {

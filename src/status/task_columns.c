@@ -33,6 +33,8 @@ static void task_chunk_empty(struct task_chunk *c)
         }
         free(c->packed);
         c->packed = NULL;
+        free(c->odd);
+        c->odd = NULL;
         c->is_sealed = true;
         c->all_success = false;
         c->bytes = sizeof(*c) + TASK_CHUNK_ROWS / 8;
@@ -91,6 +93,24 @@ static void task_chunk_pack_column(struct task_chunk *c, size_t column, char *to
 #endif
 
 /* Packs an open chunk, in which no task runs. */
+static void task_chunk_list_odd(struct task_chunk *c)
+{
+        uint16_t odd[TASK_CHUNK_MAX_ODD];
+        c->n_odd = 0;
+        for (size_t row = 0; !c->all_success && row < c->n && c->n_odd <= TASK_CHUNK_MAX_ODD; row++) {
+                bool succeeded = c->open[TASK_STATUS] && c->open[TASK_STATUS][row] == TASK_ROW_SUCCESS;
+                if (succeeded && c->open[TASK_HAS_METRICS] && c->open[TASK_HAS_METRICS][row])
+                        continue;
+                if (c->n_odd < TASK_CHUNK_MAX_ODD)
+                        odd[c->n_odd] = (uint16_t)row;
+                c->n_odd++;
+        }
+        if (!c->n_odd || c->n_odd > TASK_CHUNK_MAX_ODD)
+                return;
+        c->odd = new_array(uint16_t, c->n_odd);
+        memcpy(c->odd, odd, c->n_odd * sizeof(*odd));
+}
+
 static void task_chunk_seal(struct task_chunk *c)
 {
         size_t bytes = 0;
@@ -110,6 +130,7 @@ static void task_chunk_seal(struct task_chunk *c)
         }
         c->all_success = c->width[TASK_STATUS] == 0 && c->base[TASK_STATUS] == TASK_ROW_SUCCESS &&
                          c->width[TASK_HAS_METRICS] == 0 && c->base[TASK_HAS_METRICS];
+        task_chunk_list_odd(c);
         c->packed = mem_alloc(bytes + 8);
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
                 if (c->width[i])
@@ -119,7 +140,8 @@ static void task_chunk_seal(struct task_chunk *c)
         }
         c->is_sealed = true;
         c->room = c->n;
-        c->bytes = sizeof(*c) + bytes + 8 + (c->removed ? TASK_CHUNK_ROWS / 8 : 0);
+        c->bytes = sizeof(*c) + bytes + 8 + (c->odd ? c->n_odd * sizeof(*c->odd) : 0) +
+                   (c->removed ? TASK_CHUNK_ROWS / 8 : 0);
 }
 
 /* Unpacks a sealed chunk, one of whose tasks ends once more. */
@@ -134,6 +156,8 @@ static void task_chunk_unseal(struct task_chunk *c)
         }
         free(c->packed);
         c->packed = NULL;
+        free(c->odd);
+        c->odd = NULL;
         c->is_sealed = c->all_success = false;
         c->bytes = sizeof(*c) + (size_t)c->n * sizeof(int64_t) * TASK_COLUMNS;
 }
@@ -347,6 +371,13 @@ size_t task_columns_start(struct task_columns *t, const struct task_info *info, 
         return t->n_rows++;
 }
 
+size_t task_columns_read(const struct task_columns *t, size_t first, enum task_column column, int64_t *values)
+{
+        const struct task_chunk *c = t->chunks[first / TASK_CHUNK_ROWS];
+        task_chunk_read(c, column, values);
+        return c->n;
+}
+
 bool task_columns_is_removed(const struct task_columns *t, size_t row)
 {
         size_t i;
@@ -480,6 +511,8 @@ static size_t task_columns_list_ages(const struct task_columns *t, bool keep_run
         for (size_t k = 0; k < t->n_chunks; k++) {
                 const struct task_chunk *c = t->chunks[k];
                 int64_t launch[TASK_CHUNK_ROWS], duration[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS];
+                if (c->n_removed == c->n)
+                        continue;
                 task_chunk_read(c, TASK_LAUNCH, launch);
                 task_chunk_read(c, TASK_DURATION, duration);
                 task_chunk_read(c, TASK_STATUS, status);
@@ -494,6 +527,56 @@ static size_t task_columns_list_ages(const struct task_columns *t, bool keep_run
                 }
         }
         return n;
+}
+
+enum { AGE_BUCKET_BITS = 12 };
+
+struct task_age_range {
+        int64_t least, greatest; /* of ended tasks */
+        unsigned shift;
+};
+
+/* Running tasks that are kept have the last bucket. */
+static size_t task_age_bucket(const struct task_age_range *range, const struct task_age *age)
+{
+        if (age->finish_ms == INT64_MAX)
+                return 1 << AGE_BUCKET_BITS;
+        return ((uint64_t)age->finish_ms - (uint64_t)range->least) >> range->shift;
+}
+
+/*
+ * Moves the @n oldest of the ages to the front, in any order: a bucket sort in which only the bucket of the boundary is
+ * sorted.
+ */
+static void task_ages_select(struct task_age *ages, size_t n_ages, size_t n)
+{
+        size_t counts[(1 << AGE_BUCKET_BITS) + 1] = {0}, boundary = 0, before = 0, at = 0;
+        struct task_age_range range = {.least = INT64_MAX, .greatest = INT64_MIN};
+        for (size_t i = 0; i < n_ages; i++) {
+                if (ages[i].finish_ms == INT64_MAX)
+                        continue;
+                range.least = MIN(range.least, ages[i].finish_ms);
+                range.greatest = MAX(range.greatest, ages[i].finish_ms);
+        }
+        while (((uint64_t)range.greatest - (uint64_t)range.least) >> range.shift >= 1 << AGE_BUCKET_BITS)
+                range.shift++;
+        for (size_t i = 0; i < n_ages; i++)
+                counts[task_age_bucket(&range, &ages[i])]++;
+        while (boundary < 1 << AGE_BUCKET_BITS && before + counts[boundary] < n)
+                before += counts[boundary++];
+        for (int pass = 0; pass < 2; pass++) { /* lower buckets, then the boundary behind them */
+                size_t first = at;
+                for (size_t i = at; i < n_ages; i++) {
+                        size_t bucket = task_age_bucket(&range, &ages[i]);
+                        if (pass == 0 ? bucket >= boundary : bucket != boundary)
+                                continue;
+                        struct task_age swap = ages[at];
+                        ages[at++] = ages[i];
+                        ages[i] = swap;
+                }
+                if (pass == 1)
+                        qsort(ages + first, at - first, sizeof(*ages), task_age_compare);
+        }
 }
 
 static void task_columns_remove_row(struct task_columns *t, size_t row)
@@ -521,7 +604,7 @@ void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_runn
 {
         struct task_age *ages = new_array(struct task_age, t->n_retained + 1);
         size_t n_ages = task_columns_list_ages(t, keep_running, ages);
-        qsort(ages, n_ages, sizeof(*ages), task_age_compare);
+        task_ages_select(ages, n_ages, n);
         for (size_t i = 0; i < n && i < n_ages; i++) {
                 task_columns_remove_row(t, ages[i].row);
                 if (removed)

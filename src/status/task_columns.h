@@ -78,6 +78,14 @@ void task_columns_finish(struct task_columns *t);
 
 /* Returns a value of a row that was not removed. */
 int64_t task_columns_value(const struct task_columns *t, size_t row, enum task_column column);
+
+/*
+ * Reads a column of the TASK_BLOCK_ROWS rows from @first on, a multiple of that. Returns their number, which is less at
+ * the end. Removed ones have any value.
+ */
+enum { TASK_BLOCK_ROWS = 1024 };
+size_t task_columns_read(const struct task_columns *t, size_t first, enum task_column column, int64_t *values);
+
 bool task_columns_is_removed(const struct task_columns *t, size_t row);
 
 /*
@@ -103,8 +111,9 @@ struct task_page {
         enum task_column column;
         bool descending;
         size_t offset, length;
-        uint32_t statuses;   /* a bit for each enum task_row_status that counts; 0: all */
-        const int64_t *rank; /* sorts by rank[value] in place of the value; NULL: by value. Not for metrics */
+        uint32_t statuses;    /* a bit for each enum task_row_status that counts; 0: all */
+        const uint64_t *only; /* a bit for each row that counts; NULL: all */
+        const int64_t *rank;  /* sorts by rank[value] in place of the value; NULL: by value. Not for metrics */
 };
 
 /* Fills @rows, which has room for page->length. Returns their number. */

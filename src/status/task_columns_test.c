@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 static uint64_t random_state;
+static uint64_t one_fails_of = 8;
 
 static uint64_t next_random(void)
 {
@@ -33,7 +34,7 @@ static struct task_end make_end(int64_t id, int shape)
                                       .attempt = (int32_t)(next_random() % 3),
                                       .locality = (uint8_t)(next_random() % 5),
                                       .speculative = next_random() % 9 == 0},
-                             .state = next_random() % 8 ? TASK_SUCCEEDED : TASK_FAILED};
+                             .state = next_random() % one_fails_of ? TASK_SUCCEEDED : TASK_FAILED};
         e.finish_ms = e.info.launch_ms + (int64_t)(next_random() % 5000);
         int64_t *values = (int64_t *)&e.metrics;
         for (size_t i = 0; i < sizeof(e.metrics) / sizeof(int64_t); i++)
@@ -175,8 +176,11 @@ static void quantiles_of_successful_tasks_equal_those_of_sorted_values(void **st
 static void quantiles_equal_those_of_sorted_values(void **state)
 {
         static const double probabilities[] = {0.5, 0, 0.05, 0.25, 0.75, 0.95, 1.0, 7};
-        for (int shape = 0; shape < 4; shape++) {
-                CASE_LABEL("shape %d", shape);
+        static const uint64_t failures[] = {8, 100}; /* many and few in each chunk */
+        for (int k = 0; k < 8; k++) {
+                int shape = k % 4;
+                one_fails_of = failures[k / 4];
+                CASE_LABEL("shape %d, one task of %d fails", shape, (int)one_fails_of);
                 enum { N = 4000 };
                 struct task_columns t = {0};
                 struct known_task *known = fill(&t, N, shape, shape & 1);
@@ -194,6 +198,41 @@ static void quantiles_equal_those_of_sorted_values(void **state)
                 free(known);
                 task_columns_deinit(&t);
         }
+        one_fails_of = 8;
+}
+
+static void quantiles_follow_a_task_that_ends_again(void **state)
+{
+        static const double greatest[] = {1};
+        enum { N = 2000 };
+        struct task_columns t = {0};
+        struct known_task *known = fill(&t, N, 1, true);
+        int64_t value;
+        size_t row = 0, n = task_columns_quantiles(&t, TASK_METRIC(result_size), greatest, &value, 1);
+        while (known[row].status == TASK_ROW_SUCCESS)
+                row++;
+        known[row].end.metrics.result_size = 99;
+        task_columns_end(&t, row, &known[row].end, TASK_ROW_SUCCESS);
+        assert_int_equal(task_columns_quantiles(&t, TASK_METRIC(result_size), greatest, &value, 1), n + 1);
+        assert_int_equal(value, 99);
+        free(known);
+        task_columns_deinit(&t);
+}
+
+static void pages_hold_the_given_rows_only(void **state)
+{
+        enum { N = 3000 };
+        struct task_columns t = {0};
+        uint64_t only[N / 64 + 1] = {0};
+        size_t rows[8];
+        free(fill(&t, N, 0, true));
+        only[0] = 1u << 5;
+        only[40] = 1u << 7;
+        const struct task_page page = {.column = TASK_ID, .descending = true, .length = 8, .only = only};
+        assert_int_equal(task_columns_page(&t, &page, rows), 2);
+        assert_int_equal(rows[0], 40 * 64 + 7);
+        assert_int_equal(rows[1], 5);
+        task_columns_deinit(&t);
 }
 
 struct sorted_row {
@@ -313,6 +352,8 @@ int main(void)
                 cmocka_unit_test(returns_values_after_packing),
                 cmocka_unit_test(takes_few_bytes_for_a_task),
                 cmocka_unit_test(quantiles_equal_those_of_sorted_values),
+                cmocka_unit_test(quantiles_follow_a_task_that_ends_again),
+                cmocka_unit_test(pages_hold_the_given_rows_only),
                 cmocka_unit_test(quantiles_of_successful_tasks_equal_those_of_sorted_values),
                 cmocka_unit_test(pages_equal_those_of_sorted_rows),
                 cmocka_unit_test(pages_hold_the_wanted_statuses),

@@ -16,6 +16,7 @@ struct task_keys {
         bool summary; /* only successful tasks with metrics, by value */
         uint32_t statuses;
         const int64_t *rank;
+        const uint64_t *only;
         uint64_t *computed; /* the keys of a column that is computed from others; NULL: read them from the chunks */
         size_t n_computed;
 };
@@ -63,9 +64,21 @@ static size_t task_select_read(const struct task_keys *k, size_t chunk, uint64_t
                         rows[i] = (uint16_t)i;
                 return c->n;
         }
+        if (k->summary && task_chunk_is_regular(c)) {
+                for (size_t i = 0, odd = 0; i < c->n; i++) {
+                        keys[n] = task_select_key(values[i]);
+                        bool skip = odd < c->n_odd && c->odd[odd] == i;
+                        odd += skip;
+                        n += !skip;
+                }
+                return n;
+        }
         task_chunk_read(c, TASK_STATUS, status);
         task_chunk_read(c, TASK_HAS_METRICS, metrics);
         for (size_t i = 0; i < c->n; i++) {
+                size_t row = chunk * TASK_CHUNK_ROWS + i;
+                if (k->only && !(k->only[row / 64] >> row % 64 & 1))
+                        continue;
                 if (task_chunk_is_removed(c, i) || !(k->statuses >> status[i] & 1) || (k->summary && !metrics[i]))
                         continue;
                 keys[n] = task_select_key(task_select_order(k, values[i], status[i], metrics[i]));
@@ -92,7 +105,7 @@ static void task_select_compute(struct task_keys *k)
 /* Returns true and the @value if all rows of a chunk count and have the same value in the column. */
 static bool task_select_is_constant(const struct task_keys *k, const struct task_chunk *c, int64_t *value)
 {
-        return k->summary && c->all_success && !c->removed && task_chunk_is_constant(c, k->column, value);
+        return k->summary && task_chunk_is_regular(c) && task_chunk_is_constant(c, k->column, value);
 }
 
 /* Counts the keys and finds the least and the greatest. */
@@ -110,13 +123,13 @@ static size_t task_select_bounds(const struct task_keys *k, uint64_t *least, uin
                 if (task_select_is_constant(k, c, &value)) {
                         low = MIN(low, task_select_key(value));
                         high = MAX(high, task_select_key(value));
-                        n += c->n;
+                        n += c->n - c->n_odd;
                         continue;
                 }
-                if (k->summary && c->all_success && !c->removed && k->column < TASK_COLUMNS) {
+                if (k->summary && task_chunk_is_regular(c) && k->column < TASK_COLUMNS) { /* odd rows may widen them */
                         low = MIN(low, task_select_key(c->base[k->column]));
                         high = MAX(high, task_select_key(c->greatest[k->column]));
-                        n += c->n;
+                        n += c->n - c->n_odd;
                         continue;
                 }
                 size_t n_keys = task_select_read(k, chunk, keys, NULL);
@@ -179,17 +192,19 @@ struct task_selection {
                 const type *from = (const type *)(c->packed + c->place[k->column]);                                    \
                 for (size_t i = 0; i < c->n; i++)                                                                      \
                         s->counts[(offset + from[i]) >> s->shift]++;                                                   \
+                for (size_t i = 0; i < c->n_odd; i++)                                                                  \
+                        s->counts[(offset + from[c->odd[i]]) >> s->shift]--;                                           \
         } while (0)
 
 /* Counts a packed column of a chunk, all of whose rows count. Returns false for other chunks. */
 static bool task_selection_count_packed(struct task_selection *s, const struct task_keys *k, const struct task_chunk *c)
 {
-        if (!k->summary || !c->all_success || c->removed || k->column >= TASK_COLUMNS)
+        if (!k->summary || !task_chunk_is_regular(c) || k->column >= TASK_COLUMNS)
                 return false;
         uint64_t offset = task_select_key(c->base[k->column]) - s->least;
         switch (c->width[k->column]) {
         case 0:
-                s->counts[offset >> s->shift] += c->n;
+                s->counts[offset >> s->shift] += (uint32_t)(c->n - c->n_odd);
                 return true;
         case 1:
                 COUNT_PACKED(uint8_t);
@@ -209,9 +224,11 @@ static bool task_selection_count_packed(struct task_selection *s, const struct t
 #define COLLECT_PACKED(type)                                                                                           \
         do {                                                                                                           \
                 const type *from = (const type *)(c->packed + c->place[k->column]);                                    \
-                for (size_t i = 0; i < c->n; i++) {                                                                    \
+                for (size_t i = 0, odd = 0; i < c->n; i++) {                                                           \
                         uint8_t slot = s->slots[(offset + from[i]) >> s->shift];                                       \
-                        if (unlikely(slot))                                                                            \
+                        if (unlikely(odd < c->n_odd && c->odd[odd] == i))                                              \
+                                odd++;                                                                                 \
+                        else if (unlikely(slot))                                                                       \
                                 s->buckets[slot - 1].keys[s->buckets[slot - 1].n_keys++] =                             \
                                         offset + from[i] + s->least;                                                   \
                 }                                                                                                      \
@@ -221,7 +238,7 @@ static bool task_selection_count_packed(struct task_selection *s, const struct t
 static bool task_selection_collect_packed(struct task_selection *s, const struct task_keys *k,
                                           const struct task_chunk *c)
 {
-        if (!k->summary || !c->all_success || c->removed || k->column >= TASK_COLUMNS)
+        if (!k->summary || !task_chunk_is_regular(c) || k->column >= TASK_COLUMNS)
                 return false;
         uint64_t offset = task_select_key(c->base[k->column]) - s->least;
         switch (c->width[k->column]) {
@@ -249,7 +266,8 @@ static void task_selection_count(struct task_selection *s, const struct task_key
         for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++) {
                 int64_t value;
                 if (task_select_is_constant(k, k->t->chunks[chunk], &value)) {
-                        s->counts[(task_select_key(value) - s->least) >> s->shift] += k->t->chunks[chunk]->n;
+                        s->counts[(task_select_key(value) - s->least) >> s->shift] +=
+                                (uint32_t)(k->t->chunks[chunk]->n - k->t->chunks[chunk]->n_odd);
                         continue;
                 }
                 if (task_selection_count_packed(s, k, k->t->chunks[chunk]))
@@ -448,6 +466,7 @@ size_t task_columns_page(const struct task_columns *t, const struct task_page *p
         const struct task_keys k = {.t = t,
                                     .column = page->column,
                                     .statuses = page->statuses ? page->statuses : UINT32_MAX,
+                                    .only = page->only,
                                     .rank = page->rank};
         uint64_t least, greatest, ends[2];
         size_t n = task_select_bounds(&k, &least, &greatest);

@@ -84,6 +84,11 @@ void api_put_task(struct api_call *c, const char *name, const struct status_stag
 /* Writes the tasks of a stage attempt as an object by ids. Returns the stage, or NULL if it was removed meanwhile. */
 const struct status_stage *api_put_tasks(struct api_call *c, const struct status_stage *stage, uint32_t statuses);
 
+const char *api_task_status_name(enum task_row_status status); /* "SUCCESS" */
+
+/* Sets the bit of each task that has @text in any column. Returns their number. */
+size_t api_search_tasks(const struct api_call *c, const struct status_stage *stage, const char *text, uint64_t *found);
+
 void api_serve_task_list(struct api_call *c, const struct status_stage *stage);
 void api_serve_task_table(struct api_call *c, const struct status_stage *stage);
 

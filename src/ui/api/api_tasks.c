@@ -14,6 +14,11 @@ static const char *const api_row_states[] = {[TASK_ROW_RUNNING] = "RUNNING",
                                              [TASK_ROW_FAILED] = "FAILED",
                                              [TASK_ROW_KILLED] = "KILLED"};
 
+const char *api_task_status_name(enum task_row_status status)
+{
+        return api_row_states[status];
+}
+
 bool api_get_task_statuses(struct api_call *c, const char *name, uint32_t *statuses)
 {
         static const char *const names[] = {"RUNNING", "KILLED", "FAILED", "SUCCESS", "UNKNOWN"};
@@ -268,21 +273,21 @@ static int64_t *api_rank_values(const struct api_call *c, const char *heading, e
         return rank;
 }
 
-/* ---- the rows of few tasks with a text, behind all others */
+/* ---- few tasks have a text: they come behind all others */
 
 struct api_text_row {
-        const char *text; /* NULL: none */
+        const char *text;
         size_t row;
 };
 
 static int api_text_row_compare(const void *a, const void *b)
 {
         const struct api_text_row *x = a, *y = b;
-        int order = strcmp(x->text ? x->text : "", y->text ? y->text : "");
+        int order = strcmp(x->text, y->text);
         return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* The text by which a task sorts: its error, or its accumulators as Spark writes them, by names. */
+/* The text by which a task sorts: its error, or the name of its first accumulator. NULL: none. */
 static const char *api_note_text(const struct status_task_note *note, bool errors)
 {
         if (errors)
@@ -290,73 +295,53 @@ static const char *api_note_text(const struct status_task_note *note, bool error
         return note->n_accumulables && note->accumulables[0].name ? note->accumulables[0].name : NULL;
 }
 
+static bool api_page_has(const struct task_page *page, size_t row)
+{
+        return !page->only || page->only[row / 64] >> row % 64 & 1;
+}
+
+/* Returns the tasks with a text, sorted by it, and sets the bits of their rows. */
+static struct api_text_row *api_collect_texts(const struct status_stage *stage, const struct task_page *page,
+                                              bool errors, uint64_t *bits, size_t *n)
+{
+        struct api_text_row *list = new_array(struct api_text_row, stage->notes.len);
+        *n = 0;
+        for (size_t i = 0; i < stage->notes.len; i++) {
+                const struct status_task_note *note = &stage->notes.data[i];
+                const char *text = api_note_text(note, errors);
+                if (!text || task_columns_is_removed(&stage->columns, note->row) || !api_page_has(page, note->row))
+                        continue;
+                list[(*n)++] = (struct api_text_row){text, note->row};
+                bits[note->row / 64] |= UINT64_C(1) << note->row % 64;
+        }
+        qsort(list, *n, sizeof(*list), api_text_row_compare);
+        return list;
+}
+
 /* Fills rows of the page in the order of errors or accumulators. Returns their number. */
 static size_t api_sort_by_text(const struct status_stage *stage, const struct task_page *page, bool errors,
                                size_t *rows)
 {
         const struct task_columns *t = &stage->columns;
-        struct api_text_row *all = new_array(struct api_text_row, t->n_retained);
-        size_t n = 0, out = 0, note = 0;
-        for (size_t row = 0; row < t->n_rows && n < t->n_retained; row++) {
-                if (task_columns_is_removed(t, row))
+        uint64_t *bits = new_array(uint64_t, t->n_rows / 64 + 1);
+        size_t n_texts, at = 0, out = 0;
+        struct api_text_row *texts = api_collect_texts(stage, page, errors, bits, &n_texts);
+        for (size_t i = 0; page->descending && i < n_texts && out < page->length; i++, at++)
+                if (at >= page->offset)
+                        rows[out++] = texts[n_texts - 1 - i].row;
+        for (size_t i = 0; i < t->n_rows && out < page->length; i++) {
+                size_t row = page->descending ? t->n_rows - 1 - i : i;
+                if (bits[row / 64] >> row % 64 & 1 || !api_page_has(page, row) || task_columns_is_removed(t, row))
                         continue;
-                while (note < stage->notes.len && stage->notes.data[note].row < row)
-                        note++;
-                bool has = note < stage->notes.len && stage->notes.data[note].row == row;
-                all[n++] = (struct api_text_row){has ? api_note_text(&stage->notes.data[note], errors) : NULL, row};
+                if (at++ >= page->offset)
+                        rows[out++] = row;
         }
-        qsort(all, n, sizeof(*all), api_text_row_compare);
-        for (size_t i = page->offset; i < n && out < page->length; i++)
-                rows[out++] = all[page->descending ? n - 1 - i : i].row;
-        free(all);
+        for (size_t i = 0; !page->descending && i < n_texts && out < page->length; i++, at++)
+                if (at >= page->offset)
+                        rows[out++] = texts[i].row;
+        free(texts);
+        free(bits);
         return out;
-}
-
-/* Whether a task has the text that a user searches, in any column. */
-static bool api_task_contains(const struct api_call *c, const struct status_stage *stage, size_t row, const char *text)
-{
-        struct status_task t;
-        char number[24];
-        api_get_row(c, stage, row, &t);
-        const struct task_metrics *m = &t.metrics;
-        const char *texts[] = {t.executor_id,
-                               t.host,
-                               api_row_states[t.status],
-                               locality_name(t.locality),
-                               t.speculative ? "true" : "false",
-                               t.note && t.note->error ? t.note->error : "d",
-                               t.getting_result_ms > 0 ? "" : "d"};
-        const int64_t numbers[] = {t.id,
-                                   t.index,
-                                   t.attempt,
-                                   t.duration_ms,
-                                   t.scheduler_delay_ms,
-                                   t.getting_result_time_ms,
-                                   m->executor_deserialize_ms,
-                                   m->executor_run_ms,
-                                   m->jvm_gc_ms,
-                                   m->result_serialization_ms,
-                                   m->memory_bytes_spilled,
-                                   m->disk_bytes_spilled,
-                                   m->peak_execution_memory,
-                                   m->input_bytes,
-                                   m->input_records,
-                                   m->output_bytes,
-                                   m->output_records,
-                                   m->shuffle_read.fetch_wait_ms,
-                                   m->shuffle_read.records,
-                                   m->shuffle_write.bytes,
-                                   m->shuffle_write.records,
-                                   m->shuffle_write.write_ns};
-        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                if (strcasestr(texts[i], text))
-                        return true;
-        for (size_t i = 0; i < (t.has_metrics ? ARRAY_SIZE(numbers) : 6); i++) {
-                snprintf(number, sizeof(number), "%" PRId64, numbers[i]);
-                if (strstr(number, text))
-                        return true;
-        }
-        return false;
 }
 
 /* The parameters of DataTables' protocol. */
@@ -408,35 +393,32 @@ void api_serve_task_table(struct api_call *c, const struct status_stage *stage)
         struct json_out *j = &c->json;
         if (!api_get_table_request(c, &t))
                 return;
-        bool searches = t.search && *t.search;
-        size_t all = stage ? stage->columns.n_rows : 0;
+        size_t n = 0, n_rows = stage ? stage->columns.n_rows : 0;
         struct task_page page = {.descending = t.descending,
-                                 .offset = searches ? 0 : (size_t)MAX(t.start, 0),
-                                 .length = MIN((size_t)MAX(searches ? t.n_tasks : t.length, 0), all)};
-        size_t *rows = new_array(size_t, page.length), n = 0, found = 0;
-        if (stage && page.length)
-                n = api_sort_rows(c, stage, &t, &page, rows);
-        const char *filtered = t.total;
+                                 .offset = (size_t)MAX(t.start, 0),
+                                 .length = MIN((size_t)MAX(t.length, 0), n_rows)};
+        uint64_t *found = NULL;
         char number[24];
-        if (searches && n) {
-                for (size_t i = 0; i < n; i++)
-                        if (api_task_contains(c, stage, rows[i], t.search))
-                                rows[found++] = rows[i];
-                n = found;
-                snprintf(number, sizeof(number), "%zu", found);
+        const char *filtered = t.total;
+        if (t.search && *t.search && n_rows && t.n_tasks > 0) {
+                found = new_array(uint64_t, n_rows / 64 + 1);
+                snprintf(number, sizeof(number), "%zu", api_search_tasks(c, stage, t.search, found));
                 filtered = number;
+                page.only = found;
         }
-        size_t first = searches ? MIN((size_t)MAX(t.start, 0), n) : 0;
-        size_t last = searches ? MIN(first + (size_t)MAX(t.length, 0), n) : n;
+        size_t *rows = new_array(size_t, page.length);
+        if (page.length)
+                n = api_sort_rows(c, stage, &t, &page, rows);
         json_begin(j); /* in the order of Java's HashMap */
         json_text(j, "recordsFiltered", filtered);
         json_list(j, "aaData");
-        for (size_t i = first; i < last && c->a->body.len < API_MAX_ANSWER; i++)
+        for (size_t i = 0; i < n && c->a->body.len < API_MAX_ANSWER; i++)
                 api_put_task(c, NULL, stage, rows[i]);
         json_list_end(j);
         json_text(j, "recordsTotal", t.total);
         json_end(j);
         free(rows);
+        free(found);
         if (c->a->body.len >= API_MAX_ANSWER)
                 api_fail(c, 413, "the table has more than %zu MiB: ask for fewer tasks", API_MAX_ANSWER >> 20);
 }
