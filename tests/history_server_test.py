@@ -159,6 +159,21 @@ def test_lists_and_serves_applications(tmp_path):
         assert s.get("/static/firesteel-ui.css")[0] == 200
 
 
+def test_compares_two_applications(tmp_path):
+    write(tmp_path, "app-1", lines())
+    write(tmp_path, "app-2_1", lines("app-2", "1", start=T0 + 7))
+    with server(tmp_path) as s:
+        wait_for(lambda: len(s.ids()) == 2)
+        assert "/compare/" in s.get("/")[1]
+        status, text = s.get("/compare/")
+        assert status == 200 and 'name="b"' in text
+        status, text = s.get("/compare/?a=app-1&b=app-2/1")
+        assert status == 200 and "app-1</th>" in text and "app-2</th>" in text and "task time" in text
+        for query in ("a=app-1&b=app-9", "a=app-9/1&b=app-1", "a=app-1&b=%3Cb%3E"):
+            status, text = s.get("/compare/?" + query)
+            assert status == 404 and "not found." in text and "<b>" not in text
+
+
 def test_list_page(tmp_path):
     for i in range(5):
         write(tmp_path, f"app-{i}", lines(f"app-{i}", user="<b>", start=T0 + i * 1000))

@@ -272,7 +272,8 @@ static void history_list_put(struct buf *b, struct history_list_page *p, const s
         }
         html_put(b, "<p>");
         history_list_put_link(b, p, !p->incomplete, SIZE_MAX, false, 1);
-        html_put(b, "Show %s applications</a></p>\n", p->incomplete ? "completed" : "incomplete");
+        html_put(b, "Show %s applications</a> &middot; <a href=\"%s/compare/\">Compare two applications</a></p>\n",
+                 p->incomplete ? "completed" : "incomplete", page.base);
         html_end(b, &page);
 }
 
@@ -304,6 +305,8 @@ void history_serve_page(const struct ui_request *q, struct ui_answer *a)
 {
         if (q->view || text_starts_with(q->path, "/static/"))
                 pages_serve(q, a);
+        else if (strcmp(q->path, "/compare") == 0)
+                pages_serve_comparison(q, a);
         else
                 history_serve_list(q, a);
 }

@@ -20,6 +20,8 @@ const char page_style_sheet[] =
         ".notice{background:var(--wait-back);color:var(--wait);border-radius:8px;padding:.6rem 1.2rem;margin:0 0 1rem}\n"
         ".limit{background:var(--card);border:1px solid var(--line);border-left:4px solid var(--brand);"
         "border-radius:8px;padding:.6rem 1.2rem;margin:0 0 1rem;overflow-wrap:anywhere}\n"
+        ".limit button{color:var(--link);border-color:var(--link)}"
+        ".limit input{font:inherit;max-width:100%;color:var(--ink);background:var(--ground);border:1px solid var(--grey)}\n"
         ".bar{display:block;height:6px;min-width:7rem;background:var(--track);border-radius:3px;overflow:hidden;"
         "font-size:0;white-space:nowrap}dd .bar{max-width:20rem}\n"
         ".bar i{display:inline-block;height:100%}.wide-bar{height:18px;border-radius:5px;margin:.3rem 0}\n"

@@ -10,3 +10,9 @@
 
 /* Answers a page of q->view, or a file below /static. Leaves the status 0 for an unknown path. Any thread. */
 void pages_serve(const struct ui_request *q, struct ui_answer *a);
+
+/*
+ * Answers /compare/?a=ID&b=ID of a history server: two applications side by side. It shows only what the user may see.
+ * Any thread.
+ */
+void pages_serve_comparison(const struct ui_request *q, struct ui_answer *a);
