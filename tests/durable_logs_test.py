@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 TESTS = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(TESTS))
-from standalone_cluster import BIN  # noqa: E402
+from standalone_cluster import BIN, Cluster  # noqa: E402
 
 # Tasks print lines; those of partition 0 go on until the file exists or the executor is killed.
 PRINTING = """#include <firesteel/firesteel.h>
@@ -150,6 +151,31 @@ def test_a_killed_executor_keeps_what_it_has_printed(run):
     shown = max(int(n) for n in re.findall(r"task 0 line (\d+) ", output))
     assert process.returncode == 0 and shown >= 0, output
     assert "missing" not in text and "left out" not in text
+
+
+def test_executors_of_a_standalone_cluster(tmp_path):
+    """One is killed, and its machine's directory is lost: its log is there."""
+    cluster = Cluster(tmp_path)
+    try:
+        master = cluster.master()
+        worker = cluster.worker(master.url, cores=2)
+        run, gate = Run(tmp_path, master.url), tmp_path / "gate"
+        app = cluster.submit(master.url, "printing.c", gate, conf=[f"spark.firesteel.logs.dir=file:{run.logs}", "spark.executor.cores=1",
+                                                                   "spark.executor.memory=256m"])
+        wait_until(lambda: run.logs.exists() and os.listdir(run.logs) and
+                   "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout, lambda: app.log())
+        (victim,) = [n for n in cluster.executors() if "task 0 line 20" in run.print("--executor", n, run.application()).stdout]
+        os.kill(cluster.executors()[victim], signal.SIGKILL)
+        wait_until(lambda: run.ended(f"executor-{victim}"), "the end of the killed executor's log")
+        shutil.rmtree(worker.work)
+        text = run.print("--executor", victim, "--file", "stdout", run.application()).stdout
+        lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
+        assert lines == list(range(len(lines))) and len(lines) > 20 and "hidden123" not in text
+        gate.touch()
+        assert app.end() == 0, app.log()
+        assert "the driver has counted 2" in run.print(run.application()).stdout
+    finally:
+        cluster.close()
 
 
 def test_logs_are_followed(run):

@@ -891,3 +891,18 @@ def test_the_library_runs_a_child_in_client_mode(submit, submitter, yarn):
     assert app.text("id") == yarn.last().name and yarn.last().state in (ACCEPTED, RUNNING)
     submit.gate.touch()
     assert app.end() == "FINISHED" and app.call("exit_status") == 0
+
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_durable_logs(submit, yarn, cluster):
+    """The output of driver and executors is stored by themselves, without YARN's log aggregation."""
+    done = submit.run(PI, "2", cluster=cluster, conf=[f"spark.firesteel.logs.dir=file:{submit.folder}/durable"])
+    assert done.returncode == 0, done.stderr
+    app = yarn.last()
+
+    def printed(*words):
+        return subprocess.run([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{submit.folder}/durable", *words, app.name],
+                              env=submit.environment, capture_output=True, text=True, timeout=30, check=False).stdout
+    wait_until(lambda: "Pi is roughly 3.1" in printed("--file", "stdout"), printed)
+    wait_until(lambda: "Starting executor ID 1 on host" in printed("--executor", "1"), printed)
+    assert "Process: driver\nLogType:stdout\n" in printed()
