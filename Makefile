@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-yarn check-yarn-kerberos check-yarn-submissions check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-yarn check-yarn-kerberos check-yarn-submissions check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -64,6 +64,9 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 
 check-metrics: build ## metrics beside genuine Spark's, a real Prometheus and a real pushgateway (prometheus, prometheus-pushgateway; Spark of check-spark, if it is there)
 	@tests/prometheus/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-history: build ## /api/v1 of an event log beside genuine Spark's history server (Java 17, PyPI's pyspark)
+	@tests/history/check_api $(BUILD)
 
 check-web: build ## the pages of master, worker and applications in headless Chromium (chromium, chromium-driver)
 	@ninja -C $(BUILD) tests/web_pages tests/ui_pages
