@@ -404,8 +404,10 @@ def test_a_record_beyond_memory_fails_its_task(shared, tmp_path):
 
 # ------------------------------------------------------------------------------------------------------ signals
 
-@pytest.mark.parametrize("sent, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("sent, status", [([signal.SIGINT], 130), ([signal.SIGTERM], 143),
+                                          ([signal.SIGTERM, signal.SIGTERM, signal.SIGHUP], 143)])
 def test_a_signal_ends_in_order(shared, tmp_path, sent, status):
+    """timeout(1) sends SIGTERM to its child and then to the group, so the child receives it twice."""
     for name in ("local", "events"):
         (tmp_path / name).mkdir()
     command = [os.path.join(BIN, "spark-submit"), "--master", "local[2]", "--conf", f"spark.local.dir={tmp_path}/local",
@@ -415,8 +417,10 @@ def test_a_signal_ends_in_order(shared, tmp_path, sent, status):
     with subprocess.Popen(command, cwd=shared, env=environment(shared), stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.DEVNULL) as process:
         assert process.stdout.readline() == "started\n"
-        process.send_signal(sent)
         start = time.monotonic()
+        for number in sent:
+            process.send_signal(number)
+            time.sleep(0.002)  # equal signals that wait for delivery are one
         assert process.wait(timeout=30) == status
         assert time.monotonic() - start < 10
     assert list((tmp_path / "local").iterdir()) == []

@@ -1,7 +1,8 @@
 /*
  * Termination by a signal; see exit_hooks.h. The handler only stores the signal and posts a semaphore. Without hooks
- * there is no thread, and the handler ends the process itself. Invariant: `lock` is held from the first hook to the end
- * of the process, so that no hook is removed while it may run.
+ * there is no thread, and the handler ends the process itself. The time limit has a second thread, which starts with
+ * the hooks. Invariant: `lock` is held from the first hook to the end of the process, so that no hook is removed while
+ * it may run.
  */
 #include "exec/exit_hooks.h"
 
@@ -15,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 struct hook {
@@ -23,12 +25,14 @@ struct hook {
 };
 
 static struct {
-        atomic_int status; /* exit status; 0: the process continues */
+        atomic_int status;     /* exit status; 0: the process continues */
+        atomic_llong begun_ms; /* monotonic; 0: not yet */
         atomic_bool has_thread;
+        int64_t timeout_ms;
         sem_t wake;
         pthread_mutex_t lock;
         VEC(struct hook) hooks;
-} ending = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} ending = {.timeout_ms = EXIT_HOOKS_TIMEOUT_MS, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void end_at_once(int status)
 {
@@ -36,11 +40,19 @@ static void end_at_once(int status)
         _exit(status);
 }
 
+static int64_t exit_hooks_now_ms(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 bool exit_hooks_exit(int status)
 {
         int none = 0;
         if (!atomic_compare_exchange_strong(&ending.status, &none, status))
                 return false;
+        atomic_store(&ending.begun_ms, exit_hooks_now_ms());
         if (!atomic_load(&ending.has_thread))
                 end_at_once(status);
         sem_post(&ending.wake);
@@ -49,14 +61,38 @@ bool exit_hooks_exit(int status)
 
 static void exit_hooks_handle(int signal)
 {
-        if (!exit_hooks_exit(128 + signal))
+        if (exit_hooks_exit(128 + signal) || signal != SIGINT)
+                return;
+        int64_t begun = atomic_load(&ending.begun_ms);
+        if (begun && exit_hooks_now_ms() - begun >= EXIT_HOOKS_INTERRUPT_MS)
                 end_at_once(128 + signal);
+}
+
+/* Writes without a log line's locks: a hook may hold them. */
+static void *exit_hooks_limit(void *unused)
+{
+        static const char line[] = "The shutdown hooks did not finish in time: the process ends without them\n";
+        struct timespec left = {.tv_sec = ending.timeout_ms / 1000, .tv_nsec = ending.timeout_ms % 1000 * 1000000};
+        while (nanosleep(&left, &left) != 0)
+                ;
+        (void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+        end_at_once(atomic_load(&ending.status));
+        return NULL;
+}
+
+/* Called by the thread of the hooks, whose mask the new thread inherits. Without a thread the hooks have no limit. */
+static void exit_hooks_start_limit(void)
+{
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, exit_hooks_limit, NULL) == 0)
+                pthread_detach(thread);
 }
 
 static void *wait_for_signal(void *unused)
 {
         while (sem_wait(&ending.wake) != 0)
                 ;
+        exit_hooks_start_limit();
         pthread_mutex_lock(&ending.lock);
         for (size_t i = ending.hooks.len; i-- > 0;)
                 ending.hooks.data[i].call(ending.hooks.data[i].context);
@@ -67,8 +103,9 @@ static void *wait_for_signal(void *unused)
         _exit(atomic_load(&ending.status));
 }
 
-void exit_hooks_init(void)
+void exit_hooks_init(int64_t timeout_ms)
 {
+        ending.timeout_ms = timeout_ms;
         static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
                 struct sigaction action = {.sa_handler = exit_hooks_handle, .sa_flags = SA_RESTART}, before;

@@ -14,6 +14,7 @@
 #define STATUS 11
 
 static int out;
+static int64_t timeout_ms = EXIT_HOOKS_TIMEOUT_MS;
 
 static void say(const char *letter)
 {
@@ -32,12 +33,36 @@ static void begin(void)
         pause();
 }
 
-/* The hook's thread blocks signals. */
-static void slow_hook(void *context)
+/* The hook's thread blocks signals. A handler that ends the process does so while this thread sleeps. */
+static void signalled_hook(void *context)
 {
-        kill(getpid(), SIGTERM);
-        pause();
+        static const int signals[] = {SIGTERM, SIGHUP, SIGINT};
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+                kill(getpid(), signals[i]);
+                usleep(50 * 1000);
+        }
         say("h");
+}
+
+static void terminated_late_hook(void *context)
+{
+        usleep((EXIT_HOOKS_INTERRUPT_MS + 50) * 1000);
+        kill(getpid(), SIGTERM);
+        usleep(50 * 1000);
+        say("h");
+}
+
+static void interrupted_late_hook(void *context)
+{
+        usleep((EXIT_HOOKS_INTERRUPT_MS + 50) * 1000);
+        kill(getpid(), SIGINT);
+        pause();
+}
+
+static void hanging_hook(void *context)
+{
+        say("h");
+        pause();
 }
 
 /* A hook may find another reason to end the process. */
@@ -58,10 +83,11 @@ static void begin_and_take_back(void)
 static void get_signal(void)
 {
         raise(SIGTERM);
-        pause();
+        for (;;) /* a second signal interrupts it */
+                pause();
 }
 
-/* Runs @deed in a child that has @hook. Returns the wait status. @said is the child's output. */
+/* Runs @deed in a child that has @hook. Returns the exit status. @said is the child's output. */
 static int status_of(void (*hook)(void *), void (*deed)(void), char said[static 8])
 {
         int ends[2];
@@ -69,7 +95,7 @@ static int status_of(void (*hook)(void *), void (*deed)(void), char said[static 
         pid_t child = fork();
         if (child == 0) {
                 out = ends[1];
-                exit_hooks_init();
+                exit_hooks_init(timeout_ms);
                 if (hook && exit_hooks_add(hook, NULL, NULL) < 0)
                         _exit(99);
                 deed();
@@ -98,15 +124,37 @@ static void runs_hooks_before_the_exit(void **state)
         assert_string_equal(said, "");
 }
 
-static void a_second_signal_exits_at_once(void **state)
+static void takes_the_first_reason(void **state)
 {
         char said[8];
         assert_int_equal(status_of(begin_again_hook, begin, said), STATUS);
         assert_string_equal(said, "h");
         assert_int_equal(status_of(begin_again_hook, get_signal, said), 128 + SIGTERM);
         assert_string_equal(said, "h");
-        assert_int_equal(status_of(slow_hook, get_signal, said), 128 + SIGTERM);
-        assert_string_equal(said, "");
+}
+
+static void finishes_hooks_despite_further_signals(void **state)
+{
+        char said[8];
+        assert_int_equal(status_of(signalled_hook, get_signal, said), 128 + SIGTERM);
+        assert_string_equal(said, "h");
+        assert_int_equal(status_of(terminated_late_hook, get_signal, said), 128 + SIGTERM);
+        assert_string_equal(said, "h");
+}
+
+static void a_later_interrupt_exits_at_once(void **state)
+{
+        char said[8];
+        assert_int_equal(status_of(interrupted_late_hook, get_signal, said), 128 + SIGINT);
+}
+
+static void a_hanging_hook_is_cut_short(void **state)
+{
+        char said[8];
+        timeout_ms = 100;
+        assert_int_equal(status_of(hanging_hook, get_signal, said), 128 + SIGTERM);
+        assert_string_equal(said, "h");
+        timeout_ms = EXIT_HOOKS_TIMEOUT_MS;
 }
 
 static void keeps_a_hook_during_the_exit(void **state)
@@ -120,7 +168,10 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(runs_hooks_before_the_exit),
-                cmocka_unit_test(a_second_signal_exits_at_once),
+                cmocka_unit_test(takes_the_first_reason),
+                cmocka_unit_test(finishes_hooks_despite_further_signals),
+                cmocka_unit_test(a_later_interrupt_exits_at_once),
+                cmocka_unit_test(a_hanging_hook_is_cut_short),
                 cmocka_unit_test(keeps_a_hook_during_the_exit),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void native_program_capture_output(const struct fst_conf *conf)
 int native_program_prepare(const struct native_program *p, struct fst_error *error)
 {
         conf_set_prepared(p->conf);
-        exit_hooks_init();
+        exit_hooks_init(EXIT_HOOKS_TIMEOUT_MS);
         sanitizers_start();
         native_program_capture_output(p->conf);
         int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
