@@ -219,8 +219,35 @@ def test_much_output_is_limited(run):
 
 
 @pytest.mark.parametrize("words, message, status", [
-    (["app-1"], "has no such logs in spark.firesteel.logs.dir", 1), (["../x"], "is not an application's id", 1),
+    (["app-1"], "app-1 has no logs in spark.firesteel.logs.dir", 1), (["../x"], "is not an application's id", 1),
     (["--container", "c", "app"], "durable logs have no --container", 2), (["--dir"], "a value is missing for --dir", 2)])
 def test_logs_that_do_not_exist(run, words, message, status):
     done = run.print(*words)
     assert done.returncode == status and message in done.stderr, done.stderr
+
+
+def test_a_missing_application_gets_the_names_of_those_that_are_there(run):
+    run.logs.mkdir()
+    for words in ([], ["--list"]):
+        found = run.print(*words, "app-none")
+        assert found.returncode == 1 and not found.stdout, found.stdout
+        assert found.stderr == f"Error: app-none has no logs in spark.firesteel.logs.dir (file:{run.logs}): " \
+                               "no application has stored logs there\n"
+    for i in range(12):
+        (run.logs / f"app-{i:02}" / "driver").mkdir(parents=True)
+    (run.logs / "app-03" / "driver" / f"stderr.{0:020}-{5:020}").write_text("hello")
+    found = run.print("--list", "app-none")
+    assert found.returncode == 1 and "which has those of app-02, app-03, app-04" in found.stderr, found.stderr
+    assert found.stderr.endswith(", app-11 and 2 older\n") and "--list" not in found.stderr, found.stderr
+    found = run.print("--list", "--executor", "7", "app-03")
+    assert found.returncode == 1 and "list them with --list, without --executor and --file" in found.stderr, found.stderr
+    assert run.print("app-03").stdout == "Process: driver\nLogType:stderr\nLogContents:\nhello\nEnd of LogType:stderr\n\n"
+
+
+def test_logs_without_any_configuration_names_both_sources(run):
+    environment = {k: v for k, v in run.environment.items() if not k.startswith(("HADOOP_", "YARN_"))}
+    found = subprocess.run([os.path.join(BIN, "firesteel"), "logs", "app-1"], env=environment, capture_output=True, text=True,
+                           timeout=60, check=False)
+    assert found.returncode == 1
+    for word in ("app-1", "--dir", "spark.firesteel.logs.dir", "HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        assert word in found.stderr, found.stderr

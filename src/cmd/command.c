@@ -27,7 +27,7 @@ static const struct program_command {
          command_history_server_help},
         {"image", "write a container image of this Firesteel", command_image, command_image_help},
         {"jobs", "print the jobs of an event log", command_jobs, command_jobs_help},
-        {"logs", "print the logs of an application on YARN", command_logs, command_logs_help},
+        {"logs", "print durable logs of an application, or those that YARN has", command_logs, command_logs_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"shuffle-service", "serve map outputs, even after their executors have ended", command_shuffle_service,
          command_shuffle_service_help},

@@ -131,7 +131,10 @@ static int logs_run(const struct application_logs_options *o)
                                       &error);
         else if (!getenv("HADOOP_CONF_DIR") && !getenv("YARN_CONF_DIR"))
                 r = error_set(&error, -EINVAL,
-                              "either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the environment");
+                              "the logs of %s: name the directory of durable logs with --dir (the application's "
+                              "spark.firesteel.logs.dir), or, for an application on YARN, set HADOOP_CONF_DIR or "
+                              "YARN_CONF_DIR in the environment",
+                              o->application);
         else
                 r = application_logs_print(o, &error);
         if (r == 0 && fflush(stdout) != 0)

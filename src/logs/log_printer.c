@@ -1,6 +1,7 @@
 /* See log_printer.h. */
 #include "logs/log_printer.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
@@ -15,6 +16,7 @@
 
 #define FOLLOW_US 500000
 #define MAX_INDEX 65536
+#define MAX_NAMED 10 /* applications in a message */
 
 /* How far one log was printed. */
 struct printed_position {
@@ -135,6 +137,48 @@ static int log_printer_follow(struct log_printer *p, struct fst_error *error)
         }
 }
 
+/* The last applications that have a directory below @root, separated by commas; NULL if there is none. */
+static char *log_printer_list_applications(const struct log_printer *p, const char *root)
+{
+        struct file_list list = {0};
+        struct buf names = BUF_INIT;
+        size_t left = 0;
+        if (p->fs->list(p->fs, root, &list, NULL) < 0)
+                list.len = 0;
+        for (size_t i = 0; i < list.len; i++)
+                left += list.data[i].directory;
+        const size_t skipped = left > MAX_NAMED ? left - MAX_NAMED : 0;
+        for (size_t i = 0, n = 0; i < list.len; i++)
+                if (list.data[i].directory && n++ >= skipped)
+                        buf_printf(&names, "%s%s", names.len ? ", " : "", path_name(list.data[i].path));
+        if (skipped)
+                buf_printf(&names, " and %zu older", skipped);
+        file_list_deinit(&list);
+        return names.len ? buf_steal(&names) : NULL;
+}
+
+/* Why no log was printed: other logs of this application exist, or only other applications, or none at all. */
+static int log_printer_refuse(const struct log_printer *p, const char *root, const char *dir, struct fst_error *error)
+{
+        struct stored_logs logs = {0};
+        _cleanup_(error_deinit) struct fst_error unused = FST_ERROR_INIT;
+        const bool others = log_store_list(p->fs, p->path, &logs, &unused) == 0 && logs.list.len > 0;
+        stored_logs_deinit(&logs);
+        if (others)
+                return error_set(error, -ENOENT,
+                                 "%s has no such logs in spark.firesteel.logs.dir (%s): list them with --list, without "
+                                 "--executor and --file",
+                                 p->o->application, dir);
+        _cleanup_free_ char *names = log_printer_list_applications(p, root);
+        return names ? error_set(error, -ENOENT,
+                                 "%s has no logs in spark.firesteel.logs.dir (%s), which has those of %s",
+                                 p->o->application, dir, names)
+                     : error_set(
+                               error, -ENOENT,
+                               "%s has no logs in spark.firesteel.logs.dir (%s): no application has stored logs there",
+                               p->o->application, dir);
+}
+
 static int log_printer_run(struct log_printer *p, struct fst_error *error)
 {
         _cleanup_free_ char *dir = NULL, *root = NULL;
@@ -146,9 +190,7 @@ static int log_printer_run(struct log_printer *p, struct fst_error *error)
         r = p->o->follow ? log_printer_follow(p, error) : log_printer_round(p, error);
         if ((r == 0 && p->count == 0) || r == -ENOENT) {
                 error_deinit(error);
-                return error_set(error, -ENOENT,
-                                 "%s has no such logs in spark.firesteel.logs.dir (%s): list them with --list",
-                                 p->o->application, dir);
+                return log_printer_refuse(p, root, dir, error);
         }
         return r;
 }
