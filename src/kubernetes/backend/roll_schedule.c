@@ -23,10 +23,11 @@ struct roll_schedule {
         uv_timer_t timer;
 };
 
-static struct roll_summary summary_of(const struct executor_status *x)
+struct roll_summary roll_summary_of(const struct executor_status *x)
 {
+        bool is_driver = strcmp(x->id, "driver") == 0;
         return (struct roll_summary){
-                .id = (int32_t)strtol(x->id, NULL, 10),
+                .id = is_driver ? -1 : (int32_t)strtol(x->id, NULL, 10),
                 .add_time = x->added_ms,
                 .total_tasks = (int)(x->active_tasks + x->completed_tasks + x->failed_tasks),
                 .failed_tasks = (int)x->failed_tasks,
@@ -45,7 +46,7 @@ static int32_t roll_schedule_choose(const struct roll_schedule *s)
         int n_active = 0;
         for (size_t i = 0; i < there; i++)
                 if (all[i].is_active)
-                        active[n_active++] = summary_of(&all[i]);
+                        active[n_active++] = roll_summary_of(&all[i]);
         const int32_t chosen = roll_choose(active, n_active, s->policy, s->min_tasks);
         free(active);
         free(all);

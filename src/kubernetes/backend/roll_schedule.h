@@ -8,9 +8,12 @@
  */
 #pragma once
 
+#include "kubernetes/executors/executor_rolling.h"
+
 #include <uv.h>
 
 struct app_status;
+struct executor_status;
 struct fst_conf;
 struct fst_error;
 struct roll_schedule;
@@ -22,6 +25,9 @@ struct roll_schedule_options {
         void (*decommission)(void *owner, const char *executor_id, const char *reason);
         void *owner;
 };
+
+/* Returns what roll_choose needs to know of an executor. The driver is one, too; its id is -1. */
+struct roll_summary roll_summary_of(const struct executor_status *x);
 
 /* Sets *@out to NULL if rolling is off. Returns 0, or -EINVAL with @error for an unknown policy. */
 int roll_schedule_begin(const struct roll_schedule_options *options, struct roll_schedule **out,
