@@ -14,7 +14,7 @@ static void check_parts(const metrics_part_list *list)
         for (size_t i = 0; i < list->len; i++) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 int64_t ms = 0;
-                int r = metrics_conf_period(&list->data[i].options, &ms, &error);
+                int r = metrics_conf_period(&list->data[i], &ms, &error);
                 if (!*list->data[i].name || !list->data[i].options.count)
                         abort();
                 if (r == 0 ? ms < 1000 : r != -EINVAL || !*error_message(&error))

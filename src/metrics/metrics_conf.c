@@ -7,6 +7,7 @@
 #include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "conf/properties.h"
+#include "metrics/metrics_misspelled.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -38,8 +39,8 @@ static struct metrics_part *metrics_conf_part(metrics_part_list *list, const cha
         return &list->data[list->len - 1];
 }
 
-/* "sink.NAME.OPTION": NAME reaches to the last dot. */
-static void metrics_conf_option(struct metrics_conf *m, const char *key, const char *value)
+/* @line ends with "sink.NAME.OPTION", where @key begins: NAME reaches to the last dot. */
+static void metrics_conf_option(struct metrics_conf *m, const char *line, const char *key, const char *value)
 {
         metrics_part_list *list;
         if (text_starts_with(key, "sink."))
@@ -49,8 +50,11 @@ static void metrics_conf_option(struct metrics_conf *m, const char *key, const c
         else
                 return;
         const char *name = strchr(key, '.') + 1, *option = strrchr(name, '.');
-        if (option && option > name && option[1])
-                strmap_set(&metrics_conf_part(list, name, (size_t)(option - name))->options, option + 1, value);
+        if (!option || option == name || !option[1])
+                return;
+        struct metrics_part *part = metrics_conf_part(list, name, (size_t)(option - name));
+        strmap_set(&part->options, option + 1, value);
+        strmap_set(&part->keys, option + 1, line);
 }
 
 /* Applies the lines of @instance. */
@@ -59,7 +63,7 @@ static void metrics_conf_apply(struct metrics_conf *m, const struct strmap *line
         size_t length = strlen(instance);
         for (const struct strmap_entry *e = NULL; (e = strmap_next(lines, e));)
                 if (strncmp(e->key, instance, length) == 0 && e->key[length] == '.')
-                        metrics_conf_option(m, e->key + length + 1, e->value);
+                        metrics_conf_option(m, e->key, e->key + length + 1, e->value);
 }
 
 void metrics_conf_read(struct metrics_conf *out, const char *instance, const struct fst_conf *conf,
@@ -74,6 +78,8 @@ void metrics_conf_read(struct metrics_conf *out, const char *instance, const str
         for (const struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));)
                 if (text_starts_with(e->key, CONF_PREFIX))
                         strmap_set(&lines, e->key + strlen(CONF_PREFIX), e->value);
+        for (const struct strmap_entry *e = NULL; (e = strmap_next(&lines, e));)
+                metrics_warn_invalid_line(e->key);
         *out = (struct metrics_conf){0};
         metrics_conf_apply(out, &lines, "*");
         metrics_conf_apply(out, &lines, instance);
@@ -84,6 +90,7 @@ static void metrics_conf_free_parts(metrics_part_list *list)
         for (size_t i = 0; i < list->len; i++) {
                 free(list->data[i].name);
                 strmap_deinit(&list->data[i].options);
+                strmap_deinit(&list->data[i].keys);
         }
         vec_deinit(list);
 }
@@ -94,14 +101,14 @@ void metrics_conf_deinit(struct metrics_conf *m)
         metrics_conf_free_parts(&m->sources);
 }
 
-int metrics_conf_period(const struct strmap *options, int64_t *period_ms, struct fst_error *error)
+int metrics_conf_period(const struct metrics_part *sink, int64_t *period_ms, struct fst_error *error)
 {
         static const struct {
                 const char *name;
                 double ms;
         } units[] = {{"NANOSECONDS", 1e-6}, {"MICROSECONDS", 1e-3}, {"MILLISECONDS", 1}, {"SECONDS", 1e3},
                      {"MINUTES", 6e4},      {"HOURS", 36e5},        {"DAYS", 864e5}};
-        const char *text = strmap_get(options, "period"), *unit = strmap_get(options, "unit");
+        const char *text = strmap_get(&sink->options, "period"), *unit = strmap_get(&sink->options, "unit");
         char *end;
         errno = 0;
         intmax_t period = strtoimax(text ? text : "10", &end, 10);
@@ -118,7 +125,9 @@ int metrics_conf_period(const struct strmap *options, int64_t *period_ms, struct
                 *period_ms = (int64_t)ms;
                 return 0;
         }
-        return error_set(error, -EINVAL, "No enum constant java.util.concurrent.TimeUnit.%s", unit);
+        return error_set(error, -EINVAL,
+                         "%s is \"%s\": use nanoseconds, microseconds, milliseconds, seconds, minutes, hours or days",
+                         strmap_get(&sink->keys, "unit"), unit);
 }
 
 int metrics_conf_prefix(const struct fst_conf *conf, const char *app_id, const char *executor_id, char **out,

@@ -19,6 +19,7 @@ struct fst_error;
 struct metrics_part {
         char *name; /* "console"; may contain dots */
         struct strmap options;
+        struct strmap keys; /* of each option: its line's key */
 };
 
 typedef VEC(struct metrics_part) metrics_part_list;
@@ -30,17 +31,18 @@ struct metrics_conf {
 /*
  * Reads the parts of @instance ("driver", "executor", "master", …) from the file of spark.metrics.conf, else from
  * metrics.properties in @conf_dir (may be NULL) if it exists, and from @conf. As in Spark, a file that cannot be read
- * is an error in the log, and the application runs. Without a file there are the JSON servlet and its path.
+ * is an error in the log, and the application runs. Without a file there are the JSON servlet and its path. Warns of
+ * lines whose instance or kind is unknown.
  */
 void metrics_conf_read(struct metrics_conf *out, const char *instance, const struct fst_conf *conf,
                        const char *conf_dir);
 void metrics_conf_deinit(struct metrics_conf *m);
 
 /*
- * The period of a sink with its options period and unit, in ms. Returns 0, or -EINVAL with Spark's message if it is
- * less than a second or not a number with a unit of Java's TimeUnit.
+ * The period of @sink with its options period and unit, in ms. Returns 0, or -EINVAL with Spark's message if it is
+ * less than a second or not a number, or with a message of our own if the unit is not one of Java's TimeUnit.
  */
-int metrics_conf_period(const struct strmap *options, int64_t *period_ms, struct fst_error *error);
+int metrics_conf_period(const struct metrics_part *sink, int64_t *period_ms, struct fst_error *error);
 
 /*
  * Sets *@out, which the caller owns, to the prefix of the metrics of a driver or executor: spark.metrics.namespace, or

@@ -83,22 +83,26 @@ static void period_has_a_minimum(void **state)
                 {"ten", NULL, 0, "For input string: \"ten\""},
                 {"", NULL, 0, "For input string: \"\""},
                 {"99999999999", NULL, 0, "For input string: \"99999999999\""},
-                {"1", "fortnights", 0, "No enum constant java.util.concurrent.TimeUnit.fortnights"},
+                {"1", "fortnights", 0,
+                 "*.sink.x.unit is \"fortnights\": use nanoseconds, microseconds, milliseconds, seconds, minutes, hours or "
+                 "days"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                struct strmap options = STRMAP_INIT;
+                struct metrics_part sink = {.options = STRMAP_INIT, .keys = STRMAP_INIT};
                 struct fst_error error = FST_ERROR_INIT;
                 int64_t ms = 0;
                 if (cases[i].period)
-                        strmap_set(&options, "period", cases[i].period);
+                        strmap_set(&sink.options, "period", cases[i].period);
                 if (cases[i].unit)
-                        strmap_set(&options, "unit", cases[i].unit);
-                assert_int_equal(metrics_conf_period(&options, &ms, &error), cases[i].error ? -EINVAL : 0);
+                        strmap_set(&sink.options, "unit", cases[i].unit);
+                strmap_set(&sink.keys, "unit", "*.sink.x.unit");
+                assert_int_equal(metrics_conf_period(&sink, &ms, &error), cases[i].error ? -EINVAL : 0);
                 assert_int_equal(ms, cases[i].ms);
                 if (cases[i].error)
                         assert_string_equal(error_message(&error), cases[i].error);
                 error_deinit(&error);
-                strmap_deinit(&options);
+                strmap_deinit(&sink.options);
+                strmap_deinit(&sink.keys);
         }
 }
 

@@ -7,6 +7,7 @@
 #include "base/string_prefix.h"
 #include "metrics/metrics_conf.h"
 #include "metrics/metrics_lines.h"
+#include "metrics/metrics_misspelled.h"
 #include "metrics/metrics_registry.h"
 #include "metrics/metrics_sink_internal.h"
 #include "net/http/http.h"
@@ -303,6 +304,7 @@ static void push_end(struct metrics_sink *sink)
 
 /* ----------------------------------------------------------------------------------------------------- the threads */
 
+#define SINK_OPTIONS "class period unit regex "
 #define PUSH_OPTIONS                                                                                                   \
         "pushgateway-address pushgateway-address-protocol pushgateway-enable-timestamp pushgateway-delete-at-end "     \
         "group-key labels "
@@ -400,31 +402,28 @@ static void sink_free(struct metrics_sink *sink)
         free(sink);
 }
 
-static bool sink_has_option(const struct metrics_sink_class *class, const char *name)
+/* Warns of the options of @part, a @kind, that neither @common nor @own names. */
+static void metrics_part_warn_unknown_options(const struct metrics_part *part, const char *kind, const char *common,
+                                              const char *own)
 {
-        const char *const lists[] = {"class period unit regex ", class->options};
-        size_t length = strlen(name);
-        for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-                for (const char *p = lists[i]; *p; p = strchr(p, ' ') + 1)
-                        if (strncmp(p, name, length) == 0 && p[length] == ' ')
-                                return true;
-        return false;
+        _cleanup_free_ char *known = mem_printf("%s%s", common, own);
+        _cleanup_free_ char *noun = mem_printf("an option of %s %s", kind, part->name);
+        for (const struct strmap_entry *e = NULL; (e = strmap_next(&part->options, e));)
+                metrics_warn_unknown_name(strmap_get(&part->keys, e->key), noun, e->key, strlen(e->key), known);
 }
 
-/* A misspelled option must not be ignored in silence. */
-static void sink_warn_unknown_options(const struct metrics_sink *sink)
+static void metrics_source_warn(const struct metrics_part *source)
 {
-        for (const struct strmap_entry *e = NULL; (e = strmap_next(sink->options, e));)
-                if (!sink_has_option(sink->class, e->key))
-                        log_warn("MetricsSystem", "Sink %s has no option \"%s\": it is ignored", sink->class->name,
-                                 e->key);
+        metrics_part_warn_unknown_options(source, "source", "class ", "");
+        if (strmap_get(&source->options, "class"))
+                log_warn("MetricsSystem", "Source class %s has no effect: this process has no JVM",
+                         strmap_get(&source->options, "class"));
 }
 
-static int sink_open(struct metrics_sink *sink, struct fst_error *error)
+static int sink_open(struct metrics_sink *sink, const struct metrics_part *part, struct fst_error *error)
 {
-        sink_warn_unknown_options(sink);
         const char *regex = strmap_get(sink->options, "regex");
-        int r = metrics_conf_period(sink->options, &sink->period_ms, error);
+        int r = metrics_conf_period(part, &sink->period_ms, error);
         if (r)
                 return r;
         if (regex && regcomp(&sink->regex, regex, REG_EXTENDED | REG_NOSUB))
@@ -433,10 +432,30 @@ static int sink_open(struct metrics_sink *sink, struct fst_error *error)
         return sink->class->open(sink, error);
 }
 
+static const struct metrics_sink_class *sink_class_find(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(sink_classes); i++)
+                if (strcmp(name, sink_classes[i]->name) == 0)
+                        return sink_classes[i];
+        return NULL;
+}
+
+static int sink_class_refuse(const struct metrics_part *part, const char *name, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf names = BUF_INIT;
+        for (size_t i = 0; i < ARRAY_SIZE(sink_classes); i++)
+                buf_printf(&names, "%s%s", i ? ", " : "", sink_classes[i]->name);
+        return error_set(error, -EINVAL,
+                         "Sink class %s cannot be instantiated: %s must name one of Firesteel's sinks: %s", name,
+                         strmap_get(&part->keys, "class"), buf_text(&names));
+}
+
 static int metrics_system_add(struct metrics_system *system, const struct metrics_part *part, struct fst_error *error)
 {
         const char *name = strmap_get(&part->options, "class");
-        const struct metrics_sink_class *class = NULL;
+        if (!name)
+                metrics_part_warn_unknown_options(part, "sink", SINK_OPTIONS,
+                                                  "directory host port prefix protocol path sample " PUSH_OPTIONS);
         if (!name || strcmp(name, SPARK_SINKS "MetricsServlet") == 0 ||
             strcmp(name, SPARK_SINKS "PrometheusServlet") == 0)
                 return 0;
@@ -444,15 +463,13 @@ static int metrics_system_add(struct metrics_system *system, const struct metric
                 log_warn("MetricsSystem", "Sink %s has no effect: this process has no JVM", name);
                 return 0;
         }
-        for (size_t i = 0; !class && i < ARRAY_SIZE(sink_classes); i++)
-                if (strcmp(name, sink_classes[i]->name) == 0)
-                        class = sink_classes[i];
+        const struct metrics_sink_class *class = sink_class_find(name);
         if (!class)
-                return error_set(error, -EINVAL, "Sink class %s cannot be instantiated: Firesteel has no such sink",
-                                 name);
+                return sink_class_refuse(part, name, error);
+        metrics_part_warn_unknown_options(part, "sink", SINK_OPTIONS, class->options);
         struct metrics_sink *sink = new0(struct metrics_sink);
         *sink = (struct metrics_sink){.system = system, .class = class, .options = &part->options, .fd = -1};
-        int r = sink_open(sink, error);
+        int r = sink_open(sink, part, error);
         if (r) {
                 sink_free(sink);
                 return error_wrap(error, r, "Sink class %s cannot be instantiated", name);
@@ -488,9 +505,7 @@ int metrics_system_start(const struct metrics_system_options *options, struct me
         for (size_t i = 0; r == 0 && i < system->conf.sinks.len; i++)
                 r = metrics_system_add(system, &system->conf.sinks.data[i], error);
         for (size_t i = 0; r == 0 && i < system->conf.sources.len; i++)
-                if (strmap_get(&system->conf.sources.data[i].options, "class"))
-                        log_warn("MetricsSystem", "Source class %s has no effect: this process has no JVM",
-                                 strmap_get(&system->conf.sources.data[i].options, "class"));
+                metrics_source_warn(&system->conf.sources.data[i]);
         if (r || !system->sinks.len) {
                 metrics_system_free(system);
                 if (r == 0)

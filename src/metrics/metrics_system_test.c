@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "conf/conf.h"
 #include "metrics/metrics_registry.h"
 #include "net/http/http_fixture.h"
@@ -238,7 +239,8 @@ static void invalid_sinks_are_refused(void **state)
         static const struct {
                 const char *class, *name, *value, *error;
         } cases[] = {
-                {"my.Sink", "x", "", "Sink class my.Sink cannot be instantiated: Firesteel has no such sink"},
+                {"my.Sink", "x", "",
+                 "Sink class my.Sink cannot be instantiated: driver.sink.x.class must name one of Firesteel's sinks: org.apache.spark.metrics.sink.ConsoleSink, org.apache.spark.metrics.sink.CsvSink, org.apache.spark.metrics.sink.GraphiteSink, org.apache.spark.metrics.sink.StatsdSink, org.apache.spark.metrics.sink.Slf4jSink, firesteel.PushGatewaySink, com.banzaicloud.spark.metrics.sink.PrometheusSink"},
                 {"org.apache.spark.metrics.sink.GraphiteSink", "port", "1",
                  "Sink class org.apache.spark.metrics.sink.GraphiteSink cannot be instantiated: Graphite sink requires "
                  "'host' property."},
@@ -249,8 +251,9 @@ static void invalid_sinks_are_refused(void **state)
                  "Sink class org.apache.spark.metrics.sink.StatsdSink cannot be instantiated: Polling period 0 SECONDS "
                  "below than minimal polling period "},
                 {"org.apache.spark.metrics.sink.ConsoleSink", "unit", "weeks",
-                 "Sink class org.apache.spark.metrics.sink.ConsoleSink cannot be instantiated: No enum constant "
-                 "java.util.concurrent.TimeUnit.weeks"},
+                 "Sink class org.apache.spark.metrics.sink.ConsoleSink cannot be instantiated: "
+                 "driver.sink.x.unit is \"weeks\": use nanoseconds, microseconds, milliseconds, seconds, minutes, hours or "
+                 "days"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct metrics_system *system = NULL;
@@ -261,6 +264,50 @@ static void invalid_sinks_are_refused(void **state)
                 assert_string_equal(error_message(&error), cases[i].error);
                 error_deinit(&error);
         }
+}
+
+static void warning_collect(void *owner, const struct log_line *line)
+{
+        buf_append(owner, line->message, line->length);
+        buf_putc(owner, '\n');
+}
+
+static void misspelled_lines_are_named_once(void **state)
+{
+        static const struct {
+                const char *key, *warning;
+        } cases[] = {
+                {"drivr.sink.csv.class", "\"drivr\" is not an instance. Did you mean driver?"},
+                {"*.snk.csv.class", "\"snk\" is not sink or source. Did you mean sink?"},
+                {"*.sink.csv.clas", "\"clas\" is not an option of sink csv. Did you mean class?"},
+                {"driver.sink.log.perriod", "\"perriod\" is not an option of sink log. Did you mean period?"},
+                {"*.source.jvm.clss", "\"clss\" is not an option of source jvm. Did you mean class?"},
+                {"*.sink.none.colour",
+                 "\"colour\" is not an option of sink none. Use one of: class period unit regex "},
+                {"driver.sink.none", "write INSTANCE.sink.NAME.OPTION or INSTANCE.source.NAME.OPTION"},
+                {"driver.sink..class", "write INSTANCE.sink.NAME.OPTION or INSTANCE.source.NAME.OPTION"},
+        };
+        struct buf lines = BUF_INIT;
+        conf_set(&conf, "spark.metrics.conf.*.sink.log.class", "org.apache.spark.metrics.sink.Slf4jSink");
+        conf_set(&conf, "spark.metrics.conf.executor.sink.csv.class", "x");
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_free_ char *key = mem_printf("spark.metrics.conf.%s", cases[i].key);
+                conf_set(&conf, key, "1");
+        }
+        log_set_listener(warning_collect, &lines);
+        sinks_report_once();
+        sinks_report_once();
+        log_set_listener(NULL, NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_free_ char *warning = mem_printf("%s has no effect: %s", cases[i].key, cases[i].warning);
+                CASE_LABEL("%s: %s", cases[i].key, buf_text(&lines));
+                const char *found = strstr(buf_text(&lines), warning);
+                assert_non_null(found);
+                assert_null(strstr(found + 1, warning));
+        }
+        assert_null(strstr(buf_text(&lines), "executor.sink.csv"));
+        assert_null(strstr(buf_text(&lines), "servlet"));
+        buf_deinit(&lines);
 }
 
 int main(void)
@@ -277,6 +324,7 @@ int main(void)
                 CASE(console_sink_writes_to_standard_output),
                 CASE(sinks_without_effect_stop_nothing),
                 CASE(invalid_sinks_are_refused),
+                CASE(misspelled_lines_are_named_once),
         };
         return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }
