@@ -376,17 +376,17 @@ int command_executors(int argc, char **argv)
 
 /* ------------------------------------------------------------------------------------------------ compare */
 
-static void table_add_change(struct table *t, int64_t a, int64_t b)
-{
-        struct buf text = BUF_INIT;
-        run_change_put(&text, a, b);
-        table_add(t, buf_steal(&text));
-}
-
 static void table_add_total(struct table *t, enum run_total total, int64_t value)
 {
         struct buf text = BUF_INIT;
         run_total_put(&text, total, value);
+        table_add(t, buf_steal(&text));
+}
+
+static void table_add_total_change(struct table *t, enum run_total total, int64_t a, int64_t b)
+{
+        struct buf text = BUF_INIT;
+        run_total_put_change(&text, total, a, b);
         table_add(t, buf_steal(&text));
 }
 
@@ -403,7 +403,7 @@ static void compare_print_totals(const struct run_summary *a, const struct run_s
                 table_add_text(&t, run_total_name((enum run_total)i));
                 table_add_total(&t, (enum run_total)i, a->totals[i]);
                 table_add_total(&t, (enum run_total)i, b->totals[i]);
-                table_add_change(&t, a->totals[i], b->totals[i]);
+                table_add_total_change(&t, (enum run_total)i, a->totals[i], b->totals[i]);
         }
         table_print(&t);
         table_deinit(&t);
@@ -427,13 +427,14 @@ static void compare_print_stages(const struct run_summary *a, const struct run_s
         run_compare(a, b, &pairs);
         for (size_t i = 0; i < pairs.len; i++) {
                 const struct run_pair *p = &pairs.data[i];
-                struct buf reason = BUF_INIT;
+                struct buf change = BUF_INIT, reason = BUF_INIT;
+                run_pair_put_change(p, &change);
                 run_pair_put_reason(p, &reason);
                 table_add_stage_id(&t, p->a);
                 table_add_stage_id(&t, p->b);
                 table_add_duration(&t, p->a ? p->a->wall_ms : -1);
                 table_add_duration(&t, p->b ? p->b->wall_ms : -1);
-                table_add_change(&t, p->a ? p->a->wall_ms : 0, p->b ? p->b->wall_ms : 0);
+                table_add(&t, buf_steal(&change));
                 table_add_text(&t, p->a ? p->a->name : p->b->name);
                 table_add_text(&t, buf_text(&reason));
                 buf_deinit(&reason);

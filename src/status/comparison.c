@@ -45,14 +45,24 @@ void run_total_put(struct buf *out, enum run_total total, int64_t value)
         }
 }
 
-void run_change_put(struct buf *out, int64_t a, int64_t b)
+void run_total_put_change(struct buf *out, enum run_total total, int64_t a, int64_t b)
 {
-        if (a == b)
+        if (a == b) {
                 buf_puts(out, "=");
-        else if (a <= 0)
+        } else if (a > 0) {
+                buf_printf(out, "%+.0f %%", ((double)b - (double)a) / (double)a * 100);
+        } else {
+                buf_puts(out, "+");
+                run_total_put(out, total, b);
+        }
+}
+
+void run_pair_put_change(const struct run_pair *pair, struct buf *out)
+{
+        if (!pair->a)
                 buf_puts(out, "new");
         else
-                buf_printf(out, "%+.0f %%", ((double)b - (double)a) / (double)a * 100);
+                run_total_put_change(out, RUN_WALL_MS, pair->a->wall_ms, pair->b ? pair->b->wall_ms : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------- summary */

@@ -52,8 +52,8 @@ const char *run_total_name(enum run_total total);
 /* Appends a total with its unit. */
 void run_total_put(struct buf *out, enum run_total total, int64_t value);
 
-/* Appends the change from @a to @b: "+33 %", "-5 %", "new", "=". */
-void run_change_put(struct buf *out, int64_t a, int64_t b);
+/* Appends the change of a total from @a to @b: "+33 %", "-5 %", "=", and from 0 the value: "+512 B". */
+void run_total_put_change(struct buf *out, enum run_total total, int64_t a, int64_t b);
 
 /* A stage of both runs, or of one: the other is NULL. */
 struct run_pair {
@@ -63,6 +63,9 @@ typedef VEC(struct run_pair) run_pairs;
 
 /* Returns pairs of stages: those whose duration changed most come first. They borrow from the summaries. */
 void run_compare(const struct run_summary *a, const struct run_summary *b, run_pairs *out);
+
+/* Appends the change of the duration, or "new" if the first run lacks the stage. */
+void run_pair_put_change(const struct run_pair *pair, struct buf *out);
 
 /* Appends in one line what changed in the second run: "read 2.0 GiB, not 1.0 GiB; …". Nothing if little changed. */
 void run_pair_put_reason(const struct run_pair *pair, struct buf *out);

@@ -116,14 +116,42 @@ static void pairs_stages_by_name_and_names_the_reason(void **state)
 static void writes_changes(void **state)
 {
         static const struct {
+                enum run_total total;
                 int64_t a, b;
                 const char *text;
-        } cases[] = {{1, 1, "="},         {0, 0, "="},        {0, 5, "new"},
-                     {100, 133, "+33 %"}, {100, 50, "-50 %"}, {4, 0, "-100 %"}};
+        } cases[] = {{RUN_JOBS, 1, 1, "="},
+                     {RUN_JOBS, 0, 0, "="},
+                     {RUN_FAILED_TASKS, 0, 5, "+5"},
+                     {RUN_SPILL, 0, 512, "+512 B"},
+                     {RUN_TASK_MS, 100, 133, "+33 %"},
+                     {RUN_TASK_MS, 100, 50, "-50 %"},
+                     {RUN_JOBS, 4, 0, "-100 %"}};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct buf out = BUF_INIT;
                 CASE_LABEL("from %d to %d", (int)cases[i].a, (int)cases[i].b);
-                run_change_put(&out, cases[i].a, cases[i].b);
+                run_total_put_change(&out, cases[i].total, cases[i].a, cases[i].b);
+                assert_string_equal(buf_text(&out), cases[i].text);
+                buf_deinit(&out);
+        }
+}
+
+static void only_stages_that_the_first_run_lacks_are_new(void **state)
+{
+        struct run_stage none = {.wall_ms = 0}, short_one = {.wall_ms = 1}, long_one = {.wall_ms = 2};
+        const struct {
+                const struct run_stage *a, *b;
+                const char *text;
+        } cases[] = {{&none, &short_one, "+1 ms"},
+                     {&none, &none, "="},
+                     {NULL, &short_one, "new"},
+                     {NULL, &none, "new"},
+                     {&none, NULL, "="},
+                     {&short_one, NULL, "-100 %"},
+                     {&short_one, &long_one, "+100 %"}};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct buf out = BUF_INIT;
+                CASE_LABEL("case %zu", i);
+                run_pair_put_change(&(struct run_pair){cases[i].a, cases[i].b}, &out);
                 assert_string_equal(buf_text(&out), cases[i].text);
                 buf_deinit(&out);
         }
@@ -134,6 +162,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(pairs_stages_by_name_and_names_the_reason),
                 cmocka_unit_test(writes_changes),
+                cmocka_unit_test(only_stages_that_the_first_run_lacks_are_new),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void compare_put_totals(struct buf *b, const struct run_summary *first, c
                 buf_puts(b, "<td class=n>");
                 run_total_put(b, (enum run_total)i, y);
                 buf_puts(b, "<td class=n>");
-                run_change_put(b, x, y);
+                run_total_put_change(b, (enum run_total)i, x, y);
                 buf_puts(b, "\n");
         }
         buf_puts(b, "</tbody></table></div>\n");
@@ -101,7 +101,7 @@ static void compare_put_stages(struct buf *b, const struct run_summary *first, c
                 compare_put_stage_cells(b, pair->a);
                 compare_put_stage_cells(b, pair->b);
                 buf_puts(b, "<td class=n>");
-                run_change_put(b, pair->a ? pair->a->wall_ms : 0, pair->b ? pair->b->wall_ms : 0);
+                run_pair_put_change(pair, b);
                 html_put(b, "<td class=text>%s<td class=text>%s\n", pair->a ? pair->a->name : pair->b->name,
                          buf_text(&reason));
                 buf_deinit(&reason);
