@@ -196,6 +196,21 @@ def test_list_page(tmp_path):
         assert "Completed applications" in s.get("/any/path")[1]
 
 
+def test_log_names_address_and_directories(tmp_path):
+    (tmp_path / "more").mkdir()
+    os.environ["SPARK_PUBLIC_DNS"] = "logs.example"
+    try:
+        with server(tmp_path, spark_history_fs_logDirectory=f"{tmp_path}/logs,{tmp_path}/more") as s:
+            port = s.url.rsplit(":", 1)[1]
+            wait_for(lambda: f", and started at http://logs.example:{port}\n" in s.log.read_text())
+            text = s.log.read_text()
+            assert text.count("INFO HistoryServer: Bound HistoryServer to ") == 1
+            for name in ("logs", "more"):
+                assert text.count(f"INFO FsHistoryProvider: Reading event logs from file:{tmp_path}/{name}\n") == 1
+    finally:
+        del os.environ["SPARK_PUBLIC_DNS"]
+
+
 def test_new_grown_and_removed_logs(tmp_path):
     with server(tmp_path) as s:
         wait_for(lambda: "Successfully" in s.log.read_text())

@@ -11,6 +11,7 @@
 #include "conf/conf.h"
 #include "history/history_pages.h"
 #include "history/history_server.h"
+#include "net/socket.h"
 #include "standalone/wire/daemon_conf.h"
 #include "ui/ui_site.h"
 
@@ -70,6 +71,20 @@ static int history_command_configure(struct history_command *c, const char *prop
         return r;
 }
 
+/* Logs the address of the pages in Spark's words. */
+static int history_command_log_address(const struct history_command *c, struct fst_error *error)
+{
+        const char *bound = daemon_variable("SPARK_LOCAL_IP");
+        _cleanup_free_ char *host = NULL, *public_host = NULL;
+        char text[300];
+        int r = daemon_host(NULL, &host, &public_host, error);
+        if (r == 0)
+                log_info(LOG, "Bound HistoryServer to %s, and started at %s://%s", bound ? bound : "0.0.0.0",
+                         ui_site_is_secure(c->site) ? "https" : "http",
+                         host_port_text(public_host, ui_site_port(c->site), text, sizeof(text)));
+        return r;
+}
+
 static int history_command_serve(struct history_command *c, struct fst_error *error)
 {
         int64_t port = 0;
@@ -89,6 +104,8 @@ static int history_command_serve(struct history_command *c, struct fst_error *er
                                           .source = history_server_source(c->server),
                                           .serve_page = history_serve_page};
         r = ui_site_new(&options, &c->site, error);
+        if (r == 0)
+                r = history_command_log_address(c, error);
         if (r == 0)
                 uv_run(&c->loop, UV_RUN_DEFAULT);
         return r;

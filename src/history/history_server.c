@@ -863,6 +863,8 @@ static int history_server_add_dir(struct history_server *s, const char *text, ch
         if (r == 0 && strcmp(dir.fs->scheme, "file") == 0 && s->inotify >= 0)
                 dir.watch = inotify_add_watch(s->inotify, path_local(dir.path),
                                               IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE);
+        if (r == 0)
+                log_info(LOG, "Reading event logs from %s", dir.path);
         vec_push(&s->dirs, dir);
         return r;
 }
