@@ -234,6 +234,8 @@ static void rejects_joins_and_unions_of_other_types(void **state)
         assert_refused(fst_count(fst_join(pairs, pairs, pair, type), &n), -EINVAL,
                        "pair is not a function that join can call");
         assert_refused(fst_count(fst_map(pairs, join_i64, type), &n), -EINVAL, "join_i64 is not a function that map");
+        assert_refused(fst_count(fst_map(pairs, join_i64, FST_F64), &n), -EINVAL,
+                       "so it must be double join_i64(fst_task *, int64_t, int64_t) (see");
         assert_refused(fst_count(fst_reduce_by_key(pairs, join_i64), &n), -EINVAL, "join_i64 does not combine");
         assert_refused(fst_count(fst_join_n(pairs, pairs, join_i64, type, -1), &n), -EINVAL,
                        "Number of partitions cannot be negative");

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
+
 struct element_op {
         struct op op;
         fst_fn fn;
@@ -290,6 +292,42 @@ static fst_type element_value_type(fst_type pair)
         return (fst_type){.key = pair.value, .key_size = pair.value_size};
 }
 
+/* The parameters of a function for rows of @type, in C. */
+static const char *element_row_parameters(fst_type type, char text[static 64])
+{
+        static const char *const columns[] = {"", "int64_t", "double", "fst_bytes", "const void *"};
+        const char *key = type.key < ARRAY_SIZE(columns) ? columns[type.key] : "ROW";
+        if (type.value)
+                snprintf(text, 64, "%s, %s", key, type.value < ARRAY_SIZE(columns) ? columns[type.value] : "ROW");
+        else
+                snprintf(text, 64, "%s", key);
+        return text;
+}
+
+static int element_refuse_form(enum element_kind kind, fst_type in, fst_type out, const fst_fn *fn,
+                               struct fst_error *error)
+{
+        char have[64], want[64], row[64];
+        const bool maps = kind == ELEMENT_MAP || kind == ELEMENT_MAP_VALUES;
+        const char *result = "int", *emits = maps || kind == ELEMENT_FLAT_MAP ? ", fst_out *" : "";
+        if (kind == ELEMENT_BATCHES)
+                return error_set(error, -EINVAL,
+                                 "%s is not a function that %s to %s can call (see firesteel/function.h)", fn->name,
+                                 kind_verbs[kind], fst_type_name(out, want));
+        if (kind == ELEMENT_FILTER) {
+                result = "bool";
+        } else if (maps && !out.value && (out.key == FST_KIND_I64 || out.key == FST_KIND_F64)) {
+                result = out.key == FST_KIND_I64 ? "int64_t" : "double";
+                emits = "";
+        }
+        return error_set(
+                error, -EINVAL,
+                "%s is not a function that %s to %s can call: the rows are %s, so it must be %s %s(fst_task *, "
+                "%s%s) (see firesteel/function.h)",
+                fn->name, kind_verbs[kind], fst_type_name(out, want), fst_type_name(in, have), result, fn->name,
+                element_row_parameters(in, row), emits);
+}
+
 int element_check(enum element_kind kind, fst_type in, fst_type out, const fst_fn *fn, struct fst_error *error)
 {
         char have[64], want[64];
@@ -301,9 +339,7 @@ int element_check(enum element_kind kind, fst_type in, fst_type out, const fst_f
                 out = element_value_type(out);
         }
         if (!element_form_fits(kind, FST_SHAPE_FORM(fn->shape), out))
-                return error_set(error, -EINVAL,
-                                 "%s is not a function that %s to %s can call (see firesteel/function.h)", fn->name,
-                                 kind_verbs[kind], fst_type_name(out, want));
+                return element_refuse_form(kind, in, out, fn, error);
         if (kind == ELEMENT_BATCHES)
                 return 0;
         if (FST_SHAPE_TAG(fn->shape) != fst_type_tag(in))
