@@ -118,7 +118,7 @@ def test_running_application_answers(source):
         tasks = app.api(at + "/stages/0/0/taskList?status=failed")
         assert len(tasks) == 1 and "the first attempt fails" in tasks[0]["errorMessage"]
         assert app.api(at + "/stages/0/0/taskSummary")["quantiles"] == [0.05, 0.25, 0.5, 0.75, 0.95]
-        assert [x["id"] for x in app.api(at + "/executors")] == ["driver"]
+        assert [(x["id"], x["hostPort"]) for x in app.api(at + "/executors")] == [("driver", f"localhost:{app.port}")]
         assert "ui" in [t["threadName"] for t in app.api(at + "/executors/driver/threads")]
         assert ["spark.app.name", "observed"] in app.api(at + "/environment")["sparkProperties"]
         assert app.ask("/api/v1/applications/x/jobs") == (404, "no such app: x")

@@ -309,8 +309,10 @@ static void context_notify_launcher(struct fst_context *sc)
 
 static void context_post_start_events(struct fst_context *sc)
 {
-        /* Nothing listens on port 1, but Spark's history server rejects a log whose block manager has port 0. */
-        struct block_manager_ref manager = {.executor_id = "driver", .host = sc->host, .port = 1};
+        /* The port of the pages, the only one that is open by now in each mode. Without pages nothing listens on port
+         * 1, but Spark's history server rejects a log whose block manager has port 0. */
+        sc->block_manager_port = MAX(driver_ui_port(sc->ui), 1);
+        struct block_manager_ref manager = {"driver", sc->host, sc->block_manager_port};
         struct strmap logs = {0}, attributes = {0};
         driver_links_read(environ, &logs, &attributes);
         listener_bus_post_application_start(sc->bus, &(struct application_start){.name = sc->app_name,

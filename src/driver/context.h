@@ -63,7 +63,8 @@ struct fst_context {
         struct event_log_setup *event_log;       /* NULL: off */
         struct app_status *app_status;
         struct driver_metrics *metrics;
-        struct driver_ui *ui; /* NULL: spark.ui.enabled is false */
+        struct driver_ui *ui;   /* NULL: spark.ui.enabled is false */
+        int block_manager_port; /* in events */
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: not started by a launcher */
 

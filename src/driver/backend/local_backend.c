@@ -72,7 +72,7 @@ static void local_backend_on_block(void *owner, const struct block_status *statu
         struct block_name name = {BLOCK_RDD, status->id.rdd, status->id.partition};
         listener_bus_post_block_updated(
                 b->sc->bus,
-                &(struct block_updated){.block = {.manager = {.executor_id = "driver", .host = b->sc->host, .port = 1},
+                &(struct block_updated){.block = {.manager = {"driver", b->sc->host, b->sc->block_manager_port},
                                                   .block_id = block_name_format(name, text),
                                                   .level = status->level,
                                                   .memory_size = (int64_t)status->memory_bytes,

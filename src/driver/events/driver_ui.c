@@ -233,6 +233,11 @@ void driver_ui_start(struct driver_ui *ui)
                 pthread_setname_np(ui->thread, "ui");
 }
 
+int driver_ui_port(const struct driver_ui *ui)
+{
+        return ui ? ui_site_port(ui->site) : 0;
+}
+
 const char *driver_ui_address(const struct driver_ui *ui)
 {
         return ui ? ui->address : NULL;

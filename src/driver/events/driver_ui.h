@@ -23,5 +23,8 @@ void driver_ui_start(struct driver_ui *ui);
 /* The address of the pages, "http://host:4040", or NULL without them. */
 const char *driver_ui_address(const struct driver_ui *ui);
 
+/* The port of the pages, or 0 without them. */
+int driver_ui_port(const struct driver_ui *ui);
+
 /* Ends the thread after requests in progress, and closes the port. Before the job runner is freed. NULL is allowed. */
 void driver_ui_free(struct driver_ui *ui);
