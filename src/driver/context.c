@@ -43,6 +43,7 @@
 #include "io/fs/hadoop_conf.h"
 #include "logs/log_capture.h"
 #include "net/socket.h"
+#include "process/unique_ms.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
 #include "status/status.h"
@@ -98,14 +99,14 @@ static int context_read_host(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
-/* The application id of a master that gives none, in a standalone master's form. */
+/* The application id of a master that gives none, in Spark's local form or a standalone master's. */
 static char *context_make_app_id(const struct fst_context *sc)
 {
         char day[32];
         struct tm parts;
         time_t now = (time_t)(sc->started_ms / 1000);
         if (sc->manager->in_process)
-                return mem_printf("local-%lld", (long long)sc->started_ms);
+                return mem_printf("local-%lld", (long long)unique_ms_new("local-"));
         strftime(day, sizeof(day), "%Y%m%d%H%M%S", localtime_r(&now, &parts));
         return mem_printf("app-%s-%04d", day, (int)(getpid() % 10000));
 }

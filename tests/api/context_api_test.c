@@ -4,6 +4,11 @@
 #include "api/api_fixture.h"
 #include "api/gate_fixture.h"
 
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
 static int64_t held(fst_task *task, int64_t x)
 {
         gate_pass(task);
@@ -140,6 +145,31 @@ static void takes_numbers_of_partitions_from_configuration(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
+/* Other processes have the ids of this and of the next milliseconds (process/unique_ms.h). */
+static void takes_no_id_of_a_running_application(void **state)
+{
+        int fds[500];
+        long long id = 0;
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        long long first = (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+        for (int i = 0; i < 500; i++) {
+                struct sockaddr_un address = {.sun_family = AF_UNIX};
+                int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "firesteel/local-%lld", first + i);
+                fds[i] = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+                assert_int_equal(bind(fds[i], (struct sockaddr *)&address,
+                                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)),
+                                 0);
+        }
+        fst_context *sc = api_context("local[1]", NULL);
+        assert_int_equal(strlen(fst_context_app_id(sc)), strlen("local-1700000000000"));
+        assert_int_equal(sscanf(fst_context_app_id(sc), "local-%lld", &id), 1);
+        assert_true(id >= first + 500);
+        assert_int_equal(fst_context_stop(sc), 0);
+        for (int i = 0; i < 500; i++)
+                close(fds[i]);
+}
+
 struct point {
         double x, y;
         int64_t color; /* without padding, which would be undefined */
@@ -254,6 +284,7 @@ int main(void)
                 cmocka_unit_test(cancels_jobs_by_stage),
         };
         const struct CMUnitTest own_context[] = {
+                cmocka_unit_test(takes_no_id_of_a_running_application),
                 cmocka_unit_test(takes_numbers_of_partitions_from_configuration),
                 cmocka_unit_test(reports_status_of_running_job),
                 cmocka_unit_test(finds_jobs_by_group),
