@@ -310,10 +310,14 @@ def test_drivers_and_workers_need_the_secret(cluster, blocking_job):
 def test_rejects_unreachable_masters_and_invalid_cores(cluster, blocking_job, conf, message):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        app = hold(cluster, blocking_job, f"spark://127.0.0.1:{nobody.getsockname()[1]}", "app", 1,
+        url = f"spark://127.0.0.1:{nobody.getsockname()[1]}"
+        app = hold(cluster, blocking_job, url, "app", 1,
                    conf=["spark.firesteel.standalone.registrationTimeout=300ms", *conf])
         assert app.end() == 1
     assert message in app.log()
+    if not conf:
+        assert f"Reason: {message}\n" in app.log()
+        assert f"from cluster scheduler: {message} No master answers at {url}: start one there" in app.log()
 
 
 # ----------------------------------------------------------------------------------------------------- in the cluster

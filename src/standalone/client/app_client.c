@@ -33,20 +33,36 @@
 
 static void app_client_fail(struct app_client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void app_client_fail(struct app_client *c, const char *format, ...)
+static void app_client_end(struct app_client *c, const char *reason, const char *remedy)
 {
-        struct buf reason = BUF_INIT;
-        va_list args;
         if (c->dead || c->stopping)
                 return;
         c->dead = true;
         uv_timer_stop(&c->timeout);
         uv_timer_stop(&c->tick);
+        c->ops->dead(c->owner, reason, remedy);
+}
+
+static void app_client_fail(struct app_client *c, const char *format, ...)
+{
+        _cleanup_(buf_deinit) struct buf reason = BUF_INIT;
+        va_list args;
         va_start(args, format);
         buf_vprintf(&reason, format, args);
         va_end(args);
-        c->ops->dead(c->owner, buf_text(&reason));
-        buf_deinit(&reason);
+        app_client_end(c, buf_text(&reason), NULL);
+}
+
+/* Ends with Spark's sentence. The remedy names the addresses. */
+static void app_client_fail_without_master(struct app_client *c)
+{
+        _cleanup_(buf_deinit) struct buf remedy = BUF_INIT;
+        buf_puts(&remedy, "No master answers at ");
+        for (size_t i = 0; i < c->n_links; i++)
+                buf_printf(&remedy, "%s%s", i ? ", " : "", c->links[i].url);
+        buf_puts(&remedy,
+                 ": start one there (sbin/start-master.sh), or set --master to the address of a running master");
+        app_client_end(c, "All masters are unresponsive! Giving up.", buf_text(&remedy));
 }
 
 static bool has_leader(const struct app_client *c)
@@ -107,7 +123,7 @@ static void timed_out(uv_timer_t *timer)
         if (!*c->app_id && other)
                 no_master(other);
         else if (!*c->app_id)
-                app_client_fail(c, "All masters are unresponsive! Giving up.");
+                app_client_fail_without_master(c);
 }
 
 /* ------------------------------------------------------------------------------------- messages from masters */

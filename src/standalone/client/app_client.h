@@ -39,8 +39,8 @@ struct app_client_ops {
         void (*executor_killed)(void *owner, int executor);
         /* No master leads. Called once, until one leads again. */
         void (*disconnected)(void *owner);
-        /* The application has failed: no master accepts it. The last call. */
-        void (*dead)(void *owner, const char *reason);
+        /* The application has failed: no master accepts it. @remedy may be NULL. The last call. */
+        void (*dead)(void *owner, const char *reason, const char *remedy);
 };
 
 struct app_client_options {

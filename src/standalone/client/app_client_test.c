@@ -29,6 +29,7 @@ struct app_client_world {
         struct app_client *client;
         char told[1024]; /* operations called by the client, a word each */
         char reason[512];
+        char remedy[512];
         bool stopped;
 };
 
@@ -206,11 +207,12 @@ static void on_disconnected(void *owner)
         note(((struct app_client_world *)owner)->told, "disconnected ");
 }
 
-static void on_dead(void *owner, const char *reason)
+static void on_dead(void *owner, const char *reason, const char *remedy)
 {
         struct app_client_world *w = owner;
         note(w->told, "dead ");
         snprintf(w->reason, sizeof(w->reason), "%s", reason);
+        snprintf(w->remedy, sizeof(w->remedy), "%s", remedy ? remedy : "");
 }
 
 static const struct app_client_ops client_ops = {
@@ -494,6 +496,8 @@ static void nobody_is_waited_for_without_end(void **state)
         open_client(&w, 300, &gone, NULL);
         run_until(&w, w.told, "dead ");
         assert_string_equal(w.reason, "All masters are unresponsive! Giving up.");
+        assert_int_equal(strncmp(w.remedy, "No master answers at spark://127.0.0.1:", 39), 0);
+        assert_non_null(strstr(w.remedy, "set --master to the address of a running master"));
         stop_client(&w);
         world_deinit(&w);
 }

@@ -327,15 +327,16 @@ static void on_disconnected(void *owner)
         log_warn(LOG, "Disconnected from Spark cluster! Waiting for reconnection...");
 }
 
-static void on_dead(void *owner, const char *reason)
+static void on_dead(void *owner, const char *reason, const char *remedy)
 {
         struct standalone_manager *m = owner;
+        _cleanup_free_ char *message = remedy ? mem_printf("%s %s", reason, remedy) : mem_strdup(reason);
         log_error(LOG, "Application has been killed. Reason: %s", reason);
         if (m->announcing)
                 m->announced =
-                        error_set(m->announcing, -ENOTCONN, "Exiting due to error from cluster scheduler: %s", reason);
+                        error_set(m->announcing, -ENOTCONN, "Exiting due to error from cluster scheduler: %s", message);
         else
-                cluster_backend_abort(m->backend, reason);
+                cluster_backend_abort(m->backend, message);
 }
 
 static const struct app_client_ops client_ops = {
