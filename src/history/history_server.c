@@ -18,7 +18,9 @@
 #include "history/history_app.h"
 #include "history/history_listing.h"
 #include "history/history_probe.h"
+#include "history/history_settings.h"
 #include "history/history_store.h"
+#include "history/history_zip.h"
 #include "io/codec/zip_file.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
@@ -59,17 +61,6 @@ struct history_job {
 
 struct history_queue {
         struct history_job *first, **end;
-};
-
-struct history_settings {
-        int64_t update_ms, cleaner_ms, driver_log_cleaner_ms, driver_log_max_age_ms;
-        bool cleaner, driver_log_cleaner;
-        struct history_listing_options listing;
-        struct history_probe_options probe;
-        size_t retained, max_applications, max_line;
-        int n_threads;
-        int64_t max_store;
-        char *store, *dirs, *names, *title, *driver_log_dir;
 };
 
 struct history_server {
@@ -649,50 +640,6 @@ static void history_server_release(struct app_source *source, struct app_view *v
         pthread_mutex_unlock(&s->lock);
 }
 
-static int history_server_zip_file(const struct file_system *fs, const char *path, const char *name,
-                                   struct zip_writer *zip, struct fst_error *error)
-{
-        struct open_file file = OPEN_FILE_INIT;
-        char data[65536];
-        int r = fs->open(fs, path, &file, error);
-        if (r < 0)
-                return r;
-        r = zip_writer_begin(zip, name, error);
-        for (uint64_t offset = 0; r == 0;) {
-                ssize_t n = fs->read_at(&file, data, sizeof(data), offset, error);
-                if (n <= 0) {
-                        r = (int)n;
-                        break;
-                }
-                offset += (uint64_t)n;
-                r = zip_writer_put(zip, data, (size_t)n, error);
-        }
-        if (r == 0)
-                r = zip_writer_end(zip, error);
-        fs->close(&file, NULL);
-        return r;
-}
-
-/* Writes the log as it lies in its directory. */
-static int history_server_zip_log(const struct file_system *fs, const struct event_log_info *log,
-                                  struct zip_writer *zip, struct fst_error *error)
-{
-        struct file_list list = {0};
-        if (!log->is_rolling)
-                return history_server_zip_file(fs, log->path, path_name(log->path), zip, error);
-        _cleanup_free_ char *dir = mem_printf("%s/", path_name(log->path));
-        int r = zip_writer_add(zip, dir, "", 0, error);
-        if (r == 0)
-                r = fs->list(fs, log->path, &list, error);
-        for (size_t i = 0; r == 0 && i < list.len; i++) {
-                _cleanup_free_ char *name = mem_printf("%s%s", dir, path_name(list.data[i].path));
-                if (!list.data[i].directory)
-                        r = history_server_zip_file(fs, list.data[i].path, name, zip, error);
-        }
-        file_list_deinit(&list);
-        return r;
-}
-
 static int history_server_write_logs(struct app_source *source, const char *id, const char *attempt,
                                      struct zip_writer *zip, struct fst_error *error)
 {
@@ -714,7 +661,7 @@ static int history_server_write_logs(struct app_source *source, const char *id, 
         int r = logs.len ? 0 : -ENOENT;
         for (size_t i = 0; i < logs.len; i++) {
                 if (r == 0)
-                        r = history_server_zip_log(systems.data[i], &logs.data[i], zip, error);
+                        r = history_zip_log(systems.data[i], &logs.data[i], zip, error);
                 event_log_deinit(&logs.data[i]);
         }
         vec_deinit(&logs);
@@ -743,103 +690,6 @@ void history_server_get_state(struct history_server *s, struct history_server_st
                                              .dirs = s->settings.dirs,
                                              .max_applications = s->settings.max_applications};
         pthread_mutex_unlock(&s->lock);
-}
-
-/* ------------------------------------------------------------------------------------------------- settings */
-
-static int history_settings_count(const struct fst_conf *conf, const char *key, size_t *out, struct fst_error *error)
-{
-        int64_t n = 0;
-        int r = conf_get_int(conf, key, &n, error);
-        if (r == 0 && n < 1)
-                r = error_set(error, -EINVAL, "%s is %lld: write a number from 1 on", key, (long long)n);
-        *out = n >= INT32_MAX ? 0 : (size_t)n; /* 0: no limit */
-        return r;
-}
-
-static int history_settings_read_cleaners(struct history_settings *t, const struct fst_conf *conf,
-                                          struct fst_error *error)
-{
-        int r = conf_get_bool(conf, "spark.history.fs.cleaner.enabled", &t->cleaner, error);
-        if (r == 0)
-                r = conf_get_ms(conf, "spark.history.fs.cleaner.interval", &t->cleaner_ms, error);
-        if (r == 0)
-                r = conf_get_ms(conf, "spark.history.fs.cleaner.maxAge", &t->listing.max_age_ms, error);
-        if (r == 0)
-                r = history_settings_count(conf, "spark.history.fs.cleaner.maxNum", &t->listing.max_logs, error);
-        if (r == 0)
-                r = conf_get_bool(conf, "spark.history.fs.driverlog.cleaner.enabled", &t->driver_log_cleaner, error);
-        if (r == 0)
-                r = conf_get_ms(conf, "spark.history.fs.driverlog.cleaner.interval", &t->driver_log_cleaner_ms, error);
-        if (r == 0)
-                r = conf_get_ms(conf, "spark.history.fs.driverlog.cleaner.maxAge", &t->driver_log_max_age_ms, error);
-        if (r == 0)
-                r = conf_get_string(conf, "spark.driver.log.dfsDir", &t->driver_log_dir, error);
-        t->driver_log_cleaner = t->driver_log_cleaner && t->driver_log_dir && *t->driver_log_dir;
-        return r;
-}
-
-static int history_settings_read_probe(struct history_settings *t, const struct fst_conf *conf, struct fst_error *error)
-{
-        int64_t line = 0, tail = 0;
-        int r = conf_get_bytes(conf, "spark.history.fs.eventLog.maxLineLength", &line, error);
-        if (r == 0)
-                r = conf_get_bytes(conf, "spark.history.fs.endEventReparseChunkSize", &tail, error);
-        if (r == 0)
-                r = conf_get_bool(conf, "spark.history.fs.inProgressOptimization.enabled",
-                                  &t->probe.is_fast_in_progress, error);
-        t->max_line = line > 0 ? (size_t)line : (size_t)512 << 20; /* as in Spark */
-        t->probe.max_line = t->max_line;
-        t->probe.tail_bytes = (uint64_t)MAX(tail, (int64_t)0);
-        return r;
-}
-
-static int history_settings_read(struct history_settings *t, const struct fst_conf *conf, struct fst_error *error)
-{
-        int64_t threads = 0;
-        _cleanup_free_ char *provider = NULL;
-        int r = conf_get_string(conf, "spark.history.provider", &provider, error);
-        if (r == 0 && strcmp(provider, "org.apache.spark.deploy.history.FsHistoryProvider") != 0)
-                r = error_set(error, -EINVAL,
-                              "spark.history.provider: %s is a JVM class, which Firesteel cannot load: use "
-                              "org.apache.spark.deploy.history.FsHistoryProvider",
-                              provider);
-        if (r == 0)
-                r = conf_get_ms(conf, "spark.history.fs.update.interval", &t->update_ms, error);
-        if (r == 0)
-                r = conf_get_string(conf, "spark.history.fs.logDirectory", &t->dirs, error);
-        if (r == 0)
-                r = conf_get_string(conf, "spark.history.fs.logDirectory.names", &t->names, error);
-        if (r == 0)
-                r = conf_get_string(conf, "spark.history.ui.title", &t->title, error);
-        if (r == 0)
-                r = history_settings_read_cleaners(t, conf, error);
-        if (r == 0)
-                r = history_settings_read_probe(t, conf, error);
-        if (r == 0)
-                r = history_settings_count(conf, "spark.history.retainedApplications", &t->retained, error);
-        if (r == 0)
-                r = history_settings_count(conf, "spark.history.ui.maxApplications", &t->max_applications, error);
-        if (r == 0)
-                r = conf_get_string(conf, "spark.history.store.path", &t->store, error);
-        if (r == 0)
-                r = conf_get_bytes(conf, "spark.history.store.maxDiskUsage", &t->max_store, error);
-        if (r == 0 && conf_get_value(conf, "spark.history.fs.numReplayThreads"))
-                r = conf_get_int(conf, "spark.history.fs.numReplayThreads", &threads, error);
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        t->retained = t->retained ? t->retained : SIZE_MAX;
-        t->update_ms = MAX(t->update_ms, (int64_t)100);
-        t->n_threads = threads > 0 ? (int)MIN(threads, (int64_t)64) : (int)MAX(2L, (cores + 3) / 4);
-        return r;
-}
-
-static void history_settings_deinit(struct history_settings *t)
-{
-        free(t->dirs);
-        free(t->names);
-        free(t->title);
-        free(t->store);
-        free(t->driver_log_dir);
 }
 
 /* ------------------------------------------------------------------------------------------------- lifetime */
