@@ -3,40 +3,14 @@
  * stage, and bytes of memory for each task.
  */
 #include "bench.h"
+#include "bench_task.h"
 
 #include "ui/ui_fixture.h"
 
 #include <stdio.h>
 #include <time.h>
 
-enum { TASKS = 1000000, EXECUTORS = 20 };
-
-static struct executor_ref executors[EXECUTORS];
-
-static struct task_end bench_end(int64_t id)
-{
-        uint64_t r = object_hash_number((uint64_t)id);
-        struct task_end e = {.info = {.id = id,
-                                      .launch_ms = 1700000000000 + id / 50,
-                                      .executor = &executors[id % EXECUTORS],
-                                      .stage_id = 3,
-                                      .index = (int32_t)id,
-                                      .partition = (int32_t)id},
-                             .state = id % 1000 == 7 ? TASK_FAILED : TASK_SUCCEEDED,
-                             .metrics = {.executor_run_ms = 400 + (int64_t)(r % 200),
-                                         .executor_cpu_ns = 390000000 + (int64_t)(r % 90000000),
-                                         .executor_deserialize_ms = (int64_t)(r % 9),
-                                         .executor_deserialize_cpu_ns = 900000 + (int64_t)(r % 100000),
-                                         .result_size = 1500 + (int64_t)(r % 3),
-                                         .peak_execution_memory = 16 << 20,
-                                         .input_bytes = 134217728 + (int64_t)(r % 1000000),
-                                         .input_records = 100000 + (int64_t)(r % 1000),
-                                         .shuffle_write = {.bytes = 3000000 + (int64_t)(r % 10000),
-                                                           .records = 1000,
-                                                           .write_ns = 900000 + (int64_t)(r % 50000)}}};
-        e.finish_ms = e.info.launch_ms + e.metrics.executor_run_ms + (int64_t)(r % 17);
-        return e;
-}
+enum { TASKS = 1000000 };
 
 static void bench_feed(struct status *s)
 {
@@ -45,7 +19,8 @@ static void bench_feed(struct status *s)
         status_on_job_start(s, &(struct job_start){.id = 1, .ms = 1, .stages = &stage, .n_stages = 1});
         status_on_stage_submitted(s, &(struct stage_submitted){.stage = stage});
         for (int64_t id = 0; id < TASKS; id++) {
-                struct task_end e = bench_end(id);
+                struct task_end e = bench_task_end(id);
+                e.finish_ms += (int64_t)(object_hash_number((uint64_t)id) % 17);
                 e.detail = e.state == TASK_FAILED ? &failure : NULL;
                 status_on_task_start(s, &(struct task_start){.info = e.info});
                 status_on_task_end(s, &e);
@@ -93,7 +68,7 @@ int main(void)
         ui_fixture_begin(&f, true);
         f.status->options.retained_tasks = 2 * TASKS;
         for (int i = 0; i < EXECUTORS; i++)
-                executors[i] = (struct executor_ref){.id = mem_printf("%d", i), .host = mem_printf("host-%d", i)};
+                bench_executors[i] = (struct executor_ref){.id = mem_printf("%d", i), .host = mem_printf("host-%d", i)};
         bench_feed(f.status);
         printf("%.1f bytes of memory a task\n", (double)status_task_bytes(f.status) / TASKS);
         for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {

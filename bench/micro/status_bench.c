@@ -4,6 +4,7 @@
  * diagnosis and the series, and for pages of the application.
  */
 #include "bench.h"
+#include "bench_task.h"
 
 #include "base/mem.h"
 #include "status/diagnosis.h"
@@ -13,33 +14,7 @@
 
 #include <stdio.h>
 
-enum { TASKS = 1000000, BATCH = 256, EXECUTORS = 20 };
-
-static struct executor_ref executors[EXECUTORS];
-
-static struct task_end bench_end(int64_t id)
-{
-        uint64_t r = object_hash_number((uint64_t)id);
-        struct task_end e = {.info = {.id = id,
-                                      .launch_ms = 1700000000000 + id / 50,
-                                      .executor = &executors[id % EXECUTORS],
-                                      .stage_id = 3,
-                                      .index = (int32_t)id,
-                                      .partition = (int32_t)id},
-                             .metrics = {.executor_run_ms = 400 + (int64_t)(r % 200),
-                                         .executor_cpu_ns = 390000000 + (int64_t)(r % 90000000),
-                                         .executor_deserialize_ms = (int64_t)(r % 9),
-                                         .executor_deserialize_cpu_ns = 900000 + (int64_t)(r % 100000),
-                                         .result_size = 1500 + (int64_t)(r % 3),
-                                         .peak_execution_memory = 16 << 20,
-                                         .input_bytes = 134217728 + (int64_t)(r % 1000000),
-                                         .input_records = 100000 + (int64_t)(r % 1000),
-                                         .shuffle_write = {.bytes = 3000000 + (int64_t)(r % 10000),
-                                                           .records = 1000,
-                                                           .write_ns = 900000 + (int64_t)(r % 50000)}}};
-        e.finish_ms = e.info.launch_ms + e.metrics.executor_run_ms + 5;
-        return e;
-}
+enum { TASKS = 1000000, BATCH = 256 };
 
 static double bench_seconds(void)
 {
@@ -56,8 +31,10 @@ static void bench_feed(struct status *s)
         status_on_job_start(s, &(struct job_start){.id = 1, .ms = 1, .stages = &stage, .n_stages = 1});
         status_on_stage_submitted(s, &(struct stage_submitted){.stage = stage});
         for (int64_t id = 0; id < TASKS; id += BATCH) {
-                for (int i = 0; i < BATCH; i++)
-                        ends[i] = bench_end(id + i);
+                for (int i = 0; i < BATCH; i++) {
+                        ends[i] = bench_task_end(id + i);
+                        ends[i].finish_ms += 5;
+                }
                 double before = bench_seconds();
                 for (int i = 0; i < BATCH; i++)
                         status_on_task_start(s, &(struct task_start){.info = ends[i].info});
@@ -105,7 +82,7 @@ int main(void)
 {
         static const double probabilities[] = {0.05, 0.25, 0.5, 0.75, 0.95};
         for (int i = 0; i < EXECUTORS; i++)
-                executors[i] = (struct executor_ref){.id = mem_printf("%d", i), .host = mem_printf("host-%d", i)};
+                bench_executors[i] = (struct executor_ref){.id = mem_printf("%d", i), .host = mem_printf("host-%d", i)};
         struct status *sums = status_new(&(struct status_options){.without_details = true, .is_live = true});
         bench_feed(sums);
         status_free(sums);

@@ -100,6 +100,18 @@ void *mem_try_grow(void *old, size_t size)
         return likely(p) ? p : mem_retry(realloc, old, size ? size : 1);
 }
 
+bool mem_try_reserve(void **data, size_t *room, size_t need)
+{
+        if (need <= *room)
+                return true;
+        void *grown = mem_try_grow(*data, need);
+        if (!grown)
+                return false;
+        *data = grown;
+        *room = need;
+        return true;
+}
+
 char *mem_strdup_if(const char *text)
 {
         return text ? mem_strdup(text) : NULL;

@@ -29,6 +29,10 @@ char *mem_strndup(const char *text, size_t length) __attribute__((malloc, return
 void *mem_try(size_t size) __attribute__((malloc, alloc_size(1)));
 void *mem_try_grow(void *old, size_t size) __attribute__((alloc_size(2)));
 
+/* Grows *@data, which has *@room bytes, to at least @need and keeps its bytes. Returns false, and changes nothing, as
+ * above. */
+bool mem_try_reserve(void **data, size_t *room, size_t need);
+
 /*
  * Whether @size more bytes are within the limit of this process. Always true without a guard and for less than
  * MEM_LARGE bytes. Call it before you map memory. mem_try calls it itself.

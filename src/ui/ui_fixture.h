@@ -100,48 +100,37 @@ static inline void ui_fixture_end(struct ui_fixture *f)
         status_free(f->status);
 }
 
-/* Asks the REST API. */
-static inline void ui_fixture_ask_as(struct ui_fixture *f, const char *user, const char *path, const char *query)
+/* Fills what @q leaves open, and passes it to @serve. */
+static inline void ui_fixture_serve(struct ui_fixture *f, const char *path, const char *query, struct ui_request q,
+                                    void (*serve)(const struct ui_request *q, struct ui_answer *a))
 {
         struct form form = FORM_INIT;
         form_parse(&form, query, strlen(query));
         ui_answer_deinit(&f->answer);
         f->answer = (struct ui_answer){0};
-        const struct ui_request q = {.method = "GET",
-                                     .path = path,
-                                     .raw_path = path,
-                                     .query = &form,
-                                     .base = "",
-                                     .site = "",
-                                     .user = user,
-                                     .token = "",
-                                     .now_ms = 1500000100000,
-                                     .source = &f->source};
-        api_serve(&q, &f->answer);
+        q.method = "GET";
+        q.path = q.raw_path = path;
+        q.query = &form;
+        q.now_ms = 1500000100000;
+        q.source = &f->source;
+        serve(&q, &f->answer);
         form_deinit(&form);
+}
+
+/* Asks the REST API. */
+static inline void ui_fixture_ask_as(struct ui_fixture *f, const char *user, const char *path, const char *query)
+{
+        const struct ui_request q = {.base = "", .site = "", .user = user, .token = ""};
+        ui_fixture_serve(f, path, query, q, api_serve);
 }
 
 /* Asks for a page of the application. */
 static inline void ui_fixture_open_page(struct ui_fixture *f, const char *path, const char *query,
                                         void (*serve)(const struct ui_request *q, struct ui_answer *a))
 {
-        struct form form = FORM_INIT;
-        form_parse(&form, query, strlen(query));
-        ui_answer_deinit(&f->answer);
-        f->answer = (struct ui_answer){0};
-        const struct ui_request q = {.method = "GET",
-                                     .path = path,
-                                     .raw_path = path,
-                                     .query = &form,
-                                     .base = "/proxy/app-1",
-                                     .site = "/proxy",
-                                     .token = "token",
-                                     .may_modify = true,
-                                     .now_ms = 1500000100000,
-                                     .source = &f->source,
-                                     .view = &f->view};
-        serve(&q, &f->answer);
-        form_deinit(&form);
+        const struct ui_request q = {
+                .base = "/proxy/app-1", .site = "/proxy", .token = "token", .may_modify = true, .view = &f->view};
+        ui_fixture_serve(f, path, query, q, serve);
 }
 
 static inline void ui_fixture_ask(struct ui_fixture *f, const char *path, const char *query)

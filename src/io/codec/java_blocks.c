@@ -75,19 +75,6 @@ bool java_blocks_between(const struct java_blocks *b)
         return b->head_len == 0 && !b->in_block && b->at == b->plain_len;
 }
 
-/* Makes room for @need bytes and keeps the old ones. Returns false without memory. */
-static bool java_blocks_make_room(void **data, size_t *room, size_t need)
-{
-        if (need <= *room)
-                return true;
-        void *grown = mem_try_grow(*data, need);
-        if (!grown)
-                return false;
-        *data = grown;
-        *room = need;
-        return true;
-}
-
 static size_t java_blocks_little(const unsigned char *p)
 {
         return (size_t)p[3] << 24 | (size_t)p[2] << 16 | (size_t)p[1] << 8 | p[0];
@@ -147,7 +134,7 @@ static const char *java_blocks_begin_snappy(struct java_blocks *b)
 
 static const char *java_blocks_decompress_lz4(struct java_blocks *b)
 {
-        if (!java_blocks_make_room((void **)&b->plain, &b->plain_room, b->plain_size))
+        if (!mem_try_reserve((void **)&b->plain, &b->plain_room, b->plain_size))
                 return "no memory for a block";
         if (b->is_raw)
                 memcpy(b->plain, b->packed, b->plain_size);
@@ -165,7 +152,7 @@ static const char *java_blocks_decompress_snappy(struct java_blocks *b)
         if (b->snappy->uncompressed_length(packed, b->packed_size, &b->plain_size) != SNAPPY_OK ||
             b->plain_size > MAX_JAVA_BLOCK)
                 return "a block has an invalid size";
-        if (!java_blocks_make_room((void **)&b->plain, &b->plain_room, b->plain_size))
+        if (!mem_try_reserve((void **)&b->plain, &b->plain_room, b->plain_size))
                 return "no memory for a block";
         size_t n = b->plain_size;
         if (b->snappy->uncompress(packed, b->packed_size, b->plain, &n) != SNAPPY_OK || n != b->plain_size)
@@ -179,7 +166,7 @@ static const char *java_blocks_gather(struct java_blocks *b, const unsigned char
         size_t n = MIN(len - *taken, b->packed_size - b->packed_len);
         /* At most twice what arrived: a claimed size alone costs nothing. */
         size_t wanted = MAX(b->packed_len + n, 2 * b->packed_len), room = MIN(b->packed_size, wanted);
-        if (!java_blocks_make_room((void **)&b->packed, &b->packed_room, room))
+        if (!mem_try_reserve((void **)&b->packed, &b->packed_room, room))
                 return "no memory for a block";
         memcpy(b->packed + b->packed_len, data + *taken, n);
         b->packed_len += n;

@@ -94,19 +94,6 @@ static const char *lz4_blocks_fault(struct lz4_blocks *b, const char *what)
         return b->why;
 }
 
-/* Makes room for @need bytes and keeps the old ones. False without memory. */
-static bool lz4_blocks_make_room(void **data, size_t *room, size_t need)
-{
-        if (need <= *room)
-                return true;
-        void *grown = mem_try_grow(*data, need);
-        if (!grown)
-                return false;
-        *data = grown;
-        *room = need;
-        return true;
-}
-
 /* Reads the next bytes of a number. True once it is complete in *@value. */
 static bool lz4_blocks_take_number(struct lz4_blocks *b, const unsigned char *data, size_t len, size_t *taken,
                                    uint32_t *value)
@@ -126,7 +113,7 @@ static const char *lz4_blocks_unpack_chunk(struct lz4_blocks *b)
 {
         size_t most = MIN((size_t)b->block_left, MAX_LZ4_BLOCKS);
         most = MIN(most, b->chunk_len * MAX_RATIO);
-        if (!lz4_blocks_make_room((void **)&b->plain, &b->plain_room, most))
+        if (!mem_try_reserve((void **)&b->plain, &b->plain_room, most))
                 return lz4_blocks_fault(b, "needs more memory for its text");
         int n = LZ4_decompress_safe((const char *)b->chunk, b->plain, (int)b->chunk_len, (int)most);
         if (n <= 0)
@@ -148,7 +135,7 @@ static const char *lz4_blocks_take_chunk(struct lz4_blocks *b, const unsigned ch
         size_t n = MIN(len - *taken, b->chunk_size - b->chunk_len);
         size_t need = b->chunk_len + n, room = MAX(need, b->chunk_room * 2);
         if (need > b->chunk_room &&
-            !lz4_blocks_make_room((void **)&b->chunk, &b->chunk_room, MIN(room, (size_t)b->chunk_size)))
+            !mem_try_reserve((void **)&b->chunk, &b->chunk_room, MIN(room, (size_t)b->chunk_size)))
                 return lz4_blocks_fault(b, "needs more memory");
         memcpy(b->chunk + b->chunk_len, data + *taken, n);
         b->chunk_len += n;

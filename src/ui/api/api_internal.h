@@ -74,6 +74,8 @@ int api_path_number(const char **at, int *number);
 void api_put_date(struct json_out *j, const char *name, int64_t ms);
 void api_put_map(struct json_out *j, const char *name, const struct strmap *map);
 void api_put_peaks(struct json_out *j, const char *name, const struct executor_peaks *peaks);
+/* The first metrics of a task and of a stage: times, size of the result, spills, peak of memory. */
+void api_put_run_metrics(struct json_out *j, const struct task_metrics *m);
 void api_put_killed(struct json_out *j, const status_killed_list *list);
 void api_put_accumulables(struct json_out *j, const struct accumulable *list, size_t n);
 

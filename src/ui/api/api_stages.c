@@ -32,16 +32,7 @@ static void api_put_stage_metrics(struct json_out *j, const struct status_stage 
 {
         const struct task_metrics *m = &stage->metrics;
         const struct push_read_metrics *p = &stage->push_metrics;
-        json_int(j, "executorDeserializeTime", m->executor_deserialize_ms);
-        json_int(j, "executorDeserializeCpuTime", m->executor_deserialize_cpu_ns);
-        json_int(j, "executorRunTime", m->executor_run_ms);
-        json_int(j, "executorCpuTime", m->executor_cpu_ns);
-        json_int(j, "resultSize", m->result_size);
-        json_int(j, "jvmGcTime", m->jvm_gc_ms);
-        json_int(j, "resultSerializationTime", m->result_serialization_ms);
-        json_int(j, "memoryBytesSpilled", m->memory_bytes_spilled);
-        json_int(j, "diskBytesSpilled", m->disk_bytes_spilled);
-        json_int(j, "peakExecutionMemory", m->peak_execution_memory);
+        api_put_run_metrics(j, m);
         json_int(j, "inputBytes", m->input_bytes);
         json_int(j, "inputRecords", m->input_records);
         json_int(j, "outputBytes", m->output_bytes);

@@ -54,16 +54,7 @@ static void api_put_task_metrics(struct json_out *j, const struct status_task *t
 {
         const struct task_metrics *m = &t->metrics;
         json_begin_in(j, "taskMetrics");
-        json_int(j, "executorDeserializeTime", m->executor_deserialize_ms);
-        json_int(j, "executorDeserializeCpuTime", m->executor_deserialize_cpu_ns);
-        json_int(j, "executorRunTime", m->executor_run_ms);
-        json_int(j, "executorCpuTime", m->executor_cpu_ns);
-        json_int(j, "resultSize", m->result_size);
-        json_int(j, "jvmGcTime", m->jvm_gc_ms);
-        json_int(j, "resultSerializationTime", m->result_serialization_ms);
-        json_int(j, "memoryBytesSpilled", m->memory_bytes_spilled);
-        json_int(j, "diskBytesSpilled", m->disk_bytes_spilled);
-        json_int(j, "peakExecutionMemory", m->peak_execution_memory);
+        api_put_run_metrics(j, m);
         json_begin_in(j, "inputMetrics");
         json_int(j, "bytesRead", m->input_bytes);
         json_int(j, "recordsRead", m->input_records);

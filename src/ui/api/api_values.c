@@ -36,6 +36,20 @@ void api_put_peaks(struct json_out *j, const char *name, const struct executor_p
         json_end(j);
 }
 
+void api_put_run_metrics(struct json_out *j, const struct task_metrics *m)
+{
+        json_int(j, "executorDeserializeTime", m->executor_deserialize_ms);
+        json_int(j, "executorDeserializeCpuTime", m->executor_deserialize_cpu_ns);
+        json_int(j, "executorRunTime", m->executor_run_ms);
+        json_int(j, "executorCpuTime", m->executor_cpu_ns);
+        json_int(j, "resultSize", m->result_size);
+        json_int(j, "jvmGcTime", m->jvm_gc_ms);
+        json_int(j, "resultSerializationTime", m->result_serialization_ms);
+        json_int(j, "memoryBytesSpilled", m->memory_bytes_spilled);
+        json_int(j, "diskBytesSpilled", m->disk_bytes_spilled);
+        json_int(j, "peakExecutionMemory", m->peak_execution_memory);
+}
+
 void api_put_killed(struct json_out *j, const status_killed_list *list)
 {
         json_begin_in(j, "killedTasksSummary");

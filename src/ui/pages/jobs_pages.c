@@ -230,7 +230,7 @@ static void job_put_diagnosis(struct page *p, const struct status_job *job)
                  d.shared ? ". Other jobs ran at the same time and may have used the idle cores.</p>\n" : ".</p>\n");
 }
 
-static void job_put_stage_timeline(struct page *p, const struct status_stage **stages, size_t n, int64_t from)
+static void job_put_stage_timeline(struct page *p, struct status_stage *const *stages, size_t n, int64_t from)
 {
         page_spans spans = {0};
         int64_t to = from;
@@ -257,15 +257,7 @@ static void job_put_stage_timeline(struct page *p, const struct status_stage **s
 
 void page_serve_job(struct page *p)
 {
-        static const struct {
-                const char *tag, *heading;
-                enum status_stage_state state;
-        } sections[] = {{"activeStage", "Active Stages", STATUS_STAGE_ACTIVE},
-                        {"pendingStage", "Pending Stages", STATUS_STAGE_PENDING},
-                        {"completedStage", "Completed Stages", STATUS_STAGE_COMPLETE},
-                        {"skippedStage", "Skipped Stages", STATUS_STAGE_SKIPPED},
-                        {"failedStage", "Failed Stages", STATUS_STAGE_FAILED}};
-        VEC(const struct status_stage *) all = {0}, some = {0};
+        VEC(struct status_stage *) all = {0};
         int id;
         if (!page_get_id(p, "id", &id))
                 return;
@@ -275,7 +267,7 @@ void page_serve_job(struct page *p)
                 return;
         }
         for (size_t i = 0; i < p->s->stages.len; i++) {
-                const struct status_stage *stage = p->s->stages.data[i];
+                struct status_stage *stage = p->s->stages.data[i];
                 for (size_t k = 0; k < stage->jobs.len; k++)
                         if (stage->jobs.data[k].job == job)
                                 vec_push(&all, stage);
@@ -287,16 +279,7 @@ void page_serve_job(struct page *p)
         page_begin_section(p, "graph", "DAG Visualization", job->stages.len <= 10);
         page_put_job_graph(p, job);
         page_end_section(p);
-        bool good = true;
-        for (size_t i = 0; good && i < ARRAY_SIZE(sections); i++) {
-                some.len = 0;
-                for (size_t k = 0; k < all.len; k++)
-                        if (all.data[k]->state == sections[i].state)
-                                vec_push(&some, all.data[k]);
-                good = page_put_stages(p, sections[i].tag, sections[i].heading, some.data, some.len, false);
-        }
-        if (good)
+        if (page_put_stages_by_state(p, all.data, all.len, false))
                 page_end(p);
         vec_deinit(&all);
-        vec_deinit(&some);
 }

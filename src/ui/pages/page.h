@@ -150,6 +150,9 @@ void page_put_job_graph(struct page *p, const struct status_job *job);
 bool page_put_stages(struct page *p, const char *tag, const char *heading, const struct status_stage **stages, size_t n,
                      bool with_pool);
 
+/* A section for each state that stages have: active, pending, completed, skipped and failed ones. Returns as above. */
+bool page_put_stages_by_state(struct page *p, struct status_stage *const *stages, size_t n, bool with_pool);
+
 /* The table of tasks, and a timeline of those that it shows. Returns false after it answered with an error. */
 bool page_put_tasks(struct page *p, const struct status_stage *stage);
 

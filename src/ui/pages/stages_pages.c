@@ -160,6 +160,29 @@ bool page_put_stages(struct page *p, const char *tag, const char *heading, const
         return true;
 }
 
+bool page_put_stages_by_state(struct page *p, struct status_stage *const *stages, size_t n, bool with_pool)
+{
+        static const struct {
+                const char *tag, *heading;
+                enum status_stage_state state;
+        } sections[] = {{"activeStage", "Active Stages", STATUS_STAGE_ACTIVE},
+                        {"pendingStage", "Pending Stages", STATUS_STAGE_PENDING},
+                        {"completedStage", "Completed Stages", STATUS_STAGE_COMPLETE},
+                        {"skippedStage", "Skipped Stages", STATUS_STAGE_SKIPPED},
+                        {"failedStage", "Failed Stages", STATUS_STAGE_FAILED}};
+        VEC(const struct status_stage *) some = {0};
+        bool good = true;
+        for (size_t i = 0; good && i < ARRAY_SIZE(sections); i++) {
+                some.len = 0;
+                for (size_t k = 0; k < n; k++)
+                        if (stages[k]->state == sections[i].state)
+                                vec_push(&some, stages[k]);
+                good = page_put_stages(p, sections[i].tag, sections[i].heading, some.data, some.len, with_pool);
+        }
+        vec_deinit(&some);
+        return good;
+}
+
 /* -------------------------------------------------------------------------------------------------------- pools */
 
 static bool stages_are_fair(const struct page *p)
@@ -213,29 +236,12 @@ void page_serve_pool(struct page *p)
 
 void page_serve_stages(struct page *p)
 {
-        static const struct {
-                const char *tag, *heading;
-                enum status_stage_state state;
-        } sections[] = {{"activeStage", "Active Stages", STATUS_STAGE_ACTIVE},
-                        {"pendingStage", "Pending Stages", STATUS_STAGE_PENDING},
-                        {"completedStage", "Completed Stages", STATUS_STAGE_COMPLETE},
-                        {"skippedStage", "Skipped Stages", STATUS_STAGE_SKIPPED},
-                        {"failedStage", "Failed Stages", STATUS_STAGE_FAILED}};
-        VEC(const struct status_stage *) some = {0};
-        bool fair = stages_are_fair(p), good = true;
+        bool fair = stages_are_fair(p);
         page_begin(p, TAB_STAGES, "Stages for All Jobs");
         if (!p->s->stages.len)
                 buf_puts(p->b, "<p class=\"nothing\">No stage was started yet.</p>\n");
         if (fair && p->view->is_live)
                 stages_put_pools(p);
-        for (size_t i = 0; good && i < ARRAY_SIZE(sections); i++) {
-                some.len = 0;
-                for (size_t k = 0; k < p->s->stages.len; k++)
-                        if (p->s->stages.data[k]->state == sections[i].state)
-                                vec_push(&some, p->s->stages.data[k]);
-                good = page_put_stages(p, sections[i].tag, sections[i].heading, some.data, some.len, fair);
-        }
-        vec_deinit(&some);
-        if (good)
+        if (page_put_stages_by_state(p, p->s->stages.data, p->s->stages.len, fair))
                 page_end(p);
 }
