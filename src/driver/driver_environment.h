@@ -1,6 +1,6 @@
 /*
- * What the application runs with, for the event log and the page of the environment: the settings of Spark and Hadoop,
- * the system, the files of the application.
+ * The environment of the application, for the event log and the page of the environment: the settings of Spark and
+ * Hadoop, the system, the files of the application.
  *
  * Differs from Spark: no JVM runs, so the properties of Java say so, and the system properties are those of the system
  * and the user. Hadoop's defaults, which are in a jar, are missing.

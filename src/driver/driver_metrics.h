@@ -26,7 +26,7 @@ int driver_metrics_start(struct fst_context *sc, struct driver_metrics **out, st
 /* Replaces @out, which must be initialised, by the present values. Any thread. */
 void driver_metrics_measure(struct driver_metrics *m, struct metrics_snapshot *out);
 
-/* What the scheduler's thread publishes after each of its turns. */
+/* The counts that the scheduler's thread publishes after each of its turns. */
 struct scheduler_counts {
         int64_t waiting_stages, failed_stages;
         bool allocates; /* dynamic allocation is on: */

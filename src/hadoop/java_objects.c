@@ -56,7 +56,7 @@ struct java_class {
         bool is_complete;
 };
 
-/* What a number stands for: a class, or a value. */
+/* The object that a number stands for: a class, or a value. */
 struct handle {
         const struct java_class *class;
         struct java_value value;
@@ -129,7 +129,7 @@ static int stream_find_handle(struct object_stream *s, const struct handle **out
 
 static int stream_read_value(struct object_stream *s, unsigned tag, struct java_value *out);
 
-/* What a class has written by itself, up to the end mark. Raw bytes are skipped. @items NULL: dropped. */
+/* Reads the items that a class has written by itself, up to the end mark. Skips raw bytes. @items NULL: drops all. */
 static int stream_read_items(struct object_stream *s, java_values *items)
 {
         for (;;) {

@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "events/event_files.h"
 
-/* What the head and the end of a log tell about its application. Owned texts. */
+/* The facts about an application that the head and the end of its log hold. Owned texts. */
 struct history_info {
         char *app_id, *app_name, *user;
         char *attempt_id;                                          /* NULL: the only attempt */

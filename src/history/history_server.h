@@ -32,7 +32,7 @@ void history_server_free(struct history_server *s);
 
 struct app_source *history_server_source(struct history_server *s);
 
-/* What the list page shows of the server itself. Any thread. */
+/* The facts about the server itself that the list page shows. Any thread. */
 struct history_server_state {
         int64_t scanned_ms;      /* when the last scan ended, ms since 1970; 0: never */
         size_t n_pending;        /* logs that wait to be read */

@@ -133,8 +133,8 @@ static void test_damaged_database_is_replaced(void **state)
         struct history_store *s = test_store_open("damage", 1 << 20, "");
         test_store_put(s, "/a", 1);
         history_store_close(s);
-        free(temp_dir_write("damage/history.sqlite", "This is no database, but long enough to be taken for one.\n"
-                                                     "This is no database, but long enough to be taken for one.\n"));
+        free(temp_dir_write("damage/history.sqlite", "This is not a database, but long enough to be taken for one.\n"
+                                                     "This is not a database, but long enough to be taken for one.\n"));
         s = test_store_open("damage", 1 << 20, "");
         assert_int_equal(test_store_logs(s), 0);
         test_store_put(s, "/a", 1);

@@ -139,7 +139,7 @@ static int64_t run_pair_change(const struct run_pair *pair)
         return (pair->b ? pair->b->wall_ms : 0) - (pair->a ? pair->a->wall_ms : 0);
 }
 
-/* What became slower comes first, then what became faster. */
+/* Stages that became slower come first, then those that became faster. */
 static int run_pair_compare(const void *x, const void *y)
 {
         int64_t a = run_pair_change(x), b = run_pair_change(y);

@@ -78,7 +78,8 @@ static int64_t job_union_ms(stage_spans *spans, bool launched)
         return sum;
 }
 
-/* What skew cost: of stages that ran at the same time, only the one that lost most counts. In order of launches. */
+/* The time that skew cost: of stages that ran at the same time, only the one that lost most counts. In order of
+ * launches. */
 static int64_t job_uneven_ms(const stage_spans *spans)
 {
         int64_t sum = 0, most = 0, end = INT64_MIN;

@@ -9,7 +9,7 @@
 
 enum { BUCKETS = 1 << 12, MAX_RANKS = 64 };
 
-/* What is sorted: the keys of some rows of a column. */
+/* The keys of some rows of a column, which are sorted. */
 struct task_keys {
         const struct task_columns *t;
         enum task_column column;
@@ -441,7 +441,7 @@ static size_t task_select_collect_page(const struct task_keys *k, const size_t *
         uint16_t rows[TASK_CHUNK_ROWS];
         size_t before_first, before_last, n_places = 0, room = ranks[1] - ranks[0] + 1;
         task_select_count_less(k, ends[0], ends[1], &before_first, &before_last);
-        /* Of the rows whose key is an end, the page has those behind @skip and before @take, in the order of rows. */
+        /* The page has the rows behind @skip and before @take of those whose key is an end, in the order of rows. */
         size_t skip = ranks[0] - before_first, take = ranks[1] - before_last + 1;
         for (size_t chunk = 0; chunk < k->t->n_chunks && n_places < room; chunk++) {
                 size_t n = task_select_read(k, chunk, keys, rows);

@@ -29,7 +29,7 @@ struct app_thread {
         char place[256];   /* where it is; "": unknown */
 };
 
-/* What a source may be asked for. Any thread calls these. A member is NULL if the source cannot do it. */
+/* The questions that a source answers. Any thread calls these. A member is NULL if the source cannot do it. */
 struct app_view_class {
         /* Whether @user (NULL: unknown) may see the application. NULL: whoever may see the site. */
         bool (*may_view)(struct app_view *view, const char *user);

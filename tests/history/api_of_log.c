@@ -54,7 +54,7 @@ static void set_summary(struct ui_fixture *f, const struct event_log_info *log)
                                           .exit_code = a->exit_code};
 }
 
-static void answer(struct ui_fixture *f, char *line)
+static void api_of_log_answer(struct ui_fixture *f, char *line)
 {
         struct buf path = BUF_INIT;
         line[strcspn(line, "\r\n")] = '\0';
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
         }
         set_summary(&f, &log);
         while (fgets(line, sizeof(line), stdin))
-                answer(&f, line);
+                api_of_log_answer(&f, line);
         event_log_deinit(&log);
         ui_fixture_end(&f);
         error_deinit(&error);

@@ -36,7 +36,7 @@ static void kill_stage(struct app_view *view, int stage)
         fflush(stdout);
 }
 
-static struct app_thread *threads(struct app_view *view, const char *executor, size_t *n)
+static struct app_thread *ui_pages_threads(struct app_view *view, const char *executor, size_t *n)
 {
         struct app_thread *list = new0(struct app_thread);
         *list = (struct app_thread){.id = 17, .name = "task 4", .state = "RUNNABLE", .place = "parse (words.c:31)"};
@@ -44,7 +44,7 @@ static struct app_thread *threads(struct app_view *view, const char *executor, s
         return list;
 }
 
-static void measure(struct app_view *view, struct metrics_snapshot *out)
+static void ui_pages_measure(struct app_view *view, struct metrics_snapshot *out)
 {
         struct metric_sample timer = {.kind = METRIC_TIMER, .value = 1200};
         timer.rates.m1 = 17.5;
@@ -66,7 +66,7 @@ static void on_input(uv_poll_t *handle, int status, int events)
 int main(void)
 {
         static const struct app_view_class class = {
-                .kill_job = kill_job, .kill_stage = kill_stage, .threads = threads, .measure = measure};
+                .kill_job = kill_job, .kill_stage = kill_stage, .threads = ui_pages_threads, .measure = ui_pages_measure};
         struct fst_error error = FST_ERROR_INIT;
         struct fst_conf conf;
         struct ui_site *site;

@@ -1,4 +1,4 @@
-/* What batches of tasks add to the metrics of an executor. */
+/* Batches of tasks add to the metrics of an executor. */
 #include "exec/task/executor_source.h"
 
 #include "base/mem.h"

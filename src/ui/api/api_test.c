@@ -118,7 +118,7 @@ static void answers_each_path_as_spark(void **state)
                 {"jobs of a state", APP "/jobs", "status=succeeded", 200, "[ ]"},
                 {"job", APP "/jobs/7", "", 200, "{\n  \"jobId\" : 7,"},
                 {"unknown job", APP "/jobs/8", "", 404, "unknown job: 8"},
-                {"a job that is no number", APP "/jobs/x", "", 404, APP "/jobs/x"},
+                {"a job that is not a number", APP "/jobs/x", "", 404, APP "/jobs/x"},
                 {"a job that is too large", APP "/jobs/99999999999", "", 404, "<html>"},
                 {"below a job", APP "/jobs/7/x", "", 404, APP "/jobs/7/x"},
                 {"stages", APP "/stages", "", 200, "[ {\n  \"status\" : \"ACTIVE\",\n  \"stageId\" : 3,"},

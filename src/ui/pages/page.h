@@ -1,4 +1,4 @@
-/* What the pages share: frame, tables, values. Private to this directory. */
+/* The parts that all pages share: frame, tables, values. Private to this directory. */
 #pragma once
 
 #include "ui/pages/pages.h"
@@ -78,7 +78,7 @@ bool page_table_init(struct page *p, struct page_table *t, const char *tag, cons
 void page_table_begin(struct page *p, const struct page_table *t);
 void page_table_end(struct page *p);
 
-/* What a row sorts by. */
+/* The value that a row sorts by. */
 struct page_key {
         int64_t number;
         const char *text; /* NULL: by number */

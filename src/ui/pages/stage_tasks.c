@@ -139,7 +139,7 @@ static size_t task_table_select(const struct page *p, const struct task_table *t
 
 /* -------------------------------------------------------------------------------------------------------- rows */
 
-/* Of long errors, a page shows as much as its size allows. /api/v1 has them all. */
+/* A page shows as much of long errors as its size allows. /api/v1 has them all. */
 static void task_put_error(struct page *p, const struct status_task *task, size_t *budget)
 {
         const char *error = task->note ? task->note->error : NULL;
