@@ -107,7 +107,7 @@ bool api_put_executor_distributions(struct api_call *c, const char *name, const 
 
 /* The parameters of stages. */
 struct api_stage_options {
-        bool details, with_summaries;
+        bool details, with_summaries, with_diagnosis;
         uint32_t task_statuses;
         struct api_quantiles quantiles;
 };

@@ -1,6 +1,8 @@
 /* Stages; see api.h. */
 #include "ui/api/api_internal.h"
 
+#include "status/diagnosis.h"
+
 #include <stdio.h>
 
 static const char *const api_stage_states[] = {"PENDING", "ACTIVE", "COMPLETE", "FAILED", "SKIPPED"};
@@ -115,6 +117,17 @@ static void api_put_stage_speculation(struct json_out *j, const struct status_sp
         json_end(j);
 }
 
+/* What limited the stage, in one line. Spark has no such member: only a request with diagnosis=true gets it. */
+static void api_put_stage_diagnosis(struct api_call *c, const struct status_stage *stage)
+{
+        struct stage_diagnosis d;
+        struct buf line = BUF_INIT;
+        diagnose_stage(c->s, stage, c->now_ms, &d);
+        stage_diagnosis_put(stage, &d, &line);
+        json_text(&c->json, "limitedBy", buf_text(&line));
+        buf_deinit(&line);
+}
+
 /* Writes a stage attempt. Returns false if it was removed on the way. */
 static bool api_put_stage(struct api_call *c, const struct status_stage *stage, const struct api_stage_options *o)
 {
@@ -141,6 +154,8 @@ static bool api_put_stage(struct api_call *c, const struct status_stage *stage, 
         }
         json_bool(j, "isShufflePushEnabled", stage->push_enabled);
         json_int(j, "shuffleMergersCount", stage->n_mergers);
+        if (o->with_diagnosis)
+                api_put_stage_diagnosis(c, stage);
         json_end(j);
         return true;
 }
@@ -152,6 +167,7 @@ static bool api_get_stage_options(struct api_call *c, bool details, struct api_s
 {
         o->details = api_get_flag(c, "details", details);
         o->with_summaries = api_get_flag(c, "withSummaries", false);
+        o->with_diagnosis = api_get_flag(c, "diagnosis", false);
         return api_get_quantiles(c, "0.0,0.25,0.5,0.75,1.0", &o->quantiles) &&
                api_get_task_statuses(c, "taskStatus", &o->task_statuses);
 }
