@@ -7,7 +7,7 @@ import pytest
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_yarn import FakeYarn  # noqa: E402
 from s3_bucket import Bucket, TIME_MS  # noqa: E402
-from yarn_test import PI, Submit  # noqa: E402
+from yarn_submit import PI, Submit  # noqa: E402
 
 
 @pytest.fixture
