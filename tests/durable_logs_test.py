@@ -251,3 +251,43 @@ def test_logs_without_any_configuration_names_both_sources(run):
     assert found.returncode == 1
     for word in ("app-1", "--dir", "spark.firesteel.logs.dir", "HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         assert word in found.stderr, found.stderr
+
+
+def test_following_a_misspelled_application_ends(run):
+    (run.logs / "app-20261124205254-1501" / "driver").mkdir(parents=True)
+    (run.logs / "app-20261124205254-1501" / "driver" / f"stderr.{0:020}-{5:020}").write_text("hello")
+    found = run.print("--follow", "app-20261124205254-1510")
+    assert found.returncode == 1 and found.stderr.startswith("Waiting for logs of app-20261124205254-1510 in "), found.stderr
+    assert "Did you mean app-20261124205254-1501?" in found.stderr and "--wait" in found.stderr, found.stderr
+    found = run.print("--list", "app-20261124205254-1510")
+    assert "Did you mean app-20261124205254-1501?" in found.stderr and "--wait" not in found.stderr, found.stderr
+    found = run.print("--wait", "app-20261124205254-1510")
+    assert found.returncode == 2 and "--wait needs --dir and --follow" in found.stderr, found.stderr
+
+
+@pytest.mark.parametrize("words, others", [((), False), (("--wait",), True)])
+def test_following_waits_for_an_application(run, words, others):
+    """With an empty directory, or with --wait, longer than for a misspelled one."""
+    (run.logs / ("app-1/driver" if others else "")).mkdir(parents=True)
+    with subprocess.Popen([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{run.logs}", "--follow", *words, "app-7"],
+                          env=run.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as follower:
+        try:
+            assert follower.stderr.readline().startswith("Waiting for logs of app-7")
+            with pytest.raises(subprocess.TimeoutExpired):
+                follower.wait(5)
+            driver = run.logs / "app-7" / "driver"
+            driver.mkdir(parents=True)
+            (driver / f"stderr.{0:020}-{5:020}").write_text("hello")
+            assert follower.stdout.readline() == "==> driver stderr <==\n"
+            (driver / "index.json").write_text('{"endMs":1}')
+            assert follower.wait(20) == 0 and follower.stdout.read() == "hello"
+        finally:
+            follower.kill()
+
+
+def test_following_an_unknown_executor_of_an_ended_application_ends(run):
+    (run.logs / "app-7" / "driver").mkdir(parents=True)
+    (run.logs / "app-7" / "driver" / f"stderr.{0:020}-{5:020}").write_text("hello")
+    (run.logs / "app-7" / "driver" / "index.json").write_text('{"endMs":1}')
+    found = run.print("--follow", "--executor", "3", "app-7")
+    assert found.returncode == 1 and "app-7 has no such logs" in found.stderr, found.stderr

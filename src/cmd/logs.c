@@ -28,6 +28,7 @@ const char command_logs_help[] =
         "  --file NAME       only logs of this name, such as stderr; may be repeated\n"
         "  --list            print containers, nodes, names and sizes, separated by tabs\n"
         "  --follow          go on printing what is new until the application has ended\n"
+        "  --wait            with --dir and --follow: wait for an application that has no logs yet, as long as it takes\n"
         "  --user NAME       the application's owner, if the ResourceManager does not know the application any more\n"
         "  --conf KEY=VALUE  a setting, such as spark.hadoop.yarn.resourcemanager.webapp.address\n"
         "  --help            print this\n";
@@ -85,7 +86,7 @@ static int logs_set_value(struct application_logs_options *o, struct fst_conf *c
         return 0;
 }
 
-static int logs_parse(struct application_logs_options *o, struct fst_conf *conf, int argc, char **argv)
+static int logs_parse(struct application_logs_options *o, struct fst_conf *conf, bool *wait, int argc, char **argv)
 {
         static const char *const with_value[] = {"--container", "--user", "--file", "--executor", "--conf", "--dir"};
         for (int i = 1; i < argc; i++) {
@@ -101,6 +102,8 @@ static int logs_parse(struct application_logs_options *o, struct fst_conf *conf,
                         o->list = true;
                 } else if (strcmp(argv[i], "--follow") == 0) {
                         o->follow = true;
+                } else if (strcmp(argv[i], "--wait") == 0) {
+                        *wait = true;
                 } else if (*argv[i] == '-') {
                         return logs_usage("unknown option", argv[i]);
                 } else if (o->application) {
@@ -113,10 +116,12 @@ static int logs_parse(struct application_logs_options *o, struct fst_conf *conf,
                 return logs_usage("the application's id is missing", NULL);
         if (conf_get_value(conf, "spark.firesteel.logs.dir") && (o->container || o->user))
                 return logs_usage("durable logs have no", o->container ? "--container" : "--user");
+        if (*wait && (!o->follow || !conf_get_value(conf, "spark.firesteel.logs.dir")))
+                return logs_usage("--wait needs --dir and --follow", NULL);
         return o->list && o->follow ? logs_usage("--list and --follow exclude each other", NULL) : 0;
 }
 
-static int logs_run(const struct application_logs_options *o)
+static int logs_run(const struct application_logs_options *o, bool wait)
 {
         struct fst_error error = FST_ERROR_INIT;
         int r;
@@ -127,6 +132,7 @@ static int logs_run(const struct application_logs_options *o)
                                                                     .names = o->names,
                                                                     .list = o->list,
                                                                     .follow = o->follow,
+                                                                    .wait = wait,
                                                                     .out = o->out},
                                       &error);
         else if (!getenv("HADOOP_CONF_DIR") && !getenv("YARN_CONF_DIR"))
@@ -149,13 +155,14 @@ int command_logs(int argc, char **argv)
 {
         struct application_logs_options o = {.executor = -1, .out = stdout};
         struct fst_conf conf;
+        bool wait = false;
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_logs_help, stdout) < 0 || fflush(stdout) != 0;
         conf_init(&conf);
         o.conf = &conf;
-        int r = logs_parse(&o, &conf, argc, argv);
+        int r = logs_parse(&o, &conf, &wait, argc, argv);
         if (r == 0)
-                r = logs_run(&o);
+                r = logs_run(&o, wait);
         string_list_deinit(&o.names);
         conf_deinit(&conf);
         return r;

@@ -2,12 +2,14 @@
 #include "logs/log_printer.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 #include "logs/log_store.h"
+#include "text/edit_distance.h"
 #include "text/json.h"
 
 #include <errno.h>
@@ -15,6 +17,8 @@
 #include <unistd.h>
 
 #define FOLLOW_US 500000
+#define NOTICE_MS 2000 /* following an application without logs: until a line says what is awaited */
+#define REFUSE_MS 5000 /* ... until an id is taken for a wrong one, because other applications have logs */
 #define MAX_INDEX 65536
 #define MAX_NAMED 10 /* applications in a message */
 
@@ -27,7 +31,7 @@ struct printed_position {
 struct log_printer {
         const struct log_printer_options *o;
         const struct file_system *fs;
-        char *path; /* of the application */
+        char *dir, *root, *path; /* as configured; resolved; of the application */
         VEC(struct printed_position) positions;
         char *last; /* following: the log that was printed last */
         const struct stored_log *current;
@@ -104,13 +108,11 @@ static int log_printer_round(struct log_printer *p, struct fst_error *error)
         return r < 0 || fflush(p->o->out) == 0 ? r : -EIO;
 }
 
-/* Whether the index of the driver, or of the wanted executor, has the time of its end. */
-static bool log_printer_has_ended(const struct log_printer *p)
+/* Whether the index of @process has the time of its end. */
+static bool log_printer_process_ended(const struct log_printer *p, const char *process)
 {
-        char process[32] = "driver", text[MAX_INDEX];
+        char text[MAX_INDEX];
         struct open_file file = OPEN_FILE_INIT;
-        if (p->o->executor >= 0)
-                snprintf(process, sizeof(process), "executor-%d", p->o->executor);
         _cleanup_free_ char *directory = path_join(p->path, process);
         _cleanup_free_ char *path = path_join(directory, LOG_STORE_INDEX);
         if (p->fs->open(p->fs, path, &file, NULL) < 0)
@@ -123,74 +125,137 @@ static bool log_printer_has_ended(const struct log_printer *p)
         return ended;
 }
 
-static int log_printer_follow(struct log_printer *p, struct fst_error *error)
-{
-        for (;;) {
-                const bool ended = log_printer_has_ended(p);
-                const int r = log_printer_round(p, error);
-                if (r < 0 && r != -ENOENT)
-                        return r;
-                if (ended)
-                        return 0;
-                error_deinit(error);
-                usleep(FOLLOW_US);
-        }
-}
+/* ------------------------------------------------------------------------------------------------- unknown names */
 
-/* The last applications that have a directory below @root, separated by commas; NULL if there is none. */
-static char *log_printer_list_applications(const struct log_printer *p, const char *root)
+/*
+ * The last applications that have a directory below the root, separated by commas; NULL if there is none. Sets
+ * *@nearest to the one whose id is most like the wanted one, if it is like it. The caller frees both.
+ */
+static char *log_printer_list_applications(const struct log_printer *p, char **nearest)
 {
         struct file_list list = {0};
         struct buf names = BUF_INIT;
         size_t left = 0;
-        if (p->fs->list(p->fs, root, &list, NULL) < 0)
+        int best = edit_distance_limit(strlen(p->o->application));
+        if (p->fs->list(p->fs, p->root, &list, NULL) < 0)
                 list.len = 0;
         for (size_t i = 0; i < list.len; i++)
                 left += list.data[i].directory;
         const size_t skipped = left > MAX_NAMED ? left - MAX_NAMED : 0;
-        for (size_t i = 0, n = 0; i < list.len; i++)
-                if (list.data[i].directory && n++ >= skipped)
-                        buf_printf(&names, "%s%s", names.len ? ", " : "", path_name(list.data[i].path));
+        for (size_t i = 0, n = 0; i < list.len; i++) {
+                const char *name = path_name(list.data[i].path);
+                if (!list.data[i].directory)
+                        continue;
+                if (n++ >= skipped)
+                        buf_printf(&names, "%s%s", names.len ? ", " : "", name);
+                const int distance =
+                        edit_distance(name, strlen(name), p->o->application, strlen(p->o->application), best);
+                if (distance > best || (distance == best && *nearest))
+                        continue;
+                best = distance;
+                free(*nearest);
+                *nearest = mem_strdup(name);
+        }
         if (skipped)
                 buf_printf(&names, " and %zu older", skipped);
         file_list_deinit(&list);
         return names.len ? buf_steal(&names) : NULL;
 }
 
-/* Why no log was printed: other logs of this application exist, or only other applications, or none at all. */
-static int log_printer_refuse(const struct log_printer *p, const char *root, const char *dir, struct fst_error *error)
+/* Whether the application has logs, of any process. */
+static bool log_printer_knows_application(const struct log_printer *p)
 {
         struct stored_logs logs = {0};
         _cleanup_(error_deinit) struct fst_error unused = FST_ERROR_INIT;
-        const bool others = log_store_list(p->fs, p->path, &logs, &unused) == 0 && logs.list.len > 0;
+        const bool known = log_store_list(p->fs, p->path, &logs, &unused) == 0 && logs.list.len > 0;
         stored_logs_deinit(&logs);
-        if (others)
+        return known;
+}
+
+/* Why no log was printed: other logs of this application exist, or only other applications, or none at all. */
+static int log_printer_refuse(const struct log_printer *p, struct fst_error *error)
+{
+        if (log_printer_knows_application(p))
                 return error_set(error, -ENOENT,
                                  "%s has no such logs in spark.firesteel.logs.dir (%s): list them with --list, without "
                                  "--executor and --file",
-                                 p->o->application, dir);
-        _cleanup_free_ char *names = log_printer_list_applications(p, root);
-        return names ? error_set(error, -ENOENT,
-                                 "%s has no logs in spark.firesteel.logs.dir (%s), which has those of %s",
-                                 p->o->application, dir, names)
-                     : error_set(
-                               error, -ENOENT,
-                               "%s has no logs in spark.firesteel.logs.dir (%s): no application has stored logs there",
-                               p->o->application, dir);
+                                 p->o->application, p->dir);
+        _cleanup_free_ char *nearest = NULL, *names = log_printer_list_applications(p, &nearest);
+        if (!names)
+                return error_set(
+                        error, -ENOENT,
+                        "%s has no logs in spark.firesteel.logs.dir (%s): no application has stored logs there",
+                        p->o->application, p->dir);
+        return error_set(error, -ENOENT, "%s has no logs in spark.firesteel.logs.dir (%s), which has those of %s%s%s%s%s",
+                         p->o->application, p->dir, names, nearest ? ". Did you mean " : "", nearest ? nearest : "",
+                         nearest ? "?" : "", p->o->follow ? " (--wait waits for an application to come)" : "");
+}
+
+/* ------------------------------------------------------------------------------------------------------- following */
+
+/* Whether the directory has applications, but not this one. */
+static bool log_printer_has_only_others(const struct log_printer *p)
+{
+        _cleanup_free_ char *nearest = NULL, *names = log_printer_list_applications(p, &nearest);
+        return names && !log_printer_knows_application(p);
+}
+
+/*
+ * Nothing was printed since @since, by now_ns. Says once what is awaited. Returns 0 to wait on, or -ENOENT: the wanted
+ * logs will not come, or the id is most likely wrong.
+ */
+static int log_printer_check_wait(struct log_printer *p, int64_t since, bool *has_told, struct fst_error *error)
+{
+        const int64_t waited = now_ns() - since;
+        if (p->o->executor >= 0 && log_printer_process_ended(p, "driver"))
+                return log_printer_refuse(p, error);
+        if (waited < ms_to_ns(NOTICE_MS))
+                return 0;
+        if (!*has_told)
+                fprintf(stderr, "Waiting for logs of %s in spark.firesteel.logs.dir (%s)\n", p->o->application, p->dir);
+        *has_told = true;
+        return !p->o->wait && waited >= ms_to_ns(REFUSE_MS) && log_printer_has_only_others(p)
+                       ? log_printer_refuse(p, error)
+                       : 0;
+}
+
+static int log_printer_follow(struct log_printer *p, struct fst_error *error)
+{
+        char process[32] = "driver";
+        const int64_t since = now_ns();
+        bool has_told = false;
+        if (p->o->executor >= 0)
+                snprintf(process, sizeof(process), "executor-%d", p->o->executor);
+        for (;;) {
+                const bool ended = log_printer_process_ended(p, process);
+                int r = log_printer_round(p, error);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                if (ended)
+                        return 0;
+                error_deinit(error);
+                r = p->count ? 0 : log_printer_check_wait(p, since, &has_told, error);
+                if (r < 0)
+                        return r;
+                usleep(FOLLOW_US);
+        }
 }
 
 static int log_printer_run(struct log_printer *p, struct fst_error *error)
 {
-        _cleanup_free_ char *dir = NULL, *root = NULL;
-        int r = conf_get_string(p->o->conf, "spark.firesteel.logs.dir", &dir, error);
-        r = r < 0 ? r : file_system_resolve(dir, &root, &p->fs, error);
+        int r = conf_get_string(p->o->conf, "spark.firesteel.logs.dir", &p->dir, error);
+        r = r < 0 ? r : file_system_resolve(p->dir, &p->root, &p->fs, error);
         if (r < 0)
                 return r;
-        p->path = path_join(root, p->o->application);
-        r = p->o->follow ? log_printer_follow(p, error) : log_printer_round(p, error);
+        p->path = path_join(p->root, p->o->application);
+        if (p->o->follow) {
+                r = log_printer_follow(p, error);
+                return r == 0 && p->count == 0 ? log_printer_refuse(p, error) : r;
+        }
+        r = log_printer_round(p, error);
         if ((r == 0 && p->count == 0) || r == -ENOENT) {
                 error_deinit(error);
-                return log_printer_refuse(p, root, dir, error);
+                return log_printer_refuse(p, error);
         }
         return r;
 }
@@ -209,6 +274,8 @@ int log_printer_print(const struct log_printer_options *options, struct fst_erro
         }
         vec_deinit(&p.positions);
         free(p.last);
+        free(p.dir);
+        free(p.root);
         free(p.path);
         return r;
 }

@@ -16,11 +16,13 @@ struct log_printer_options {
         struct string_list names; /* "stderr", "stdout"; empty: both */
         bool list;                /* names and sizes only */
         bool follow;              /* until the driver, or the executor, has ended */
+        bool wait;                /* following: also for an application unlike all that have logs */
         FILE *out;
 };
 
 /*
- * Prints each log between lines that name it; when following, a line before bytes of another log than before. Returns
- * 0; -ENOENT if there are no such logs, or another error, with @error.
+ * Prints each log between lines that name it; when following, a line before bytes of another log than before. Following
+ * waits for an application without logs; a line on stderr says so. Returns 0; -ENOENT if there are no such logs, or if
+ * only other applications have some for a while, or another error, with @error.
  */
 int log_printer_print(const struct log_printer_options *options, struct fst_error *error);
