@@ -412,6 +412,7 @@ def test_signals_end_the_client_alone(tmp_path, number, status):
         client.says("State of driver-7 is RUNNING\n")
         said = client.log()
         client.process.send_signal(number)
+        client.process.send_signal(number)
         assert client.ends() == status
         assert not server.asked("kill") and client.log().startswith(said) and "Error" not in client.log()
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/log4j2.h"
+#include "process/end_signal.h"
 #include "submit/kubernetes/driver_launch.h"
 #include "submit/kubernetes/driver_plan.h"
 #include "kubernetes/driver/driver_watch.h"
@@ -29,6 +30,7 @@ struct deployment {
         struct driver_launch *launch;
         uv_loop_t loop;
         uv_signal_t watched[ARRAY_SIZE(signals)];
+        struct end_signal first_signal;
         int signalled;
         bool launched;
         int result;
@@ -38,9 +40,9 @@ struct deployment {
 static void kube_submit_on_signal(uv_signal_t *handle, int number)
 {
         struct deployment *d = handle->data;
+        if (!end_signal_note(&d->first_signal, number))
+                return;
         d->signalled = number;
-        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-                uv_signal_stop(&d->watched[i]);
         if (d->launch)
                 driver_launch_stop(d->launch);
 }

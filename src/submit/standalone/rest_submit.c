@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "conf/conf.h"
 #include "conf/log4j2.h"
+#include "process/end_signal.h"
 #include "rpc/driver_state.h"
 #include "submit/prepare/submission.h"
 #include "driver/backend/cluster_manager.h"
@@ -28,20 +29,22 @@
 
 #define STOPPED (-1) /* in place of a signal: the launcher sent Stop */
 
+static struct end_signal first_signal;
 static int signalled;                     /* the received signal; atomic */
 static struct launcher_backend *launcher; /* NULL: no launcher started this process */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void rest_submit_on_signal(int number)
 {
-        __atomic_store_n(&signalled, number, __ATOMIC_RELAXED);
+        if (end_signal_note(&first_signal, number))
+                __atomic_store_n(&signalled, number, __ATOMIC_RELAXED);
 }
 
-/* If the first signal is not noticed, a second one ends the process as usual. */
 static void rest_submit_watch_signals(struct sigaction before[])
 {
-        struct sigaction watch = {.sa_handler = rest_submit_on_signal, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&watch.sa_mask);
+        struct sigaction watch = {.sa_handler = rest_submit_on_signal};
+        sigfillset(&watch.sa_mask);
+        first_signal = (struct end_signal){0};
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
                 sigaction(signals[i], NULL, &before[i]);
                 if (before[i].sa_handler != SIG_IGN)

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "conf/log4j2.h"
+#include "process/end_signal.h"
 #include "driver/backend/launcher_backend.h"
 
 #include <poll.h>
@@ -30,6 +31,7 @@
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* One submission of this process at a time; signal handlers have no context. */
+static struct end_signal yarn_submit_first_signal;
 static int yarn_submit_signalled; /* atomic: the signal, or 0 */
 static int yarn_submit_wake = -1; /* an eventfd */
 
@@ -45,7 +47,8 @@ static void yarn_submit_on_signal(int number)
 {
         const int saved = errno;
         const uint64_t one = 1;
-        __atomic_store_n(&yarn_submit_signalled, number, __ATOMIC_RELAXED);
+        if (end_signal_note(&yarn_submit_first_signal, number))
+                __atomic_store_n(&yarn_submit_signalled, number, __ATOMIC_RELAXED);
         if (write(yarn_submit_wake, &one, sizeof(one)) < 0) {
                 /* the waiting ends with its time */
         }
@@ -55,10 +58,11 @@ static void yarn_submit_on_signal(int number)
 static void yarn_submit_watch_signals(struct sigaction *before)
 {
         __atomic_store_n(&yarn_submit_signalled, 0, __ATOMIC_RELAXED);
+        yarn_submit_first_signal = (struct end_signal){0};
         yarn_submit_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-                struct sigaction action = {.sa_handler = yarn_submit_on_signal,
-                                           .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+                struct sigaction action = {.sa_handler = yarn_submit_on_signal, .sa_flags = SA_RESTART};
+                sigfillset(&action.sa_mask); /* else the handler of a later signal may run first */
                 sigaction(signals[i], NULL, &before[i]);
                 if (before[i].sa_handler != SIG_IGN)
                         sigaction(signals[i], &action, NULL);
