@@ -1,0 +1,149 @@
+/*
+ * The state machine of SparkApplications: (object, observed pods, time) in, actions out. Pure.
+ *
+ *      if (application_core_observe(core, &object))                an object or pod changed, or an action ended
+ *              queue key "namespace/name"
+ *      …
+ *      deadline = application_core_reconcile(core, ns, name, now_ms);     when the queue yields the key
+ *      while (application_core_next_action(core, &action)) {
+ *              shell performs it, and later calls application_core_done(core, …)
+ *              application_action_deinit(&action);
+ *      }
+ *      queue the key again at `deadline`
+ *
+ * Behaviour: kubeflow's operator v2. One call of application_core_reconcile enters at most one state. A state is
+ * entered once the API server has stored the one before.
+ *
+ * Differs from the genuine operator: a driver that was evicted, preempted or lost with its node is started again
+ * without using up a retry. A driver whose container has ended beside a running sidecar ends the application at once. A
+ * submission that was interrupted is found and completed.
+ *
+ * Invariants: at most one action with an answer is under way for an application. The core never submits while a driver
+ * pod of an earlier submission exists, and not before application_core_synced.
+ *
+ * Times are ms since 1970. Applications have keys "namespace/name". One thread.
+ */
+#pragma once
+
+#include "operator/core/pod_observation.h"
+#include "operator/resources/application_status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct application_core;
+
+struct application_core_options {
+        int64_t driver_creation_grace_ms; /* 0: 10 s. How long a missing driver pod is looked for */
+        int64_t default_time_to_live_s;   /* 0: none */
+        int32_t max_tracked_executors;    /* for an application; 0: 1000 */
+        bool partial_restart;             /* gate PartialRestart */
+        int32_t max_loss_restarts;        /* restarts after a loss of the pod that use up no retry; 0: 100 */
+};
+
+enum restart_type { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
+
+/* What the core needs of an object's spec. */
+struct application_policy {
+        enum restart_type restart;
+        int32_t failure_retries, submission_retries;       /* -1: unset */
+        int64_t failure_interval_s, submission_interval_s; /* -1: unset */
+        int64_t time_to_live_s;                            /* -1: unset */
+        bool suspend;
+        uint64_t spec_hash;
+        uint64_t partial_hash; /* of the spec without the executor fields that PartialRestart excepts */
+};
+
+/* An object as it was read. Texts are borrowed for the call. */
+struct application_observation {
+        const char *namespace, *name, *uid;
+        int64_t generation, created_ms;
+        uint64_t version; /* resourceVersion; 0: not a number */
+        bool leaving;     /* has a deletion timestamp */
+        struct application_policy policy;
+        const char *driver_pod;           /* the name that its driver's pod gets */
+        const char *invalid;              /* why it is refused; NULL: valid */
+        struct application_status status; /* borrowed; the core copies it */
+};
+
+enum application_action_kind {
+        /* Answered: call application_core_done. */
+        APPLICATION_SUBMIT,           /* create the driver pod and its objects, all or none */
+        APPLICATION_FINISH_SUBMIT,    /* the pod exists: create those of its objects that are missing */
+        APPLICATION_DELETE_RESOURCES, /* delete the driver pod, UI service and ingress; missing ones are fine */
+        APPLICATION_EXPOSE,           /* create UI service, ingresses, disruption budget; existing ones are fine */
+        APPLICATION_WRITE_STATUS,     /* replace the status subresource if the object still has `version` */
+        APPLICATION_DELETE,           /* delete the object (its time to live is over) */
+        APPLICATION_CLEAN_UP,         /* the application has ended: delete the batch scheduler's group */
+        /* Not answered. */
+        APPLICATION_EVENT,
+        APPLICATION_TRANSITION, /* for metrics */
+};
+
+struct application_action {
+        enum application_action_kind kind;
+        uint64_t ticket; /* for application_core_done; 0: not answered */
+        char *namespace, *name, *uid;
+        uint64_t version;
+        int64_t generation;
+        char *submission_id;      /* of the submission to make, complete or delete */
+        char *pod_name, *pod_uid; /* the driver's pod; pod_uid may be NULL */
+        uint64_t spec_hash;
+        struct application_status status;             /* WRITE_STATUS */
+        const char *event_type, *event_reason;        /* EVENT: "Normal" or "Warning", "SparkApplicationSubmitted" */
+        char *message;                                /* EVENT */
+        enum application_state from, to;              /* TRANSITION */
+        int64_t since_created_ms, since_submitted_ms; /* TRANSITION */
+};
+
+void application_action_deinit(struct application_action *a);
+
+/* The result of an action. */
+enum application_result {
+        APPLICATION_RESULT_OK,
+        APPLICATION_RESULT_FAILED,    /* final for SUBMIT: `message`. For others it will be tried again */
+        APPLICATION_RESULT_RETRY,     /* no answer, or the server was too busy: nothing is known */
+        APPLICATION_RESULT_CONFLICT,  /* WRITE_STATUS: the object has changed. SUBMIT: another pod has the name */
+        APPLICATION_RESULT_NOT_FOUND, /* the object is gone */
+};
+
+struct application_answer {
+        enum application_result result;
+        const char *message; /* NULL for OK */
+        uint64_t version;    /* WRITE_STATUS: the new resourceVersion */
+        /* EXPOSE. */
+        const char *ui_service, *ui_address, *ui_ingress, *ui_ingress_address;
+        int32_t ui_port;
+        /* SUBMIT, FINISH_SUBMIT: the driver's pod. */
+        const char *pod_uid;
+};
+
+struct application_core *application_core_new(const struct application_core_options *options);
+void application_core_free(struct application_core *core);
+
+/*
+ * Observations. Return true if the application should be queued for application_core_reconcile. Older ones than the
+ * known are ignored. An application that is not known yet keeps its pods.
+ */
+bool application_core_observe(struct application_core *core, const struct application_observation *o);
+bool application_core_removed(struct application_core *core, const char *namespace, const char *name, const char *uid);
+bool application_core_observe_pod(struct application_core *core, const struct pod_observation *pod);
+bool application_core_pod_removed(struct application_core *core, const struct pod_observation *pod);
+
+/* The first complete lists of objects and pods were passed. Before that, reconcile does nothing. */
+void application_core_synced(struct application_core *core);
+
+/* Emits the actions for one application. Returns the time at which to call it again without a cause, or INT64_MAX. */
+int64_t application_core_reconcile(struct application_core *core, const char *namespace, const char *name,
+                                   int64_t now_ms);
+bool application_core_next_action(struct application_core *core, struct application_action *action);
+
+/* An action has ended. Returns true if the application should be queued, after a pause if the action failed. */
+bool application_core_done(struct application_core *core, const char *namespace, const char *name, uint64_t ticket,
+                           const struct application_answer *answer, int64_t now_ms);
+
+/* The current state as known, or APPLICATION_NEW. For metrics and tests. */
+enum application_state application_core_state(const struct application_core *core, const char *namespace,
+                                              const char *name);
+size_t application_core_count(const struct application_core *core, enum application_state state);
