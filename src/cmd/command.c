@@ -29,6 +29,7 @@ static const struct program_command {
         {"jobs", "print the jobs of an event log", command_jobs, command_jobs_help},
         {"logs", "print durable logs of an application, or those that YARN has", command_logs, command_logs_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},
+        {"operator", "the operator of applications on Kubernetes", command_operator, command_operator_help},
         {"shuffle-service", "serve map outputs, even after their executors have ended", command_shuffle_service,
          command_shuffle_service_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,
