@@ -157,6 +157,7 @@ def test_a_captured_pointer_fails_the_first_attempt(program):
     assert "failed 1 times" in said and "crashed in by_pointer in check.so: SIGSEGV" in said
     assert f"(check.c:{line}: addr2line" in said
     assert "spark.firesteel.check runs tasks in another process, in which pointers of the driver are invalid" in said
+    assert done.stderr.count("pointers of the driver are invalid") == 1, done.stderr
 
 
 @pytest.mark.parametrize("mode, most", [("value", 298), ("neighbour", 99)])

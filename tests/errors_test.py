@@ -388,7 +388,8 @@ def test_a_crash_on_executors_is_one_error_line_and_the_last(shared, tmp_path):
     assert errors == [last_line(done)], done.stderr
     assert re.search(r" ERROR SparkContext: save_as_text_file at faulty\.c:\d+ failed: .* failed 4 times, .* crashed in scribble in "
                      r"faulty\.so: SIGSEGV", errors[0])
-    assert "with --master local[2] --conf spark.firesteel.check=true" in errors[0]
+    assert errors[0].endswith("with --master local[2] --conf spark.firesteel.check=true")
+    assert done.stderr.count("spark.firesteel.check=true") == 1, done.stderr
     line = 1 + [i for i, text in enumerate(FAULTY.splitlines()) if "static int scribble" in text][0]
     assert re.search(rf"code at faulty\.so\+(0x[0-9a-f]+) \(faulty\.c:{line}: addr2line -e /\S+/faulty\.so \1\)", errors[0]), errors[0]
     assert len(re.findall(r"WARN TaskSetManager: Lost task \d\.\d in stage", done.stderr)) >= 4

@@ -6,10 +6,21 @@
 #include "driver/backend/cluster_manager.h"
 #include "driver/context.h"
 #include "exec/app/changed_globals.h"
+#include "exec/guard/crash.h"
 
-const char check_mode_hint[] =
-        "spark.firesteel.check runs tasks in another process, in which pointers of the driver are invalid and globals "
-        "have their initial values: capture values (FST_WITH) or share them (fst_broadcast_bytes)";
+const char *check_mode_hint(const struct fst_context *sc, const char *failure)
+{
+        if (sc->check)
+                return crash_report_task(failure) < 0
+                               ? NULL
+                               : "spark.firesteel.check runs tasks in another process, in which pointers of the driver "
+                                 "are invalid and globals have their initial values: capture values (FST_WITH) or "
+                                 "share them (fst_broadcast_bytes)";
+        return crash_report_is_invalid_access(failure)
+                       ? "To find captured pointers and changed globals, run the application with --master local[2] "
+                         "--conf spark.firesteel.check=true"
+                       : NULL;
+}
 
 static void check_mode_set_number(struct fst_conf *conf, const char *key, long long value, const char *unit)
 {

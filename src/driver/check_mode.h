@@ -16,5 +16,8 @@ struct fst_error;
  */
 int check_mode_apply(struct fst_context *sc, enum submit_compat compat, struct fst_error *error);
 
-/* The advice appended to the report of an executor's crash. */
-extern const char check_mode_hint[];
+/*
+ * Returns the advice about check mode for an action that failed with the message @failure, or NULL if the message holds
+ * no crash of a task, or one that check mode does not explain.
+ */
+const char *check_mode_hint(const struct fst_context *sc, const char *failure);

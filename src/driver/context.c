@@ -694,8 +694,11 @@ void context_leave(fst_context **in)
 
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error)
 {
-        if (sc->status != status && !task_run_current()) /* the context, or the task's failure, has reported it */
-                log_multiline(LOG_ERROR, "SparkContext", "%s failed: %s", action, error_message(error));
+        if (sc->status != status && !task_run_current()) { /* the context, or the task's failure, has reported it */
+                const char *hint = check_mode_hint(sc, error_message(error));
+                log_multiline(LOG_ERROR, "SparkContext", "%s failed: %s%s%s", action, error_message(error),
+                              hint ? ". " : "", hint ? hint : "");
+        }
         error_deinit(error);
         pthread_mutex_lock(&sc->lock);
         if (!sc->first_failure) {

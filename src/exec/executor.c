@@ -427,7 +427,6 @@ static int start_env(struct executor *x, struct fst_error *error)
             (r = conf_get_bytes(&x->conf, "spark.task.maxDirectResultSize", &x->max_direct_result, error)))
                 return r;
         x->most_missed = (int)misses;
-        crash_suggest_check(&x->conf);
         log_set_context(x->app_id, -1, -1);
         if ((r = start_isolation(x, memory.heap, error)) || (r = exec_env_init(&x->env, &x->conf, memory.heap, error)))
                 return r;

@@ -209,12 +209,10 @@ static char *local_cluster_describe_end(const struct fst_context *sc, pid_t pid,
         char directory[4096];
         char *end = executor_process_end(pid, wait_status, last_words,
                                          getcwd(directory, sizeof(directory)) ? directory : "/");
-        if (!sc->check || crash_report_task(last_words) < 0)
-                return end;
-        _cleanup_free_ char *with_line = source_line_add(end);
-        char *whole = mem_printf("%s. %s", with_line ? with_line : end, check_mode_hint);
-        free(end);
-        return whole;
+        char *with_line = sc->check && crash_report_task(last_words) >= 0 ? source_line_add(end) : NULL;
+        if (with_line)
+                free(end);
+        return with_line ? with_line : end;
 }
 
 static bool local_cluster_any_registered(const struct local_cluster *c)

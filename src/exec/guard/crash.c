@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "conf/conf.h"
+#include "base/string_prefix.h"
 
 #include <firesteel/task.h>
 
@@ -31,6 +31,8 @@
 
 #define STACK_SIZE (64u << 10)
 #define MAX_MODULES 64
+#define CRASH_IN_ENGINE "the engine"
+#define CRASH_INVALID_ACCESS ", invalid memory access at "
 
 __thread struct crash_call crash_call;
 
@@ -39,7 +41,6 @@ static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct {
         int descriptor;
         const char *hint;
-        bool suggests_check;
         _Atomic(const char *) abort_reason; /* NULL: none is known */
         bool installed;
         _Atomic pid_t reporter; /* the thread that reports; 0: none yet */
@@ -137,7 +138,7 @@ static void put_function(struct crash_text *t)
                 crash_put(t, " in ");
                 crash_put(t, function);
         } else if (crash_call.task) {
-                crash_put(t, " in the engine");
+                crash_put(t, " in " CRASH_IN_ENGINE);
         }
 }
 
@@ -202,10 +203,8 @@ static void put_code(struct crash_text *t, uintptr_t pc)
         }
 }
 
-/* Returns true for an access to memory that is not the program's. */
-static bool put_signal(struct crash_text *t, const siginfo_t *info, const ucontext_t *context)
+static void put_signal(struct crash_text *t, const siginfo_t *info, const ucontext_t *context)
 {
-        bool invalid_access = false;
         uintptr_t pc, sp, address = (uintptr_t)info->si_addr;
         const char *abort_reason = atomic_load_explicit(&crash.abort_reason, memory_order_acquire);
         read_registers(context, &pc, &sp);
@@ -223,8 +222,7 @@ static bool put_signal(struct crash_text *t, const siginfo_t *info, const uconte
         } else if (sp && address + (64 << 10) > sp && address < sp + (64 << 10)) {
                 crash_put(t, ", the stack is full (endless recursion, or large local variables)");
         } else {
-                invalid_access = true;
-                crash_put(t, ", invalid memory access at ");
+                crash_put(t, CRASH_INVALID_ACCESS);
                 if (info->si_signo == SIGSEGV && info->si_code == SI_KERNEL) {
                         crash_put(t, "a non-canonical address");
                 } else {
@@ -234,16 +232,11 @@ static bool put_signal(struct crash_text *t, const siginfo_t *info, const uconte
         }
         if (info->si_code > 0 && info->si_signo != SIGABRT)
                 put_code(t, pc);
-        return invalid_access;
 }
 
-static void put_hint(struct crash_text *t, bool invalid_access)
+static void put_hint(struct crash_text *t)
 {
         const char *hint = crash.hint;
-        if (invalid_access && crash.suggests_check && crash_call.task && function_now())
-                crash_put(t,
-                          ". To find captured pointers and changed globals, run the application with --master local[2] "
-                          "--conf spark.firesteel.check=true");
         if (!crash_call.task && function_now()) /* the application's main: the hint is about tasks */
                 hint = "A failed action leaves its output arguments unchanged: check its status";
         if (hint) {
@@ -282,7 +275,8 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
                 crash_put(&t, " crashed");
                 put_function(&t);
                 crash_put(&t, ": ");
-                put_hint(&t, put_signal(&t, info, context));
+                put_signal(&t, info, context);
+                put_hint(&t);
                 crash_send(&t);
         }
         crash_restore(signal);
@@ -304,7 +298,7 @@ static void handle_exit(int status, void *unused)
         crash_put(&t, ": it called exit(");
         put_int(&t, status);
         crash_put(&t, ")");
-        put_hint(&t, false);
+        put_hint(&t);
         crash_send(&t);
         _exit(status ? status : CRASH_EXIT_CODE);
 }
@@ -335,12 +329,6 @@ void crash_set_abort_reason(const char *reason)
         atomic_store_explicit(&crash.abort_reason, reason, memory_order_release);
 }
 
-void crash_suggest_check(const struct fst_conf *conf)
-{
-        bool check;
-        crash.suggests_check = conf_get_bool(conf, "spark.firesteel.check", &check, NULL) == 0 && !check;
-}
-
 void crash_say(const char *reason)
 {
         struct crash_text t = {0};
@@ -362,6 +350,19 @@ int64_t crash_report_task(const char *text)
                 return -1;
         long long id = strtoll(at + sizeof(begin) - 1, &end, 10);
         return id < INT64_MAX && strncmp(end, middle, sizeof(middle) - 1) == 0 ? id : -1;
+}
+
+bool crash_report_is_invalid_access(const char *text)
+{
+        static const char crashed[] = " crashed in ";
+        const char *function = strstr(text, crashed), *signal;
+        if (!function)
+                return false;
+        function += sizeof(crashed) - 1;
+        signal = strstr(function, ": ");
+        return signal && !text_starts_with(function, CRASH_IN_ENGINE ": ") &&
+               (text_starts_with(signal, ": SIGSEGV" CRASH_INVALID_ACCESS) ||
+                text_starts_with(signal, ": SIGBUS" CRASH_INVALID_ACCESS));
 }
 
 void crash_thread_init(void)

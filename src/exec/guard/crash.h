@@ -13,10 +13,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct fst_conf;
 struct fst_error;
 struct fst_task_info;
 
@@ -43,12 +43,6 @@ extern __thread struct crash_call crash_call __attribute__((tls_model("initial-e
 int crash_init(int descriptor, const char *hint, struct fst_error *error);
 
 /*
- * Lets a report of an invalid memory access in a task suggest spark.firesteel.check, unless @conf sets it. For
- * processes whose tasks do not share the driver's memory. Before the first task.
- */
-void crash_suggest_check(const struct fst_conf *conf);
-
-/*
  * Writes the reason for the process's end to the descriptor of crash_init, if that is not the log. One line. Any
  * thread.
  */
@@ -59,6 +53,9 @@ void crash_set_abort_reason(const char *reason);
 
 /* Returns the task id that a crash report anywhere in @text names; -1: none. @text is untrusted. */
 int64_t crash_report_task(const char *text);
+
+/* Returns true if @text holds a crash report of an application's function that accessed invalid memory. */
+bool crash_report_is_invalid_access(const char *text);
 
 /* Sets up a signal stack for the calling thread, so that a stack overflow is reported. A second call has no effect. */
 void crash_thread_init(void);

@@ -2,7 +2,6 @@
 #include "exec/guard/crash.h"
 
 #include "base/mem.h"
-#include "conf/conf.h"
 
 #include <firesteel/task.h>
 
@@ -210,38 +209,6 @@ static void prints_the_command_for_the_line_of_a_module(void **state)
         assert_non_null(strstr(report, ". This is the hint\n"));
 }
 
-/* As an executor does. Called in the child only. */
-static void touch_null_on_executor(void)
-{
-        struct fst_conf conf;
-        conf_init(&conf);
-        crash_suggest_check(&conf);
-        touch_null();
-}
-
-static void touch_null_in_check_mode(void)
-{
-        struct fst_conf conf;
-        conf_init(&conf);
-        conf_set(&conf, "spark.firesteel.check", "true");
-        crash_suggest_check(&conf);
-        touch_null();
-}
-
-static void suggests_check_mode_after_invalid_access_on_executor(void **state)
-{
-        static const char hint[] = "with --master local[2] --conf spark.firesteel.check=true. This is the hint\n";
-        char report[1024];
-        report_of(touch_null_on_executor, true, report);
-        assert_non_null(strstr(report, hint));
-        report_of(touch_null_on_executor, false, report);
-        assert_null(strstr(report, "spark.firesteel.check"));
-        report_of(touch_null_in_check_mode, true, report);
-        assert_null(strstr(report, "spark.firesteel.check"));
-        report_of(touch_null, true, report); /* a local master's thread, which shares the driver's memory */
-        assert_null(strstr(report, "spark.firesteel.check"));
-}
-
 static void exit_outside_of_tasks_is_not_a_crash(void **state)
 {
         char report[1024];
@@ -286,6 +253,33 @@ static void a_report_names_its_task(void **state)
                 assert_int_equal(crash_report_task(none[i]), -1);
 }
 
+static void a_report_tells_invalid_accesses_of_the_application(void **state)
+{
+        char report[1024];
+        report_of(touch_null, true, report);
+        assert_true(crash_report_is_invalid_access(report));
+        report_of(abort, true, report);
+        assert_false(crash_report_is_invalid_access(report));
+        static const struct {
+                const char *text;
+                bool expected;
+        } cases[] = {
+                {"task 3 in stage 1.0 (partition 3, attempt 0) crashed in f in a.so: SIGBUS, invalid memory access at address "
+                 "0x8",
+                 true},
+                {"task 3 in stage 1.0 (partition 3, attempt 0) crashed in the engine: SIGSEGV, invalid memory access at "
+                 "address 0x8",
+                 false},
+                {"task 3 in stage 1.0 (partition 3, attempt 0) crashed in f in a.so: SIGFPE, division by zero", false},
+                {"task 3 crashed in f", false},
+                {": SIGSEGV, invalid memory access at address 0x8", false},
+                {"", false},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+                if (crash_report_is_invalid_access(cases[i].text) != cases[i].expected)
+                        fail_msg("%s", cases[i].text);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -294,10 +288,10 @@ int main(void)
                 cmocka_unit_test(reports_a_stack_overflow_on_every_thread),
                 cmocka_unit_test(reports_exit_in_a_task_as_a_crash),
                 cmocka_unit_test(prints_the_command_for_the_line_of_a_module),
-                cmocka_unit_test(suggests_check_mode_after_invalid_access_on_executor),
                 cmocka_unit_test(exit_outside_of_tasks_is_not_a_crash),
                 cmocka_unit_test(calls_nest),
                 cmocka_unit_test(a_report_names_its_task),
+                cmocka_unit_test(a_report_tells_invalid_accesses_of_the_application),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

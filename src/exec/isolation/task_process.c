@@ -148,7 +148,6 @@ static int apply_settings(struct task_process *w, struct fst_error *error)
         if (r)
                 return r;
         log4j2_configure(&w->conf, getenv("SPARK_CONF_DIR"), NULL);
-        crash_suggest_check(&w->conf);
         log_set_context(w->app_id, -1, -1);
         int (*commit)(void *, int, int, int, int64_t) = w->env.may_commit;
         w->env.passes_blocks = true;
