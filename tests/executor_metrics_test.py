@@ -42,6 +42,15 @@ def events(tmp_path, *words, master="local[2]"):
 METRICS = ("--conf", "spark.eventLog.logStageExecutorMetrics=true")
 
 
+@pytest.mark.parametrize("master, listens", [("local[2]", False), ("local-cluster[2,1,1024]", True)])
+def test_the_block_manager_of_a_driver_without_pages(tmp_path, master, listens):
+    """Port 1 stands for none: a local driver serves no blocks. Executors fetch blocks from other drivers."""
+    added = [event["Block Manager ID"] for event in events(tmp_path, "--conf", "spark.ui.enabled=false", master=master)
+             if event["Event"] == "SparkListenerBlockManagerAdded"]
+    [port] = [block_manager["Port"] for block_manager in added if block_manager["Executor ID"] == "driver"]
+    assert (port > 1) == listens, added
+
+
 @pytest.mark.parametrize("master,executors", [("local[2]", {"driver"}), ("local-cluster[2,1,1024]", {"0", "1"})])
 def test_each_stage_has_the_peaks_of_its_executors(tmp_path, master, executors):
     log = events(tmp_path, *METRICS, master=master)

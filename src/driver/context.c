@@ -310,10 +310,6 @@ static void context_notify_launcher(struct fst_context *sc)
 
 static void context_post_start_events(struct fst_context *sc)
 {
-        /* The port of the pages, the only one that is open by now in each mode. Without pages nothing listens on port
-         * 1, but Spark's history server rejects a log whose block manager has port 0. */
-        sc->block_manager_port = MAX(driver_ui_port(sc->ui), 1);
-        struct block_manager_ref manager = {"driver", sc->host, sc->block_manager_port};
         struct strmap logs = {0}, attributes = {0};
         driver_links_read(environ, &logs, &attributes);
         listener_bus_post_application_start(sc->bus, &(struct application_start){.name = sc->app_name,
@@ -330,6 +326,17 @@ static void context_post_start_events(struct fst_context *sc)
         driver_environment_post(&environment, sc);
         driver_environment_deinit(&environment);
         driver_environment_post_profile(sc);
+}
+
+/*
+ * A backend for executors has set the port of the driver's blocks. Other drivers serve no blocks and give the port of
+ * their pages, or else BLOCK_MANAGER_NO_PORT.
+ */
+static void context_post_block_manager(struct fst_context *sc)
+{
+        if (!sc->block_manager_port)
+                sc->block_manager_port = sc->ui ? driver_ui_port(sc->ui) : BLOCK_MANAGER_NO_PORT;
+        struct block_manager_ref manager = {"driver", sc->host, sc->block_manager_port};
         listener_bus_post_block_manager_added(
                 sc->bus,
                 &(struct block_manager_added){
@@ -395,8 +402,10 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         driver_log_persist(sc->driver_log, sc->conf);
         if ((r = launcher_backend_connect(&sc->conf->set, context_on_launcher_stop, NULL, &sc->launcher, error)))
                 return r;
-        if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)) ||
-            (r = context_start_progress_bar(sc, error)))
+        if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)))
+                return r;
+        context_post_block_manager(sc);
+        if ((r = context_start_progress_bar(sc, error)))
                 return r;
         driver_ui_start(sc->ui);
         if (sc->manager->in_process)

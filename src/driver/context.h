@@ -64,7 +64,7 @@ struct fst_context {
         struct app_status *app_status;
         struct driver_metrics *metrics;
         struct driver_ui *ui;   /* NULL: spark.ui.enabled is false */
-        int block_manager_port; /* in events */
+        int block_manager_port; /* in events; the backend sets it if executors fetch blocks from the driver */
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: not started by a launcher */
 

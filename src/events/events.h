@@ -109,11 +109,17 @@ struct accumulable {
         const char *value;
 };
 
+/*
+ * The port of a block manager that listens nowhere: the driver of a local master without pages. Spark's history server
+ * refuses a log with port 0.
+ */
+#define BLOCK_MANAGER_NO_PORT 1
+
 /* A block manager as events name it. */
 struct block_manager_ref {
         const char *executor_id;
         const char *host;
-        int port;
+        int port; /* or BLOCK_MANAGER_NO_PORT */
 };
 
 /* The location of a stored block. */

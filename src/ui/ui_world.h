@@ -107,9 +107,10 @@ static inline void world_start(struct status *s, int64_t t)
                 status_on_executor_added(
                         s, &(struct executor_added){
                                    .id = id, .host = host, .ms = t + 500 * i, .total_cores = 4, .log_urls = &logs});
-                status_on_block_manager_added(s, &(struct block_manager_added){.manager = {id, host, 7000 + i},
-                                                                               .ms = t,
-                                                                               .max_on_heap_memory = 512 << 20});
+                status_on_block_manager_added(
+                        s, &(struct block_manager_added){.manager = {id, host, i ? 7000 + i : BLOCK_MANAGER_NO_PORT},
+                                                         .ms = t,
+                                                         .max_on_heap_memory = 512 << 20});
         }
         strmap_deinit(&spark);
         strmap_deinit(&logs);

@@ -574,6 +574,7 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
             (r = driver_transfer_new(b->sc, b->security, &transfer_ops, b, &b->transfer, error)) ||
             (r = shuffle_service_cleanup_new(&b->loop, b->sc->conf, b->sc->app_id, &b->service_cleanup, error)))
                 return r;
+        b->sc->block_manager_port = driver_transfer_port(b->transfer);
         b->stages = stage_shipping_new(b->transfer);
         driver_transfer_take(b->transfer);
         b->heartbeat_timeout_ms = timeout;

@@ -458,6 +458,11 @@ static void driver_transfer_on_piece(void *owner, struct block_name name, const 
         block_master_update(d->blocks, -1, name, info);
 }
 
+int driver_transfer_port(const struct driver_transfer *d)
+{
+        return transfer_server_port(d->server);
+}
+
 int driver_transfer_new(struct fst_context *sc, const struct security *security, const struct driver_transfer_ops *ops,
                         void *owner, struct driver_transfer **data, struct fst_error *error)
 {

@@ -46,6 +46,9 @@ struct driver_transfer_ops {
 int driver_transfer_new(struct fst_context *sc, const struct security *security, const struct driver_transfer_ops *ops,
                         void *owner, struct driver_transfer **data, struct fst_error *error);
 
+/* Returns the port of its transfer server. */
+int driver_transfer_port(const struct driver_transfer *data);
+
 /* Called after all executors are gone. May call `wake` until it returns. NULL is allowed. */
 void driver_transfer_free(struct driver_transfer *data);
 

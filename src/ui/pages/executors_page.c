@@ -2,6 +2,10 @@
 #include "ui/pages/page.h"
 
 #include "base/mem.h"
+#include "base/string_prefix.h"
+#include "events/events.h"
+
+#include <stdio.h>
 
 enum {
         COLUMN_ID,
@@ -88,9 +92,12 @@ static const char *executor_state(const struct status_executor *x)
         return !x->is_active ? "DEAD" : x->excluded ? "EXCLUDED" : "ALIVE";
 }
 
+/* Omits the port of a driver that listens nowhere. */
 static const char *executor_address(const struct status_executor *x)
 {
-        return *x->host_port ? x->host_port : x->host;
+        char none[16];
+        snprintf(none, sizeof(none), ":%d", BLOCK_MANAGER_NO_PORT);
+        return *x->host_port && !text_ends_with(x->host_port, none) ? x->host_port : x->host;
 }
 
 static struct page_key executor_key(const struct status_executor *x, size_t column)

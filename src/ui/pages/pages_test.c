@@ -119,7 +119,7 @@ static const struct page_row page_rows[] = {
          "",
          200,
          {"Active Executors (2)", "Dead Executors (1)", "Container killed by the node",
-          "http://127.0.0.1:1/log?x=1&amp;y=&lt;2&gt;"},
+          "http://127.0.0.1:1/log?x=1&amp;y=&lt;2&gt;", "<td>10.0.0.1<"},
          "javascript:"},
         {"threads", "/executors/threadDump", "executorId=1", 200, {"spark.ui.threadDumpsEnabled"}, NULL},
         {"driver", "/driver", "", 200, {"Memory for Tasks"}, NULL},
