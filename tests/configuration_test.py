@@ -224,6 +224,22 @@ def test_misspelled_key_is_warned_of_once(tmp_path, cluster):
     assert lines[0].endswith("WARN SparkConf: spark.executor.memmory is not a known key. Did you mean spark.executor.memory?")
 
 
+@pytest.mark.parametrize("words, invalid", [
+    (["master", "--host", "127.0.0.1"], "spark.deploy.maxDrivers 0"),
+    (["worker", "--host", "127.0.0.1", "spark://127.0.0.1:1"], "spark.worker.timeout soon"),
+    (["history-server"], "spark.history.ui.port nowhere"),
+    (["shuffle-service", "--host", "127.0.0.1", "--port", "0"], "spark.shuffle.service.db.enabled maybe")],
+    ids=["master", "worker", "history-server", "shuffle-service"])
+def test_daemons_warn_of_a_misspelled_key(tmp_path, words, invalid):
+    """The daemons read the file and end, because of its second line."""
+    (tmp_path / "daemon.conf").write_text(f"spark.deploy.recoveryMod NONE\n{invalid}\n")
+    done = subprocess.run([os.path.join(BIN, "firesteel"), *words[:1], "--properties-file", "daemon.conf", *words[1:]],
+                          cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert done.returncode == 1 and invalid.split()[0] in done.stderr, done.stderr
+    assert done.stderr.count("WARN SparkConf: spark.deploy.recoveryMod is not a known key. "
+                             "Did you mean spark.deploy.recoveryMode?") == 1, done.stderr
+
+
 def test_no_key_is_warned_of_by_default(tmp_path):
     done = submit(tmp_path, "--master", "local-cluster[1,1,1024]")
     assert done.returncode == 0 and "has no effect" not in done.stderr and "Did you mean" not in done.stderr, done.stderr

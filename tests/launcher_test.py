@@ -67,6 +67,13 @@ def test_a_jar_goes_to_java_and_its_status_is_ours(home):
         assert line in lines
 
 
+def test_a_misspelled_key_of_a_jar_is_warned_of_and_passed_on(home):
+    done = run(home, "spark-submit", "--class", "x.Y", "--conf", "spark.executor.memmory=2g", "app.jar")
+    assert done.returncode == 37 and "spark.executor.memmory=2g" in done.stdout.splitlines()
+    assert [line.partition(" WARN ")[2] for line in done.stderr.splitlines()] == [
+        "SparkConf: spark.executor.memmory is not a known key. Did you mean spark.executor.memory?"]
+
+
 @pytest.mark.parametrize("application", ["x.py", "x.R", "spark-internal", "pyspark-shell", "http://h/x"])
 def test_what_is_not_native_goes_to_java(home, application):
     done = run(home, "spark-submit", "--class", "x.Y", application)

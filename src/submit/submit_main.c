@@ -166,6 +166,7 @@ int runner_run(struct submit_arguments *a, int n, char *const *words, int *statu
         const char *kind = submit_main_foreign_kind(a->primary_resource);
         if (!kind)
                 return submit_main_run_native(a, status, error);
+        conf_warn_misspelled(&a->properties);
         _cleanup_free_ char *what = mem_printf("application %s is %s, which", a->application, kind);
         return runner_exec(what, n, words, status, error);
 }

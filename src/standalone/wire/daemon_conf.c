@@ -91,7 +91,11 @@ int daemon_conf_load(struct fst_conf *conf, const char *options_variable, const 
                 r = daemon_conf_read_file(conf, properties_file, error);
         else if (defaults && access(defaults, F_OK) == 0)
                 r = daemon_conf_read_file(conf, defaults, error);
-        return r ? r : log4j2_configure(conf, folder, error);
+        if (r == 0)
+                r = log4j2_configure(conf, folder, error);
+        if (r == 0)
+                conf_warn_misspelled(&conf->set);
+        return r;
 }
 
 const char *daemon_variable(const char *name)

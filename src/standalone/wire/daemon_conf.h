@@ -35,7 +35,8 @@ int daemon_environment(struct fst_error *error);
 
 /* Reads the configuration into @conf, where keys already set stay, and sets up the log (log4j2.properties,
  * spark.log.level). @options_variable is "SPARK_WORKER_OPTS"; @properties_file NULL: spark-defaults.conf if it
- * exists. Skips options for a JVM ("-Xmx1g"). Negative with @error, which names the file or variable.
+ * exists. Skips options for a JVM ("-Xmx1g"). Warns of keys that are probably misspelled. Negative with @error, which
+ * names the file or variable.
  */
 int daemon_conf_load(struct fst_conf *conf, const char *options_variable, const char *properties_file,
                      struct fst_error *error);
