@@ -90,18 +90,6 @@ void hadoop_credentials_add_secret(struct hadoop_credentials *c, const char *ali
         credentials_put_secret(c, secret);
 }
 
-void hadoop_credentials_remove(struct hadoop_credentials *c, const char *kind)
-{
-        size_t left = 0;
-        for (size_t i = 0; i < c->tokens.len; i++) {
-                if (strcmp(c->tokens.data[i].kind, kind) == 0)
-                        hadoop_token_deinit(&c->tokens.data[i]);
-                else
-                        c->tokens.data[left++] = c->tokens.data[i];
-        }
-        c->tokens.len = left;
-}
-
 const struct hadoop_token *hadoop_credentials_find(const struct hadoop_credentials *c, const char *kind,
                                                    const char *service)
 {

@@ -24,7 +24,6 @@
 
 /* Call ids of frames that are not calls. */
 #define RPC_CALL_CONTEXT (-3)
-#define RPC_CALL_PING (-4)
 #define RPC_CALL_SASL (-33)
 #define RPC_RETRY_NONE (-1)
 
@@ -229,15 +228,6 @@ void hadoop_rpc_session_call(struct hadoop_rpc_session *s, int32_t call_id, int3
                 session_send_frames(s, frame.data, frame.len);
         else if (s->phase == SESSION_AUTHENTICATING)
                 buf_append(&s->waiting, frame.data, frame.len);
-}
-
-void hadoop_rpc_session_ping(struct hadoop_rpc_session *s)
-{
-        _cleanup_(buf_deinit) struct buf frame = BUF_INIT;
-        if (s->phase != SESSION_READY)
-                return;
-        session_append_frame(s, &frame, RPC_CALL_PING, RPC_RETRY_NONE, NULL, NULL);
-        session_send_frames(s, frame.data, frame.len);
 }
 
 /* --------------------------------------------------------------------------------------------------- authentication */

@@ -84,9 +84,6 @@ void hadoop_rpc_session_set_host(struct hadoop_rpc_session *s, const char *host)
 void hadoop_rpc_session_call(struct hadoop_rpc_session *s, int32_t call_id, int32_t retry, const char *method,
                              const ProtobufCMessage *request);
 
-/* Keeps an idle connection open. The server does not answer. */
-void hadoop_rpc_session_ping(struct hadoop_rpc_session *s);
-
 /* Bytes that came from the server. */
 void hadoop_rpc_session_input(struct hadoop_rpc_session *s, const void *data, size_t len);
 

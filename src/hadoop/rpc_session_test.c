@@ -168,11 +168,6 @@ static void simple_session_sends_hello_context_and_call(void **state)
         assert_int_equal(h->retry_count, 2);
         assert_memory_equal(body.data, "\x22\x0a\x06method\x12\x16" PROTOCOL "\x18\x01\x03\x0a\x01x", body.len);
         firesteel__hadoop__rpc_request_header__free_unpacked(h, NULL);
-        hadoop_rpc_session_ping(s);
-        h = client_frame(s, &body);
-        assert_int_equal(h->call_id, -4);
-        assert_int_equal(body.len, 0);
-        firesteel__hadoop__rpc_request_header__free_unpacked(h, NULL);
         buf_deinit(&body);
         hadoop_rpc_session_free(s);
 }

@@ -12,13 +12,13 @@
 
 enum { T0 = 1000000 };
 
-struct test_stage {
+struct compared_stage {
         const char *name;
         int ms[2]; /* of its two tasks; 0: none */
         int64_t bytes, spilled;
 };
 
-static void run_stage(struct status *s, int id, const struct test_stage *c)
+static void run_stage(struct status *s, int id, const struct compared_stage *c)
 {
         static const struct executor_ref ref = {.id = "0", .host = "h0"};
         struct stage_info info = {.id = id, .name = c->name, .tasks = 1 + (c->ms[1] > 0), .submission_ms = T0};
@@ -43,7 +43,7 @@ static void run_stage(struct status *s, int id, const struct test_stage *c)
         status_on_stage_completed(s, &(struct stage_completed){.stage = info});
 }
 
-static void summarize(struct run_summary *run, const char *id, const struct test_stage *stages, int n)
+static void summarize(struct run_summary *run, const char *id, const struct compared_stage *stages, int n)
 {
         struct status *s = status_new(NULL);
         status_on_application_start(s, &(struct application_start){.name = "test", .id = id, .ms = T0, .user = "me"});
@@ -56,12 +56,12 @@ static void summarize(struct run_summary *run, const char *id, const struct test
 
 static void pairs_stages_by_name_and_names_the_reason(void **state)
 {
-        static const struct test_stage first[] = {
+        static const struct compared_stage first[] = {
                 {"same", {1000, 1000}, 0, 0}, {"uneven", {1000, 1000}, 0, 0}, {"bigger", {1000, 1000}, 1024, 0},
                 {"twice", {500, 500}, 0, 0},  {"twice", {700, 700}, 0, 0},    {"spills", {1000, 1000}, 1024, 0},
                 {"gone", {10, 10}, 0, 0},     {"faster", {5000, 5000}, 0, 0},
         };
-        static const struct test_stage second[] = {
+        static const struct compared_stage second[] = {
                 {"bigger", {2000, 2000}, 2048, 0}, {"same", {1000, 1000}, 0, 0},   {"uneven", {1000, 9000}, 0, 0},
                 {"twice", {500, 500}, 0, 0},       {"twice", {700, 700}, 0, 0},    {"spills", {1500, 1500}, 1024, 512},
                 {"new", {20, 20}, 0, 0},           {"faster", {1000, 1000}, 0, 0},

@@ -22,7 +22,7 @@ struct test_task {
 };
 
 /* A stage that was submitted at T0 and ended at T0 + @wall. */
-struct test_stage {
+struct diagnosed_stage {
         const char *label;
         int wall, tasks, cores; /* cores of each of two executors */
         struct test_task list[MAX_TASKS];
@@ -67,7 +67,7 @@ static struct stage_info stage_info(int id, int tasks, int from, int to)
                                    .completion_ms = to ? T0 + to : 0};
 }
 
-static struct status *with_stage(const struct test_stage *c)
+static struct status *with_stage(const struct diagnosed_stage *c)
 {
         struct status *s = status_new(NULL);
         struct stage_info info = stage_info(1, c->tasks, 0, 0);
@@ -91,7 +91,7 @@ static struct status *with_stage(const struct test_stage *c)
                 from, ms, 1, TASK_SUCCEEDED, BUSY(ms)                                                                  \
         }
 
-static const struct test_stage stages[] = {
+static const struct diagnosed_stage stages[] = {
         {"balanced tasks compute",
          2000,
          4,
@@ -263,7 +263,7 @@ static const struct test_stage stages[] = {
 static void names_the_limit_of_a_stage(void **state)
 {
         for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
-                const struct test_stage *c = &stages[i];
+                const struct diagnosed_stage *c = &stages[i];
                 struct status *s = with_stage(c);
                 struct stage_diagnosis d;
                 struct buf line = BUF_INIT;

@@ -27,7 +27,7 @@ struct snapshot_head {
 
 static const char snapshot_magic[8] = "FSstatus";
 
-struct snapshot {
+struct snapshot_stream {
         struct buf *out;      /* writing; NULL: reading */
         const char *at, *end; /* reading */
         bool is_bad;
@@ -46,7 +46,7 @@ static uint64_t snapshot_sizes(void)
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-static void snapshot_bytes(struct snapshot *p, void *value, size_t size)
+static void snapshot_bytes(struct snapshot_stream *p, void *value, size_t size)
 {
         if (!size)
                 return;
@@ -66,7 +66,7 @@ static void snapshot_bytes(struct snapshot *p, void *value, size_t size)
 #define VALUE(p, lvalue) snapshot_bytes((p), (void *)&(lvalue), sizeof(lvalue))
 
 /* The length of a list, of which each element takes at least @least bytes. */
-static size_t snapshot_length(struct snapshot *p, size_t length, size_t least)
+static size_t snapshot_length(struct snapshot_stream *p, size_t length, size_t least)
 {
         uint64_t n = length;
         VALUE(p, n);
@@ -89,7 +89,7 @@ static size_t snapshot_length(struct snapshot *p, size_t length, size_t least)
         } while (0)
 
 /* Reads a text that stays in the data. Returns false for no text. */
-static bool snapshot_read_text(struct snapshot *p, const char **text, uint32_t *length)
+static bool snapshot_read_text(struct snapshot_stream *p, const char **text, uint32_t *length)
 {
         VALUE(p, *length);
         if (*length == SNAPSHOT_NO_TEXT || p->is_bad)
@@ -104,7 +104,7 @@ static bool snapshot_read_text(struct snapshot *p, const char **text, uint32_t *
         return true;
 }
 
-static void snapshot_write_text(struct snapshot *p, const char *text)
+static void snapshot_write_text(struct snapshot_stream *p, const char *text)
 {
         uint32_t length = text ? (uint32_t)strlen(text) : SNAPSHOT_NO_TEXT;
         VALUE(p, length);
@@ -112,7 +112,7 @@ static void snapshot_write_text(struct snapshot *p, const char *text)
                 buf_append(p->out, text, length);
 }
 
-static char *snapshot_copy_text(struct snapshot *p)
+static char *snapshot_copy_text(struct snapshot_stream *p)
 {
         const char *text = NULL;
         uint32_t length = 0;
@@ -120,7 +120,7 @@ static char *snapshot_copy_text(struct snapshot *p)
 }
 
 /* A text of its own memory. */
-static void snapshot_owned(struct snapshot *p, const char **text)
+static void snapshot_owned(struct snapshot_stream *p, const char **text)
 {
         if (p->out)
                 snapshot_write_text(p, *text);
@@ -129,7 +129,7 @@ static void snapshot_owned(struct snapshot *p, const char **text)
 }
 
 /* A text that many share. One that may not be NULL becomes "" in damaged data. */
-static void snapshot_shared(struct snapshot *p, const char **text)
+static void snapshot_shared(struct snapshot_stream *p, const char **text)
 {
         if (p->out) {
                 snapshot_write_text(p, *text);
@@ -139,7 +139,7 @@ static void snapshot_shared(struct snapshot *p, const char **text)
         *text = status_text(p->status, p->is_bad && !copy ? "" : copy);
 }
 
-static void snapshot_in_arena(struct snapshot *p, struct arena *arena, const char **text)
+static void snapshot_in_arena(struct snapshot_stream *p, struct arena *arena, const char **text)
 {
         const char *from = NULL;
         uint32_t length = 0;
@@ -149,7 +149,7 @@ static void snapshot_in_arena(struct snapshot *p, struct arena *arena, const cha
                 *text = snapshot_read_text(p, &from, &length) ? arena_copy(arena, from, length) : NULL;
 }
 
-static void snapshot_map(struct snapshot *p, struct strmap *map)
+static void snapshot_map(struct snapshot_stream *p, struct strmap *map)
 {
         if (p->out) {
                 uint64_t n = map->count;
@@ -168,7 +168,7 @@ static void snapshot_map(struct snapshot *p, struct strmap *map)
         }
 }
 
-static void snapshot_indices(struct snapshot *p, struct status_indices *set)
+static void snapshot_indices(struct snapshot_stream *p, struct status_indices *set)
 {
         size_t n = snapshot_length(p, set->n_words, sizeof(uint64_t));
         VALUE(p, set->n);
@@ -179,7 +179,7 @@ static void snapshot_indices(struct snapshot *p, struct status_indices *set)
         snapshot_bytes(p, set->bits, n * sizeof(uint64_t));
 }
 
-static void snapshot_killed(struct snapshot *p, status_killed_list *list)
+static void snapshot_killed(struct snapshot_stream *p, status_killed_list *list)
 {
         LIST(p, list, sizeof(int64_t) + sizeof(uint32_t));
         for (size_t i = 0; i < list->len; i++) {
@@ -191,7 +191,7 @@ static void snapshot_killed(struct snapshot *p, status_killed_list *list)
 /* ------------------------------------------------------------------------------------------------- tasks */
 
 /* Rows of open chunks are stored like those of packed ones: a restored chunk is packed, as no task runs any more. */
-static void snapshot_put_open_columns(struct snapshot *p, struct task_chunk *c)
+static void snapshot_put_open_columns(struct snapshot_stream *p, struct task_chunk *c)
 {
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
                 bool is_there = c->open[i] != NULL;
@@ -203,7 +203,7 @@ static void snapshot_put_open_columns(struct snapshot *p, struct task_chunk *c)
         }
 }
 
-static void snapshot_packed_columns(struct snapshot *p, struct task_chunk *c)
+static void snapshot_packed_columns(struct snapshot_stream *p, struct task_chunk *c)
 {
         size_t bytes = 0, stored = 0; /* with the gaps between columns, and without */
         VALUE(p, c->base);
@@ -235,7 +235,7 @@ static void snapshot_packed_columns(struct snapshot *p, struct task_chunk *c)
                 snapshot_bytes(p, c->packed + c->place[i], (size_t)c->width[i] * c->n);
 }
 
-static void snapshot_chunk(struct snapshot *p, struct task_chunk *c)
+static void snapshot_chunk(struct snapshot_stream *p, struct task_chunk *c)
 {
         bool has_removed = c->removed != NULL;
         VALUE(p, c->n);
@@ -265,7 +265,7 @@ static void snapshot_chunk(struct snapshot *p, struct task_chunk *c)
                 p->is_bad = true;
 }
 
-static void snapshot_columns(struct snapshot *p, struct task_columns *t)
+static void snapshot_columns(struct snapshot_stream *p, struct task_columns *t)
 {
         size_t n = snapshot_length(p, t->n_chunks, sizeof(int64_t));
         VALUE(p, t->n_rows);
@@ -288,7 +288,7 @@ static void snapshot_columns(struct snapshot *p, struct task_columns *t)
 
 /* ------------------------------------------------------------------------------------------------- jobs and stages */
 
-static void snapshot_job(struct snapshot *p, struct status_job *job)
+static void snapshot_job(struct snapshot_stream *p, struct status_job *job)
 {
         VALUE(p, job->id);
         VALUE(p, job->state);
@@ -326,7 +326,7 @@ static void snapshot_job(struct snapshot *p, struct status_job *job)
 }
 
 /* The scopes around an RDD, from the inner one. */
-static void snapshot_scopes(struct snapshot *p, const struct rdd_scope **scope)
+static void snapshot_scopes(struct snapshot_stream *p, const struct rdd_scope **scope)
 {
         bool is_there;
         do {
@@ -346,7 +346,7 @@ static void snapshot_scopes(struct snapshot *p, const struct rdd_scope **scope)
         } while (is_there);
 }
 
-static void snapshot_stage_rdd(struct snapshot *p, struct status_rdd_info *rdd)
+static void snapshot_stage_rdd(struct snapshot_stream *p, struct status_rdd_info *rdd)
 {
         VALUE(p, rdd->id);
         size_t n = snapshot_length(p, (size_t)rdd->n_parents, sizeof(int));
@@ -368,7 +368,7 @@ static void snapshot_stage_rdd(struct snapshot *p, struct status_rdd_info *rdd)
                 p->is_bad = true;
 }
 
-static void snapshot_accumulable(struct snapshot *p, struct status_stage *stage, struct accumulable *a)
+static void snapshot_accumulable(struct snapshot_stream *p, struct status_stage *stage, struct accumulable *a)
 {
         VALUE(p, a->id);
         snapshot_shared(p, &a->name);
@@ -376,7 +376,8 @@ static void snapshot_accumulable(struct snapshot *p, struct status_stage *stage,
         snapshot_in_arena(p, &stage->texts, &a->value);
 }
 
-static void snapshot_stage_executor(struct snapshot *p, struct status_stage *stage, struct status_executor_stage *x)
+static void snapshot_stage_executor(struct snapshot_stream *p, struct status_stage *stage,
+                                    struct status_executor_stage *x)
 {
         bool has_peaks = x->peaks != NULL;
         VALUE(p, x->executor);
@@ -405,7 +406,7 @@ static void snapshot_stage_executor(struct snapshot *p, struct status_stage *sta
                 p->is_bad = true;
 }
 
-static void snapshot_note(struct snapshot *p, struct status_stage *stage, struct status_task_note *note)
+static void snapshot_note(struct snapshot_stream *p, struct status_stage *stage, struct status_task_note *note)
 {
         VALUE(p, note->row);
         snapshot_in_arena(p, &stage->texts, &note->error);
@@ -421,7 +422,7 @@ static void snapshot_note(struct snapshot *p, struct status_stage *stage, struct
 }
 
 /* The jobs of a stage, as their places among all jobs. */
-static void snapshot_stage_jobs(struct snapshot *p, struct status_stage *stage)
+static void snapshot_stage_jobs(struct snapshot_stream *p, struct status_stage *stage)
 {
         const struct status *s = p->status;
         LIST(p, &stage->jobs, 2 * sizeof(uint64_t));
@@ -443,7 +444,7 @@ static void snapshot_stage_jobs(struct snapshot *p, struct status_stage *stage)
         }
 }
 
-static void snapshot_stage_counts(struct snapshot *p, struct status_stage *stage)
+static void snapshot_stage_counts(struct snapshot_stream *p, struct status_stage *stage)
 {
         VALUE(p, stage->tasks);
         VALUE(p, stage->active_tasks);
@@ -469,7 +470,7 @@ static void snapshot_stage_counts(struct snapshot *p, struct status_stage *stage
         VALUE(p, stage->lost_ends);
 }
 
-static void snapshot_stage(struct snapshot *p, struct status_stage *stage)
+static void snapshot_stage(struct snapshot_stream *p, struct status_stage *stage)
 {
         VALUE(p, stage->id);
         VALUE(p, stage->attempt);
@@ -502,7 +503,7 @@ static void snapshot_stage(struct snapshot *p, struct status_stage *stage)
 
 /* ------------------------------------------------------------------------------------------------- executors, RDDs */
 
-static void snapshot_executor(struct snapshot *p, struct status_executor *x)
+static void snapshot_executor(struct snapshot_stream *p, struct status_executor *x)
 {
         VALUE(p, x->number);
         snapshot_shared(p, &x->id);
@@ -545,7 +546,7 @@ static void snapshot_executor(struct snapshot *p, struct status_executor *x)
         snapshot_map(p, &x->resources);
 }
 
-static void snapshot_partition(struct snapshot *p, struct status_partition *part)
+static void snapshot_partition(struct snapshot_stream *p, struct status_partition *part)
 {
         VALUE(p, part->index);
         snapshot_shared(p, &part->block);
@@ -558,7 +559,7 @@ static void snapshot_partition(struct snapshot *p, struct status_partition *part
                 p->is_bad = p->is_bad || part->executors.data[i] >= p->status->executor_names.len;
 }
 
-static void snapshot_rdd(struct snapshot *p, struct status_rdd *rdd)
+static void snapshot_rdd(struct snapshot_stream *p, struct status_rdd *rdd)
 {
         VALUE(p, rdd->id);
         snapshot_shared(p, &rdd->name);
@@ -583,7 +584,7 @@ static void snapshot_rdd(struct snapshot *p, struct status_rdd *rdd)
 
 /* ------------------------------------------------------------------------------------------------- application */
 
-static void snapshot_application(struct snapshot *p, struct status_application *a)
+static void snapshot_application(struct snapshot_stream *p, struct status_application *a)
 {
         snapshot_shared(p, &a->id);
         snapshot_shared(p, &a->name);
@@ -604,7 +605,7 @@ static void snapshot_application(struct snapshot *p, struct status_application *
         VALUE(p, a->has_environment);
 }
 
-static void snapshot_profile(struct snapshot *p, struct status_profile *profile)
+static void snapshot_profile(struct snapshot_stream *p, struct status_profile *profile)
 {
         VALUE(p, profile->id);
         VALUE(p, profile->task_cpus);
@@ -620,7 +621,7 @@ static void snapshot_profile(struct snapshot *p, struct status_profile *profile)
 }
 
 /* The active stages of a pool, as places among all stages. */
-static void snapshot_pool(struct snapshot *p, struct status_pool *pool)
+static void snapshot_pool(struct snapshot_stream *p, struct status_pool *pool)
 {
         const struct status *s = p->status;
         snapshot_shared(p, &pool->name);
@@ -639,7 +640,7 @@ static void snapshot_pool(struct snapshot *p, struct status_pool *pool)
         }
 }
 
-static void snapshot_process(struct snapshot *p, struct status_process *process)
+static void snapshot_process(struct snapshot_stream *p, struct status_process *process)
 {
         snapshot_shared(p, &process->id);
         snapshot_shared(p, &process->host_port);
@@ -659,7 +660,7 @@ static void snapshot_process(struct snapshot *p, struct status_process *process)
                 }                                                                                                      \
         } while (0)
 
-static void snapshot_status(struct snapshot *p)
+static void snapshot_status(struct snapshot_stream *p)
 {
         struct status *s = p->status;
         VALUE(p, s->options.retained_jobs);
@@ -693,7 +694,7 @@ void status_snapshot_put(const struct status *s, struct buf *out)
 {
         size_t begin = out->len;
         struct snapshot_head head = {.version = SNAPSHOT_VERSION, .columns = TASK_COLUMNS, .sizes = snapshot_sizes()};
-        struct snapshot p = {.out = out, .status = (struct status *)s}; /* writing changes nothing */
+        struct snapshot_stream p = {.out = out, .status = (struct status *)s}; /* writing changes nothing */
         memcpy(head.magic, snapshot_magic, sizeof(head.magic));
         buf_append(out, &head, sizeof(head));
         snapshot_status(&p);
@@ -713,7 +714,7 @@ struct status *status_snapshot_get(const void *data, size_t size)
             head.columns != TASK_COLUMNS || head.sizes != snapshot_sizes() || head.length != size - sizeof(head) ||
             head.checksum != XXH3_64bits(body, head.length))
                 return NULL;
-        struct snapshot p = {.at = body, .end = body + head.length, .status = status_new(NULL)};
+        struct snapshot_stream p = {.at = body, .end = body + head.length, .status = status_new(NULL)};
         snapshot_status(&p);
         if (!p.is_bad && p.at == p.end)
                 return p.status;

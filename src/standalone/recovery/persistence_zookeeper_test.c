@@ -404,15 +404,15 @@ static struct {
         VEC(struct write) ids[IDS];
         int number;
         struct master_like *leader; /* the last one elected */
-        struct snapshot *snapshots;
+        struct model_snapshot *snapshots;
         int elections, commits;
 } model;
 
 /* The state that a commit makes durable. */
-struct snapshot {
+struct model_snapshot {
         struct master_like *m;
         int number;
-        struct snapshot *next;
+        struct model_snapshot *next;
 };
 
 static void written(int id, bool removed)
@@ -444,7 +444,7 @@ static void check_recovered(struct master_like *m)
 
 static void committed(void *context)
 {
-        const struct snapshot *s = context;
+        const struct model_snapshot *s = context;
         if (s->m != model.leader) /* a late call; the next leader has found its changes */
                 return;
         model.commits++;
@@ -476,8 +476,8 @@ static void work(struct master_like *m)
                 else
                         store(m, MASTER_RECORD_APP, name, value);
         }
-        struct snapshot *s = new0(struct snapshot);
-        *s = (struct snapshot){.m = m, .number = model.number, .next = model.snapshots};
+        struct model_snapshot *s = new0(struct model_snapshot);
+        *s = (struct model_snapshot){.m = m, .number = model.number, .next = model.snapshots};
         model.snapshots = s;
         if (persistence_commit(m->p, committed, s))
                 committed(s);
@@ -623,7 +623,7 @@ static void whatever_is_lost_what_was_committed_is_not(void **state)
                 while (!members[0].known)
                         live(&members[0]);
                 leave(&members[0]);
-                for (struct snapshot *s = model.snapshots, *next; s; s = next) {
+                for (struct model_snapshot *s = model.snapshots, *next; s; s = next) {
                         next = s->next;
                         free(s);
                 }

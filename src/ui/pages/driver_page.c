@@ -31,7 +31,7 @@ static const char *driver_name_in(const struct metric_sample *m, const char *sou
         return text_starts_with(at, source) ? at + strlen(source) : NULL;
 }
 
-static void driver_put_double(struct page *p, double value, const char *unit)
+static void driver_put_double(struct ui_page *p, double value, const char *unit)
 {
         char text[48];
         snprintf(text, sizeof(text), value >= 100 || value == (double)(int64_t)value ? "%.0f%s" : "%.2f%s", value,
@@ -40,7 +40,7 @@ static void driver_put_double(struct page *p, double value, const char *unit)
 }
 
 /* The rest of a metric's row: its value, its rate, its distribution. */
-static void driver_put_metric(struct page *p, const struct metric_sample *m)
+static void driver_put_metric(struct ui_page *p, const struct metric_sample *m)
 {
         bool rated = m->kind == METRIC_METER || m->kind == METRIC_TIMER;
         bool spread = m->kind == METRIC_HISTOGRAM || m->kind == METRIC_TIMER;
@@ -63,7 +63,8 @@ static void driver_put_metric(struct page *p, const struct metric_sample *m)
         buf_puts(p->b, "\n");
 }
 
-static void driver_put_section(struct page *p, const struct driver_section *section, const struct metrics_snapshot *all)
+static void driver_put_section(struct ui_page *p, const struct driver_section *section,
+                               const struct metrics_snapshot *all)
 {
         size_t n = 0;
         for (size_t i = 0; i < all->samples.len; i++)
@@ -83,7 +84,7 @@ static void driver_put_section(struct page *p, const struct driver_section *sect
         html_put(p->b, "<p class=\"nothing\">%s</p>\n", section->text);
 }
 
-void page_serve_driver(struct page *p)
+void page_serve_driver(struct ui_page *p)
 {
         const struct status_totals *t = &p->s->totals;
         struct metrics_snapshot all = METRICS_SNAPSHOT_INIT;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 /* @redactor NULL: shows the values as they are. */
-static void environment_put_map(struct page *p, const char *id, const char *heading, const char *columns,
+static void environment_put_map(struct ui_page *p, const char *id, const char *heading, const char *columns,
                                 const struct strmap *map, const struct redactor *redactor)
 {
         enum { MAX_ROWS = 1000 };
@@ -21,7 +21,7 @@ static void environment_put_map(struct page *p, const char *id, const char *head
         html_table_end(p->b, n);
 }
 
-static void environment_put_profiles(struct page *p)
+static void environment_put_profiles(struct ui_page *p)
 {
         html_table_begin(p->b, "profiles", "Resource Profiles", "#Resource Profile Id|Executors|Tasks",
                          p->s->profiles.len, "None.");
@@ -45,7 +45,7 @@ static void environment_put_profiles(struct page *p)
         html_table_end(p->b, p->s->profiles.len);
 }
 
-void page_serve_environment(struct page *p)
+void page_serve_environment(struct ui_page *p)
 {
         const struct status_application *a = &p->s->application;
         const struct redactor *redactor = p->view->redactor;

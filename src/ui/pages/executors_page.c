@@ -109,7 +109,7 @@ static struct page_key executor_key(const struct status_executor *x, size_t colu
                                  .row = x};
 }
 
-static void executor_put_links(struct page *p, const struct status_executor *x)
+static void executor_put_links(struct ui_page *p, const struct status_executor *x)
 {
         buf_puts(p->b, "<td>");
         page_put_logs(p, &x->logs);
@@ -117,7 +117,7 @@ static void executor_put_links(struct page *p, const struct status_executor *x)
                 html_put(p->b, "<a href=\"%s/executors/threadDump/?executorId=%q\">threads</a>", p->q->base, x->id);
 }
 
-static void executor_put_row(struct page *p, const struct status_executor *x)
+static void executor_put_row(struct ui_page *p, const struct status_executor *x)
 {
         html_put(p->b, "<tr><td>%s<td>%s<td>", x->id, executor_address(x));
         html_state(p->b, executor_state(x));
@@ -142,7 +142,7 @@ static void executor_put_row(struct page *p, const struct status_executor *x)
         buf_puts(p->b, "\n");
 }
 
-static bool executors_put_table(struct page *p, bool active, const char *tag, const char *heading)
+static bool executors_put_table(struct ui_page *p, bool active, const char *tag, const char *heading)
 {
         struct page_table t;
         size_t n = 0, at = 0;
@@ -171,7 +171,7 @@ static bool executors_put_table(struct page *p, bool active, const char *tag, co
 }
 
 /* The sums of the active, the dead and all executors. */
-static void executors_put_summary(struct page *p)
+static void executors_put_summary(struct ui_page *p)
 {
         static const char *const names[] = {"Active", "Dead", "Total"};
         html_table_begin(p->b, "summary", "Summary",
@@ -204,7 +204,7 @@ static void executors_put_summary(struct page *p)
         html_table_end(p->b, ARRAY_SIZE(names));
 }
 
-void page_serve_executors(struct page *p)
+void page_serve_executors(struct ui_page *p)
 {
         page_begin(p, TAB_EXECUTORS, "Executors");
         executors_put_summary(p);
@@ -225,7 +225,7 @@ void page_serve_executors(struct page *p)
 
 /* ------------------------------------------------------------------------------------------------------ threads */
 
-void page_serve_threads(struct page *p)
+void page_serve_threads(struct ui_page *p)
 {
         const char *id = form_get(p->q->query, "executorId");
         size_t n = 0;

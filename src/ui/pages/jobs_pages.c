@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static int64_t job_duration(const struct page *p, const struct status_job *job)
+static int64_t job_duration(const struct ui_page *p, const struct status_job *job)
 {
         if (job->submission_ms <= 0)
                 return -1;
@@ -23,7 +23,7 @@ static const char *job_text(const struct status_job *job)
 
 enum { JOB_ID, JOB_DESCRIPTION, JOB_SUBMITTED, JOB_DURATION, JOB_STAGES, JOB_TASKS, JOB_COLUMNS };
 
-static struct page_key job_key(const struct page *p, const struct status_job *job, size_t column)
+static struct page_key job_key(const struct ui_page *p, const struct status_job *job, size_t column)
 {
         struct page_key key = {.number = job->id, .row = job};
         switch (column) {
@@ -42,7 +42,7 @@ static struct page_key job_key(const struct page *p, const struct status_job *jo
         return key;
 }
 
-static void job_put_row(struct page *p, const struct status_job *job)
+static void job_put_row(struct ui_page *p, const struct status_job *job)
 {
         html_put(p->b, "<tr><td class=n>%d", job->id);
         if (job->group)
@@ -71,7 +71,7 @@ static void job_put_row(struct page *p, const struct status_job *job)
         buf_puts(p->b, "\n");
 }
 
-static bool jobs_put_table(struct page *p, enum status_job_state state, const char *tag, const char *heading)
+static bool jobs_put_table(struct ui_page *p, enum status_job_state state, const char *tag, const char *heading)
 {
         struct page_column columns[JOB_COLUMNS] = {{"Job Id", true},
                                                    {"Description"},
@@ -107,7 +107,7 @@ static bool jobs_put_table(struct page *p, enum status_job_state state, const ch
         return true;
 }
 
-static void jobs_put_timeline(struct page *p)
+static void jobs_put_timeline(struct ui_page *p)
 {
         enum { MAX_JOBS = 100, MAX_EXECUTORS = 30 };
         page_spans spans = {0};
@@ -149,7 +149,7 @@ static void jobs_put_timeline(struct page *p)
         page_end_section(p);
 }
 
-void page_serve_jobs(struct page *p)
+void page_serve_jobs(struct ui_page *p)
 {
         const struct status_application *a = &p->s->application;
         const struct status_totals *t = &p->s->totals;
@@ -181,7 +181,7 @@ void page_serve_jobs(struct page *p)
 
 /* ------------------------------------------------------------------------------------------------------- job */
 
-static void job_put_facts(struct page *p, const struct status_job *job)
+static void job_put_facts(struct ui_page *p, const struct status_job *job)
 {
         buf_puts(p->b, "<dl class=\"facts\">\n<dt>Status</dt><dd>");
         html_state(p->b, page_job_state(job->state));
@@ -211,7 +211,7 @@ static void job_put_facts(struct page *p, const struct status_job *job)
 }
 
 /* Where the wall-clock time went. */
-static void job_put_diagnosis(struct page *p, const struct status_job *job)
+static void job_put_diagnosis(struct ui_page *p, const struct status_job *job)
 {
         enum { MAX_ROWS = 1000000 };
         struct job_diagnosis d;
@@ -230,7 +230,7 @@ static void job_put_diagnosis(struct page *p, const struct status_job *job)
                  d.shared ? ". Other jobs ran at the same time and may have used the idle cores.</p>\n" : ".</p>\n");
 }
 
-static void job_put_stage_timeline(struct page *p, struct status_stage *const *stages, size_t n, int64_t from)
+static void job_put_stage_timeline(struct ui_page *p, struct status_stage *const *stages, size_t n, int64_t from)
 {
         page_spans spans = {0};
         int64_t to = from;
@@ -255,7 +255,7 @@ static void job_put_stage_timeline(struct page *p, struct status_stage *const *s
         page_end_section(p);
 }
 
-void page_serve_job(struct page *p)
+void page_serve_job(struct ui_page *p)
 {
         VEC(struct status_stage *) all = {0};
         int id;

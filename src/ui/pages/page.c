@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- frame */
 
-static void page_put_tabs(struct page *p, enum page_tab current)
+static void page_put_tabs(struct ui_page *p, enum page_tab current)
 {
         static const struct {
                 const char *name, *path;
@@ -31,7 +31,7 @@ static void page_put_tabs(struct page *p, enum page_tab current)
 }
 
 /* Events were lost: the numbers of the page are corrected. */
-static void page_put_notice(struct page *p)
+static void page_put_notice(struct ui_page *p)
 {
         const struct status_totals *t = &p->s->totals;
         if (!t->lost_ends && !t->unknown_ends)
@@ -43,7 +43,7 @@ static void page_put_notice(struct page *p)
                  t->lost_ends, t->unknown_ends);
 }
 
-void page_begin(struct page *p, enum page_tab tab, const char *format, ...)
+void page_begin(struct ui_page *p, enum page_tab tab, const char *format, ...)
 {
         const struct status_application *a = &p->s->application;
         va_list args;
@@ -67,7 +67,7 @@ void page_begin(struct page *p, enum page_tab tab, const char *format, ...)
         page_put_notice(p);
 }
 
-void page_end(struct page *p)
+void page_end(struct ui_page *p)
 {
         if (p->kill_action)
                 html_put(p->b,
@@ -79,7 +79,7 @@ void page_end(struct page *p)
         p->a->type = "text/html;charset=utf-8";
 }
 
-void page_fail(struct page *p, int status, const char *format, ...)
+void page_fail(struct ui_page *p, int status, const char *format, ...)
 {
         struct buf text = BUF_INIT;
         va_list args;
@@ -99,7 +99,7 @@ void page_fail(struct page *p, int status, const char *format, ...)
         buf_deinit(&text);
 }
 
-bool page_get_id(struct page *p, const char *name, int *id)
+bool page_get_id(struct ui_page *p, const char *name, int *id)
 {
         int64_t value;
         int r = form_get_int(p->q->query, name, &value);
@@ -111,7 +111,7 @@ bool page_get_id(struct page *p, const char *name, int *id)
         return false;
 }
 
-void page_begin_section(struct page *p, const char *id, const char *heading, bool open)
+void page_begin_section(struct ui_page *p, const char *id, const char *heading, bool open)
 {
         html_put(p->b,
                  open ? "<details open id=\"%s\"><summary><h2>%s</h2></summary>\n"
@@ -119,19 +119,19 @@ void page_begin_section(struct page *p, const char *id, const char *heading, boo
                  id, heading);
 }
 
-void page_end_section(struct page *p)
+void page_end_section(struct ui_page *p)
 {
         buf_puts(p->b, "</details>\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------ values */
 
-void page_put_bytes(struct page *p, int64_t bytes)
+void page_put_bytes(struct ui_page *p, int64_t bytes)
 {
         units_put_bytes(p->b, bytes);
 }
 
-void page_put_bytes_records(struct page *p, int64_t bytes, int64_t records)
+void page_put_bytes_records(struct ui_page *p, int64_t bytes, int64_t records)
 {
         if (!bytes && !records)
                 return;
@@ -140,38 +140,38 @@ void page_put_bytes_records(struct page *p, int64_t bytes, int64_t records)
                 html_put(p->b, " / %D", records);
 }
 
-void page_put_number_td(struct page *p)
+void page_put_number_td(struct ui_page *p)
 {
         buf_puts(p->b, p->right ? "<td>" : "<td class=n>");
 }
 
-void page_put_bytes_cell(struct page *p, int64_t bytes)
+void page_put_bytes_cell(struct ui_page *p, int64_t bytes)
 {
         page_put_number_td(p);
         if (bytes)
                 units_put_bytes(p->b, bytes);
 }
 
-void page_put_duration_cell(struct page *p, int64_t ms)
+void page_put_duration_cell(struct ui_page *p, int64_t ms)
 {
         page_put_number_td(p);
         html_put(p->b, ms < 0 ? "-" : "%u", ms);
 }
 
-void page_put_number_cell(struct page *p, int64_t number)
+void page_put_number_cell(struct ui_page *p, int64_t number)
 {
         page_put_number_td(p);
         html_put(p->b, "%D", number);
 }
 
-static void page_put_width(struct page *p, const char *class, int64_t part, int64_t whole)
+static void page_put_width(struct ui_page *p, const char *class, int64_t part, int64_t whole)
 {
         if (part > 0 && whole > 0)
                 buf_printf(p->b, "<i class=\"%s\" style=\"width:%.1f%%\"></i>", class,
                            MIN((double)part / (double)whole, 1.0) * 100);
 }
 
-void page_put_progress(struct page *p, int64_t done, int64_t running, int64_t failed, int64_t skipped, int64_t total)
+void page_put_progress(struct ui_page *p, int64_t done, int64_t running, int64_t failed, int64_t skipped, int64_t total)
 {
         html_put(p->b, "%D/%D", done, total);
         if (running > 0)
@@ -187,7 +187,7 @@ void page_put_progress(struct page *p, int64_t done, int64_t running, int64_t fa
         buf_puts(p->b, "</span>");
 }
 
-void page_put_parts(struct page *p, const char *label, const struct page_part *parts, size_t n)
+void page_put_parts(struct ui_page *p, const char *label, const struct page_part *parts, size_t n)
 {
         int64_t whole = 0;
         for (size_t i = 0; i < n; i++)
@@ -208,7 +208,7 @@ void page_put_parts(struct page *p, const char *label, const struct page_part *p
         buf_puts(p->b, "</ul></figure>\n");
 }
 
-void page_put_kill(struct page *p, const char *what, int id)
+void page_put_kill(struct ui_page *p, const char *what, int id)
 {
         const struct app_view_class *class = p->view->class;
         bool is_job = strcmp(what, "job") == 0;
@@ -223,7 +223,7 @@ void page_put_kill(struct page *p, const char *what, int id)
         p->kill_action = action;
 }
 
-void page_put_stage_link(struct page *p, const struct status_stage *stage)
+void page_put_stage_link(struct ui_page *p, const struct status_stage *stage)
 {
         html_put(p->b, "<a href=\"%s/stages/stage/?id=%d&amp;attempt=%d\">", p->q->base, stage->id, stage->attempt);
         if (stage->attempt)
@@ -244,7 +244,7 @@ const char *page_stage_state(enum status_stage_state state)
         return names[state];
 }
 
-void page_put_logs(struct page *p, const struct strmap *logs)
+void page_put_logs(struct ui_page *p, const struct strmap *logs)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(logs, e));)
                 if (html_is_link(e->value))

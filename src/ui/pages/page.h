@@ -5,7 +5,7 @@
 #include "web/html.h"
 
 /* A page that is being written. */
-struct page {
+struct ui_page {
         const struct ui_request *q;
         struct ui_answer *a;
         struct buf *b; /* the answer's body */
@@ -21,33 +21,33 @@ struct page {
 enum page_tab { TAB_JOBS, TAB_STAGES, TAB_STORAGE, TAB_ENVIRONMENT, TAB_EXECUTORS, TAB_DRIVER, TAB_NONE };
 
 /* Each answers the page of a path. */
-void page_serve_jobs(struct page *p);
-void page_serve_job(struct page *p);
-void page_serve_stages(struct page *p);
-void page_serve_pool(struct page *p);
-void page_serve_stage(struct page *p);
-void page_serve_storage(struct page *p);
-void page_serve_rdd(struct page *p);
-void page_serve_environment(struct page *p);
-void page_serve_executors(struct page *p);
-void page_serve_threads(struct page *p);
-void page_serve_driver(struct page *p);
+void page_serve_jobs(struct ui_page *p);
+void page_serve_job(struct ui_page *p);
+void page_serve_stages(struct ui_page *p);
+void page_serve_pool(struct ui_page *p);
+void page_serve_stage(struct ui_page *p);
+void page_serve_storage(struct ui_page *p);
+void page_serve_rdd(struct ui_page *p);
+void page_serve_environment(struct ui_page *p);
+void page_serve_executors(struct ui_page *p);
+void page_serve_threads(struct ui_page *p);
+void page_serve_driver(struct ui_page *p);
 
 /* ------------------------------------------------------------------------------------------------------- frame */
 
 /* Begins a page with a title. */
-void page_begin(struct page *p, enum page_tab tab, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void page_end(struct page *p);
+void page_begin(struct ui_page *p, enum page_tab tab, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void page_end(struct ui_page *p);
 
 /* Answers with a page that says only this, in place of what was written. */
-void page_fail(struct page *p, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void page_fail(struct ui_page *p, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* A number of 0 or more from the query. Returns false after it answered 400, if it is missing or not a number. */
-bool page_get_id(struct page *p, const char *name, int *id);
+bool page_get_id(struct ui_page *p, const char *name, int *id);
 
 /* A section that can be folded. */
-void page_begin_section(struct page *p, const char *id, const char *heading, bool open);
-void page_end_section(struct page *p);
+void page_begin_section(struct ui_page *p, const char *id, const char *heading, bool open);
+void page_end_section(struct ui_page *p);
 
 /* ----------------------------------------------------------------------------------------------------- tables */
 
@@ -71,12 +71,12 @@ struct page_table {
 };
 
 /* Reads the parameters for a table of @n rows. Returns false after it answered 400 for an unknown column. */
-bool page_table_init(struct page *p, struct page_table *t, const char *tag, const struct page_column *columns,
+bool page_table_init(struct ui_page *p, struct page_table *t, const char *tag, const struct page_column *columns,
                      size_t n_columns, size_t default_sort, bool default_descending, size_t n);
 
 /* Write the head and the end, around rows. */
-void page_table_begin(struct page *p, const struct page_table *t);
-void page_table_end(struct page *p);
+void page_table_begin(struct ui_page *p, const struct page_table *t);
+void page_table_end(struct ui_page *p);
 
 /* The value that a row sorts by. */
 struct page_key {
@@ -90,17 +90,18 @@ void page_table_sort(const struct page_table *t, struct page_key *keys);
 
 /* ----------------------------------------------------------------------------------------------------- values */
 
-void page_put_bytes(struct page *p, int64_t bytes);
+void page_put_bytes(struct ui_page *p, int64_t bytes);
 /* "1.0 MiB / 12", nothing if both are 0. */
-void page_put_bytes_records(struct page *p, int64_t bytes, int64_t records);
+void page_put_bytes_records(struct ui_page *p, int64_t bytes, int64_t records);
 /* Begins a cell that holds a number. */
-void page_put_number_td(struct page *p);
-void page_put_bytes_cell(struct page *p, int64_t bytes);
-void page_put_duration_cell(struct page *p, int64_t ms); /* negative: "-" */
-void page_put_number_cell(struct page *p, int64_t number);
+void page_put_number_td(struct ui_page *p);
+void page_put_bytes_cell(struct ui_page *p, int64_t bytes);
+void page_put_duration_cell(struct ui_page *p, int64_t ms); /* negative: "-" */
+void page_put_number_cell(struct ui_page *p, int64_t number);
 
 /* A bar of tasks: "3/4 (1 running, 2 failed)". */
-void page_put_progress(struct page *p, int64_t done, int64_t running, int64_t failed, int64_t skipped, int64_t total);
+void page_put_progress(struct ui_page *p, int64_t done, int64_t running, int64_t failed, int64_t skipped,
+                       int64_t total);
 
 /* A part of a bar of parts. @class is of the style sheet. */
 struct page_part {
@@ -108,20 +109,20 @@ struct page_part {
         int64_t ms;
 };
 /* A bar of parts with a legend. */
-void page_put_parts(struct page *p, const char *label, const struct page_part *parts, size_t n);
+void page_put_parts(struct ui_page *p, const char *label, const struct page_part *parts, size_t n);
 
 /* The button that kills a "job" or a "stage", if the user may. The buttons of a page share a form:
  * after the first, those of the other kind are left out. */
-void page_put_kill(struct page *p, const char *what, int id);
+void page_put_kill(struct ui_page *p, const char *what, int id);
 
 /* The link to a stage. */
-void page_put_stage_link(struct page *p, const struct status_stage *stage);
+void page_put_stage_link(struct ui_page *p, const struct status_stage *stage);
 
 const char *page_job_state(enum status_job_state state);
 const char *page_stage_state(enum status_stage_state state);
 
 /* Links to the logs of an executor. */
-void page_put_logs(struct page *p, const struct strmap *logs);
+void page_put_logs(struct ui_page *p, const struct strmap *logs);
 
 /* ---------------------------------------------------------------------------------------------------- pictures */
 
@@ -136,30 +137,30 @@ struct page_span {
 typedef VEC(struct page_span) page_spans;
 
 /* Spans in as few rows as possible, in the order of their beginnings. Frees the texts of @spans. */
-void page_put_timeline(struct page *p, page_spans *spans, int64_t from_ms, int64_t to_ms);
+void page_put_timeline(struct ui_page *p, page_spans *spans, int64_t from_ms, int64_t to_ms);
 
 /* The RDDs of a stage as a graph. */
-void page_put_stage_graph(struct page *p, const struct status_stage *stage);
+void page_put_stage_graph(struct ui_page *p, const struct status_stage *stage);
 
 /* The stages of a job as a graph. */
-void page_put_job_graph(struct page *p, const struct status_job *job);
+void page_put_job_graph(struct ui_page *p, const struct status_job *job);
 
 /* -------------------------------------------------------------------------------------------- the table of stages */
 
 /* A section with a table of stages. Does nothing if there are none. Returns false after it answered with an error. */
-bool page_put_stages(struct page *p, const char *tag, const char *heading, const struct status_stage **stages, size_t n,
-                     bool with_pool);
+bool page_put_stages(struct ui_page *p, const char *tag, const char *heading, const struct status_stage **stages,
+                     size_t n, bool with_pool);
 
 /* A section for each state that stages have: active, pending, completed, skipped and failed ones. Returns as above. */
-bool page_put_stages_by_state(struct page *p, struct status_stage *const *stages, size_t n, bool with_pool);
+bool page_put_stages_by_state(struct ui_page *p, struct status_stage *const *stages, size_t n, bool with_pool);
 
 /* The table of tasks, and a timeline of those that it shows. Returns false after it answered with an error. */
-bool page_put_tasks(struct page *p, const struct status_stage *stage);
+bool page_put_tasks(struct ui_page *p, const struct status_stage *stage);
 
 /* The small charts of a stage. */
-void page_put_stage_series(struct page *p, const struct status_stage *stage);
+void page_put_stage_series(struct ui_page *p, const struct status_stage *stage);
 
 /* The distributions of the metrics of tasks. */
-void page_put_summary(struct page *p, const struct status_stage *stage);
+void page_put_summary(struct ui_page *p, const struct status_stage *stage);
 
 extern const char page_style_sheet[], page_script[];

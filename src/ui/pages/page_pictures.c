@@ -23,7 +23,7 @@ static double timeline_x(int64_t ms, int64_t from_ms, int64_t to_ms)
 }
 
 /* The axis: five marks with the time since the beginning. */
-static void timeline_put_axis(struct page *p, int height, int64_t from_ms, int64_t to_ms)
+static void timeline_put_axis(struct ui_page *p, int height, int64_t from_ms, int64_t to_ms)
 {
         enum { MARKS = 5 };
         for (int i = 0; i < MARKS; i++) {
@@ -33,7 +33,7 @@ static void timeline_put_axis(struct page *p, int height, int64_t from_ms, int64
         }
 }
 
-static void timeline_put_span(struct page *p, const struct page_span *span, int row, int64_t from_ms, int64_t to_ms)
+static void timeline_put_span(struct ui_page *p, const struct page_span *span, int row, int64_t from_ms, int64_t to_ms)
 {
         double x = timeline_x(span->from_ms, from_ms, to_ms), end = timeline_x(span->to_ms, from_ms, to_ms);
         double width = MAX(end - x, 2.0);
@@ -49,7 +49,7 @@ static void timeline_put_span(struct page *p, const struct page_span *span, int 
         buf_puts(p->b, span->href ? "</a>\n" : "\n");
 }
 
-void page_put_timeline(struct page *p, page_spans *spans, int64_t from_ms, int64_t to_ms)
+void page_put_timeline(struct ui_page *p, page_spans *spans, int64_t from_ms, int64_t to_ms)
 {
         int64_t ends[TIMELINE_MAX_ROWS];
         int n_rows = 0;
@@ -92,24 +92,24 @@ void page_put_timeline(struct page *p, page_spans *spans, int64_t from_ms, int64
 
 enum { MAX_NODES = 200, NODE_WIDTH = 210, NODE_HEIGHT = 44, NODE_GAP_X = 20, NODE_GAP_Y = 34 };
 
-struct graph_node {
+struct dag_picture_node {
         int id, layer, place;
         const char *class;
         char *title, *line; /* two lines; owned */
         char *href;         /* below q->base; owned, NULL: none */
 };
 
-struct graph_edge {
+struct dag_picture_edge {
         size_t from, to; /* nodes */
 };
 
-struct graph {
-        VEC(struct graph_node) nodes;
-        VEC(struct graph_edge) edges;
+struct dag_picture {
+        VEC(struct dag_picture_node) nodes;
+        VEC(struct dag_picture_edge) edges;
         size_t n_left_out;
 };
 
-static size_t graph_find(const struct graph *g, int id)
+static size_t dag_picture_find(const struct dag_picture *g, int id)
 {
         for (size_t i = 0; i < g->nodes.len; i++)
                 if (g->nodes.data[i].id == id)
@@ -117,24 +117,24 @@ static size_t graph_find(const struct graph *g, int id)
         return SIZE_MAX;
 }
 
-static void graph_add_edge(struct graph *g, int from, size_t to)
+static void dag_picture_add_edge(struct dag_picture *g, int from, size_t to)
 {
-        size_t at = graph_find(g, from);
+        size_t at = dag_picture_find(g, from);
         if (at != SIZE_MAX && at != to)
-                vec_push(&g->edges, (struct graph_edge){at, to});
+                vec_push(&g->edges, (struct dag_picture_edge){at, to});
 }
 
 /* Puts each node below all nodes that it depends on. Damaged events may have cycles: the number of rounds is limited.
  */
-static int graph_set_layers(struct graph *g)
+static int dag_picture_set_layers(struct dag_picture *g)
 {
         int n_layers = 0;
         bool changed = true;
         for (size_t round = 0; changed && round < g->nodes.len; round++) {
                 changed = false;
                 for (size_t i = 0; i < g->edges.len; i++) {
-                        const struct graph_node *from = &g->nodes.data[g->edges.data[i].from];
-                        struct graph_node *to = &g->nodes.data[g->edges.data[i].to];
+                        const struct dag_picture_node *from = &g->nodes.data[g->edges.data[i].from];
+                        struct dag_picture_node *to = &g->nodes.data[g->edges.data[i].to];
                         if (to->layer <= from->layer && from->layer + 1 < MAX_NODES) {
                                 to->layer = from->layer + 1;
                                 changed = true;
@@ -150,7 +150,7 @@ static int graph_set_layers(struct graph *g)
 }
 
 /* Shortens a text to what a node has room for, at the border of a character. */
-static char *graph_fit(const char *text)
+static char *dag_picture_fit(const char *text)
 {
         enum { ROOM = 30 };
         size_t n = strlen(text);
@@ -162,10 +162,10 @@ static char *graph_fit(const char *text)
         return mem_printf("%.*s\xe2\x80\xa6", (int)n, text);
 }
 
-static void graph_put_node(struct page *p, const struct graph_node *node)
+static void dag_picture_put_node(struct ui_page *p, const struct dag_picture_node *node)
 {
         int x = node->place * (NODE_WIDTH + NODE_GAP_X) + 1, y = node->layer * (NODE_HEIGHT + NODE_GAP_Y) + 1;
-        _cleanup_free_ char *title = graph_fit(node->title), *line = graph_fit(node->line);
+        _cleanup_free_ char *title = dag_picture_fit(node->title), *line = dag_picture_fit(node->line);
         if (node->href)
                 html_put(p->b, "<a href=\"%s%s\">", p->q->base, node->href);
         html_put(
@@ -177,7 +177,8 @@ static void graph_put_node(struct page *p, const struct graph_node *node)
         buf_puts(p->b, node->href ? "</a>\n" : "\n");
 }
 
-static void graph_put_edge(struct page *p, const struct graph_node *from, const struct graph_node *to)
+static void dag_picture_put_edge(struct ui_page *p, const struct dag_picture_node *from,
+                                 const struct dag_picture_node *to)
 {
         int x1 = from->place * (NODE_WIDTH + NODE_GAP_X) + NODE_WIDTH / 2;
         int y1 = from->layer * (NODE_HEIGHT + NODE_GAP_Y) + NODE_HEIGHT + 1;
@@ -187,9 +188,9 @@ static void graph_put_edge(struct page *p, const struct graph_node *from, const 
                  y2);
 }
 
-static void graph_put(struct page *p, struct graph *g, const char *label)
+static void dag_picture_put(struct ui_page *p, struct dag_picture *g, const char *label)
 {
-        int n_layers = graph_set_layers(g), widest = 0;
+        int n_layers = dag_picture_set_layers(g), widest = 0;
         for (size_t i = 0; i < g->nodes.len; i++)
                 widest = MAX(widest, g->nodes.data[i].place + 1);
         int width = widest * (NODE_WIDTH + NODE_GAP_X), height = n_layers * (NODE_HEIGHT + NODE_GAP_Y) - NODE_GAP_Y + 4;
@@ -198,9 +199,9 @@ static void graph_put(struct page *p, struct graph *g, const char *label)
                  "height=\"%d\" role=\"img\" aria-label=\"%s\">\n",
                  width, height, width, height, label);
         for (size_t i = 0; i < g->edges.len; i++)
-                graph_put_edge(p, &g->nodes.data[g->edges.data[i].from], &g->nodes.data[g->edges.data[i].to]);
+                dag_picture_put_edge(p, &g->nodes.data[g->edges.data[i].from], &g->nodes.data[g->edges.data[i].to]);
         for (size_t i = 0; i < g->nodes.len; i++)
-                graph_put_node(p, &g->nodes.data[i]);
+                dag_picture_put_node(p, &g->nodes.data[i]);
         buf_puts(p->b, "</svg></div>\n");
         if (g->n_left_out)
                 html_put(p->b, "<p class=\"nothing\">%D more are not drawn.</p>\n", (int64_t)g->n_left_out);
@@ -213,12 +214,12 @@ static void graph_put(struct page *p, struct graph *g, const char *label)
         vec_deinit(&g->edges);
 }
 
-void page_put_stage_graph(struct page *p, const struct status_stage *stage)
+void page_put_stage_graph(struct ui_page *p, const struct status_stage *stage)
 {
-        struct graph g = {.n_left_out = stage->rdds.len > MAX_NODES ? stage->rdds.len - MAX_NODES : 0};
+        struct dag_picture g = {.n_left_out = stage->rdds.len > MAX_NODES ? stage->rdds.len - MAX_NODES : 0};
         for (size_t i = 0; i < stage->rdds.len && i < MAX_NODES; i++) {
                 const struct status_rdd_info *r = &stage->rdds.data[i];
-                struct graph_node node = {.id = r->id, .class = r->level != FST_STORAGE_NONE ? "cached" : ""};
+                struct dag_picture_node node = {.id = r->id, .class = r->level != FST_STORAGE_NONE ? "cached" : ""};
                 node.title = mem_printf("%s [%d]%s%s", r->name, r->id, r->level != FST_STORAGE_NONE ? ", cached" : "",
                                         r->barrier ? ", barrier" : "");
                 node.line = mem_strdup(r->call_site ? r->call_site : "");
@@ -228,8 +229,8 @@ void page_put_stage_graph(struct page *p, const struct status_stage *stage)
         }
         for (size_t i = 0; i < g.nodes.len; i++)
                 for (int k = 0; k < stage->rdds.data[i].n_parents; k++)
-                        graph_add_edge(&g, stage->rdds.data[i].parent_ids[k], i);
-        graph_put(p, &g, "RDDs of the stage");
+                        dag_picture_add_edge(&g, stage->rdds.data[i].parent_ids[k], i);
+        dag_picture_put(p, &g, "RDDs of the stage");
 }
 
 /* Returns the latest attempt of a stage that is retained. */
@@ -241,12 +242,12 @@ static const struct status_stage *job_stage(const struct status *s, int id)
         return NULL;
 }
 
-void page_put_job_graph(struct page *p, const struct status_job *job)
+void page_put_job_graph(struct ui_page *p, const struct status_job *job)
 {
-        struct graph g = {.n_left_out = job->stages.len > MAX_NODES ? job->stages.len - MAX_NODES : 0};
+        struct dag_picture g = {.n_left_out = job->stages.len > MAX_NODES ? job->stages.len - MAX_NODES : 0};
         for (size_t i = 0; i < job->stages.len && i < MAX_NODES; i++) {
                 const struct status_stage *stage = job_stage(p->s, job->stages.data[i].id);
-                struct graph_node node = {.id = job->stages.data[i].id, .class = "skipped"};
+                struct dag_picture_node node = {.id = job->stages.data[i].id, .class = "skipped"};
                 node.title = mem_printf("Stage %d%s%s", node.id, stage ? ", " : "",
                                         stage ? page_stage_state(stage->state) : "");
                 node.line = mem_strdup(stage ? stage->name : "not retained");
@@ -262,7 +263,7 @@ void page_put_job_graph(struct page *p, const struct status_job *job)
         for (size_t i = 0; i < g.nodes.len; i++) {
                 const struct status_stage *stage = job_stage(p->s, g.nodes.data[i].id);
                 for (size_t k = 0; stage && k < stage->parents.len; k++)
-                        graph_add_edge(&g, stage->parents.data[k], i);
+                        dag_picture_add_edge(&g, stage->parents.data[k], i);
         }
-        graph_put(p, &g, "Stages of the job");
+        dag_picture_put(p, &g, "Stages of the job");
 }

@@ -8,21 +8,21 @@
 
 enum { PAGE_ROWS = 100, PAGE_MAX_ROWS = 10000 };
 
-static const char *page_table_get(const struct page *p, const char *tag, const char *name)
+static const char *page_table_get(const struct ui_page *p, const char *tag, const char *name)
 {
         char whole[64];
         snprintf(whole, sizeof(whole), "%s.%s", tag, name);
         return form_get(p->q->query, whole);
 }
 
-static bool page_table_get_number(const struct page *p, const char *tag, const char *name, int64_t *out)
+static bool page_table_get_number(const struct ui_page *p, const char *tag, const char *name, int64_t *out)
 {
         char whole[64];
         snprintf(whole, sizeof(whole), "%s.%s", tag, name);
         return form_get_int(p->q->query, whole, out) == 1;
 }
 
-bool page_table_init(struct page *p, struct page_table *t, const char *tag, const struct page_column *columns,
+bool page_table_init(struct ui_page *p, struct page_table *t, const char *tag, const struct page_column *columns,
                      size_t n_columns, size_t default_sort, bool default_descending, size_t n)
 {
         const char *sort = page_table_get(p, tag, "sort"), *descending = page_table_get(p, tag, "desc");
@@ -50,7 +50,7 @@ bool page_table_init(struct page *p, struct page_table *t, const char *tag, cons
 }
 
 /* Appends the query with other parameters of this table. @column NULL: keeps the order. */
-static void page_table_put_query(struct page *p, const struct page_table *t, const char *column, bool descending,
+static void page_table_put_query(struct ui_page *p, const struct page_table *t, const char *column, bool descending,
                                  size_t page)
 {
         const struct form *query = p->q->query;
@@ -73,7 +73,7 @@ static void page_table_put_query(struct page *p, const struct page_table *t, con
         html_put(p->b, "#%s", t->tag);
 }
 
-static void page_table_put_heading(struct page *p, const struct page_table *t, size_t i)
+static void page_table_put_heading(struct ui_page *p, const struct page_table *t, size_t i)
 {
         const struct page_column *c = &t->columns[i];
         bool is_sorted = i == t->sort;
@@ -95,7 +95,7 @@ static void page_table_put_heading(struct page *p, const struct page_table *t, s
                                  : "\xc2\xa0\xe2\x96\xb4");
 }
 
-static void page_table_put_pager(struct page *p, const struct page_table *t)
+static void page_table_put_pager(struct ui_page *p, const struct page_table *t)
 {
         size_t n_pages = t->n / t->size + (t->n % t->size > 0), last = n_pages ? n_pages - 1 : 0;
         if (n_pages < 2)
@@ -118,7 +118,7 @@ static void page_table_put_pager(struct page *p, const struct page_table *t)
         buf_puts(p->b, "</nav>\n");
 }
 
-void page_table_begin(struct page *p, const struct page_table *t)
+void page_table_begin(struct ui_page *p, const struct page_table *t)
 {
         page_table_put_pager(p, t);
         html_put(p->b, "<div class=\"wide\" tabindex=\"0\"><table%s>\n<thead><tr>", p->right ? " class=right" : "");
@@ -127,7 +127,7 @@ void page_table_begin(struct page *p, const struct page_table *t)
         buf_puts(p->b, "</tr></thead>\n<tbody>\n");
 }
 
-void page_table_end(struct page *p)
+void page_table_end(struct ui_page *p)
 {
         p->right = false;
         buf_puts(p->b, "</tbody>\n</table></div>\n");

@@ -5,7 +5,7 @@
 
 static const struct {
         const char *path;
-        void (*serve)(struct page *p);
+        void (*serve)(struct ui_page *p);
 } page_routes[] = {
         {"/jobs", page_serve_jobs},           {"/jobs/job", page_serve_job},
         {"/stages", page_serve_stages},       {"/stages/stage", page_serve_stage},
@@ -31,7 +31,7 @@ void pages_serve(const struct ui_request *q, struct ui_answer *a)
                 pages_serve_static(q, a);
                 return;
         }
-        struct page p = {.q = q, .a = a, .b = &a->body, .view = q->view, .s = q->view->status};
+        struct ui_page p = {.q = q, .a = a, .b = &a->body, .view = q->view, .s = q->view->status};
         for (size_t i = 0; i < ARRAY_SIZE(page_routes); i++) {
                 if (strcmp(q->path, page_routes[i].path) != 0)
                         continue;

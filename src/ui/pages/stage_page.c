@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "status/diagnosis.h"
 
-static int64_t stage_end(const struct page *p, const struct status_stage *stage)
+static int64_t stage_end(const struct ui_page *p, const struct status_stage *stage)
 {
         return status_stage_is_live(stage) ? p->now_ms : stage->completion_ms;
 }
@@ -17,7 +17,7 @@ static int64_t stage_task_ms(const struct status_stage *stage)
         return sum;
 }
 
-static void stage_put_bytes_fact(struct page *p, const char *name, int64_t bytes, int64_t records)
+static void stage_put_bytes_fact(struct ui_page *p, const char *name, int64_t bytes, int64_t records)
 {
         if (!bytes && !records)
                 return;
@@ -26,7 +26,7 @@ static void stage_put_bytes_fact(struct page *p, const char *name, int64_t bytes
         buf_puts(p->b, "</dd>\n");
 }
 
-static void stage_put_locality(struct page *p, const struct status_stage *stage)
+static void stage_put_locality(struct ui_page *p, const struct status_stage *stage)
 {
         const char *separator = "";
         buf_puts(p->b, "<dt>Locality Level Summary</dt><dd>");
@@ -39,7 +39,7 @@ static void stage_put_locality(struct page *p, const struct status_stage *stage)
         buf_puts(p->b, "</dd>\n");
 }
 
-static void stage_put_jobs(struct page *p, const struct status_stage *stage)
+static void stage_put_jobs(struct ui_page *p, const struct status_stage *stage)
 {
         enum { MAX_JOBS = 10 };
         if (!stage->jobs.len)
@@ -54,7 +54,7 @@ static void stage_put_jobs(struct page *p, const struct status_stage *stage)
 }
 
 /* The attempts of the same stage. */
-static void stage_put_attempts(struct page *p, const struct status_stage *stage)
+static void stage_put_attempts(struct ui_page *p, const struct status_stage *stage)
 {
         size_t n = 0;
         for (size_t i = 0; i < p->s->stages.len; i++)
@@ -69,7 +69,7 @@ static void stage_put_attempts(struct page *p, const struct status_stage *stage)
         buf_puts(p->b, "</dd>\n");
 }
 
-static void stage_put_facts(struct page *p, const struct status_stage *stage)
+static void stage_put_facts(struct ui_page *p, const struct status_stage *stage)
 {
         const struct task_metrics *m = &stage->metrics;
         buf_puts(p->b, "<dl class=\"facts\">\n<dt>Status</dt><dd>");
@@ -117,7 +117,7 @@ static void stage_put_facts(struct page *p, const struct status_stage *stage)
 }
 
 /* What limited the stage, and how its wall-clock time is divided. */
-static void stage_put_diagnosis(struct page *p, const struct status_stage *stage)
+static void stage_put_diagnosis(struct ui_page *p, const struct status_stage *stage)
 {
         static const char *const classes[DIAGNOSIS_PARTS] = {
                 [DIAGNOSIS_COMPUTING] = "p-cpu",
@@ -191,7 +191,7 @@ static int64_t executor_stage_value(const struct status_executor_stage *x, size_
         }
 }
 
-static void stage_put_executor_row(struct page *p, const struct status_executor_stage *x)
+static void stage_put_executor_row(struct ui_page *p, const struct status_executor_stage *x)
 {
         const struct executor_ref *ref = &p->s->executor_names.data[x->executor];
         const struct status_executor *whole = status_find_executor(p->s, ref->id);
@@ -209,7 +209,7 @@ static void stage_put_executor_row(struct page *p, const struct status_executor_
         buf_puts(p->b, "\n");
 }
 
-static bool stage_put_executors(struct page *p, const struct status_stage *stage)
+static bool stage_put_executors(struct ui_page *p, const struct status_stage *stage)
 {
         static const struct page_column columns[EXECUTOR_COLUMNS] = {
                 [EXECUTOR_ID] = {"Executor ID"},
@@ -250,7 +250,7 @@ static bool stage_put_executors(struct page *p, const struct status_stage *stage
         return true;
 }
 
-static void stage_put_accumulables(struct page *p, const struct status_stage *stage)
+static void stage_put_accumulables(struct ui_page *p, const struct status_stage *stage)
 {
         enum { MAX_ROWS = 100 };
         size_t n = 0;
@@ -272,7 +272,7 @@ static void stage_put_accumulables(struct page *p, const struct status_stage *st
 /* --------------------------------------------------------------------------------------------------------- page */
 
 /* Lets events in between two parts of a page. Returns the stage, or NULL if it was removed meanwhile. */
-static const struct status_stage *stage_pause(struct page *p, int id, int attempt)
+static const struct status_stage *stage_pause(struct ui_page *p, int id, int attempt)
 {
         app_view_pause(p->view);
         p->s = p->view->status;
@@ -280,7 +280,7 @@ static const struct status_stage *stage_pause(struct page *p, int id, int attemp
 }
 
 /* Writes the page but its end. Returns false after it answered with an error. */
-static bool stage_put_page(struct page *p, const struct status_stage *stage)
+static bool stage_put_page(struct ui_page *p, const struct status_stage *stage)
 {
         const int id = stage->id, attempt = stage->attempt;
         stage_put_facts(p, stage);
@@ -307,7 +307,7 @@ static bool stage_put_page(struct page *p, const struct status_stage *stage)
         return page_put_tasks(p, stage);
 }
 
-void page_serve_stage(struct page *p)
+void page_serve_stage(struct ui_page *p)
 {
         int id, attempt;
         if (!page_get_id(p, "id", &id) || !page_get_id(p, "attempt", &attempt))

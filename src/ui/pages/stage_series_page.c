@@ -14,7 +14,7 @@ struct chart_line {
 };
 
 /* @unit: 'n' a number, 't' ms, 'b' bytes. */
-static void chart_put_value(struct page *p, double value, char unit)
+static void chart_put_value(struct ui_page *p, double value, char unit)
 {
         if (unit == 't')
                 diagnosis_put_duration(p->b, (int64_t)value);
@@ -24,7 +24,7 @@ static void chart_put_value(struct page *p, double value, char unit)
                 buf_printf(p->b, value < 10 ? "%.1f" : "%.0f", value);
 }
 
-static void chart_put(struct page *p, const char *title, char unit, const struct chart_line *lines, size_t n_lines,
+static void chart_put(struct ui_page *p, const char *title, char unit, const struct chart_line *lines, size_t n_lines,
                       size_t n, int64_t wall_ms)
 {
         double most = 0;
@@ -58,7 +58,7 @@ static void chart_put(struct page *p, const char *title, char unit, const struct
         buf_puts(p->b, "</figure>\n");
 }
 
-void page_put_stage_series(struct page *p, const struct status_stage *stage)
+void page_put_stage_series(struct ui_page *p, const struct status_stage *stage)
 {
         struct stage_series s;
         struct chart_line running = {"running tasks", "c1"}, ended = {"ended", "c1"},

@@ -48,7 +48,7 @@ static bool summary_has_values(const struct status_stage *stage, const struct su
         return ((const int64_t *)&stage->metrics)[row->column - TASK_METRICS] != 0;
 }
 
-static void summary_put_value(struct page *p, const struct summary_row *row, int64_t value, const int64_t *records)
+static void summary_put_value(struct ui_page *p, const struct summary_row *row, int64_t value, const int64_t *records)
 {
         buf_puts(p->b, "<td class=n>");
         if (row->unit == 'b')
@@ -59,7 +59,7 @@ static void summary_put_value(struct page *p, const struct summary_row *row, int
                 html_put(p->b, " / %D", *records);
 }
 
-void page_put_summary(struct page *p, const struct status_stage *stage)
+void page_put_summary(struct ui_page *p, const struct status_stage *stage)
 {
         static const double quantiles[] = {0, 0.25, 0.5, 0.75, 1};
         enum { N = ARRAY_SIZE(quantiles) };

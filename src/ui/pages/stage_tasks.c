@@ -48,7 +48,7 @@ static const char *const task_states[] = {[TASK_ROW_RUNNING] = "RUNNING",
 enum { N_COLUMNS = ARRAY_SIZE(task_table_columns) };
 
 /* The shown columns. */
-struct task_table {
+struct stage_task_table {
         struct page_table page;
         struct page_column headings[N_COLUMNS];
         const struct task_table_column *columns[N_COLUMNS];
@@ -70,7 +70,7 @@ static bool task_table_has_values(const struct status_stage *stage, const struct
         return ((const int64_t *)&stage->metrics)[c->column - TASK_METRICS] != 0;
 }
 
-static bool task_table_init(struct page *p, struct task_table *t, const struct status_stage *stage)
+static bool task_table_init(struct ui_page *p, struct stage_task_table *t, const struct status_stage *stage)
 {
         size_t sort = 0;
         for (size_t i = 0; i < N_COLUMNS; i++) {
@@ -96,7 +96,7 @@ static int task_name_compare(const void *a, const void *b)
 }
 
 /* Returns the rank of each executor, state or locality in the order of its text. NULL: sorts by value. */
-static int64_t *task_table_ranks(const struct page *p, const struct task_table_column *c)
+static int64_t *task_table_ranks(const struct ui_page *p, const struct task_table_column *c)
 {
         size_t n = c->column == TASK_STATUS     ? ARRAY_SIZE(task_states)
                    : c->column == TASK_LOCALITY ? LOCALITY_LEVELS
@@ -123,8 +123,8 @@ static int64_t *task_table_ranks(const struct page *p, const struct task_table_c
 }
 
 /* Fills the rows of the shown page. Returns their number. */
-static size_t task_table_select(const struct page *p, const struct task_table *t, const struct status_stage *stage,
-                                size_t *rows)
+static size_t task_table_select(const struct ui_page *p, const struct stage_task_table *t,
+                                const struct status_stage *stage, size_t *rows)
 {
         int64_t *ranks = task_table_ranks(p, t->columns[t->page.sort]);
         const struct task_page page = {.column = t->columns[t->page.sort]->column,
@@ -140,7 +140,7 @@ static size_t task_table_select(const struct page *p, const struct task_table *t
 /* -------------------------------------------------------------------------------------------------------- rows */
 
 /* A page shows as much of long errors as its size allows. /api/v1 has them all. */
-static void task_put_error(struct page *p, const struct status_task *task, size_t *budget)
+static void task_put_error(struct ui_page *p, const struct status_task *task, size_t *budget)
 {
         const char *error = task->note ? task->note->error : NULL;
         buf_puts(p->b, "<td class=\"t text\">");
@@ -158,13 +158,13 @@ static void task_put_error(struct page *p, const struct status_task *task, size_
         }
 }
 
-static void task_put_sizes(struct page *p, int64_t bytes, int64_t records)
+static void task_put_sizes(struct ui_page *p, int64_t bytes, int64_t records)
 {
         page_put_number_td(p);
         page_put_bytes_records(p, bytes, records);
 }
 
-static void task_put_cell(struct page *p, const struct status_task *t, const struct task_table_column *c,
+static void task_put_cell(struct ui_page *p, const struct status_task *t, const struct task_table_column *c,
                           size_t *error_budget)
 {
         const struct task_metrics *m = &t->metrics;
@@ -228,9 +228,9 @@ static void task_add_span(page_spans *spans, const struct status_task *t)
         vec_push(spans, span);
 }
 
-bool page_put_tasks(struct page *p, const struct status_stage *stage)
+bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
 {
-        struct task_table t = {0};
+        struct stage_task_table t = {0};
         page_spans spans = {0};
         enum { MAX_SPANS = 80 };
         int64_t from = INT64_MAX, to = 0;

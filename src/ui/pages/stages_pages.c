@@ -22,7 +22,7 @@ enum {
 /* Tasks that a list of stages reads to say what limited them. */
 enum { LIST_MAX_ROWS = 400000 };
 
-static int64_t stage_duration(const struct page *p, const struct status_stage *stage)
+static int64_t stage_duration(const struct ui_page *p, const struct status_stage *stage)
 {
         if (stage->submission_ms <= 0 || stage->state == STATUS_STAGE_PENDING || stage->state == STATUS_STAGE_SKIPPED)
                 return -1;
@@ -40,7 +40,7 @@ static int64_t stage_shuffle_read(const struct status_stage *stage)
         return stage->metrics.shuffle_read.local_bytes + stage->metrics.shuffle_read.remote_bytes;
 }
 
-static struct page_key stage_key(const struct page *p, const struct status_stage *stage, size_t column)
+static struct page_key stage_key(const struct ui_page *p, const struct status_stage *stage, size_t column)
 {
         struct page_key key = {.number = (int64_t)stage->id << 16 | (stage->attempt & 0xffff), .row = stage};
         const struct task_metrics *m = &stage->metrics;
@@ -76,7 +76,7 @@ static struct page_key stage_key(const struct page *p, const struct status_stage
 }
 
 /* In one or two words; the stage's page has the numbers. */
-static void stage_put_limit_cell(struct page *p, const struct status_stage *stage, size_t *max_rows)
+static void stage_put_limit_cell(struct ui_page *p, const struct status_stage *stage, size_t *max_rows)
 {
         struct stage_diagnosis d = {.limit = LIMIT_UNKNOWN};
         struct buf line = BUF_INIT;
@@ -91,7 +91,7 @@ static void stage_put_limit_cell(struct page *p, const struct status_stage *stag
         buf_deinit(&line);
 }
 
-static void stage_put_row(struct page *p, const struct status_stage *stage, bool with_pool, size_t *max_rows)
+static void stage_put_row(struct ui_page *p, const struct status_stage *stage, bool with_pool, size_t *max_rows)
 {
         const struct task_metrics *m = &stage->metrics;
         html_put(p->b, "<tr><td class=n>");
@@ -123,8 +123,8 @@ static void stage_put_row(struct page *p, const struct status_stage *stage, bool
         buf_puts(p->b, "\n");
 }
 
-bool page_put_stages(struct page *p, const char *tag, const char *heading, const struct status_stage **stages, size_t n,
-                     bool with_pool)
+bool page_put_stages(struct ui_page *p, const char *tag, const char *heading, const struct status_stage **stages,
+                     size_t n, bool with_pool)
 {
         static const struct page_column columns[STAGE_COLUMNS] = {
                 [STAGE_ID] = {"Stage Id", true},
@@ -160,7 +160,7 @@ bool page_put_stages(struct page *p, const char *tag, const char *heading, const
         return true;
 }
 
-bool page_put_stages_by_state(struct page *p, struct status_stage *const *stages, size_t n, bool with_pool)
+bool page_put_stages_by_state(struct ui_page *p, struct status_stage *const *stages, size_t n, bool with_pool)
 {
         static const struct {
                 const char *tag, *heading;
@@ -185,13 +185,13 @@ bool page_put_stages_by_state(struct page *p, struct status_stage *const *stages
 
 /* -------------------------------------------------------------------------------------------------------- pools */
 
-static bool stages_are_fair(const struct page *p)
+static bool stages_are_fair(const struct ui_page *p)
 {
         const char *mode = strmap_get(&p->s->application.spark_properties, "spark.scheduler.mode");
         return mode && strcmp(mode, "FAIR") == 0;
 }
 
-static void stages_put_pools(struct page *p)
+static void stages_put_pools(struct ui_page *p)
 {
         html_table_begin(p->b, "pools", "Fair Scheduler Pools", "Pool Name|#Active Stages|#Running Tasks",
                          p->s->pools.len, "No pool was used yet.");
@@ -209,7 +209,7 @@ static void stages_put_pools(struct page *p)
         html_table_end(p->b, p->s->pools.len);
 }
 
-void page_serve_pool(struct page *p)
+void page_serve_pool(struct ui_page *p)
 {
         const char *name = form_get(p->q->query, "poolname");
         const struct status_pool *pool = NULL;
@@ -234,7 +234,7 @@ void page_serve_pool(struct page *p)
 
 /* --------------------------------------------------------------------------------------------------------- list */
 
-void page_serve_stages(struct page *p)
+void page_serve_stages(struct ui_page *p)
 {
         bool fair = stages_are_fair(p);
         page_begin(p, TAB_STAGES, "Stages for All Jobs");

@@ -38,7 +38,7 @@ static struct page_key rdd_key(const struct status_rdd *rdd, size_t column)
         return key;
 }
 
-void page_serve_storage(struct page *p)
+void page_serve_storage(struct ui_page *p)
 {
         static const struct page_column columns[RDD_COLUMNS] = {
                 [RDD_ID] = {"ID", true},
@@ -88,7 +88,7 @@ void page_serve_storage(struct page *p)
 
 /* --------------------------------------------------------------------------------------------------------- RDD */
 
-static void rdd_put_distributions(struct page *p, const struct status_rdd *rdd)
+static void rdd_put_distributions(struct ui_page *p, const struct status_rdd *rdd)
 {
         size_t n = rdd->distributions.len;
         html_table_begin(p->b, "distribution", "Data Distribution on Executors",
@@ -107,7 +107,7 @@ static void rdd_put_distributions(struct page *p, const struct status_rdd *rdd)
 
 enum { BLOCK_NAME, BLOCK_LEVEL, BLOCK_MEMORY, BLOCK_DISK, BLOCK_EXECUTORS, BLOCK_COLUMNS };
 
-static bool rdd_put_blocks(struct page *p, const struct status_rdd *rdd)
+static bool rdd_put_blocks(struct ui_page *p, const struct status_rdd *rdd)
 {
         static const struct page_column columns[BLOCK_COLUMNS] = {
                 [BLOCK_NAME] = {"Block Name"},
@@ -149,7 +149,7 @@ static bool rdd_put_blocks(struct page *p, const struct status_rdd *rdd)
         return true;
 }
 
-void page_serve_rdd(struct page *p)
+void page_serve_rdd(struct ui_page *p)
 {
         int id;
         if (!page_get_id(p, "id", &id))

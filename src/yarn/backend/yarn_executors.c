@@ -710,11 +710,6 @@ void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status stat
         executors_wake(x, 0);
 }
 
-int yarn_executors_count_running(const struct yarn_executors *x)
-{
-        return yarn_allocator_count_running(&x->allocator);
-}
-
 int yarn_executors_new(uv_loop_t *loop, const struct yarn_executors_options *options,
                        const struct yarn_executors_ops *ops, void *owner, struct yarn_executors **out,
                        struct fst_error *error)

@@ -94,6 +94,3 @@ void yarn_executors_kill(struct yarn_executors *x, int32_t executor);
 /* Unregisters. @diagnostics may be NULL; at most `max_final_message` bytes are sent. Without a registration, `finished`
  * comes at once. */
 void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics);
-
-/* For the driver's status: executors that run. */
-int yarn_executors_count_running(const struct yarn_executors *x);

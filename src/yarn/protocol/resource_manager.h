@@ -62,9 +62,9 @@ int yarn_rm_own_applications(struct hadoop_rpc_client *rm, const int32_t *states
 int yarn_rm_kill(struct hadoop_rpc_client *rm, struct yarn_application_id id, const char *diagnostics, bool *killed,
                  struct fst_error *error);
 
-/* The number of NodeManagers. */
+/* For tests: the number of NodeManagers. */
 int yarn_rm_count_nodes(struct hadoop_rpc_client *rm, int *out, struct fst_error *error);
 
-/* A token (kind RM_DELEGATION_TOKEN) that @renewer can renew; *@out has one. Needs a secure cluster. */
+/* For tests: a token (kind RM_DELEGATION_TOKEN) that @renewer can renew; *@out has one. Needs a secure cluster. */
 int yarn_rm_delegation_token(struct hadoop_rpc_client *rm, const char *renewer,
                              Firesteel__Yarn__GetDelegationTokenResponse **out, struct fst_error *error);

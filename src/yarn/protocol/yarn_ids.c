@@ -19,13 +19,6 @@ const char *yarn_application_text(struct yarn_application_id id, char text[stati
         return text;
 }
 
-const char *yarn_attempt_text(struct yarn_application_id id, int32_t attempt, char text[static YARN_ID_TEXT])
-{
-        snprintf(text, YARN_ID_TEXT, "appattempt_%" PRId64 "_%04" PRId32 "_%06" PRId32, id.cluster_timestamp, id.id,
-                 attempt);
-        return text;
-}
-
 const char *yarn_container_text(struct yarn_container_id id, char text[static YARN_ID_TEXT])
 {
         char epoch[24] = "";

@@ -26,7 +26,6 @@ struct yarn_container_id {
 
 /* They write @text and return it. */
 const char *yarn_application_text(struct yarn_application_id id, char text[static YARN_ID_TEXT]);
-const char *yarn_attempt_text(struct yarn_application_id id, int32_t attempt, char text[static YARN_ID_TEXT]);
 const char *yarn_container_text(struct yarn_container_id id, char text[static YARN_ID_TEXT]);
 
 /* Return 0, or -EINVAL with @error naming @text. */

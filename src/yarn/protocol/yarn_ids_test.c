@@ -16,7 +16,6 @@ static void writes_ids_as_hadoop_does(void **state)
         const struct yarn_application_id app = {1700000000000, 7}, large = {1700000000000, 123456};
         assert_string_equal(yarn_application_text(app, text), "application_1700000000000_0007");
         assert_string_equal(yarn_application_text(large, text), "application_1700000000000_123456");
-        assert_string_equal(yarn_attempt_text(app, 2, text), "appattempt_1700000000000_0007_000002");
         assert_string_equal(yarn_container_text((struct yarn_container_id){app, 1, 3}, text),
                             "container_1700000000000_0007_01_000003");
         assert_string_equal(yarn_container_text((struct yarn_container_id){app, 1, (int64_t)17 << 40 | 3}, text),
