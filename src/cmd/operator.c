@@ -1,5 +1,6 @@
 /* firesteel operator: the Kubernetes operator and its commands, one row each. */
 #include "cmd/command.h"
+#include "cmd/operator_objects.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,7 +15,11 @@ const char command_operator_help[] =
         "Usage: firesteel operator COMMAND [ARGUMENTS]\n"
         "\n"
         "Commands:\n"
+        "  crds                 print the custom resource definitions, for kubectl apply -f -\n"
         "  schedule EXPRESSION  print when a schedule's next runs start, in UTC\n"
+        "\n"
+        "Options of crds:\n"
+        "  --output FORM     yaml (default) or json\n"
         "\n"
         "Options of schedule:\n"
         "  --time-zone ZONE  the zone of the schedule (spec.timeZone): an IANA name; the default is that of this machine\n"
@@ -90,6 +95,7 @@ static const struct operator_command {
         const char *name;
         int (*run)(int argc, char **argv); /* argv[0] is the name */
 } operator_commands[] = {
+        {"crds", operator_crds},
         {"schedule", operator_schedule},
 };
 

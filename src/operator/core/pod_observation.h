@@ -22,9 +22,9 @@ struct pod_observation {
         const char *application_id; /* the label spark-app-selector */
         const char *owner_uid;      /* of the SparkApplication among its owners */
         bool is_driver, leaving;
-        enum executor_state phase; /* of the pod, or of its Spark container once that has terminated */
-        bool terminated;           /* the Spark container has ended with exit_code */
-        bool has_status;           /* the Spark container has a status */
+        enum spark_pod_state phase; /* of the pod, or of its Spark container once that has terminated */
+        bool terminated;            /* the Spark container has ended with exit_code */
+        bool has_status;            /* the Spark container has a status */
         int exit_code;
         const char *reason;  /* of the terminated container, "OOMKilled" */
         const char *message; /* of the pod */

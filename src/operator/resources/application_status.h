@@ -25,21 +25,21 @@ enum application_state {
         N_APPLICATION_STATES,
 };
 
-enum executor_state {
-        EXECUTOR_STATE_PENDING,
-        EXECUTOR_STATE_RUNNING,
-        EXECUTOR_STATE_COMPLETED,
-        EXECUTOR_STATE_FAILED,
-        EXECUTOR_STATE_UNKNOWN,
+enum spark_pod_state {
+        SPARK_POD_PENDING,
+        SPARK_POD_RUNNING,
+        SPARK_POD_COMPLETED,
+        SPARK_POD_FAILED,
+        SPARK_POD_UNKNOWN,
 };
 
 /* Return "" for a new one, "SUBMITTED", …; "PENDING", … */
 const char *application_state_name(enum application_state state);
-const char *executor_state_name(enum executor_state state);
+const char *spark_pod_state_name(enum spark_pod_state state);
 
 /* An unknown name is UNKNOWN. NULL is new. */
 enum application_state application_state_parse(const char *name);
-enum executor_state executor_state_parse(const char *name);
+enum spark_pod_state spark_pod_state_parse(const char *name);
 
 /* COMPLETED or FAILED. */
 static inline bool application_state_is_final(enum application_state s)
@@ -49,7 +49,7 @@ static inline bool application_state_is_final(enum application_state s)
 
 struct executor_entry {
         char *pod; /* owned */
-        enum executor_state state;
+        enum spark_pod_state state;
 };
 
 /* Owns its texts. NULL and 0 are absent. Times are ms since 1970, without a fraction of a second when written. */
@@ -82,4 +82,4 @@ json_t *application_status_json(const struct application_status *s, int64_t gene
 void status_text_set(char **text, const char *value);
 
 /* Sets an executor's state. Returns true if that changed it. */
-bool application_status_set_executor(struct application_status *s, const char *pod, enum executor_state state);
+bool application_status_set_executor(struct application_status *s, const char *pod, enum spark_pod_state state);

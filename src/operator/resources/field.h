@@ -3,7 +3,7 @@
  * definition (crd.h), the check of an object, and the member of the struct that holds its value.
  *
  *      struct field_problems problems = {0};
- *      field_check(&spark_application_fields, "spec", json, &problems);
+ *      field_check(&spark_application_fields, "spec", json, false, &problems);
  *      field_read(&spark_application_fields, json, &spec);
  *      field_problems_deinit(&problems);
  *
@@ -48,19 +48,18 @@ enum field_versions { FIELD_ALL_VERSIONS, FIELD_V1BETA1_ONLY, FIELD_SINCE_V1BETA
 struct field {
         const char *name;
         enum field_type type;
-        size_t offset;
-        bool required;
-        bool ours; /* the genuine definition lacks it */
+        size_t offset; /* of the member; FIELD_NO_MEMBER: the struct has none */
+        bool required, nullable;
         bool wide; /* int64 instead of int32 */
-        bool nullable;
-        struct field_int minimum;
+        struct field_int minimum, maximum;
         const char *words;            /* the allowed values, "cluster|client"; NULL: any */
-        const char *pattern;          /* or NULL */
         const char *no_effect;        /* why the field does nothing here; NULL: it has an effect */
         const struct field_table *of; /* of an object, an array of objects, a map of objects */
-        const char *const *members;   /* of an object of Kubernetes: its members, NULL-terminated; NULL: any */
+        const char *const *members;   /* of an object of Kubernetes: its members, ends with NULL; NULL: any */
         enum field_versions versions;
 };
+
+#define FIELD_NO_MEMBER SIZE_MAX
 
 struct field_table {
         const char *name; /* of the type: "DriverSpec" */
@@ -100,7 +99,7 @@ void field_problems_add(struct field_problems *problems, enum field_problem_kind
 void field_problems_deinit(struct field_problems *problems);
 
 /*
- * Fills the struct at @out, cleared before, from @json. Values of a wrong type read as absent. Borrows from @json. NULL
- * reads as absent.
+ * Fills the struct at @out, cleared before, from @json. Its first member is `const json_t *json`. Values of a wrong
+ * type read as absent. Borrows from @json. NULL reads as absent.
  */
 void field_read(const struct field_table *table, const json_t *json, void *out);

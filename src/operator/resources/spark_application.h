@@ -30,9 +30,8 @@ struct gpu_spec {
         struct field_int quantity;
 };
 
-/* What driver and executor share. */
+/* What driver and executor share. A part of their structs. */
 struct spark_pod_fields {
-        const json_t *json;
         struct field_int cores;
         const json_t *cores_number; /* v1beta1 */
         const char *core_request, *core_limit, *memory, *memory_limit, *memory_overhead, *image, *java_options;
@@ -146,11 +145,10 @@ struct schedule_spec {
         struct spark_application_spec template;
 };
 
-extern const struct field_table spark_application_fields;        /* of spec */
-extern const struct field_table spark_application_status_fields; /* of status */
-extern const struct field_table scheduled_application_fields;    /* of spec */
-extern const struct field_table scheduled_application_status_fields;
-extern const struct field_table secret_table, name_path_table, name_key_table, driver_ingress_table;
+/* Of spec and status of both kinds, and of elements of lists: secrets and configMaps, driverIngressOptions. */
+extern const struct field_table spark_application_fields, spark_application_status_fields;
+extern const struct field_table scheduled_application_fields, scheduled_application_status_fields;
+extern const struct field_table secret_fields_table, driver_ingress_table;
 
 struct spark_application {
         json_t *object; /* owned: the object with defaults, of version v1beta2 */

@@ -1,0 +1,13 @@
+/*
+ * Custom resource definitions, made from the tables of fields.
+ *
+ * They accept every object that the genuine operator's definitions accept. Values of Kubernetes' own types are kept as
+ * they are and checked by the operator and by the API server when the pod is created, so a definition stays small
+ * enough for `kubectl apply`.
+ */
+#pragma once
+
+#include <jansson.h>
+
+/* Returns the two definitions of sparkoperator.k8s.io as an array. The caller owns it. */
+json_t *crd_list(void);
