@@ -57,7 +57,14 @@ struct server_exchange {
         bool answered;  /* the reply is set below */
         bool suspended; /* the connection waits for the reply */
         int status;
-        struct buf answer;
+        struct buf answer; /* or a piece of it */
+
+        /* A streamed answer. */
+        struct http_stream *stream; /* NULL: `answer` is all */
+        size_t sent;                /* of the piece */
+        enum http_piece kind;       /* of the piece */
+        bool producing;             /* the stream owes a piece */
+        bool starved;               /* the connection waits for it */
 };
 
 struct http_server {
@@ -172,6 +179,8 @@ static bool http_server_make_room(struct http_server *s)
 
 static void http_server_call_free(struct server_exchange *call)
 {
+        if (call->stream)
+                call->stream->end(call->stream);
         for (size_t i = 0; i < call->headers.len; i++) {
                 free(call->headers.data[i].name);
                 free(call->headers.data[i].value);
@@ -213,7 +222,7 @@ static void http_server_on_ended(void *owner, void *data)
         call->handle = NULL;
         if (call->handled && !call->answered)
                 call->call.server = NULL; /* the handler still has it */
-        else
+        else if (!call->producing) /* else http_stream_put frees it */
                 http_server_call_free(call);
 }
 
@@ -232,8 +241,13 @@ static void set_answer(struct server_exchange *call, int status, const char *typ
 static enum http_step http_server_send_answer(struct http_server *s, struct server_exchange *call)
 {
         size_t size = call->answer.len;
-        char *body = size ? steal(call->answer.data) : NULL;
         connection_state_set(call->connection, ANSWERED, ANSWER_MS + (int64_t)(size / ANSWER_BYTES_A_MS));
+        if (call->stream)
+                return s->ops->answer_stream(s->daemon, call->handle, call, call->status, call->headers.data,
+                                             call->headers.len) < 0
+                               ? HTTP_STEP_CLOSE
+                               : HTTP_STEP_ANSWERED;
+        char *body = size ? steal(call->answer.data) : NULL;
         int r = s->ops->answer(call->handle, call->status, call->headers.data, call->headers.len, body, size);
         return r < 0 ? HTTP_STEP_CLOSE : HTTP_STEP_ANSWERED;
 }
@@ -302,12 +316,36 @@ static enum http_step http_server_on_step(void *owner, void *data, const char *m
         return call->answered ? http_server_send_answer(s, call) : http_server_handle(s, call);
 }
 
+/* Copies what the connection can take of the piece. Asks the stream for the next one when there is nothing left. */
+static ssize_t http_server_on_fill(void *owner, void *data, char *out, size_t size)
+{
+        struct server_exchange *call = data;
+        while (call->sent == call->answer.len) {
+                if (call->kind == HTTP_PIECE_LAST)
+                        return HTTP_FILL_END;
+                if (call->kind == HTTP_PIECE_BROKEN)
+                        return HTTP_FILL_BROKEN;
+                connection_state_set(call->connection, HANDLED, 0);
+                call->producing = true;
+                call->stream->next(call->stream);
+                if (call->producing) {
+                        call->starved = true;
+                        return 0;
+                }
+        }
+        size_t n = MIN(size, call->answer.len - call->sent);
+        memcpy(out, call->answer.data + call->sent, n);
+        call->sent += n;
+        return (ssize_t)n;
+}
+
 static const struct http_server_events events = {
         .opened = on_opened,
         .closed = http_server_on_closed,
         .began = on_began,
         .step = http_server_on_step,
         .ended = http_server_on_ended,
+        .fill = http_server_on_fill,
 };
 
 /* --------------------------------------------------------------------------------------------------- the loop */
@@ -451,6 +489,34 @@ void http_call_answer(struct http_call *call, int status, const char *type, stru
                 http_server_resume(c->call.server, c);
 }
 
+void http_call_answer_stream(struct http_call *call, int status, const char *type, struct buf *first,
+                             struct http_stream *stream)
+{
+        struct server_exchange *c = container_of(call, struct server_exchange, call);
+        c->stream = stream;
+        stream->exchange = c;
+        http_call_answer(call, status, type, first);
+}
+
+void http_stream_put(struct http_stream *stream, struct buf *piece, enum http_piece kind)
+{
+        struct server_exchange *c = stream->exchange;
+        buf_deinit(&c->answer);
+        c->answer = *piece;
+        *piece = BUF_INIT;
+        c->sent = 0;
+        c->kind = kind;
+        c->producing = false;
+        if (!c->connection) {
+                http_server_call_free(c);
+                return;
+        }
+        connection_state_set(c->connection, ANSWERED, ANSWER_MS + (int64_t)(c->answer.len / ANSWER_BYTES_A_MS));
+        if (c->starved)
+                http_server_resume(c->call.server, c);
+        c->starved = false;
+}
+
 void http_call_answer_text(struct http_call *call, int status, const char *type, const char *text)
 {
         struct buf body = BUF_INIT;
@@ -552,7 +618,7 @@ void http_server_free(struct http_server *s)
                 return;
         if (s->daemon) {
                 for (struct server_connection *c = s->connections.first; c; c = c->next)
-                        if (c->call && c->call->suspended && !c->call->answered)
+                        if (c->call && (c->call->starved || (c->call->suspended && !c->call->answered)))
                                 s->ops->resume(c->call->handle);
                 uv_poll_stop(&s->ready);
                 s->ops->stop(s->daemon);

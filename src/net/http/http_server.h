@@ -98,3 +98,27 @@ void http_call_set_header(struct http_call *call, const char *name, const char *
 /* Answers; frees @call. Takes the content of @body (NULL: none). @type: NULL for none. */
 void http_call_answer(struct http_call *call, int status, const char *type, struct buf *body);
 void http_call_answer_text(struct http_call *call, int status, const char *type, const char *text);
+
+/*
+ * A body that is produced while it is sent, piece by piece. The server asks for a piece after the client has taken the
+ * one before, so a client that does not read costs one piece of memory. All on the loop's thread.
+ */
+struct http_stream {
+        /* Produces the next piece: calls http_stream_put, now or later. */
+        void (*next)(struct http_stream *stream);
+        /* Frees the stream: all was sent, or the client is gone. Never between `next` and http_stream_put. */
+        void (*end)(struct http_stream *stream);
+        struct server_exchange *exchange; /* private */
+};
+
+enum http_piece { HTTP_PIECE_MORE, HTTP_PIECE_LAST, HTTP_PIECE_BROKEN };
+
+/* As http_call_answer. The body is @first and what @stream then produces. Takes both. */
+void http_call_answer_stream(struct http_call *call, int status, const char *type, struct buf *first,
+                             struct http_stream *stream);
+
+/*
+ * Passes the next piece, whose content it takes. HTTP_PIECE_LAST ends the answer. HTTP_PIECE_BROKEN closes the
+ * connection, so that the client sees that the answer is incomplete. May free @stream.
+ */
+void http_stream_put(struct http_stream *stream, struct buf *piece, enum http_piece kind);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define HEADER_POOL (32u << 10) /* of a connection: request line, headers, buffers */
+#define STREAM_BLOCK (16u << 10) /* buffer of a streamed body */
 #define TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 struct http_daemon {
@@ -345,6 +346,16 @@ static bool has_clear_framing(void *handle)
         return !f.invalid && f.lengths + f.encodings <= 1;
 }
 
+static int http_server_module_queue(void *handle, int status, const struct http_header *headers, size_t n_headers,
+                                    struct MHD_Response *response)
+{
+        for (size_t i = 0; i < n_headers; i++)
+                MHD_add_response_header(response, headers[i].name, headers[i].value);
+        int r = MHD_queue_response(handle, (unsigned int)status, response) == MHD_YES ? 0 : -EINVAL;
+        MHD_destroy_response(response);
+        return r;
+}
+
 static int http_server_module_answer(void *handle, int status, const struct http_header *headers, size_t n_headers,
                                      char *body, size_t size)
 {
@@ -354,11 +365,41 @@ static int http_server_module_answer(void *handle, int status, const struct http
                 free(body);
                 return -ENOMEM;
         }
-        for (size_t i = 0; i < n_headers; i++)
-                MHD_add_response_header(response, headers[i].name, headers[i].value);
-        int r = MHD_queue_response(handle, (unsigned int)status, response) == MHD_YES ? 0 : -EINVAL;
-        MHD_destroy_response(response);
-        return r;
+        return http_server_module_queue(handle, status, headers, n_headers, response);
+}
+
+/* A streamed body. */
+struct module_stream {
+        struct http_daemon *daemon;
+        struct MHD_Connection *connection;
+        void *call;
+};
+
+static ssize_t on_fill(void *cls, uint64_t position, char *out, size_t size)
+{
+        struct module_stream *s = cls;
+        ssize_t n = s->daemon->events.fill(s->daemon->owner, s->call, out, size);
+        if (n == 0)
+                MHD_suspend_connection(s->connection);
+        if (n >= 0)
+                return n;
+        return n == HTTP_FILL_END ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static int http_server_module_answer_stream(struct http_daemon *d, void *handle, void *call, int status,
+                                            const struct http_header *headers, size_t n_headers)
+{
+        struct module_stream *s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        *s = (struct module_stream){.daemon = d, .connection = handle, .call = call};
+        struct MHD_Response *response =
+                MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, on_fill, s, free);
+        if (!response) {
+                free(s);
+                return -ENOMEM;
+        }
+        return http_server_module_queue(handle, status, headers, n_headers, response);
 }
 
 static const struct http_server_ops ops = {
@@ -372,6 +413,7 @@ static const struct http_server_ops ops = {
         .header = http_server_module_header,
         .has_clear_framing = has_clear_framing,
         .answer = http_server_module_answer,
+        .answer_stream = http_server_module_answer_stream,
 };
 
 __attribute__((visibility("default"))) const struct http_server_ops *firesteel_http_server_module(void);

@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-#define HTTP_SERVER_ABI 3
+#define HTTP_SERVER_ABI 4
 #define HTTP_SERVER_MODULE_SYMBOL "firesteel_http_server_module" /* const struct http_server_ops *f(void) */
 
 struct http_daemon;
@@ -29,7 +29,14 @@ struct http_server_events {
         /* The headers (@first), a piece of the body (@size not 0), or the end. */
         enum http_step (*step)(void *owner, void *call, const char *method, const char *data, size_t size);
         void (*ended)(void *owner, void *call);
+        /*
+         * Fills @out with the next bytes of a streamed body. Returns their number, 0 to suspend the connection until
+         * `resume`, or one of the codes below.
+         */
+        ssize_t (*fill)(void *owner, void *call, char *out, size_t size);
 };
+
+enum { HTTP_FILL_END = -1, HTTP_FILL_BROKEN = -2 };
 
 struct http_header {
         char *name, *value;
@@ -65,4 +72,7 @@ struct http_server_ops {
         /* Within `step` only. Takes @body, from malloc. Negative: close the connection. */
         int (*answer)(void *handle, int status, const struct http_header *headers, size_t n_headers, char *body,
                       size_t size);
+        /* Likewise. The body comes from `fill`, which gets @call. */
+        int (*answer_stream)(struct http_daemon *d, void *handle, void *call, int status,
+                             const struct http_header *headers, size_t n_headers);
 };

@@ -22,6 +22,15 @@
 
 #include <cmocka.h>
 
+/* The answer of "/stream": pieces of letters. */
+enum { PIECE = 64 << 10 };
+struct letters {
+        struct http_stream stream;
+        int left;       /* pieces */
+        bool later;     /* the test produces them */
+        bool is_broken; /* the last one */
+};
+
 static struct {
         uv_loop_t loop;
         uv_timer_t tick; /* conditions are checked at least every 5 ms */
@@ -29,7 +38,50 @@ static struct {
         struct http_call *held; /* stored by the handler of "/later" */
         int handled;
         bool closed;
+        struct letters *letters; /* the last stream, until it ends */
+        int produced, ended;     /* pieces; streams */
 } t;
+
+static void letters_produce(struct letters *l)
+{
+        _cleanup_(buf_deinit) struct buf piece = BUF_INIT;
+        buf_reserve(&piece, PIECE);
+        memset(piece.data, 'a' + t.produced % 26, PIECE);
+        piece.len = PIECE;
+        t.produced++;
+        l->left--;
+        http_stream_put(&l->stream, &piece,
+                        l->left > 0    ? HTTP_PIECE_MORE
+                        : l->is_broken ? HTTP_PIECE_BROKEN
+                                       : HTTP_PIECE_LAST);
+}
+
+static void on_next(struct http_stream *stream)
+{
+        struct letters *l = container_of(stream, struct letters, stream);
+        if (!l->later)
+                letters_produce(l);
+}
+
+static void on_stream_end(struct http_stream *stream)
+{
+        free(container_of(stream, struct letters, stream));
+        t.letters = NULL;
+        t.ended++;
+}
+
+static void serve_stream(struct http_call *call)
+{
+        struct buf first = BUF_INIT;
+        struct letters *l = new0(struct letters);
+        l->stream = (struct http_stream){.next = on_next, .end = on_stream_end};
+        l->left = atoi(call->query);
+        l->later = strstr(call->query, "later");
+        l->is_broken = strstr(call->query, "broken");
+        t.letters = l;
+        buf_puts(&first, "first ");
+        http_call_answer_stream(call, 200, "text/plain", &first, &l->stream);
+}
 
 static void serve(void *owner, struct http_call *call)
 {
@@ -40,6 +92,8 @@ static void serve(void *owner, struct http_call *call)
                 t.held = call;
                 return;
         }
+        if (strcmp(call->path, "/stream") == 0)
+                return serve_stream(call);
         if (strcmp(call->path, "/large") == 0) {
                 buf_reserve(&text, 8u << 20);
                 memset(text.data, 'x', 8u << 20);
@@ -261,6 +315,120 @@ static void a_large_answer_arrives_whole(void **state)
         const char *body = strstr(a, "\r\n\r\n");
         assert_non_null(body);
         assert_int_equal(strlen(body + 4), 8u << 20);
+        close(fd);
+}
+
+static void streams_pieces_in_order(void **state)
+{
+        int fd = client();
+        say(fd, "GET /stream?200 HTTP/1.0\r\n\r\n");
+        const char *a = hear(fd, NULL, 0), *body = strstr(a, "\r\n\r\nfirst ");
+        assert_non_null(strstr(a, "200 OK"));
+        assert_non_null(body);
+        body += 10;
+        assert_int_equal(strlen(body), 200 * PIECE);
+        for (int i = 0; i < 200; i++)
+                assert_true(body[i * PIECE] == 'a' + i % 26 && body[(i + 1) * PIECE - 1] == 'a' + i % 26);
+        close(fd);
+        while (!t.ended)
+                uv_run(&t.loop, UV_RUN_ONCE);
+}
+
+static void continues_connection_after_stream(void **state)
+{
+        int fd = client();
+        say(fd, "GET /stream?3 HTTP/1.1\r\nHost: h\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+        const char *a = hear(fd, "GET /next|", 1);
+        assert_non_null(strstr(a, "Transfer-Encoding: chunked"));
+        assert_non_null(strstr(a, "\r\n0\r\n\r\nHTTP/1.1 200 OK"));
+        assert_int_equal(t.ended, 1);
+        say(fd, "HEAD /stream?3 HTTP/1.1\r\nHost: h\r\n\r\n");
+        assert_null(strstr(hear(fd, "\r\n\r\n", 1), "first"));
+        while (t.ended < 2)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        assert_int_equal(t.produced, 3); /* none for HEAD */
+        close(fd);
+}
+
+static void produces_nothing_for_client_that_does_not_read(void **state)
+{
+        int fd = client();
+        say(fd, "GET /stream?100000 HTTP/1.1\r\nHost: h\r\n\r\n");
+        for (int before = -1; before != t.produced || !t.produced;) { /* until the socket takes no more */
+                before = t.produced;
+                for (int i = 0; i < 20; i++)
+                        uv_run(&t.loop, UV_RUN_ONCE);
+        }
+        assert_in_range(t.produced, 1, 1000);
+        assert_non_null(strstr(ask("GET /meanwhile HTTP/1.1\r\nHost: h\r\n\r\n", "|-|"), "GET /meanwhile"));
+        close(fd);
+        while (!t.ended)
+                uv_run(&t.loop, UV_RUN_ONCE);
+}
+
+static void pieces_may_come_later(void **state)
+{
+        int fd = client();
+        say(fd, "GET /stream?3later HTTP/1.0\r\n\r\n");
+        for (int i = 0; i < 3; i++) {
+                while (!t.letters || !t.letters->stream.exchange || (i == 0 && !t.handled))
+                        uv_run(&t.loop, UV_RUN_ONCE);
+                hear(fd, i ? "z" : "first ", i ? 0 : 1);
+                uv_run(&t.loop, UV_RUN_NOWAIT);
+                letters_produce(t.letters);
+        }
+        const char *a = hear(fd, NULL, 0);
+        assert_non_null(strchr(a, 'c'));
+        close(fd);
+        while (!t.ended)
+                uv_run(&t.loop, UV_RUN_ONCE);
+}
+
+static void broken_stream_closes_connection(void **state)
+{
+        int fd = client();
+        say(fd, "GET /stream?2broken HTTP/1.1\r\nHost: h\r\n\r\n");
+        const char *a = hear(fd, NULL, 0);
+        assert_non_null(strstr(a, "first"));
+        assert_null(strstr(a, "\r\n0\r\n\r\n")); /* the client sees that the end is missing */
+        close(fd);
+        while (!t.ended)
+                uv_run(&t.loop, UV_RUN_ONCE);
+}
+
+static void client_may_go_while_a_piece_is_produced(void **state)
+{
+        int fd = client();
+        say(fd, "GET /stream?3later HTTP/1.1\r\nHost: h\r\n\r\n");
+        hear(fd, "first ", 1);
+        for (int i = 0; i < 5; i++)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        close(fd);
+        assert_int_equal(t.ended, 0); /* the stream lives while it owes a piece */
+        letters_produce(t.letters);
+        while (!t.ended) {
+                uv_run(&t.loop, UV_RUN_ONCE);
+                if (t.letters && t.produced == 1 && t.letters->stream.exchange && http_server_connections(t.server) == 0)
+                        break;
+        }
+        if (t.letters) /* it was asked for one more before the end was seen */
+                letters_produce(t.letters);
+        while (!t.ended)
+                uv_run(&t.loop, UV_RUN_ONCE);
+}
+
+static void server_may_go_while_a_piece_is_produced(void **state)
+{
+        int fd = client();
+        say(fd, "GET /stream?3later HTTP/1.1\r\nHost: h\r\n\r\n");
+        hear(fd, "first ", 1);
+        for (int i = 0; i < 5; i++)
+                uv_run(&t.loop, UV_RUN_ONCE);
+        http_server_free(t.server);
+        t.server = NULL;
+        assert_int_equal(t.ended, 0);
+        letters_produce(t.letters);
+        assert_int_equal(t.ended, 1);
         close(fd);
 }
 
@@ -499,6 +667,13 @@ int main(void)
                 CASE(a_client_may_go_before_its_answer),
                 CASE(the_server_may_go_before_its_answer),
                 CASE(a_large_answer_arrives_whole),
+                CASE(streams_pieces_in_order),
+                CASE(continues_connection_after_stream),
+                CASE(produces_nothing_for_client_that_does_not_read),
+                CASE(pieces_may_come_later),
+                CASE(broken_stream_closes_connection),
+                CASE(client_may_go_while_a_piece_is_produced),
+                CASE(server_may_go_while_a_piece_is_produced),
                 CASE(who_dawdles_is_cut_off),
                 CASE(too_much_is_refused),
                 CASE(bodies_are_limited_together),
