@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 import urllib.error
@@ -261,6 +262,27 @@ def test_logs_are_downloaded_as_zip(tmp_path):
                 with zipfile.ZipFile(io.BytesIO(answer.read())) as found:
                     assert found.namelist() == names
                     assert found.read(names[-1]).decode() == "".join(lines(app))
+
+
+def test_readers_that_never_read_cost_little(tmp_path):
+    def memory(s):
+        with open(f"/proc/{s.process.pid}/status", encoding="ascii") as status:
+            return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) >> 10
+    write(tmp_path, "app-1", lines("app-1", tasks=20000))
+    with server(tmp_path) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        whole = s.get("/api/v1/applications/app-1/stages/0/0/taskList?length=100000")[1]
+        assert len(json.loads(whole)) == 20000
+        before = memory(s)
+        with contextlib.ExitStack() as stack:
+            for i in range(400):
+                client = stack.enter_context(socket.create_connection(("127.0.0.1", int(s.url.rsplit(":", 1)[1]))))
+                path = ("stages?details=true", "stages/0/0/taskList?length=100000", "logs")[i % 3]
+                client.sendall(f"GET /api/v1/applications/app-1/{path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+            for _ in range(5):
+                assert s.json("applications/app-1/stages?details=true")[0]["numCompleteTasks"] == 20000
+            assert memory(s) - before < 120, (before, memory(s))
+        assert s.get("/api/v1/applications/app-1/stages/0/0/taskList?length=100000")[1] == whole
 
 
 def test_acls_of_applications(tmp_path):

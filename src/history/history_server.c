@@ -8,9 +8,8 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/conf.h"
+#include "history/history_archive.h"
 #include "history/history_store.h"
-#include "history/history_zip.h"
-#include "io/codec/zip_file.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 
@@ -114,8 +113,8 @@ static void history_server_release(struct app_source *source, struct app_view *v
         pthread_mutex_unlock(&s->lock);
 }
 
-static int history_server_write_logs(struct app_source *source, const char *id, const char *attempt,
-                                     struct zip_writer *zip, struct fst_error *error)
+static int history_server_archive_logs(struct app_source *source, const char *id, const char *attempt,
+                                       struct ui_stream **out, struct fst_error *error)
 {
         struct history_server *s = history_server_of(source);
         struct history_log_list list = {0};
@@ -133,11 +132,17 @@ static int history_server_write_logs(struct app_source *source, const char *id, 
         }
         pthread_mutex_unlock(&s->lock);
         int r = logs.len ? 0 : -ENOENT;
+        struct history_archive *archive = history_archive_new();
         for (size_t i = 0; i < logs.len; i++) {
                 if (r == 0)
-                        r = history_zip_log(systems.data[i], &logs.data[i], zip, error);
+                        r = history_archive_add(archive, systems.data[i], &logs.data[i], error);
                 event_log_deinit(&logs.data[i]);
         }
+        struct ui_stream *stream = history_archive_stream(archive);
+        if (r == 0)
+                *out = stream;
+        else
+                stream->free(stream);
         vec_deinit(&logs);
         vec_deinit(&systems);
         vec_deinit(&list);
@@ -147,7 +152,7 @@ static int history_server_write_logs(struct app_source *source, const char *id, 
 static const struct app_source_class history_source_class = {.list = history_server_list,
                                                              .open = history_server_open,
                                                              .release = history_server_release,
-                                                             .write_logs = history_server_write_logs};
+                                                             .archive_logs = history_server_archive_logs};
 
 struct app_source *history_server_source(struct history_server *s)
 {

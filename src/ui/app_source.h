@@ -7,9 +7,9 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "ui/app_view.h"
+#include "ui/ui_stream.h"
 
 struct fst_error;
-struct zip_writer;
 
 /* An attempt as lists show it. Texts live in the arena of the list. Times are ms since 1970. */
 struct app_attempt {
@@ -53,9 +53,12 @@ struct app_source_class {
         int (*open)(struct app_source *source, const char *id, const char *attempt, struct app_view **out,
                     struct fst_error *error);
         void (*release)(struct app_source *source, struct app_view *view);
-        /* Writes the event logs of an application into an archive. NULL: there are none, the archive is empty. */
-        int (*write_logs)(struct app_source *source, const char *id, const char *attempt, struct zip_writer *zip,
-                          struct fst_error *error);
+        /*
+         * Begins a zip archive of the event logs of an application. Returns 0 and *@out, which the caller frees, or
+         * negative. NULL: there are none, the archive is empty.
+         */
+        int (*archive_logs)(struct app_source *source, const char *id, const char *attempt, struct ui_stream **out,
+                            struct fst_error *error);
 };
 
 struct app_source {

@@ -26,6 +26,7 @@ struct ui_fixture {
         int killed_job;           /* by a form; -1: none */
         int n_open;
         struct ui_answer answer;
+        size_t n_pieces; /* of the body */
 };
 
 static inline struct ui_fixture *ui_fixture_of_view(struct app_view *view)
@@ -115,6 +116,17 @@ static inline void ui_fixture_serve(struct ui_fixture *f, const char *path, cons
         q.source = &f->source;
         serve(&q, &f->answer);
         form_deinit(&form);
+        f->n_pieces = 1;
+        struct ui_stream *rest = steal(f->answer.rest);
+        for (int r = rest ? 1 : 0; r > 0; f->n_pieces++) {
+                struct buf piece = BUF_INIT;
+                if ((r = rest->next(rest, &piece)) < 0)
+                        f->answer.status = -1;
+                buf_append(&f->answer.body, piece.data, piece.len);
+                buf_deinit(&piece);
+        }
+        if (rest)
+                rest->free(rest);
 }
 
 /* Asks the REST API. */

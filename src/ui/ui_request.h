@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ui/app_source.h"
+#include "ui/ui_stream.h"
 #include "web/form.h"
 
 struct ui_request {
@@ -27,12 +28,15 @@ struct ui_answer {
         int status;       /* 0: not answered */
         const char *type; /* content type. Static */
         struct buf body;
-        char *location;  /* of a redirect: a path below q->site, or a URL. Owned; NULL: none */
-        char *file_name; /* of an attachment. Owned; NULL: none */
+        struct ui_stream *rest; /* what follows the body. Owned; NULL: nothing */
+        char *location;         /* of a redirect: a path below q->site, or a URL. Owned; NULL: none */
+        char *file_name;        /* of an attachment. Owned; NULL: none */
 };
 
 static inline void ui_answer_deinit(struct ui_answer *a)
 {
+        if (a->rest)
+                a->rest->free(a->rest);
         buf_deinit(&a->body);
         free(a->location);
         free(a->file_name);

@@ -1,6 +1,7 @@
 /*
  * See ui_site.h. The loop's thread routes a request and checks changes; a thread of libuv's pool opens the application
- * and answers; the loop's thread sends the answer.
+ * and answers; the loop's thread sends the answer. The pieces of a long answer come from the pool one at a time, each
+ * after the client has taken the one before.
  */
 #include "ui/ui_site.h"
 
@@ -23,7 +24,7 @@ struct ui_site {
         struct ui_site_options options;
         struct web_site *web;
         bool measures_executors; /* spark.ui.prometheus.enabled, on a driver */
-        size_t n_pending;        /* requests in the pool */
+        size_t n_pending;        /* requests and pieces in the pool */
 };
 
 /* A request in the pool. */
@@ -47,6 +48,62 @@ static void ui_site_redirect(struct web_request *q, int status, const char *loca
         web_answer(q, status, NULL, NULL);
 }
 
+/* The rest of an answer. */
+struct ui_sending {
+        struct http_stream http;
+        struct ui_site *site;
+        struct ui_stream *rest;
+        uv_work_t work;
+        struct buf piece;
+        int result; /* of the last piece */
+};
+
+static void ui_sending_produce(uv_work_t *work)
+{
+        struct ui_sending *s = container_of(work, struct ui_sending, work);
+        enum { MARGIN = 8 << 10 }; /* the last row of a piece goes beyond its size: growing would double the buffer */
+        buf_reserve(&s->piece, UI_STREAM_PIECE + MARGIN);
+        s->result = s->rest->next(s->rest, &s->piece);
+}
+
+static void ui_sending_on_piece(uv_work_t *work, int status)
+{
+        struct ui_sending *s = container_of(work, struct ui_sending, work);
+        s->site->n_pending--;
+        if (status < 0)
+                s->result = status;
+        http_stream_put(&s->http, &s->piece,
+                        s->result > 0    ? HTTP_PIECE_MORE
+                        : s->result == 0 ? HTTP_PIECE_LAST
+                                         : HTTP_PIECE_BROKEN);
+}
+
+static void ui_sending_next(struct http_stream *stream)
+{
+        struct ui_sending *s = container_of(stream, struct ui_sending, http);
+        if (uv_queue_work(s->site->options.loop, &s->work, ui_sending_produce, ui_sending_on_piece) < 0)
+                http_stream_put(stream, &s->piece, HTTP_PIECE_BROKEN);
+        else
+                s->site->n_pending++;
+}
+
+static void ui_sending_end(struct http_stream *stream)
+{
+        struct ui_sending *s = container_of(stream, struct ui_sending, http);
+        s->rest->free(s->rest);
+        buf_deinit(&s->piece);
+        free(s);
+}
+
+static void ui_site_stream(struct ui_work *w)
+{
+        struct ui_sending *s = new0(struct ui_sending);
+        s->http = (struct http_stream){.next = ui_sending_next, .end = ui_sending_end};
+        s->site = w->site;
+        s->rest = steal(w->answer.rest);
+        web_answer_stream(w->web, w->answer.status, w->answer.type, &w->answer.body, &s->http);
+}
+
 static void ui_site_on_answer(uv_work_t *work, int status)
 {
         struct ui_work *w = container_of(work, struct ui_work, work);
@@ -63,7 +120,10 @@ static void ui_site_on_answer(uv_work_t *work, int status)
                         a->file_name ? mem_printf("attachment; filename=%s", a->file_name) : NULL;
                 if (attachment)
                         http_call_set_header(w->web->call, "Content-Disposition", attachment);
-                web_answer(w->web, a->status, a->type, &a->body);
+                if (a->rest)
+                        ui_site_stream(w);
+                else
+                        web_answer(w->web, a->status, a->type, &a->body);
         }
         ui_answer_deinit(a);
         free(w->metrics);

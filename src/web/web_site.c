@@ -52,6 +52,14 @@ void web_answer(struct web_request *q, int status, const char *type, struct buf 
         web_site_request_free(r);
 }
 
+void web_answer_stream(struct web_request *q, int status, const char *type, struct buf *first,
+                       struct http_stream *stream)
+{
+        struct site_request *r = container_of(q, struct site_request, request);
+        http_call_answer_stream(q->call, status, type, first, stream);
+        web_site_request_free(r);
+}
+
 void web_answer_html(struct web_request *q, int status, struct buf *html)
 {
         web_answer(q, status, "text/html;charset=utf-8", html);

@@ -98,6 +98,9 @@ void web_answer_json(struct web_request *q, struct buf *json);  /* text/json, as
 void web_redirect(struct web_request *q, const char *location); /* a path that starts with "/" belongs to this site */
 void web_answer(struct web_request *q, int status, const char *type,
                 struct buf *body); /* any content type; NULL: none */
+/* The body is @first and what @stream produces. */
+void web_answer_stream(struct web_request *q, int status, const char *type, struct buf *first,
+                       struct http_stream *stream);
 /* In Prometheus' form at a path that ends with "/prometheus", else as JSON. Releases @metrics. */
 void web_answer_metrics(struct web_request *q, struct metrics_snapshot *metrics);
 void web_not_found(struct web_request *q);

@@ -118,6 +118,8 @@ static void api_serve_resource(struct api_call *c, const struct api_resource *re
                 c->now_ms = app_view_now(c->view, c->q->now_ms);
                 resource->serve(c, rest);
                 app_view_end(c->view);
+                if (c->a->rest)
+                        return; /* it keeps the view */
         } else {
                 api_serve_logs(c);
         }
@@ -179,17 +181,31 @@ static int api_zip_sink(void *context, const void *data, size_t n, struct fst_er
         return 0;
 }
 
+/* A driver has no archive of its logs: the zip file is empty, as in Spark. */
+static int api_put_empty_archive(struct buf *out, struct fst_error *error)
+{
+        struct zip_writer zip;
+        zip_writer_init(&zip, api_zip_sink, out);
+        int r = zip_writer_finish(&zip, error);
+        zip_writer_deinit(&zip);
+        return r;
+}
+
 void api_serve_logs(struct api_call *c)
 {
         struct app_source *source = c->q->source;
         struct fst_error error = FST_ERROR_INIT;
-        struct zip_writer zip;
-        zip_writer_init(&zip, api_zip_sink, &c->a->body);
-        int r = source->class->write_logs ? source->class->write_logs(source, c->app_id, c->attempt, &zip, &error) : 0;
-        if (r == 0)
-                r = zip_writer_finish(&zip, &error);
-        zip_writer_deinit(&zip);
+        struct ui_stream *archive = NULL;
+        int r;
+        if (!source->class->archive_logs)
+                r = api_put_empty_archive(&c->a->body, &error);
+        else if ((r = source->class->archive_logs(source, c->app_id, c->attempt, &archive, &error)) == 0)
+                r = archive->next(archive, &c->a->body);
         error_deinit(&error);
+        if (r > 0)
+                c->a->rest = archive;
+        else if (archive)
+                archive->free(archive);
         if (r < 0)
                 return api_fail(c, 503, "Event logs are not available for app: %s.", c->app_id);
         c->a->type = "application/octet-stream";

@@ -26,6 +26,24 @@ void api_fail_parameter(struct api_call *c);
 void api_fail_path(struct api_call *c);
 
 /*
+ * An answer that is written in steps of some UI_STREAM_PIECE bytes. The view is locked during a step only, and pointers
+ * into the status are invalid afterwards. An application that runs changes meanwhile.
+ */
+struct api_steps {
+        /* Returns 1 if more follows, 0 at the end, or negative if what it writes was removed. */
+        int (*step)(struct api_steps *steps, struct api_call *c);
+        void (*free)(struct api_steps *steps);
+};
+
+/* Runs the first step, and lets the rest of the answer stream. Takes @steps. Returns 0, or negative from the first. */
+int api_run_steps(struct api_call *c, struct api_steps *steps);
+
+static inline bool api_piece_is_full(const struct api_call *c)
+{
+        return c->json.out->len >= UI_STREAM_PIECE;
+}
+
+/*
  * Each serves the resources below one name of an application. @rest is the path behind the name: "" or "/3/0".
  */
 void api_serve_jobs(struct api_call *c, const char *rest);
@@ -83,16 +101,19 @@ void api_put_accumulables(struct json_out *j, const struct accumulable *list, si
 
 void api_put_task(struct api_call *c, const char *name, const struct status_stage *stage, size_t row);
 
-/* Writes the tasks of a stage attempt as an object by ids. Returns the stage, or NULL if it was removed meanwhile. */
-const struct status_stage *api_put_tasks(struct api_call *c, const struct status_stage *stage, uint32_t statuses);
+/* Writes the tasks of a stage attempt from *@row on, as members by ids, until the piece is full. Returns whether all
+ * were written.
+ */
+bool api_put_tasks(struct api_call *c, const struct status_stage *stage, uint32_t statuses, size_t *row);
 
 const char *api_task_status_name(enum task_row_status status); /* "SUCCESS" */
 
 /* Sets the bit of each task that has @text in any column. Returns their number. */
 size_t api_search_tasks(const struct api_call *c, const struct status_stage *stage, const char *text, uint64_t *found);
 
-void api_serve_task_list(struct api_call *c, const struct status_stage *stage);
-void api_serve_task_table(struct api_call *c, const struct status_stage *stage);
+/* An unknown stage has no tasks. */
+void api_serve_task_list(struct api_call *c, int id, int attempt);
+void api_serve_task_table(struct api_call *c, int id, int attempt);
 
 /* The values of the parameter taskStatus, as bits of enum task_row_status. 0: all. */
 bool api_get_task_statuses(struct api_call *c, const char *name, uint32_t *statuses);

@@ -1,9 +1,10 @@
 /* Stages; see api.h. */
 #include "ui/api/api_internal.h"
 
+#include "base/mem.h"
 #include "status/diagnosis.h"
 
-#include <stdio.h>
+#include <errno.h>
 
 static const char *const api_stage_states[] = {"PENDING", "ACTIVE", "COMPLETE", "FAILED", "SKIPPED"};
 
@@ -128,18 +129,19 @@ static void api_put_stage_diagnosis(struct api_call *c, const struct status_stag
         buf_deinit(&line);
 }
 
-/* Writes a stage attempt. Returns false if it was removed on the way. */
-static bool api_put_stage(struct api_call *c, const struct status_stage *stage, const struct api_stage_options *o)
+static void api_put_stage_head(struct api_call *c, const struct status_stage *stage)
+{
+        json_begin(&c->json);
+        api_put_stage_counts(&c->json, stage);
+        api_put_stage_metrics(&c->json, stage);
+        api_put_stage_texts(&c->json, stage);
+}
+
+/* What follows the tasks. */
+static void api_put_stage_tail(struct api_call *c, const struct status_stage *stage, const struct api_stage_options *o)
 {
         struct json_out *j = &c->json;
-        json_begin(j);
-        api_put_stage_counts(j, stage);
-        api_put_stage_metrics(j, stage);
-        api_put_stage_texts(j, stage);
         if (o->details) {
-                stage = api_put_tasks(c, stage, o->task_statuses);
-                if (!stage)
-                        return false;
                 api_put_stage_executors(c, stage);
                 if (stage->speculation.tasks)
                         api_put_stage_speculation(j, &stage->speculation);
@@ -157,7 +159,6 @@ static bool api_put_stage(struct api_call *c, const struct status_stage *stage, 
         if (o->with_diagnosis)
                 api_put_stage_diagnosis(c, stage);
         json_end(j);
-        return true;
 }
 
 /* --------------------------------------------------------------------------------------------------- resources */
@@ -199,6 +200,71 @@ static struct api_stage_key *api_collect_stages(const struct status *s, uint32_t
         return keys;
 }
 
+/* Writes stages, one after another. */
+struct api_stage_steps {
+        struct api_steps steps;
+        struct api_stage_options options;
+        struct api_stage_key *keys;
+        size_t n, at; /* of the keys */
+        bool is_list;
+        bool is_begun; /* the head of the stage is written */
+        size_t row;    /* of the tasks of the stage */
+};
+
+static int api_stage_steps_step(struct api_steps *steps, struct api_call *c)
+{
+        struct api_stage_steps *w = container_of(steps, struct api_stage_steps, steps);
+        for (; w->at < w->n; w->at++) {
+                const struct api_stage_key *key = &w->keys[w->at];
+                const struct status_stage *stage = status_find_stage(c->s, key->id, key->attempt);
+                if (!stage && w->is_begun)
+                        return -ENOENT;
+                if (!stage)
+                        continue;
+                if (api_piece_is_full(c))
+                        return 1;
+                if (!w->is_begun) {
+                        api_put_stage_head(c, stage);
+                        if (w->options.details)
+                                json_begin_in(&c->json, "tasks");
+                        w->is_begun = true;
+                        w->row = 0;
+                }
+                if (w->options.details) {
+                        if (!api_put_tasks(c, stage, w->options.task_statuses, &w->row))
+                                return 1;
+                        json_end(&c->json);
+                }
+                api_put_stage_tail(c, stage, &w->options);
+                w->is_begun = false;
+        }
+        if (w->is_list)
+                json_list_end(&c->json);
+        return 0;
+}
+
+static void api_stage_steps_free(struct api_steps *steps)
+{
+        struct api_stage_steps *w = container_of(steps, struct api_stage_steps, steps);
+        free(w->keys);
+        free(w);
+}
+
+/* Writes the stages of @keys, which it takes. Returns 0, or -ENOENT if one was removed on the way. */
+static int api_put_stages(struct api_call *c, struct api_stage_key *keys, size_t n, bool is_list,
+                          const struct api_stage_options *o)
+{
+        struct api_stage_steps *w = new0(struct api_stage_steps);
+        w->steps = (struct api_steps){.step = api_stage_steps_step, .free = api_stage_steps_free};
+        w->options = *o;
+        w->keys = keys;
+        w->n = n;
+        w->is_list = is_list;
+        if (is_list)
+                json_list(&c->json, NULL);
+        return api_run_steps(c, &w->steps);
+}
+
 static void api_serve_stage_list(struct api_call *c)
 {
         struct api_stage_options o;
@@ -208,15 +274,8 @@ static void api_serve_stage_list(struct api_call *c)
             !api_get_stage_options(c, false, &o))
                 return;
         struct api_stage_key *keys = api_collect_stages(c->s, states, -1, &n);
-        json_list(&c->json, NULL);
-        for (size_t i = 0; i < n && !c->failed; i++) {
-                const struct status_stage *stage = status_find_stage(c->s, keys[i].id, keys[i].attempt);
-                if (stage && !api_put_stage(c, stage, &o))
-                        api_fail(c, 503, "stage %d was removed while it was read: ask again", keys[i].id);
-        }
-        free(keys);
-        if (!c->failed)
-                json_list_end(&c->json);
+        if (api_put_stages(c, keys, n, true, &o) < 0)
+                api_fail(c, 503, "a stage was removed while it was read: ask again");
 }
 
 /* All attempts of a stage, the first one first. */
@@ -227,18 +286,15 @@ static void api_serve_stage_attempts(struct api_call *c, int id)
         if (!api_get_stage_options(c, true, &o))
                 return;
         struct api_stage_key *keys = api_collect_stages(c->s, 0, id, &n);
-        if (n == 0)
-                api_fail(c, 404, "unknown stage: %d", id);
-        else
-                json_list(&c->json, NULL);
-        for (size_t i = n; i-- > 0 && !c->failed;) {
-                const struct status_stage *stage = status_find_stage(c->s, id, keys[i].attempt);
-                if (stage && !api_put_stage(c, stage, &o))
-                        api_fail(c, 404, "unknown stage: %d", id);
+        for (size_t i = 0; i < n / 2; i++) {
+                struct api_stage_key key = keys[i];
+                keys[i] = keys[n - 1 - i];
+                keys[n - 1 - i] = key;
         }
-        free(keys);
-        if (!c->failed)
-                json_list_end(&c->json);
+        if (n == 0)
+                free(keys);
+        if (n == 0 || api_put_stages(c, keys, n, true, &o) < 0)
+                api_fail(c, 404, "unknown stage: %d", id);
 }
 
 static void api_fail_stage_attempt(struct api_call *c, int id)
@@ -258,10 +314,13 @@ static void api_fail_stage_attempt(struct api_call *c, int id)
 static void api_serve_stage_attempt(struct api_call *c, int id, int attempt)
 {
         struct api_stage_options o;
-        const struct status_stage *stage = status_find_stage(c->s, id, attempt);
         if (!api_get_stage_options(c, true, &o))
                 return;
-        if (!stage || !api_put_stage(c, stage, &o))
+        if (!status_find_stage(c->s, id, attempt))
+                return api_fail_stage_attempt(c, id);
+        struct api_stage_key *key = new0(struct api_stage_key);
+        *key = (struct api_stage_key){id, attempt};
+        if (api_put_stages(c, key, 1, false, &o) < 0)
                 api_fail_stage_attempt(c, id);
 }
 
@@ -292,9 +351,9 @@ void api_serve_stages(struct api_call *c, const char *rest)
         else if (strcmp(rest, "/taskSummary") == 0)
                 api_serve_task_summary(c, id, attempt);
         else if (strcmp(rest, "/taskList") == 0)
-                api_serve_task_list(c, status_find_stage(c->s, id, attempt));
+                api_serve_task_list(c, id, attempt);
         else if (strcmp(rest, "/taskTable") == 0)
-                api_serve_task_table(c, status_find_stage(c->s, id, attempt));
+                api_serve_task_table(c, id, attempt);
         else
                 api_fail_parameter(c);
 }

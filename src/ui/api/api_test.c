@@ -250,12 +250,110 @@ static void writes_tasks_as_spark(void **state)
         ui_fixture_end(&f);
 }
 
+/* ---------------------------------------------------------------------------------------------- long answers */
+
+enum { MANY_TASKS = 20000 };
+
+/* Stage 3 with @n more tasks, whose run times go down as their ids go up. */
+static void add_tasks(struct ui_fixture *f, int n)
+{
+        for (int i = 0; i < n; i++)
+                run_task(f->status, 100 + i, 4 + i, n - i, TASK_SUCCEEDED);
+}
+
+/* Returns how often @text is in the answer. */
+static size_t count(const struct ui_fixture *f, const char *text)
+{
+        size_t n = 0;
+        for (const char *at = buf_text(&f->answer.body); (at = strstr(at, text)); at += strlen(text))
+                n++;
+        return n;
+}
+
+/* Checks that the numbers behind each @name change by @step. */
+static void assert_numbers(const struct ui_fixture *f, const char *name, int64_t first, int64_t step, size_t n)
+{
+        const char *at = buf_text(&f->answer.body);
+        for (size_t i = 0; i < n; i++, first += step) {
+                at = strstr(at, name);
+                assert_non_null(at);
+                at += strlen(name);
+                assert_int_equal(strtoll(at, NULL, 10), first);
+        }
+        assert_null(strstr(at, name));
+}
+
+static void long_answers_come_in_pieces(void **state)
+{
+        struct ui_fixture f;
+        ui_fixture_begin(&f, false);
+        fill(&f);
+        add_tasks(&f, MANY_TASKS);
+        ui_fixture_ask(&f, APP "/stages/3/0", "details=true");
+        assert_int_equal(f.answer.status, 200);
+        assert_in_range(f.n_pieces, f.answer.body.len / UI_STREAM_PIECE / 2, f.answer.body.len / UI_STREAM_PIECE + 1);
+        assert_int_equal(count(&f, "\"taskId\""), MANY_TASKS + 5);
+        assert_int_equal(count(&f, "\"executorSummary\""), 1);
+        assert_int_equal(f.n_open, 0);
+        ui_fixture_ask(&f, APP "/stages", "details=true&taskStatus=failed");
+        assert_int_equal(count(&f, "\"taskId\""), 1);
+        assert_int_equal(count(&f, "\"stageId\""), 2);
+        ui_fixture_ask(&f, APP "/stages/3/0/taskList", "offset=5&length=1000000");
+        assert_numbers(&f, "\"taskId\" : ", 100, 1, MANY_TASKS);
+        ui_fixture_ask(&f, APP "/stages/3/0/taskList", "length=1000000&sortBy=runtime&status=success");
+        assert_int_equal(count(&f, "\"taskId\""), MANY_TASKS + 2);
+        ui_fixture_ask(&f, APP "/stages/3/0/taskList", "offset=0&length=17000&sortBy=-runtime&status=success");
+        assert_numbers(&f, "\"taskId\" : ", 100, 1, 17000);
+        ui_fixture_ask(
+                &f, APP "/stages/3/0/taskTable",
+                "numTasks=20005&start=0&length=20000&columnNameToSort=Index&order[0][dir]=desc&search[value]=h1");
+        assert_true(f.n_pieces > 1);
+        assert_non_null(strstr(buf_text(&f.answer.body), "\"recordsTotal\" : \"20005\""));
+        ui_fixture_end(&f);
+}
+
+static void stream_ends_when_its_stage_is_removed(void **state)
+{
+        struct ui_fixture f;
+        struct buf piece = BUF_INIT;
+        struct form form = FORM_INIT;
+        ui_fixture_begin(&f, false);
+        fill(&f);
+        add_tasks(&f, 1000);
+        const size_t n_stages = f.status->stages.len;
+        struct ui_request q = {.method = "GET",
+                               .path = APP "/stages/3/0",
+                               .raw_path = APP "/stages/3/0",
+                               .query = &form,
+                               .base = "",
+                               .site = "",
+                               .source = &f.source};
+        struct ui_answer a = {0};
+        api_serve(&q, &a);
+        assert_non_null(a.rest);
+        assert_int_equal(f.n_open, 1); /* the stream keeps the view */
+        assert_int_equal(a.rest->next(a.rest, &piece), 1);
+        buf_reset(&piece);
+        f.status->stages.len = 0;
+        f.status->last_stage = NULL;
+        assert_true(a.rest->next(a.rest, &piece) < 0);
+        f.status->stages.len = n_stages;
+        ui_answer_deinit(&a);
+        assert_int_equal(f.n_open, 0);
+        buf_deinit(&piece);
+        ui_fixture_end(&f);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(answers_each_path_as_spark),      cmocka_unit_test(hides_secrets_of_the_environment),
-                cmocka_unit_test(refuses_users_without_the_right), cmocka_unit_test(history_has_no_threads),
+                cmocka_unit_test(answers_each_path_as_spark),
+                cmocka_unit_test(hides_secrets_of_the_environment),
+                cmocka_unit_test(refuses_users_without_the_right),
+                cmocka_unit_test(history_has_no_threads),
                 cmocka_unit_test(writes_tasks_as_spark),
+                cmocka_unit_test(long_answers_come_in_pieces),
+                cmocka_unit_test(stream_ends_when_its_stage_is_removed),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
