@@ -1,4 +1,5 @@
 """Native applications on YARN, on the ResourceManager and NodeManagers of tests/yarn/fake_yarn.py."""
+import itertools
 import os
 import pathlib
 import re
@@ -15,7 +16,7 @@ from fake_yarn import FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, R
 from standalone_cluster import BIN, free_port  # noqa: E402
 from yarn_submit import PI, UNMANAGED, gated, cache, submit, yarn  # noqa: E402,F401
 
-# Ends without a context, after a job, or with a status.
+# Ends without a context, at once, after a job, or with a status.
 ENDING = """#include <firesteel/firesteel.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@ int main(int argc, char **argv)
                 return 0;
         fst_context *sc = fst_context_new("ending");
         int64_t n;
+        if (strcmp(argv[1], "exit") == 0)
+                exit(0);
         if (strcmp(argv[1], "count") == 0 && fst_count(fst_range_n(sc, 0, 10, 2), &n) != 0)
                 return 1;
         fst_context_stop(sc);
@@ -368,6 +371,23 @@ def test_exit_codes_of_the_application_master(submit, yarn, code, words, cluster
     assert master.status == code and (code == 10 or f"exitCode: {code}" in master.log()), master.log() + done.stderr
     assert done.returncode == (code != 0) and (message is None or message in done.stderr), done.stderr + "\n== the driver ==\n" + master.log()
     assert yarn.last().final_status == (FINAL_SUCCEEDED if code == 0 else FINAL_FAILED)
+
+
+def test_a_driver_that_exits_while_it_registers_is_unregistered(submit, yarn):
+    """The driver's loop registers after the ResourceManager has refused the end, and before the end registers itself."""
+    calls = itertools.count()
+
+    def before_registration(attempt):
+        first = next(calls) == 0
+        wait_until(lambda: attempt.early_ends if first else attempt.registered, "the other thread")
+    yarn.before_registration = before_registration
+    (submit.folder / "ending.c").write_text(ENDING)
+    done = submit.run("ending.c", "exit", cluster=True, conf=["spark.yarn.maxAppAttempts=1"])
+    app = yarn.last()
+    wait_until(lambda: app.attempt.container.is_complete, "the ApplicationMaster's end")
+    assert (done.returncode, app.final_status) == (1, FINAL_FAILED), app.attempt.container.log()
+    assert app.diagnostics == "Shutdown hook called before final status was reported.", app.attempt.container.log()
+    assert "exitCode: 16" in app.attempt.container.log() and app.attempt.early_ends == 1
 
 
 def test_a_lost_driver_ends_the_application_master_with_17(submit, yarn):

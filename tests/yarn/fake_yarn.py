@@ -57,6 +57,7 @@ class Attempt:
         self.granted, self.completed, self.updated_nodes, self.known_nodes = [], [], [], set()
         self.response_id, self.heartbeats = 0, 0
         self.registration = None  # the request
+        self.early_ends = 0  # before the registration
 
     def token_id(self):
         return f"{self.name}/{self.key}".encode()
@@ -98,6 +99,7 @@ class FakeYarn:
         self.reports = self.lists = 0
         self.grants_at_once = 1000  # containers in the answer to a heartbeat
         self.undecided_s = 0  # how long an application waits for its queue
+        self.before_registration = lambda attempt: None  # called without the lock
         os.makedirs(self.conf)
         self.web = FakeYarnWeb(self)
         self.ports = {"client": 0, "scheduler": 0}
@@ -430,12 +432,16 @@ class FakeYarn:
     def handle_master(self, method, request, user):
         with self.lock:
             attempt, _ = self.attempt_of(user)
+        if method == "registerApplicationMaster":
+            self.before_registration(attempt)
+        with self.lock:
             if attempt.ended and not attempt.finished:
                 raise RpcError("ApplicationAttemptNotFoundException", f"Application attempt {attempt.name} doesn't exist in "
                                "ApplicationMasterService cache.")
             if method == "registerApplicationMaster":
                 return self.register(attempt, request)
             if not attempt.registered:
+                attempt.early_ends += method == "finishApplicationMaster"
                 raise RpcError("ApplicationMasterNotRegisteredException", f"Application Master is not registered for known "
                                f"application: {attempt.application.name}. Let AM resync.")
             return self.allocate(attempt, request) if method == "allocate" else self.finish(attempt, request)

@@ -478,8 +478,12 @@ static void on_executors_registered(void *owner, struct hadoop_rpc_result *resul
         Firesteel__Yarn__RegisterApplicationMasterResponse *answer =
                 (Firesteel__Yarn__RegisterApplicationMasterResponse *)result->answer;
         x->calling = false;
-        if (result->status < 0 && x->phase == EXECUTORS_FINISHING) { /* nothing to unregister */
-                executors_end(x);
+        if (result->status < 0 && x->phase == EXECUTORS_FINISHING) {
+                /* Another thread of this process may have registered meanwhile. Else there is nothing to unregister. */
+                if (hadoop_exception_is(result->exception, "InvalidApplicationMasterRequestException"))
+                        executors_wake(x, 0);
+                else
+                        executors_end(x);
                 return;
         }
         if (result->status < 0) {

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #define NOT_REGISTERED "org.apache.hadoop.yarn.exceptions.ApplicationMasterNotRegisteredException"
+#define REGISTERED_ALREADY "org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException"
 
 /* The expected next call and its answer: an exception, or bytes. */
 struct am_step {
@@ -33,6 +34,7 @@ struct am {
         struct manager *manager;
         int registered, failed, finished;
         int finish_after; /* registrations; 0: never */
+        bool only_finish; /* it does not register first */
         bool wants;       /* an executor */
 };
 
@@ -234,7 +236,10 @@ static void am_run(struct am *am, const struct am_step *steps, size_t n_steps, b
                 yarn_executors_add_profile(am->x, &profile, NULL, 0);
                 yarn_executors_set_targets(am->x, &target, 1);
         }
-        yarn_executors_register(am->x);
+        if (am->only_finish)
+                am_finish(am);
+        else
+                yarn_executors_register(am->x);
         if (finish_at_once) {
                 uv_run(&loop, UV_RUN_NOWAIT); /* it begins to register */
                 am_finish(am);
@@ -269,6 +274,18 @@ static void a_refused_registration_while_finishing_is_the_end(void **state)
         struct am am = {0};
         am_run(&am, steps, ARRAY_SIZE(steps), true);
         assert_int_equal(am.registered, 0);
+        assert_int_equal(am.failed, 0);
+}
+
+static void an_end_while_another_thread_registers_is_sent_again(void **state)
+{
+        static const struct am_step steps[] = {
+                {"finishApplicationMaster", NOT_REGISTERED, NULL},
+                {"registerApplicationMaster", REGISTERED_ALREADY, NULL}, /* the other thread was first */
+                {"finishApplicationMaster", NULL, "\x08\x01"},
+        };
+        struct am am = {.only_finish = true};
+        am_run(&am, steps, ARRAY_SIZE(steps), false);
         assert_int_equal(am.failed, 0);
 }
 
@@ -318,6 +335,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_end_after_a_restart_of_the_manager_registers_first),
                 cmocka_unit_test(a_refused_registration_while_finishing_is_the_end),
+                cmocka_unit_test(an_end_while_another_thread_registers_is_sent_again),
                 cmocka_unit_test(a_manager_that_forgot_the_application_is_registered_with_again),
                 cmocka_unit_test(heartbeats_that_fail_too_often_fail_the_application),
                 cmocka_unit_test(a_request_whose_heartbeat_failed_is_sent_again),
