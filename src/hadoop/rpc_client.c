@@ -44,6 +44,8 @@ struct connection {
         struct hadoop_rpc_session *session;
         bool resolves, has_tcp, connected, closing;
         bool moving; /* `tcp` closes so that the next address can be tried */
+        bool has_answered;
+        bool was_idle; /* its calls came after a time without any, and none of them is answered */
         char read[READ_SIZE];
 };
 
@@ -168,12 +170,9 @@ static void connection_close(struct connection *c)
                 connection_release(c);
 }
 
-/* The address failed: remembers why, and tries the next one, after a pause when all have failed. */
-static void client_failed(struct hadoop_rpc_client *client, int status, const char *message)
+/* Gives the connection up. All calls are sent again with the next one. */
+static void client_drop_connection(struct hadoop_rpc_client *client)
 {
-        free(client->last_message);
-        client->last_message = mem_printf("%s", message);
-        client->last_status = status;
         if (client->connection)
                 connection_close(client->connection);
         for (size_t i = 0; i < client->calls.len; i++) {
@@ -181,6 +180,15 @@ static void client_failed(struct hadoop_rpc_client *client, int status, const ch
                 p->retries += p->sent_ms != 0;
                 p->sent_ms = 0;
         }
+}
+
+/* The address failed: remembers why, and tries the next one, after a pause when all have failed. */
+static void client_failed(struct hadoop_rpc_client *client, int status, const char *message)
+{
+        free(client->last_message);
+        client->last_message = mem_printf("%s", message);
+        client->last_status = status;
+        client_drop_connection(client);
         client->address = (client->address + 1) % client->addresses.len;
         client->failed++;
         client->retry_at_ms = client->failed % client->addresses.len == 0 ? now_ms() + client->retry_ms : 0;
@@ -221,6 +229,22 @@ static void client_unreachable(struct hadoop_rpc_client *client, int status, con
         client_failed(client, status, text);
 }
 
+/* Servers close connections that are idle. A call that meets such a connection is sent again at once, to the same
+ * address. */
+static void connection_broken(struct connection *c, int status, const char *reason)
+{
+        struct hadoop_rpc_client *client = c->client;
+        if (!c->was_idle) {
+                client_unreachable(client, status, reason);
+                return;
+        }
+        log_debug(HADOOP_RPC_LOG, "the idle connection to the %s at %s has ended (%s): connecting again",
+                  client->service, client->addresses.data[client->address], reason);
+        client_drop_connection(client);
+        client->retry_at_ms = 0;
+        client_wake(client, 0);
+}
+
 static void on_connection_written(uv_write_t *request, int status)
 {
         struct write_request *w = container_of(request, struct write_request, request);
@@ -228,7 +252,7 @@ static void on_connection_written(uv_write_t *request, int status)
         buf_deinit(&w->bytes);
         free(w);
         if (status < 0 && c->client)
-                client_unreachable(c->client, status, uv_strerror(status));
+                connection_broken(c, status, uv_strerror(status));
 }
 
 /* A failed write gives the connection up: its client has no connection then. */
@@ -324,6 +348,8 @@ static void client_take_event(struct hadoop_rpc_client *client, const struct had
                 break;
         case HADOOP_RPC_ANSWER:
                 client->failed = 0;
+                client->connection->has_answered = true;
+                client->connection->was_idle = false;
                 client_take_answer(client, e);
                 break;
         case HADOOP_RPC_ERROR:
@@ -363,8 +389,8 @@ static void on_connection_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b
                 return;
         }
         if (n < 0) {
-                client_unreachable(c->client, n == UV_EOF ? -ECONNRESET : (int)n,
-                                   n == UV_EOF ? "it closed the connection" : uv_strerror((int)n));
+                connection_broken(c, n == UV_EOF ? -ECONNRESET : (int)n,
+                                  n == UV_EOF ? "it closed the connection" : uv_strerror((int)n));
                 return;
         }
         hadoop_rpc_session_input(c->session, bytes->base, (size_t)n);
@@ -609,6 +635,8 @@ void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoo
         p->request = hadoop_message_copy(request);
         if (client->calls.len == 0 && !client->connection)
                 client->failed = 0;
+        if (client->calls.len == 0 && client->connection)
+                client->connection->was_idle = client->connection->has_answered;
         vec_push(&client->calls, p);
         client_wake(client, 0);
 }

@@ -8,8 +8,9 @@
  *      hadoop_rpc_client_free(client);
  *
  * A call that was sent when its connection broke is sent again with the same id, so a service that has carried it out
- * recognises it. An answer that is an exception ends the call, except for standby services (next address) and
- * RetriableException (again). All functions run on the loop's thread; `done` never runs inside hadoop_rpc_client_call.
+ * recognises it; at once and to the same address if the connection was idle before. An answer that is an exception ends
+ * the call, except for standby services (next address) and RetriableException (again). All functions run on the loop's
+ * thread; `done` never runs inside hadoop_rpc_client_call.
  */
 #pragma once
 

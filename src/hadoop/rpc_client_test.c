@@ -249,6 +249,53 @@ static void a_call_is_sent_again_when_its_connection_breaks(void **state)
         uv_run(&loop, UV_RUN_DEFAULT);
 }
 
+static struct hadoop_rpc_client *client_with_long_pauses(const char *const *address)
+{
+        struct hadoop_rpc_client_options o = {
+                .session = {.protocol = "org.example.P", .auth = HADOOP_RPC_SIMPLE, .user = "alice"},
+                .addresses = address,
+                .n_addresses = 1,
+                .service = "ResourceManager",
+                .retry_ms = 3600000,
+                .max_wait_ms = 20};
+        struct hadoop_rpc_client *c;
+        assert_int_equal(hadoop_rpc_client_new(&loop, &o, &c, NULL), 0);
+        return c;
+}
+
+static void an_idle_connection_that_was_closed_is_replaced_at_once(void **state)
+{
+        struct server s;
+        server_start(&s, SERVER_ANSWERS);
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_with_long_pauses(a);
+        assert_int_equal(client_try(c, NULL), 0);
+        server_drop(&s, 0);
+        assert_int_equal(client_try(c, NULL), 0);
+        s.answer = SERVER_CLOSES; /* only the first of the next calls */
+        s.turns = s.calls + 1;
+        assert_int_equal(client_try(c, NULL), 0);
+        assert_int_equal(s.n_peers, 3);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void a_server_that_closes_each_connection_is_not_hurried(void **state)
+{
+        struct server s;
+        server_start(&s, SERVER_ANSWERS);
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_with_long_pauses(a);
+        assert_int_equal(client_try(c, NULL), 0);
+        s.answer = SERVER_CLOSES;
+        assert_int_equal(client_try(c, NULL), -ECONNRESET);
+        assert_int_equal(s.n_peers, 2);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
 /* Closes the client's direction of its connection to @s, whose other side does not notice. */
 static void server_stop_hearing(struct server *s)
 {
@@ -676,6 +723,8 @@ int main(void)
                 cmocka_unit_test(one_connection_serves_many_calls),
                 cmocka_unit_test(a_standby_service_is_passed_over),
                 cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
+                cmocka_unit_test(an_idle_connection_that_was_closed_is_replaced_at_once),
+                cmocka_unit_test(a_server_that_closes_each_connection_is_not_hurried),
                 cmocka_unit_test(a_failed_write_gives_the_connection_up),
                 cmocka_unit_test(a_stopped_client_waits_no_longer),
                 cmocka_unit_test(a_wait_ends_before_the_next_attempt),
