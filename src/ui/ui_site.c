@@ -146,7 +146,7 @@ static void ui_site_submit(struct ui_site *s, struct web_request *q, void (*run)
         w->run = run;
         w->request = (struct ui_request){.method = q->method,
                                          .path = q->path,
-                                         .raw_path = q->call->path,
+                                         .raw_path = q->raw_path,
                                          .query = &q->form,
                                          .base = q->base,
                                          .site = q->base,
@@ -329,7 +329,7 @@ static void ui_site_on_request(void *owner, struct web_request *q)
         bool is_api = web_is(q, "/api") || text_starts_with(q->path, "/api/");
         if (strcmp(q->method, "GET") != 0)
                 web_wrong_method(q, "GET, HEAD");
-        else if (is_api && strcmp(q->call->path, "/api") == 0)
+        else if (is_api && strcmp(q->raw_path, "/api") == 0)
                 ui_site_redirect(q, 301, "/api/");
         else if (is_api)
                 ui_site_submit(s, q, ui_work_serve_api);
@@ -379,6 +379,11 @@ void ui_site_free(struct ui_site *s)
         while (s->n_pending > 0)
                 uv_run(s->options.loop, UV_RUN_ONCE);
         free(s);
+}
+
+int ui_site_read_proxy(struct ui_site *s, struct fst_error *error)
+{
+        return web_site_read_proxy(s->web, error);
 }
 
 int ui_site_port(const struct ui_site *s)

@@ -40,6 +40,9 @@ struct ui_site_options {
 /* Listens. Returns 0, or negative with @error. */
 int ui_site_new(const struct ui_site_options *options, struct ui_site **out, struct fst_error *error);
 
+/* As web_site_read_proxy. */
+int ui_site_read_proxy(struct ui_site *s, struct fst_error *error);
+
 /* Waits for requests in the pool: runs the loop meanwhile. NULL is allowed. */
 void ui_site_free(struct ui_site *s);
 

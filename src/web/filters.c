@@ -11,6 +11,7 @@
 #include "net/crypto.h"
 #include "net/http/http_server.h"
 #include "text/json.h"
+#include "web/am_ip_filter.h"
 
 #include <jansson.h>
 #include <strings.h>
@@ -21,11 +22,16 @@
 #define MOST_BLOCK 128
 #define MOST_TOKEN 16384
 
+enum filter_kind { FILTER_JWS, FILTER_REMOTE_USER, FILTER_AM_IP };
+
 struct filter {
-        bool is_jws;
+        enum filter_kind kind;
+        /* FILTER_JWS */
         struct buf key;
         bool require_expiration;
+        /* FILTER_REMOTE_USER */
         char *header, *proxies;
+        struct am_ip_filter *am_ip;
 };
 
 struct filters {
@@ -182,7 +188,7 @@ static int filters_add_jws(struct filters *f, const struct fst_conf *conf, struc
 {
         _cleanup_free_ char *key = filters_parameter(conf, JWS, "secretKey");
         _cleanup_free_ char *expiration = filters_parameter(conf, JWS, "requireExpiration");
-        struct filter filter = {.is_jws = true,
+        struct filter filter = {.kind = FILTER_JWS,
                                 .require_expiration = expiration && strcasecmp(expiration, "true") == 0};
         if (!key || !base64_decode(key, strlen(key), &filter.key) || filter.key.len < 32) {
                 buf_deinit(&filter.key);
@@ -195,17 +201,31 @@ static int filters_add_jws(struct filters *f, const struct fst_conf *conf, struc
         return r;
 }
 
+static int filters_add_am_ip(struct filters *f, const struct fst_conf *conf, struct fst_error *error)
+{
+        _cleanup_free_ char *hosts = filters_parameter(conf, AM_IP_FILTER, "PROXY_HOSTS");
+        _cleanup_free_ char *bases = filters_parameter(conf, AM_IP_FILTER, "PROXY_URI_BASES");
+        struct filter filter = {.kind = FILTER_AM_IP};
+        const int r = am_ip_filter_new(hosts, bases, (int64_t)time(NULL), &filter.am_ip, error);
+        if (r == 0)
+                vec_push(&f->list, filter);
+        return r;
+}
+
 static int filters_add_filter(struct filters *f, const struct fst_conf *conf, const char *key, const char *name,
                               struct fst_error *error)
 {
         if (strcmp(name, JWS) == 0)
                 return filters_add_jws(f, conf, error);
+        if (strcmp(name, AM_IP_FILTER) == 0 && strcmp(key, "spark.ui.filters") == 0)
+                return filters_add_am_ip(f, conf, error);
         if (strcmp(name, REMOTE_USER) != 0)
                 return error_set(error, -EINVAL,
                                  "%s: %s is a JVM class, which Firesteel cannot load. Use " JWS " or " REMOTE_USER
                                  ", or remove the filter: it is not ignored, because it restricts access",
                                  key, name);
-        struct filter filter = {.header = filters_parameter(conf, REMOTE_USER, "header"),
+        struct filter filter = {.kind = FILTER_REMOTE_USER,
+                                .header = filters_parameter(conf, REMOTE_USER, "header"),
                                 .proxies = filters_parameter(conf, REMOTE_USER, "proxies")};
         if (!filter.header)
                 filter.header = mem_strdup("X-Remote-User");
@@ -241,9 +261,25 @@ void filters_free(struct filters *f)
                 buf_deinit_secret(&filter->key);
                 free(filter->header);
                 free(filter->proxies);
+                am_ip_filter_free(filter->am_ip);
         }
         vec_deinit(&f->list);
         free(f);
+}
+
+/* Also refuses a direct request whose owner did not redirect it. */
+static int filters_check_am_ip(const struct filter *filter, const struct filter_request *q, char **user,
+                               const char **refusal)
+{
+        *refusal = "Use the proxy of YARN.";
+        if (!am_ip_filter_is_proxy(filter->am_ip, q->peer, q->now_s))
+                return 403;
+        char *named = am_ip_filter_user(q->header(q->context, "Cookie"));
+        if (named) {
+                free(*user);
+                *user = named;
+        }
+        return 0;
 }
 
 int filters_pass(const struct filters *f, const struct filter_request *request, char **user, const char **refusal)
@@ -252,8 +288,10 @@ int filters_pass(const struct filters *f, const struct filter_request *request, 
         for (size_t i = 0; f && i < f->list.len; i++) {
                 const struct filter *filter = &f->list.data[i];
                 int status = 0;
-                if (filter->is_jws)
+                if (filter->kind == FILTER_JWS)
                         status = filters_check_jws(f, filter, request, &known, refusal);
+                else if (filter->kind == FILTER_AM_IP)
+                        status = filters_check_am_ip(filter, request, &known, refusal);
                 else
                         filters_check_remote_user(filter, request, &known);
                 if (status) {
@@ -277,10 +315,21 @@ int filters_pass_call(const struct filters *f, const struct http_call *call, cha
         return filters_pass(f, &request, user, refusal);
 }
 
+char *filters_redirect(const struct filters *f, const struct http_call *call)
+{
+        for (size_t i = 0; f && i < f->list.len; i++) {
+                const struct filter *filter = &f->list.data[i];
+                if (filter->kind == FILTER_AM_IP &&
+                    !am_ip_filter_is_proxy(filter->am_ip, call->peer, (int64_t)time(NULL)))
+                        return am_ip_filter_location(filter->am_ip, call->path, call->query);
+        }
+        return NULL;
+}
+
 bool filters_ask_for_token(const struct filters *f)
 {
         for (size_t i = 0; f && i < f->list.len; i++)
-                if (f->list.data[i].is_jws)
+                if (f->list.data[i].kind == FILTER_JWS)
                         return true;
         return false;
 }
@@ -288,7 +337,7 @@ bool filters_ask_for_token(const struct filters *f)
 const char *filters_user_header(const struct filters *f)
 {
         for (size_t i = 0; f && i < f->list.len; i++)
-                if (!f->list.data[i].is_jws)
+                if (f->list.data[i].kind == FILTER_REMOTE_USER)
                         return f->list.data[i].header;
         return NULL;
 }

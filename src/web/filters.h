@@ -9,6 +9,9 @@
  *      firesteel.RemoteUserFilter       a proxy in front of the site names the user in a header
  *              spark.firesteel.RemoteUserFilter.param.header      X-Remote-User
  *              spark.firesteel.RemoteUserFilter.param.proxies     trusted addresses: 127.0.0.1,::1
+ *      org.apache.hadoop.yarn.server.webproxy.amfilter.AmIpFilter     web/am_ip_filter.h; only in spark.ui.filters
+ *              spark.CLASS.param.PROXY_HOSTS          hosts of YARN's proxy
+ *              spark.CLASS.param.PROXY_URI_BASES      where it serves the pages
  *
  * An unknown filter must not be ignored: the process refuses to start with it.
  */
@@ -42,6 +45,9 @@ int filters_pass(const struct filters *f, const struct filter_request *request, 
 
 /* The same for a call. */
 int filters_pass_call(const struct filters *f, const struct http_call *call, char **user, const char **refusal);
+
+/* Where a request is redirected that did not come through YARN's proxy, or NULL. The caller owns it. @f may be NULL. */
+char *filters_redirect(const struct filters *f, const struct http_call *call);
 
 /* Whether requests without a valid token are refused, because JWSFilter is enabled. @f may be NULL. */
 bool filters_ask_for_token(const struct filters *f);

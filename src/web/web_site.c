@@ -229,6 +229,18 @@ static void web_site_set_headers(const struct web_site *s, struct http_call *cal
                 http_call_set_header(call, "Strict-Transport-Security", s->transport);
 }
 
+/*
+ * The part of @path after @base, if that is a path. A proxy that follows redirects itself, as YARN's does, asks for
+ * links as browsers see them.
+ */
+static const char *web_site_local_path(const char *path, const char *base)
+{
+        const size_t n = base[0] == '/' ? strlen(base) : 0;
+        if (n == 0 || strncmp(path, base, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+                return path;
+        return path[n] ? path + n : "/";
+}
+
 /* Decodes path, query and form. Returns false after it answered the request. */
 static bool web_site_read_request(struct site_request *r)
 {
@@ -238,7 +250,8 @@ static bool web_site_read_request(struct site_request *r)
         while (path.len > 1 && path.data[path.len - 1] == '/')
                 buf_truncate(&path, path.len - 1);
         r->path = buf_steal(&path);
-        q->path = good ? r->path : "";
+        q->raw_path = web_site_local_path(q->call->path, q->base);
+        q->path = good ? web_site_local_path(r->path, q->base) : "";
         if (good && strcmp(q->method, "POST") == 0)
                 good = form_parse(&q->form, q->call->body, q->call->body_len);
         if (good)
@@ -310,6 +323,12 @@ static void web_site_on_call(void *owner, struct http_call *call)
 {
         struct web_site *s = owner;
         const char *refusal = NULL;
+        _cleanup_free_ char *elsewhere = filters_redirect(s->filters, call);
+        if (elsewhere) {
+                http_call_set_header(call, "Location", elsewhere);
+                http_call_answer(call, 302, NULL, NULL);
+                return;
+        }
         struct site_request *r = new0(struct site_request);
         struct web_request *q = &r->request;
         *q = (struct web_request){.site = s, .call = call, .method = call->method, .path = ""};
@@ -349,13 +368,21 @@ static void web_site_on_plain_call(void *owner, struct http_call *call)
 
 /* --------------------------------------------------------------------------------------------------------- lifetime */
 
+int web_site_read_proxy(struct web_site *s, struct fst_error *error)
+{
+        filters_free(steal(s->filters));
+        free(steal(s->base));
+        const int r = filters_new(s->options.conf, "spark.ui.filters", &s->filters, error);
+        return r < 0 ? r : web_site_read_base(s, error);
+}
+
 static int web_site_read_conf(struct web_site *s, struct fst_error *error)
 {
         const struct fst_conf *conf = s->options.conf;
         _cleanup_free_ char *framing = NULL;
         int r = access_new(conf, &s->access, error);
         if (r == 0)
-                r = filters_new(conf, "spark.ui.filters", &s->filters, error);
+                r = web_site_read_proxy(s, error);
         if (r == 0)
                 r = conf_get_string(conf, "spark.ui.allowFramingFrom", &framing, error);
         if (r == 0)
@@ -364,8 +391,6 @@ static int web_site_read_conf(struct web_site *s, struct fst_error *error)
                 r = conf_get_string(conf, "spark.ui.strictTransportSecurity", &s->transport, error);
         if (r == 0)
                 r = conf_get_bool(conf, "spark.ui.xContentTypeOptions.enabled", &s->content_type_options, error);
-        if (r == 0)
-                r = web_site_read_base(s, error);
         if (r < 0)
                 return r;
         bool usual = !framing || !*framing || strpbrk(framing, ";,\"'\r\n");

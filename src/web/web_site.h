@@ -32,11 +32,12 @@ struct web_site;
 
 struct web_request {
         struct web_site *site;
-        const char *method; /* "GET" or "POST" */
-        const char *base;   /* prefix of this site's links: "", or its path in a proxy: "/proxy/worker-1" */
-        const char *path;   /* decoded, without slashes at its end: "/app"; or "/" */
-        struct form form;   /* the query; for a POST, the body's fields precede it */
-        const char *user;   /* NULL: unknown */
+        const char *method;   /* "GET" or "POST" */
+        const char *base;     /* prefix of this site's links: "", or its path in a proxy: "/proxy/worker-1" */
+        const char *path;     /* decoded, without slashes at its end: "/app"; or "/" */
+        const char *raw_path; /* the same as it was sent: encoded, with slashes at its end */
+        struct form form;     /* the query; for a POST, the body's fields precede it */
+        const char *user;     /* NULL: unknown */
         struct http_call *call;
         void *context; /* state of the page while it answers later */
 };
@@ -58,6 +59,12 @@ struct web_site_options {
 
 /* Listens. Returns 0, or negative with @error: the port is taken, a filter is unknown, a certificate is invalid, … */
 int web_site_new(const struct web_site_options *options, struct web_site **out, struct fst_error *error);
+
+/*
+ * Reads the filters and the path in a proxy from the configuration again, before the loop serves the first request.
+ * Returns 0, or negative with @error; the site must not serve then.
+ */
+int web_site_read_proxy(struct web_site *s, struct fst_error *error);
 
 /* Unanswered requests stay with their pages, and their answers are dropped. NULL is allowed. */
 void web_site_free(struct web_site *s);

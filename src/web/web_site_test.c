@@ -132,6 +132,49 @@ static void rejects_forms_of_other_sites(void **state)
         assert_int_equal(t.changed, 3);
 }
 
+#define AM_IP "org.apache.hadoop.yarn.server.webproxy.amfilter.AmIpFilter"
+
+static void serves_only_the_proxy_of_yarn(void **state)
+{
+        conf_set(&t.conf, "spark.ui.filters", AM_IP);
+        conf_set(&t.conf, "spark." AM_IP ".param.PROXY_HOSTS", "127.0.0.1");
+        conf_set(&t.conf, "spark." AM_IP ".param.PROXY_URI_BASES", "http://rm:8088/proxy/app");
+        conf_set(&t.conf, "spark.ui.proxyBase", "/proxy/app");
+        start();
+        get("/?x=1", "Cookie: proxy-user=alice\r\n");
+        assert_int_equal(t.f.status, 200);
+        assert_string_equal(t.f.body, "user=alice x=1");
+        get("/proxy/app/?x=1", ""); /* a redirect that the proxy has followed */
+        assert_int_equal(t.f.status, 200);
+        assert_string_equal(t.f.body, "user=? x=1");
+        get("/proxy/application/", "");
+        assert_int_equal(t.f.status, 404);
+
+        conf_set(&t.conf, "spark." AM_IP ".param.PROXY_HOSTS", "127.0.0.9");
+        start();
+        get("/jobs/?x=1", "Cookie: proxy-user=alice\r\n");
+        assert_int_equal(t.f.status, 302);
+        assert_non_null(strstr(t.f.head, "Location: http://rm:8088/proxy/app/jobs/?x=1"));
+        change("Cookie: proxy-user=alice\r\n");
+        assert_int_equal(t.f.status, 302);
+        assert_int_equal(t.changed, 0);
+}
+
+static void reads_its_proxy_again(void **state)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        start();
+        conf_set(&t.conf, "spark.ui.filters", AM_IP);
+        assert_int_equal(web_site_read_proxy(t.site, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "PROXY_HOSTS"));
+        error_deinit(&error);
+        conf_set(&t.conf, "spark." AM_IP ".params", "PROXY_HOSTS=127.0.0.9,PROXY_URI_BASES=http://rm/p");
+        assert_int_equal(web_site_read_proxy(t.site, NULL), 0);
+        get("/", "");
+        assert_int_equal(t.f.status, 302);
+        assert_non_null(strstr(t.f.head, "Location: http://rm/p/"));
+}
+
 static void checks_acls(void **state)
 {
         conf_set(&t.conf, "spark.acls.enable", "true");
@@ -316,8 +359,14 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(sends_security_headers), CASE(rejects_forms_of_other_sites), CASE(checks_acls),
-                CASE(verifies_tokens),        CASE(rejects_unknown_filters),      CASE(redirects_plain_port_to_tls),
+                CASE(sends_security_headers),
+                CASE(rejects_forms_of_other_sites),
+                CASE(serves_only_the_proxy_of_yarn),
+                CASE(reads_its_proxy_again),
+                CASE(checks_acls),
+                CASE(verifies_tokens),
+                CASE(rejects_unknown_filters),
+                CASE(redirects_plain_port_to_tls),
         };
         return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

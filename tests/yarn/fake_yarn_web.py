@@ -4,10 +4,14 @@ import json
 import os
 import re
 import threading
+import urllib.error
 import urllib.parse
+import urllib.request
 
 STATES = ("", "NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINISHED", "FAILED", "KILLED")
 FINAL = ("UNDEFINED", "SUCCEEDED", "FAILED", "KILLED", "ENDED")
+
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy stands before loopback
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -15,6 +19,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
+        if url.path.startswith("/proxy/"):
+            self.send_page(*self.server.proxy(url.path, url.query))
+            return
         found = self.server.find(url.path, dict(urllib.parse.parse_qsl(url.query)))
         kind = "text/plain" if isinstance(found, bytes) else "application/json"
         if found is None or isinstance(found, int):  # a status
@@ -23,6 +30,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.send_response(200)
         body = found if isinstance(found, bytes) else json.dumps(found).encode()
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def send_page(self, status, kind, body):
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -49,12 +63,28 @@ class FakeYarnWeb:
     def __init__(self, yarn):
         self.yarn = yarn
         self.server = Server("127.0.0.1", self.find)
+        self.server.proxy = self.proxy
         self.port, self.close = self.server.port, self.server.close
 
     def serve_node(self, node):
         return Server(node.host, lambda path, query: self.find_of_node(node, path, query))
 
     # ------------------------------------------------------------------------------- the ResourceManager
+
+    def proxy(self, path, query):
+        """The page of an application, for the user dr.who. As Hadoop's proxy it follows redirects itself."""
+        _, _, name, page = path.split("/", 3)
+        with self.yarn.lock:
+            app = self.yarn.applications.get(name)
+        if not app or not app.tracking_url:
+            return 404, "text/plain", b"no such application"
+        url = f"{app.tracking_url}/{page}{'?' if query else ''}{query}"
+        request = urllib.request.Request(url, headers={"Cookie": "proxy-user=dr.who"})
+        try:
+            with OPENER.open(request, timeout=10) as answer:
+                return answer.status, answer.headers["Content-Type"], answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers["Content-Type"] or "text/plain", error.read()
 
     def find(self, path, _):
         found = re.fullmatch(r"/ws/v1/cluster/apps/(application_\w+)(/appattempts(?:/(appattempt_\w+)/containers)?)?", path)

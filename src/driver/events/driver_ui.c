@@ -1,6 +1,7 @@
 /* See driver_ui.h. */
 #include "driver/events/driver_ui.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/redact.h"
@@ -218,8 +219,13 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
 
 void driver_ui_start(struct driver_ui *ui)
 {
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         if (!ui)
                 return;
+        if (ui_site_read_proxy(ui->site, &error) < 0) { /* the cluster manager may have changed it */
+                log_error("SparkUI", "This application has no pages: %s", error_message(&error));
+                return;
+        }
         ui->source.app_id = ui->sc->app_id;
         redactor_init_lenient(&ui->redactor, conf_get_raw(ui->sc->conf, "spark.redaction.regex"));
         struct app_view *view = app_status_view(ui->sc->app_status);

@@ -50,6 +50,7 @@ static int cluster_driver_read_conf(const struct cluster_driver_options *o, stru
                 return r;
         conf_set(conf, "spark.master", "yarn");
         conf_set(conf, "spark.submit.deployMode", "cluster");
+        conf_set(conf, "spark.ui.port", "0"); /* as Spark: several drivers may run on a node */
         return log4j2_configure(conf, getenv("SPARK_CONF_DIR"), error);
 }
 

@@ -188,10 +188,12 @@ static int launcher_start(struct launcher *l, const Firesteel__Yarn__AmConfig *c
         c->staging_dir = *config->staging_dir ? mem_strdup(config->staging_dir) : NULL;
         const char *host = getenv("NM_HOST");
         r = executor_containers_start(c, &l->loop,
-                                      &(struct executor_containers_start){.token = token,
-                                                                          .host = host ? host : "",
-                                                                          .last_executor = config->last_executor,
-                                                                          .attempt = l->attempt},
+                                      &(struct executor_containers_start){
+                                              .token = token,
+                                              .host = host ? host : "",
+                                              .tracking_url = conf_get_value(&l->conf, "spark.driver.appUIAddress"),
+                                              .last_executor = config->last_executor,
+                                              .attempt = l->attempt},
                                       &launcher_ops, l, error);
         if (r == 0) {
                 launcher_exclude(l, config->excluded);

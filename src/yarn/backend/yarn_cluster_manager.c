@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
+#include "driver/events/driver_ui.h"
 #include "exec/exit_hooks.h"
 #include "hadoop/rpc_client.h"
 #include "io/fs/file_systems.h"
@@ -29,6 +30,7 @@
 #include "yarn/application/yarn_settings.h"
 #include "yarn/backend/am_link.h"
 #include "yarn/backend/executor_containers.h"
+#include "yarn/conf/am_proxy_filter.h"
 #include "yarn/conf/rack_resolver.h"
 #include "yarn/backend/token_renewer.h"
 
@@ -190,6 +192,17 @@ static int yarn_submit(struct yarn_manager *m, const char *driver_url, struct fs
 
 static int yarn_create_secret(struct yarn_manager *m, struct fst_error *error);
 
+/* The pages are shown through YARN's proxy. In client mode the ApplicationMaster registers their address. */
+static int yarn_announce_pages(struct yarn_manager *m, struct fst_error *error)
+{
+        const char *address = driver_ui_address(m->sc->ui);
+        if (!address)
+                return 0;
+        if (!m->inside)
+                conf_set(m->sc->conf, "spark.driver.appUIAddress", address);
+        return am_proxy_filter_set(m->sc->conf, &m->containers.yarn_conf, m->containers.app_id, error);
+}
+
 /* The container says which application this is, and its credentials hold the token. */
 static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, char **app_id, struct fst_error *error)
 {
@@ -218,6 +231,8 @@ static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, 
         m->attempt = id.attempt;
         m->sc->attempt_id = mem_printf("%d", id.attempt);
         yarn_name_application(m, driver_url);
+        if ((r = yarn_announce_pages(m, error)))
+                return r;
         *app_id = mem_strdup(m->containers.app_id);
         return 0;
 }
@@ -235,7 +250,8 @@ static int yarn_announce(struct executor_manager *manager, struct cluster_backen
         if (r < 0)
                 return r;
         yarn_name_application(m, driver_url);
-        r = yarn_ship_program(m, error);
+        r = yarn_announce_pages(m, error);
+        r = r < 0 ? r : yarn_ship_program(m, error);
         r = r < 0 ? r : yarn_create_secret(m, error);
         r = r < 0 ? r : yarn_submit(m, driver_url, error);
         if (r < 0)
@@ -485,11 +501,13 @@ static int yarn_start(struct executor_manager *manager, struct cluster_backend *
         struct yarn_manager *m = yarn_manager_of(manager);
         const struct executor_request request = {.target = m->target >= 0 ? m->target
                                                                           : m->containers.settings.initial_executors};
-        int r = m->unmanaged ? executor_containers_start(&m->containers, cluster_backend_loop(backend),
-                                                         &(struct executor_containers_start){.token = &m->app.token,
-                                                                                             .host = m->sc->host,
-                                                                                             .attempt = m->attempt},
-                                                         &yarn_containers_ops, m, error)
+        int r = m->unmanaged ? executor_containers_start(
+                                       &m->containers, cluster_backend_loop(backend),
+                                       &(struct executor_containers_start){.token = &m->app.token,
+                                                                           .host = m->sc->host,
+                                                                           .tracking_url = driver_ui_address(m->sc->ui),
+                                                                           .attempt = m->attempt},
+                                       &yarn_containers_ops, m, error)
                              : yarn_start_link(m, error);
         if (r == 0)
                 yarn_request_executors(manager, &request, 1);

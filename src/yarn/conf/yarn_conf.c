@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RM_WEB_HTTPS (YARN_RM_WEB + 1) /* YARN_RM_WEB with yarn.http.policy=HTTPS_ONLY */
 #define DEFAULT_HOST "0.0.0.0"
 #define PRINCIPAL_KEY "yarn.resourcemanager.principal"
 #define DEFAULT_MAX_WAIT_MS (15 * 60 * 1000)
@@ -27,6 +28,7 @@ static const struct {
         [YARN_RM_SCHEDULER] = {"yarn.resourcemanager.scheduler.address", 8030,
                                "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB", "ResourceManager's scheduler"},
         [YARN_RM_WEB] = {"yarn.resourcemanager.webapp.address", 8088, NULL, "ResourceManager's web interface"},
+        [RM_WEB_HTTPS] = {"yarn.resourcemanager.webapp.https.address", 8090, NULL, "ResourceManager's web interface"},
 };
 
 int yarn_conf_load(struct yarn_conf *conf, const struct strmap *spark, const char *(*env)(const char *name),
@@ -82,8 +84,14 @@ static char *text_trimmed(const char *text, size_t len)
         return mem_strndup(text, len);
 }
 
+static bool yarn_conf_has_https(const struct yarn_conf *conf)
+{
+        _cleanup_free_ char *policy = hadoop_conf_get(&conf->hadoop, "yarn.http.policy");
+        return policy && strcmp(policy, "HTTPS_ONLY") == 0;
+}
+
 /* The address of one ResourceManager; @suffix is "" or ".ID". A host without port has the service's port. */
-static char *resource_manager_address(const struct yarn_conf *conf, enum yarn_service service, const char *suffix)
+static char *resource_manager_address(const struct yarn_conf *conf, int service, const char *suffix)
 {
         _cleanup_free_ char *key = mem_printf("%s%s", yarn_services[service].key, suffix);
         _cleanup_free_ char *host_key = mem_printf("yarn.resourcemanager.hostname%s", suffix);
@@ -100,9 +108,11 @@ static char *resource_manager_address(const struct yarn_conf *conf, enum yarn_se
         return whole;
 }
 
-int yarn_conf_addresses(const struct yarn_conf *conf, enum yarn_service service, struct string_list *out,
+int yarn_conf_addresses(const struct yarn_conf *conf, enum yarn_service which, struct string_list *out,
                         struct fst_error *error)
 {
+        const bool https = which == YARN_RM_WEB && yarn_conf_has_https(conf);
+        const int service = https ? RM_WEB_HTTPS : (int)which;
         if (!hadoop_conf_flag(&conf->hadoop, "yarn.resourcemanager.ha.enabled", false)) {
                 string_list_take(out, resource_manager_address(conf, service, ""));
                 return 0;
@@ -135,8 +145,7 @@ int yarn_conf_addresses(const struct yarn_conf *conf, enum yarn_service service,
 
 const char *yarn_conf_http_scheme(const struct yarn_conf *conf)
 {
-        _cleanup_free_ char *policy = hadoop_conf_get(&conf->hadoop, "yarn.http.policy");
-        return policy && strcmp(policy, "HTTPS_ONLY") == 0 ? "https://" : "http://";
+        return yarn_conf_has_https(conf) ? "https://" : "http://";
 }
 
 bool yarn_conf_is_secure(const struct yarn_conf *conf)

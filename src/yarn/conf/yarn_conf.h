@@ -25,7 +25,8 @@ struct hadoop_token;
 enum yarn_service {
         YARN_RM_CLIENT,    /* ApplicationClientProtocol: yarn.resourcemanager.address, port 8032 */
         YARN_RM_SCHEDULER, /* ApplicationMasterProtocol: yarn.resourcemanager.scheduler.address, port 8030 */
-        YARN_RM_WEB,       /* yarn.resourcemanager.webapp.address, port 8088; for URLs, not for RPC */
+        YARN_RM_WEB,       /* yarn.resourcemanager.webapp.address, port 8088; with yarn.http.policy=HTTPS_ONLY
+                            * …webapp.https.address, port 8090; for URLs, not for RPC */
 };
 
 struct yarn_conf {
