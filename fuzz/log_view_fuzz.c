@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "standalone/pages/log_reader.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char root[32], directory[80];
+static char root[TEMP_DIR_SIZE], directory[80];
 
 static void remove_root(void)
 {
@@ -47,9 +48,7 @@ static void write_file(const char *folder, const char *name, const void *data, s
 static void make_root(void)
 {
         char path[64];
-        snprintf(root, sizeof(root), "/tmp/log_view_fuzz.XXXXXX");
-        if (!mkdtemp(root))
-                abort();
+        temp_dir_new(root);
         snprintf(path, sizeof(path), "%s/app", root);
         mkdir(path, 0700);
         snprintf(directory, sizeof(directory), "%s/0", path);

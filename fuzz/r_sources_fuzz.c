@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/fs.h"
+#include "unit/temp_dir.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,10 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct fst_error error = FST_ERROR_INIT;
-        char top[] = "/tmp/firesteel-fuzz-XXXXXX";
+        char top[TEMP_DIR_SIZE];
         bool has = false;
-        if (!mkdtemp(top))
-                abort();
+        temp_dir_new(top);
         _cleanup_free_ char *jar = mem_printf("%s/jar", top), *into = mem_printf("%s/into", top);
         int fd = open(jar, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (fd < 0 || write(fd, data, size) != (ssize_t)size || close(fd) < 0 || mkdir(into, 0700) < 0)

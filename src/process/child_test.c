@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/fs.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 
 struct child_test_run {
         uv_loop_t loop;
-        char folder[32], *out;
+        char folder[TEMP_DIR_SIZE], *out;
         char *groups[3];
         int status;
         bool ended;
@@ -30,8 +31,8 @@ struct child_test_run {
 static int set_up(void **state)
 {
         struct child_test_run *run = new0(struct child_test_run);
-        snprintf(run->folder, sizeof(run->folder), "/tmp/child-XXXXXX");
-        if (!mkdtemp(run->folder) || uv_loop_init(&run->loop))
+        temp_dir_new(run->folder);
+        if (uv_loop_init(&run->loop))
                 return -1;
         run->out = mem_printf("%s/out", run->folder);
         *state = run;

@@ -10,6 +10,7 @@
 #include "shuffle/shuffle_service_client.h"
 #include "shuffle/shuffle_files.h"
 #include "shuffle/shuffle_service.h"
+#include "unit/temp_dir.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 struct served_world {
         struct shuffle_world w;
         struct fst_conf conf;
-        char base[64];
+        char base[TEMP_DIR_SIZE];
         struct shuffle_files *files[EXECUTORS];
         struct shuffle_service *service;
         struct service_client *client;
@@ -96,8 +97,7 @@ static void served_init(struct served_world *s, enum codec_kind codec, int n, en
         struct fst_error error = FST_ERROR_INIT;
         world_init(&s->w, (size_t)64 << 20, codec);
         conf_init(&s->conf);
-        snprintf(s->base, sizeof(s->base), "/tmp/shuffle_service.XXXXXX");
-        assert_non_null(mkdtemp(s->base));
+        temp_dir_new(s->base);
         make_maps(&s->w, n, form);
         s->w.env.here = -1;
         s->w.env.app_id = APP;

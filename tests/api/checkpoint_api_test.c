@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "api/api_fixture.h"
 #include "rdd/rdd.h"
+#include "unit/temp_dir.h"
 
 static int setup(void **state)
 {
@@ -248,11 +249,11 @@ static int text_row(fst_task *task, int64_t x, fst_out *out)
 
 static void checkpoints_into_files(void **state)
 {
-        char dir[] = "/tmp/firesteel-test-XXXXXX";
+        char dir[TEMP_DIR_SIZE];
         int64_t n, x = 0, want = 0;
         fst_iter *rows;
         fst_bytes text = {0};
-        assert_non_null(mkdtemp(dir));
+        temp_dir_new(dir);
         fst_rdd *numbers = fst_range_n(*state, 0, 10, 3);
         assert_refused(fst_count(fst_checkpoint(fst_map(numbers, counted, FST_I64)), &n), -EINVAL,
                        "Checkpoint directory has not been set in the SparkContext");
@@ -327,8 +328,8 @@ static int fail_late(fst_task *task, fst_iter *rows, fst_out *out)
 /* SPARK-31484: files of an earlier attempt do not matter. SPARK-48268: a setting names the directory. */
 static void rewrites_files_of_failed_attempts(void **state)
 {
-        char dir[] = "/tmp/firesteel-test-XXXXXX";
-        assert_non_null(mkdtemp(dir));
+        char dir[TEMP_DIR_SIZE];
+        temp_dir_new(dir);
         fst_context *sc = api_context("local[2,4]", "spark.checkpoint.dir", dir, NULL);
         int64_t n, sum = 0;
         fst_rdd *written = fst_checkpoint(fst_map_partitions(fst_range_n(sc, 0, 1000, 4), fail_late, FST_I64));

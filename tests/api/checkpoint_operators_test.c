@@ -5,6 +5,7 @@
 #include "api/api_fixture.h"
 #include "driver/backend/wire_fixture.h"
 #include "rdd/rdd.h"
+#include "unit/temp_dir.h"
 
 enum { MOST = 40 };
 
@@ -211,8 +212,8 @@ static void check_parents(fst_rdd *rdd, bool local, struct content was, int whic
 
 static void each_with(void **state, void (*check)(fst_rdd *rdd, bool local, struct content was, int which))
 {
-        char dir[] = "/tmp/firesteel-test-XXXXXX";
-        assert_non_null(mkdtemp(dir));
+        char dir[TEMP_DIR_SIZE];
+        temp_dir_new(dir);
         assert_int_equal(fst_set_checkpoint_dir(*state, dir), 0);
         for (int local = 0; local < 2; local++) {
                 fst_rdd *computed[MOST];

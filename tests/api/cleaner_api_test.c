@@ -6,6 +6,7 @@
 #include "driver/context.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
+#include "unit/temp_dir.h"
 
 static int keyed(fst_task *task, int64_t x, fst_out *out)
 {
@@ -184,8 +185,8 @@ static void keeps_everything_without_reference_tracking(void **state)
 static void cleans_checkpoints_if_configured(void **state)
 {
         for (int clean = 0; clean < 2; clean++) {
-                char dir[] = "/tmp/firesteel-test-XXXXXX";
-                assert_non_null(mkdtemp(dir));
+                char dir[TEMP_DIR_SIZE];
+                temp_dir_new(dir);
                 fst_context *sc = api_context("local[2]", "spark.cleaner.referenceTracking.cleanCheckpoints",
                                               clean ? "true" : "false", NULL);
                 int64_t n;

@@ -4,12 +4,13 @@
 #include "base/fs.h"
 #include "api/api_fixture.h"
 #include "driver/backend/wire_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <sys/stat.h>
 
 struct world {
         fst_context *sc;
-        char dir[40];
+        char dir[TEMP_DIR_SIZE];
         fst_rdd *none[2]; /* PAIR(I64, I64): partitions without rows; no partitions */
         fst_rdd *some;    /* (1, 1), (2, 2) */
 };
@@ -35,9 +36,8 @@ static int text_of(fst_task *task, int64_t key, int64_t value, fst_out *out)
 static int set_up(void **state)
 {
         static struct world w;
-        w = (struct world){.sc = api_context("local[2]", NULL), .dir = "/tmp/firesteel-test-XXXXXX"};
-        if (!mkdtemp(w.dir))
-                return -1;
+        w = (struct world){.sc = api_context("local[2]", NULL)};
+        temp_dir_new(w.dir);
         _cleanup_free_ char *empty = mem_printf("%s/empty", w.dir);
         mkdir(empty, 0755);
         w.none[0] = fst_map(fst_range_n(w.sc, 5, 5, 3), twice, FST_PAIR(I64, I64));

@@ -2,6 +2,7 @@
  * would notice. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <limits.h>
 
@@ -142,8 +143,8 @@ static void shuffles_of_failed_attempts_are_forgotten(void **state)
 
 static void a_failed_attempt_commits_no_file(void **state)
 {
-        char dir[] = "/tmp/firesteel-test-XXXXXX";
-        assert_non_null(mkdtemp(dir));
+        char dir[TEMP_DIR_SIZE];
+        temp_dir_new(dir);
         _cleanup_free_ char *out = mem_printf("%s/out", dir), *clean = mem_printf("rm -rf %s", dir);
         int64_t n;
         fst_rdd *late = fst_map_partitions(fst_range_n(*state, 0, 1000, 4), fail_late, FST_I64);

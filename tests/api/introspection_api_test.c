@@ -1,6 +1,7 @@
 /* Tests queries of an application about its context, RDDs, tasks, accumulators and futures. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <sys/stat.h>
 
@@ -101,11 +102,11 @@ static void reports_persisted_rdds(void **state)
 static void reports_checkpoints(void **state)
 {
         fst_context *sc = *state;
-        char dir[] = "/tmp/firesteel-test-XXXXXX", command[64];
+        char dir[TEMP_DIR_SIZE], command[64];
         int64_t n;
         fst_rdd *rdd = fst_map(fst_range_n(sc, 0, 10, 2), keyed, FST_PAIR(I64, I64));
         assert_null(fst_checkpoint_dir(sc));
-        assert_non_null(mkdtemp(dir));
+        temp_dir_new(dir);
         assert_int_equal(fst_set_checkpoint_dir(sc, dir), 0);
         assert_non_null(strstr(fst_checkpoint_dir(sc), dir));
         fst_checkpoint(rdd);
@@ -145,11 +146,11 @@ static void reports_properties_of_context(void **state)
 static void lists_files(void **state)
 {
         fst_context *sc = *state;
-        char path[] = "/tmp/firesteel-test-XXXXXX", dir[] = "/tmp/firesteel-test-XXXXXX", named[128], archive[64];
+        char path[] = "/tmp/firesteel-test-XXXXXX", dir[TEMP_DIR_SIZE], named[128], archive[64];
         static const char nothing[1024]; /* an empty tar file */
         const char *names[2] = {0};
         close(mkstemp(path));
-        assert_non_null(mkdtemp(dir));
+        temp_dir_new(dir);
         assert_int_equal(fst_list_files(sc, names, 2), 0);
         assert_int_equal(fst_add_file(sc, path), 0);
         snprintf(archive, sizeof(archive), "%s/data.tar", dir);

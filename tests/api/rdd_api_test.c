@@ -1,6 +1,7 @@
 /* Tests the public interface against its comments, on real contexts with local[2] and local[2,4]. */
 #include "base/log.h"
 #include "base/mem.h"
+#include "unit/temp_dir.h"
 
 #include <firesteel/firesteel.h>
 
@@ -474,8 +475,8 @@ static void reports_invalid_configuration(void **state)
 
 static void round_trips_text_files(void **state)
 {
-        char dir[] = "/tmp/firesteel-test-XXXXXX";
-        assert_non_null(mkdtemp(dir));
+        char dir[TEMP_DIR_SIZE];
+        temp_dir_new(dir);
         _cleanup_free_ char *out = mem_printf("%s/out", dir);
         _cleanup_free_ char *clean = mem_printf("rm -rf %s", dir);
         int64_t count;

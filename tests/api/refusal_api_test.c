@@ -1,6 +1,7 @@
 /* Tests that invalid calls are rejected with a message that names the mistake. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -343,8 +344,8 @@ static void rejects_null_function_array_and_path(void **state)
 /* A limit on file sizes simulates a full disk. */
 static void reports_full_disk_with_path(void **state)
 {
-        char dir[] = "/tmp/firesteel-full-XXXXXX";
-        assert_non_null(mkdtemp(dir));
+        char dir[TEMP_DIR_SIZE];
+        temp_dir_new(dir);
         fst_context *sc = api_context("local[2]", "spark.log.level", "ERROR", "spark.driver.memory", "32m",
                                       "spark.memory.fraction", "0.1", "spark.local.dir", dir, NULL);
         fst_rdd *rows = fst_map(fst_range_n(sc, 0, 300000, 4), text_of, FST_PAIR(BYTES, I64));

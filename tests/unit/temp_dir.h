@@ -5,6 +5,8 @@
  *      …
  *      _cleanup_free_ char *path = temp_dir_write("a.conf", "key=value\n");
  *
+ * A case that needs a directory of its own makes it by temp_dir_new and removes it by remove_tree (base/fs.h).
+ *
  * A file includes it once. Processes of other tests have directories of their own.
  */
 #pragma once
@@ -15,13 +17,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char temp_dir[48]; /* its path; "" before temp_dir_make */
+#define TEMP_DIR_SIZE 48 /* of a path */
+
+static char temp_dir[TEMP_DIR_SIZE]; /* its path; "" before temp_dir_make */
+
+/* Makes another directory and writes its path. Aborts if that is impossible. */
+static inline void temp_dir_new(char path[static TEMP_DIR_SIZE])
+{
+        snprintf(path, TEMP_DIR_SIZE, "/tmp/firesteel-unit-XXXXXX");
+        if (!mkdtemp(path))
+                abort();
+}
 
 /* Setup function: makes the directory. */
 static inline int temp_dir_make(void **state)
 {
-        snprintf(temp_dir, sizeof(temp_dir), "/tmp/firesteel-unit-XXXXXX");
-        return mkdtemp(temp_dir) ? 0 : -1;
+        temp_dir_new(temp_dir);
+        return 0;
 }
 
 /* Teardown function: removes the directory with all that is in it. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "exec/app/app_cache.h"
 #include "exec/app/app_compiler.h"
+#include "unit/temp_dir.h"
 
 #include <firesteel/types.h>
 
@@ -23,7 +24,7 @@
         "void *address(void); void *address(void) { return (void *)split; }\n"                                         \
         "int main(int argc, char **argv) { return argc; }\n"
 
-static char folder[] = "/tmp/module-XXXXXX";
+static char folder[TEMP_DIR_SIZE];
 
 static char *path_of(const char *name)
 {
@@ -63,7 +64,7 @@ static void assert_refused(const char *name, const char *message)
 
 static int set_up(void **state)
 {
-        assert_non_null(mkdtemp(folder));
+        temp_dir_new(folder);
         write_text("app.c", APPLICATION);
         build("app.c", "app.so", NULL);
         return 0;

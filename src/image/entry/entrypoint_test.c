@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,8 +72,8 @@ static void executor_reads_environment(void **state)
 
 static void spark_2_3_driver_reads_environment(void **state)
 {
-        char folder[] = "/tmp/entrypoint.XXXXXX";
-        assert_non_null(mkdtemp(folder));
+        char folder[TEMP_DIR_SIZE];
+        temp_dir_new(folder);
         const char *const names[] = {"readme.txt", "b.so", "a.so"};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
                 _cleanup_free_ char *path = mem_printf("%s/%s", folder, names[i]);
@@ -111,8 +112,8 @@ static void runs_other_words_as_command(void **state)
 
 static void init_container_downloads_listed_files(void **state)
 {
-        char folder[] = "/tmp/entrypoint.XXXXXX";
-        assert_non_null(mkdtemp(folder));
+        char folder[TEMP_DIR_SIZE];
+        temp_dir_new(folder);
         _cleanup_free_ char *path = mem_printf("%s/init.properties", folder);
         struct fst_error error = FST_ERROR_INIT;
         FILE *f = fopen(path, "w");

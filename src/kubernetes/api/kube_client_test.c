@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "kubernetes/api/kube_fixture.h"
 #include "net/tls_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -418,8 +419,8 @@ static void reads_token_file_again_after_401(void **state)
 
 static void runs_credential_program_once(void **state)
 {
-        char folder[] = "/tmp/kube-plugin-XXXXXX";
-        assert_non_null(mkdtemp(folder));
+        char folder[TEMP_DIR_SIZE];
+        temp_dir_new(folder);
         _cleanup_free_ char *path = mem_printf("%s/plugin", folder), *count = mem_printf("%s/count", folder);
         _cleanup_free_ char *text = mem_printf("#!/bin/sh\necho x >> %s\necho '{\"kind\":\"ExecCredential\",\"status\":"
                                                "{\"token\":\"t'$(wc -l < %s)'\"}}'\n",
@@ -458,8 +459,8 @@ static void runs_credential_program_once(void **state)
 /* The client and its configuration are freed while the program runs. Nothing waits for the program then. */
 static void client_can_be_freed_while_program_runs(void **state)
 {
-        char folder[] = "/tmp/kube-plugin-XXXXXX";
-        assert_non_null(mkdtemp(folder));
+        char folder[TEMP_DIR_SIZE];
+        temp_dir_new(folder);
         _cleanup_free_ char *path = mem_printf("%s/plugin", folder), *pipe = mem_printf("%s/pipe", folder);
         _cleanup_free_ char *text = mem_printf("#!/bin/sh\nread x < %s\necho '{\"kind\":\"none\"}'\n", pipe);
         char **none = new0(char *), **no_more = new0(char *);

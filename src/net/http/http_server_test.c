@@ -11,6 +11,7 @@
 #include "net/key_store_fixture.h"
 #include "net/socket.h"
 #include "unit/cases.h"
+#include "unit/temp_dir.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -575,8 +576,8 @@ static char *file_text(const char *folder, const char *name, size_t *size)
 
 static void https_with_and_without_client_certificates(void **state)
 {
-        char folder[] = "/tmp/http-server-test-XXXXXX", command[1200], ca[100], cert[100], key[100];
-        assert_non_null(mkdtemp(folder));
+        char folder[TEMP_DIR_SIZE], command[1200], ca[100], cert[100], key[100];
+        temp_dir_new(folder);
         snprintf(command, sizeof(command),
                  "cd %s && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out "
                  "cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost 2>/dev/null && openssl "
@@ -625,7 +626,7 @@ static void https_with_and_without_client_certificates(void **state)
 static bool store_serves(const char *key_password)
 {
         _cleanup_(buf_deinit) struct buf store = BUF_INIT;
-        char folder[] = "/tmp/http-server-test-XXXXXX", ca[100];
+        char folder[TEMP_DIR_SIZE], ca[100];
         assert_true(base64_decode(two_passwords_store, strlen(two_passwords_store), &store));
         struct http_server_tls tls = {.store = store.data,
                                       .store_size = store.len,
@@ -633,7 +634,7 @@ static bool store_serves(const char *key_password)
                                       .store_key_password = key_password};
         end(NULL);
         begin_with((struct http_server_options){.tls = &tls});
-        assert_non_null(mkdtemp(folder));
+        temp_dir_new(folder);
         snprintf(ca, sizeof(ca), "%s/ca.pem", folder);
         FILE *f = fopen(ca, "we");
         assert_non_null(f);

@@ -8,6 +8,7 @@
 #include "standalone/master/master_server.h"
 #include "standalone/core/master_state.h"
 #include "rpc/rpc.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@ struct master_server_fixture {
         struct master_conf conf;
         struct master_server *server;
         int ended, replies;
-        char folder[32]; /* directory of records, "" if none */
+        char folder[TEMP_DIR_SIZE]; /* directory of records, "" if none */
         char *last_message;
         struct actor *actors; /* freed at the end if not before */
 };
@@ -66,8 +67,7 @@ static int begin(void **state, bool keeps)
         conf_init(&f->conf.conf);
         conf_set(&f->conf.conf, "spark.master.rest.enabled", "false");
         if (keeps) {
-                strcpy(f->folder, "/tmp/master_server_XXXXXX");
-                assert_non_null(mkdtemp(f->folder));
+                temp_dir_new(f->folder);
                 conf_set(&f->conf.conf, "spark.deploy.recoveryMode", "FILESYSTEM");
                 conf_set(&f->conf.conf, "spark.deploy.recoveryDirectory", f->folder);
         }

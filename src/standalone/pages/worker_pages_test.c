@@ -4,6 +4,7 @@
 #include "conf/conf.h"
 #include "standalone/pages/log_reader.h"
 #include "web/web_site_fixture.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -15,7 +16,7 @@ static struct {
         struct fst_conf conf;
         struct worker_view view;
         struct worker_pages *pages;
-        char folder[64], work[80];
+        char folder[TEMP_DIR_SIZE], work[80];
 } t;
 
 static const struct worker_view *view_of(void *owner)
@@ -83,8 +84,7 @@ static void start(void)
 static int begin(void **state)
 {
         memset(&t, 0, sizeof(t));
-        strcpy(t.folder, "/tmp/worker-pages-test-XXXXXX");
-        assert_non_null(mkdtemp(t.folder));
+        temp_dir_new(t.folder);
         make_directory("work");
         make_directory("work/app-1");
         make_directory("work/app-1/3");

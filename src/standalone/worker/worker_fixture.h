@@ -13,6 +13,7 @@
 #include "standalone/worker/worker_server.h"
 #include "net/socket.h"
 #include "rpc/rpc.h"
+#include "unit/temp_dir.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -46,7 +47,7 @@ struct fake_master {
 struct cluster_fixture {
         uv_loop_t loop;
         uv_timer_t timeout;
-        char folder[64];
+        char folder[TEMP_DIR_SIZE];
         struct worker_conf conf;
         struct worker_server *server;
         struct fake_master masters[2];
@@ -218,8 +219,7 @@ static inline void cluster_fixture_open(struct cluster_fixture *w)
         uv_loop_init(&w->loop);
         uv_timer_init(&w->loop, &w->timeout);
         w->timeout.data = w;
-        snprintf(w->folder, sizeof(w->folder), "/tmp/worker-server-XXXXXX");
-        assert_non_null(mkdtemp(w->folder));
+        temp_dir_new(w->folder);
         w->silent_driver =
                 socket_listen(&(struct listen_options){.service = "driver", .host = "127.0.0.1"}, &port, NULL);
         assert_true(w->silent_driver >= 0);

@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "submit/packages/r_sources.h"
 #include "io/codec/archive_library.h"
+#include "unit/temp_dir.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -33,7 +34,7 @@ static const char fake_r[] =
         "mkdir -p \"$4/pkg/R\" && cp \"$5/DESCRIPTION\" \"$4/pkg\" && cp \"$5/R/f.R\" \"$4/pkg/R\"\n";
 
 struct room {
-        char dir[PATH_MAX];
+        char dir[TEMP_DIR_SIZE];
         char *path; /* PATH before the test */
         FILE *said;
 };
@@ -54,8 +55,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
 static int set_up(void **state)
 {
         struct room *room = new0(struct room);
-        strcpy(room->dir, "/tmp/firesteel-r-test-XXXXXX");
-        assert_non_null(mkdtemp(room->dir));
+        temp_dir_new(room->dir);
         _cleanup_free_ char *bin = in_room(room, "bin"), *r = in_room(room, "bin/R"), *tmp = in_room(room, "tmp");
         assert_int_equal(mkdir(bin, 0700), 0);
         assert_int_equal(mkdir(tmp, 0700), 0);
