@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "status/status_internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 /* -------------------------------------------------------------------------------------------------- texts */
@@ -332,6 +333,7 @@ struct status *status_new(const struct status_options *options)
         o->retained_tasks = o->retained_tasks ? o->retained_tasks : 100000;
         o->retained_dead_executors = o->retained_dead_executors ? o->retained_dead_executors : 100;
         s->application.exit_code = -1;
+        s->greatest_stage_id = INT_MIN;
         return s;
 }
 
@@ -376,6 +378,7 @@ void status_free(struct status *s)
                 free(s->processes.data[i]);
         }
         vec_deinit(&s->jobs);
+        vec_deinit(&s->running_jobs);
         vec_deinit(&s->stages);
         vec_deinit(&s->executors);
         vec_deinit(&s->executor_names);

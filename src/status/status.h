@@ -60,6 +60,7 @@ struct status_job {
         int64_t completed_indices;
         int active_stages, completed_stages, skipped_stages, failed_stages;
         status_killed_list killed;
+        bool is_removed; /* private */
 };
 
 struct status_rdd_info {
@@ -246,6 +247,9 @@ struct status {
         /* Private. */
         struct arena texts;
         struct object_table interned;
+        VEC(struct status_job *) running_jobs; /* in the order of submission */
+        size_t n_pending_stages;
+        int greatest_stage_id; /* of all stages so far */
         struct status_stage *last_stage;
         struct status_executor_cache {
                 const struct executor_ref *ref; /* NULL: free */

@@ -43,6 +43,9 @@ static inline void status_raise_executor_peaks(struct status_executor *x, const 
 
 void status_copy_map(struct strmap *to, const struct strmap *from);
 
+/* Fills what is private and follows from the jobs and stages, of a status that was read from bytes. */
+void status_index_jobs(struct status *s);
+
 void status_job_free(struct status_job *job);
 void status_stage_free(struct status_stage *stage);
 void status_rdd_free(struct status_rdd *rdd);

@@ -18,6 +18,8 @@ struct status_stage *status_find_stage(const struct status *s, int id, int attem
 {
         if (s->last_stage && s->last_stage->id == id && s->last_stage->attempt == attempt)
                 return s->last_stage;
+        if (id > s->greatest_stage_id)
+                return NULL;
         for (size_t i = s->stages.len; i-- > 0;)
                 if (s->stages.data[i]->id == id && s->stages.data[i]->attempt == attempt)
                         return s->stages.data[i];
@@ -55,6 +57,24 @@ void status_stage_free(struct status_stage *stage)
         task_columns_deinit(&stage->columns);
         arena_deinit(&stage->texts);
         free(stage);
+}
+
+void status_index_jobs(struct status *s)
+{
+        for (size_t i = 0; i < s->jobs.len; i++)
+                if (s->jobs.data[i]->state == STATUS_JOB_RUNNING)
+                        vec_push(&s->running_jobs, s->jobs.data[i]);
+        for (size_t i = 0; i < s->stages.len; i++) {
+                s->n_pending_stages += s->stages.data[i]->state == STATUS_STAGE_PENDING;
+                s->greatest_stage_id = MAX(s->greatest_stage_id, s->stages.data[i]->id);
+        }
+}
+
+static void status_set_stage_state(struct status *s, struct status_stage *stage, enum status_stage_state state)
+{
+        s->n_pending_stages -= stage->state == STATUS_STAGE_PENDING;
+        s->n_pending_stages += state == STATUS_STAGE_PENDING;
+        stage->state = state;
 }
 
 /* ------------------------------------------------------------------------------------------------- pools */
@@ -97,19 +117,27 @@ static int status_age_compare(const void *a, const void *b)
         return (x->at > y->at) - (x->at < y->at);
 }
 
-static void status_remove_job(struct status *s, size_t at)
+/* Sorts by age. Most lists are in order already. */
+static void status_ages_sort(struct status_age *ages, size_t n)
 {
-        struct status_job *job = s->jobs.data[at];
-        s->jobs.data[at] = NULL;
+        for (size_t i = 1; i < n; i++)
+                if (status_age_compare(&ages[i - 1], &ages[i]) > 0) {
+                        qsort(ages, n, sizeof(*ages), status_age_compare);
+                        return;
+                }
+}
+
+/* Removes the jobs marked `is_removed` from the lists of all stages, in one pass. */
+static void status_unlist_removed_jobs(struct status *s)
+{
         for (size_t i = 0; i < s->stages.len; i++) {
                 struct status_stage *stage = s->stages.data[i];
                 size_t to = 0;
                 for (size_t k = 0; k < stage->jobs.len; k++)
-                        if (stage->jobs.data[k].job != job)
+                        if (!stage->jobs.data[k].job->is_removed)
                                 stage->jobs.data[to++] = stage->jobs.data[k];
                 stage->jobs.len = to;
         }
-        status_job_free(job);
 }
 
 static void status_trim_jobs(struct status *s)
@@ -121,12 +149,15 @@ static void status_trim_jobs(struct status *s)
         for (size_t i = 0; i < s->jobs.len; i++)
                 if (s->jobs.data[i]->state != STATUS_JOB_RUNNING)
                         ages[n++] = (struct status_age){s->jobs.data[i]->completion_ms, i};
-        qsort(ages, n, sizeof(*ages), status_age_compare);
+        status_ages_sort(ages, n);
         for (size_t i = 0; i < n && i < excess; i++)
-                status_remove_job(s, ages[i].at);
+                s->jobs.data[ages[i].at]->is_removed = true;
         free(ages);
+        status_unlist_removed_jobs(s);
         for (size_t i = 0; i < s->jobs.len; i++)
-                if (s->jobs.data[i])
+                if (s->jobs.data[i]->is_removed)
+                        status_job_free(s->jobs.data[i]);
+                else
                         s->jobs.data[to++] = s->jobs.data[i];
         s->jobs.len = to;
 }
@@ -142,7 +173,7 @@ static void status_trim_stages(struct status *s)
                 if (!status_stage_is_live(stage))
                         ages[n++] = (struct status_age){stage->completion_ms > 0 ? stage->completion_ms : -1, i};
         }
-        qsort(ages, n, sizeof(*ages), status_age_compare);
+        status_ages_sort(ages, n);
         for (size_t i = 0; i < n && i < excess; i++) {
                 status_stage_free(s->stages.data[ages[i].at]);
                 s->stages.data[ages[i].at] = NULL;
@@ -228,6 +259,8 @@ static struct status_stage *status_get_stage(struct status *s, const struct stag
                 stage->attempt = info->attempt;
                 stage->pool = "default";
                 vec_push(&s->stages, stage);
+                s->n_pending_stages++;
+                s->greatest_stage_id = MAX(s->greatest_stage_id, stage->id);
                 status_set_stage(s, stage, info);
         }
         return stage;
@@ -250,15 +283,14 @@ void status_on_stage_submitted(struct status *s, const struct stage_submitted *e
         status_see_time(s, e->stage.submission_ms);
         status_set_stage(s, stage, &e->stage);
         status_leave_pool(s, stage);
-        stage->state = STATUS_STAGE_ACTIVE;
+        status_set_stage_state(s, stage, STATUS_STAGE_ACTIVE);
         stage->pool = status_text(s, pool ? pool : "default");
         status_replace_text(&stage->description,
                             e->properties ? strmap_get(e->properties, "spark.job.description") : NULL);
         struct status_pool *p = status_get_pool(s, stage->pool);
         vec_push(&p->stages, stage);
-        for (size_t i = 0; i < s->jobs.len; i++)
-                if (s->jobs.data[i]->state == STATUS_JOB_RUNNING)
-                        status_list_job(stage, s->jobs.data[i]);
+        for (size_t i = 0; i < s->running_jobs.len; i++)
+                status_list_job(stage, s->running_jobs.data[i]);
         for (size_t i = 0; i < stage->jobs.len; i++) {
                 struct status_job *job = stage->jobs.data[i].job;
                 struct status_job_stage *mine = &job->stages.data[stage->jobs.data[i].place];
@@ -309,9 +341,10 @@ void status_on_stage_completed(struct status *s, const struct stage_completed *e
         if (!status_stage_is_live(stage))
                 return; /* the same event again */
         status_set_stage(s, stage, &e->stage);
-        stage->state = e->stage.failure_reason      ? STATUS_STAGE_FAILED
-                       : e->stage.submission_ms > 0 ? STATUS_STAGE_COMPLETE
-                                                    : STATUS_STAGE_SKIPPED;
+        status_set_stage_state(s, stage,
+                               e->stage.failure_reason      ? STATUS_STAGE_FAILED
+                               : e->stage.submission_ms > 0 ? STATUS_STAGE_COMPLETE
+                                                            : STATUS_STAGE_SKIPPED);
         s->totals.failed_stages += stage->state == STATUS_STAGE_FAILED;
         s->totals.completed_stages += stage->state == STATUS_STAGE_COMPLETE;
         s->totals.skipped_stages += stage->state == STATUS_STAGE_SKIPPED;
@@ -413,6 +446,7 @@ void status_on_job_start(struct status *s, const struct job_start *e)
                 status_set_tags(s, job, strmap_get(e->properties, "spark.job.tags"));
         }
         vec_push(&s->jobs, job);
+        vec_push(&s->running_jobs, job);
         for (size_t i = 0; i < e->n_stages; i++)
                 status_list_job(status_get_stage(s, &e->stages[i]), job);
         status_trim_jobs(s);
@@ -430,7 +464,7 @@ static bool status_stage_is_needed(const struct status_stage *stage)
 
 static void status_skip_stage(struct status *s, struct status_stage *stage)
 {
-        stage->state = STATUS_STAGE_SKIPPED;
+        status_set_stage_state(s, stage, STATUS_STAGE_SKIPPED);
         s->totals.skipped_stages++;
         s->totals.skipped_tasks += stage->tasks;
         status_leave_pool(s, stage);
@@ -439,10 +473,12 @@ static void status_skip_stage(struct status *s, struct status_stage *stage)
 /* Skips the stages of an ended job that were not submitted. A stage that another job waits for stays pending. */
 static void status_skip_pending(struct status *s, struct status_job *job)
 {
-        for (size_t i = 0; i < s->stages.len; i++) {
+        size_t left = s->n_pending_stages;
+        for (size_t i = s->stages.len; i-- > 0 && left > 0;) { /* pending ones are the newest */
                 struct status_stage *stage = s->stages.data[i];
                 if (stage->state != STATUS_STAGE_PENDING)
                         continue;
+                left--;
                 for (size_t k = 0; k < stage->jobs.len; k++) {
                         if (stage->jobs.data[k].job != job)
                                 continue;
@@ -457,12 +493,22 @@ static void status_skip_pending(struct status *s, struct status_job *job)
         }
 }
 
+static void status_leave_running(struct status *s, const struct status_job *job)
+{
+        size_t to = 0;
+        for (size_t i = 0; i < s->running_jobs.len; i++)
+                if (s->running_jobs.data[i] != job)
+                        s->running_jobs.data[to++] = s->running_jobs.data[i];
+        s->running_jobs.len = to;
+}
+
 void status_on_job_end(struct status *s, const struct job_end *e)
 {
         struct status_job *job = status_find_job(s, e->id);
         status_see_time(s, e->ms);
         if (!job || job->state != STATUS_JOB_RUNNING)
                 return;
+        status_leave_running(s, job);
         job->state = e->failure ? STATUS_JOB_FAILED : STATUS_JOB_SUCCEEDED;
         job->failure = mem_strdup_if(e->failure);
         job->completion_ms = e->ms;

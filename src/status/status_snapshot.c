@@ -716,8 +716,10 @@ struct status *status_snapshot_get(const void *data, size_t size)
                 return NULL;
         struct snapshot_stream p = {.at = body, .end = body + head.length, .status = status_new(NULL)};
         snapshot_status(&p);
-        if (!p.is_bad && p.at == p.end)
+        if (!p.is_bad && p.at == p.end) {
+                status_index_jobs(p.status);
                 return p.status;
+        }
         status_free(p.status);
         return NULL;
 }
