@@ -135,7 +135,7 @@ int main(void)
         bench_rendering(false);
         bench_rendering(true);
         post_all("bus without listeners", NULL);
-        struct app_status *status = app_status_new(0, 0);
+        struct app_status *status = app_status_new(NULL);
         post_all("bus and status", app_status_listener(status));
         app_status_free(status);
         bench_log("bus and event log, plain", dir, EVENT_CODEC_NONE);

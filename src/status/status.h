@@ -271,6 +271,10 @@ STATUS_ON(stage_executor_metrics)
 STATUS_ON(process_added)
 #undef STATUS_ON
 
+/* The same as the events of the batch one after the other, but old tasks are removed after the whole batch. */
+void status_on_task_start_batch(struct status *s, const struct task_event_batch *b);
+void status_on_task_end_batch(struct status *s, const struct task_event_batch *b);
+
 /* Passes an event of a log to its function above. */
 void status_on_log_event(struct status *s, const struct log_event *e);
 

@@ -28,6 +28,33 @@ static bool status_indices_add(struct status_indices *set, int32_t index)
         return true;
 }
 
+/* Sets the bits of @n indices. Returns how many were not set. */
+static int64_t status_indices_add_range(struct status_indices *set, int64_t first, size_t n)
+{
+        int64_t before = set->n;
+        if (first < 0 || first + (int64_t)n > 1 << 28)
+                return 0;
+        for (size_t at = (size_t)first, end = at + n; at < end;) {
+                size_t word = at / 64, bit = at % 64, k = MIN(64 - bit, end - at);
+                uint64_t bits = (k == 64 ? ~(uint64_t)0 : ((uint64_t)1 << k) - 1) << bit;
+                status_indices_add(set, (int32_t)at); /* makes room */
+                set->n += __builtin_popcountll(bits & ~set->bits[word]);
+                set->bits[word] |= bits;
+                at += k;
+        }
+        return set->n - before;
+}
+
+static int64_t status_indices_add_batch(struct status_indices *set, const struct task_event_batch *b)
+{
+        int64_t n = 0;
+        if (task_event_is_rising(b, TASK_EVENT_INDEX))
+                return status_indices_add_range(set, b->values[TASK_EVENT_INDEX], b->n);
+        for (size_t i = 0; i < b->n; i++)
+                n += status_indices_add(set, (int32_t)task_event_value(b, TASK_EVENT_INDEX, i));
+        return n;
+}
+
 /* Counts a killed task of @reason. Random reasons are not collected for ever. */
 static void status_count_killed(struct status *s, status_killed_list *list, const char *reason)
 {
@@ -73,6 +100,14 @@ static void status_move_note(void *owner, size_t row)
         stage->notes.len--;
 }
 
+static void status_trim_tasks(struct status *s, struct status_stage *stage)
+{
+        size_t excess = status_excess(stage->columns.n_retained, s->options.retained_tasks);
+        if (unlikely(excess))
+                task_columns_remove_oldest(&stage->columns, excess, s->options.is_live,
+                                           stage->notes.len ? status_move_note : NULL, stage);
+}
+
 void status_on_task_start(struct status *s, const struct task_start *e)
 {
         const struct task_info *info = &e->info;
@@ -95,10 +130,36 @@ void status_on_task_start(struct status *s, const struct task_start *e)
                 return;
         status_stage_executor(stage, x->number)->active_tasks++;
         task_columns_start(&stage->columns, info, x->number);
-        size_t excess = status_excess(stage->columns.n_retained, s->options.retained_tasks);
-        if (unlikely(excess))
-                task_columns_remove_oldest(&stage->columns, excess, s->options.is_live,
-                                           stage->notes.len ? status_move_note : NULL, stage);
+        status_trim_tasks(s, stage);
+}
+
+void status_on_task_start_batch(struct status *s, const struct task_event_batch *b)
+{
+        const struct task_info info = {.executor = b->executor,
+                                       .stage_id = b->stage_id,
+                                       .stage_attempt = b->stage_attempt,
+                                       .launch_ms = b->values[TASK_EVENT_LAUNCH]};
+        struct task_event_range launch = task_event_range(b, TASK_EVENT_LAUNCH);
+        struct status_stage *stage = status_stage_of_task(s, &info);
+        struct status_executor *x = status_executor_of_task(s, &info);
+        status_see_time(s, launch.greatest);
+        x->active_tasks += b->n;
+        x->total_tasks += b->n;
+        if (!stage)
+                return;
+        stage->active_tasks += b->n;
+        stage->locality[MIN(b->locality, (uint8_t)LOCALITY_ANY)] += b->n;
+        if (!stage->first_launch_ms || launch.least < stage->first_launch_ms)
+                stage->first_launch_ms = launch.least;
+        stage->speculation.tasks += b->speculative ? b->n : 0;
+        stage->speculation.active += b->speculative ? b->n : 0;
+        for (size_t i = 0; i < stage->jobs.len; i++)
+                stage->jobs.data[i].job->active_tasks += b->n;
+        if (s->options.without_details)
+                return;
+        status_stage_executor(stage, x->number)->active_tasks += b->n;
+        task_columns_start_batch(&stage->columns, b, x->number);
+        status_trim_tasks(s, stage);
 }
 
 void status_on_task_getting_result(struct status *s, const struct task_getting_result *e)
@@ -362,6 +423,22 @@ static void status_end_in_stage(struct status *s, struct status_stage *stage, co
                 status_add_metrics(stage, e);
 }
 
+static void status_end_row(struct status *s, struct status_stage *stage, const struct task_end *e,
+                           const struct status_outcome *o, const char *error)
+{
+        size_t row = task_columns_find(&stage->columns, e->info.id);
+        /* A success whose output was lost later stays as it was, as in Spark. */
+        bool stays = row != SIZE_MAX && unlikely(o->resubmitted) &&
+                     task_columns_value(&stage->columns, row, TASK_STATUS) >= TASK_ROW_SUCCESS;
+        if (row != SIZE_MAX && !stays) {
+                task_columns_end(&stage->columns, row, e, o->status);
+                if (unlikely(error || e->detail))
+                        status_add_note(s, stage, row, e, error);
+        } else if (!stays && stage->columns.n_retained == stage->columns.n_rows) {
+                s->totals.unknown_ends++;
+        }
+}
+
 static void status_end_task(struct status *s, const struct task_end *e)
 {
         const struct status_outcome o = status_outcome_of(e);
@@ -379,18 +456,8 @@ static void status_end_task(struct status *s, const struct task_end *e)
                 s->totals.unknown_ends++;
                 return;
         }
-        size_t row = s->options.without_details ? SIZE_MAX : task_columns_find(&stage->columns, e->info.id);
-        /* A success whose output was lost later stays as it was, as in Spark. */
-        bool stays = row != SIZE_MAX && unlikely(o.resubmitted) &&
-                     task_columns_value(&stage->columns, row, TASK_STATUS) >= TASK_ROW_SUCCESS;
-        if (row != SIZE_MAX && !stays) {
-                task_columns_end(&stage->columns, row, e, o.status);
-                if (unlikely(error || e->detail))
-                        status_add_note(s, stage, row, e, error);
-        } else if (!stays && stage->columns.n_retained == stage->columns.n_rows && !s->options.without_details) {
-                s->totals.unknown_ends++;
-        }
         if (!s->options.without_details) {
+                status_end_row(s, stage, e, &o, error);
                 static const struct executor_peaks zero = {0};
                 struct status_executor_stage *part = status_stage_executor(stage, x->number);
                 status_end_on_stage_executor(part, e, &o);
@@ -414,6 +481,145 @@ void status_on_task_end(struct status *s, const struct task_end *e)
         with_metrics.presence = METRICS_PRESENT;
         memset(&with_metrics.metrics, 0, sizeof(with_metrics.metrics));
         status_end_task(s, &with_metrics);
+}
+
+/* ------------------------------------------------------------------------------------------- batches of ends */
+
+/* What the ends of a batch of successful tasks add up to. */
+struct status_batch_sums {
+        int64_t n, duration_ms, longest_ms;
+        struct task_metrics metrics;
+};
+
+static struct status_batch_sums status_sum_batch(const struct task_event_batch *b)
+{
+        struct status_batch_sums sums = {.n = b->n};
+        int64_t *metrics = (int64_t *)&sums.metrics;
+        sums.duration_ms = task_event_sum(b, TASK_EVENT_FINISH) - task_event_sum(b, TASK_EVENT_LAUNCH);
+        sums.longest_ms = INT64_MIN;
+        for (size_t i = 0; i < b->n; i++) {
+                int64_t ms = task_event_value(b, TASK_EVENT_FINISH, i) - task_event_value(b, TASK_EVENT_LAUNCH, i);
+                sums.longest_ms = MAX(sums.longest_ms, ms);
+                if (!((b->varying | b->rising) & (1 << TASK_EVENT_FINISH | 1 << TASK_EVENT_LAUNCH)))
+                        break;
+        }
+        for (size_t c = TASK_EVENT_METRICS; c < TASK_END_COLUMNS; c++)
+                if (b->values[c] || b->varying >> c & 1)
+                        metrics[c - TASK_EVENT_METRICS] = task_event_sum(b, c);
+        return sums;
+}
+
+static void status_end_batch_on_executor(struct status_executor *x, const struct task_event_batch *b,
+                                         const struct status_batch_sums *sums)
+{
+        const struct task_metrics *m = &sums->metrics;
+        int64_t peak = task_event_range(b, TASK_EVENT_METRIC(peak_execution_memory)).greatest;
+        x->active_tasks = MAX(x->active_tasks - sums->n, (int64_t)0);
+        x->completed_tasks += sums->n;
+        x->duration_ms += sums->duration_ms;
+        x->peak_task_memory = MAX(x->peak_task_memory, peak);
+        x->has_peaks = true; /* all zero */
+        x->gc_ms += m->jvm_gc_ms;
+        x->input_bytes += m->input_bytes;
+        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
+        x->shuffle_write_bytes += m->shuffle_write.bytes;
+}
+
+static void status_end_batch_on_stage_executor(struct status_executor_stage *x, const struct status_batch_sums *sums)
+{
+        const struct task_metrics *m = &sums->metrics;
+        x->active_tasks = MAX(x->active_tasks - sums->n, (int64_t)0);
+        x->task_ms += sums->duration_ms;
+        x->succeeded_tasks += sums->n;
+        x->input_bytes += m->input_bytes;
+        x->input_records += m->input_records;
+        x->output_bytes += m->output_bytes;
+        x->output_records += m->output_records;
+        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
+        x->shuffle_read_records += m->shuffle_read.records;
+        x->shuffle_write_bytes += m->shuffle_write.bytes;
+        x->shuffle_write_records += m->shuffle_write.records;
+        x->memory_bytes_spilled += m->memory_bytes_spilled;
+        x->disk_bytes_spilled += m->disk_bytes_spilled;
+}
+
+static void status_end_batch_in_stage(struct status_stage *stage, const struct task_event_batch *b,
+                                      const struct status_batch_sums *sums)
+{
+        const int64_t *from = (const int64_t *)&sums->metrics;
+        int64_t *to = (int64_t *)&stage->metrics;
+        stage->active_tasks = MAX(stage->active_tasks - sums->n, (int64_t)0);
+        stage->completed_tasks += sums->n;
+        stage->longest_ms = MAX(stage->longest_ms, sums->longest_ms);
+        status_indices_add_batch(&stage->indices, b);
+        if (unlikely(b->speculative)) {
+                stage->speculation.active = MAX(stage->speculation.active - sums->n, (int64_t)0);
+                stage->speculation.completed += sums->n;
+        }
+        for (size_t i = 0; i < sizeof(stage->metrics) / sizeof(int64_t); i++)
+                to[i] += from[i];
+        for (size_t i = 0; i < stage->jobs.len; i++) {
+                struct status_job *job = stage->jobs.data[i].job;
+                struct status_job_stage *mine = &job->stages.data[stage->jobs.data[i].place];
+                job->active_tasks = MAX(job->active_tasks - sums->n, (int64_t)0);
+                job->completed_tasks += sums->n;
+                job->completed_indices += status_indices_add_batch(&mine->indices, b);
+        }
+}
+
+/* Ends the rows of a batch of successful tasks: at once if they lie one behind the other and run. */
+static void status_end_batch_rows(struct status *s, struct status_stage *stage, const struct task_event_batch *b)
+{
+        struct task_end ends[MAX_TASK_EVENT_BATCH];
+        if (task_columns_end_batch(&stage->columns, b))
+                return;
+        task_event_batch_get_ends(b, ends);
+        for (size_t i = 0; i < b->n; i++) {
+                const struct status_outcome o = status_outcome_of(&ends[i]);
+                status_end_row(s, stage, &ends[i], &o, NULL);
+        }
+}
+
+static void status_end_batch(struct status *s, const struct task_event_batch *b)
+{
+        static const struct executor_peaks zero = {0};
+        const struct status_batch_sums sums = status_sum_batch(b);
+        const struct task_info info = {.executor = b->executor,
+                                       .stage_id = b->stage_id,
+                                       .stage_attempt = b->stage_attempt,
+                                       .launch_ms = b->values[TASK_EVENT_LAUNCH]};
+        struct status_stage *stage = status_stage_of_task(s, &info);
+        struct status_executor *x = status_executor_of_task(s, &info);
+        status_see_time(s, task_event_range(b, TASK_EVENT_FINISH).greatest);
+        s->totals.completed_tasks += sums.n;
+        status_end_batch_on_executor(x, b, &sums);
+        if (!stage) {
+                s->totals.unknown_ends += sums.n;
+                return;
+        }
+        if (!s->options.without_details) {
+                status_end_batch_rows(s, stage, b);
+                struct status_executor_stage *part = status_stage_executor(stage, x->number);
+                status_end_batch_on_stage_executor(part, &sums);
+                if (unlikely(!part->peaks))
+                        status_raise_stage_peaks(stage, x->number, &zero);
+        }
+        status_end_batch_in_stage(stage, b, &sums);
+        if (!status_stage_is_live(stage) && !stage->active_tasks)
+                task_columns_finish(&stage->columns);
+}
+
+void status_on_task_end_batch(struct status *s, const struct task_event_batch *b)
+{
+        const struct task_end first = {.state = b->state, .presence = b->presence};
+        if (likely(b->state == TASK_SUCCEEDED && !b->detail && task_end_has_metrics(&first))) {
+                status_end_batch(s, b);
+                return;
+        }
+        struct task_end ends[MAX_TASK_EVENT_BATCH];
+        task_event_batch_get_ends(b, ends);
+        for (size_t i = 0; i < b->n; i++)
+                status_on_task_end(s, &ends[i]);
 }
 
 void status_on_stage_executor_metrics(struct status *s, const struct stage_executor_metrics *e)

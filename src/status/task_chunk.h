@@ -16,16 +16,83 @@ struct task_chunk {
         int64_t first_id, last_id;
         uint8_t *removed; /* a bit for each removed row; NULL: none */
         size_t bytes;
-        int64_t *open[TASK_COLUMNS]; /* of an open chunk; NULL: all zero */
+        int64_t *open[TASK_COLUMNS]; /* of an open chunk; NULL: base, and base + row if `rising` has the column's bit */
+        uint64_t rising;
+        int64_t base[TASK_COLUMNS]; /* of an open chunk: not 0 only in columns that a start fills */
         /* The columns of a sealed chunk. */
         char *packed;
-        int64_t base[TASK_COLUMNS], greatest[TASK_COLUMNS];
+        int64_t greatest[TASK_COLUMNS];
         uint32_t place[TASK_COLUMNS]; /* in packed */
         uint8_t width[TASK_COLUMNS];
 };
 
 struct task_chunk *task_chunk_new(size_t room);
 void task_chunk_free(struct task_chunk *c);
+
+/* Frees the columns of a chunk whose rows were removed. What remains is where the chunk was and which ids it had. */
+void task_chunk_empty(struct task_chunk *c);
+
+/* Gives an open chunk room for more rows. */
+void task_chunk_grow(struct task_chunk *c, size_t room);
+
+/* Packs an open chunk, in which no task runs. */
+void task_chunk_seal(struct task_chunk *c);
+
+/* Unpacks a sealed chunk, one of whose tasks ends once more. */
+void task_chunk_unseal(struct task_chunk *c);
+
+static inline bool task_chunk_is_rising(const struct task_chunk *c, size_t column)
+{
+        return c->rising >> column & 1;
+}
+
+/* The value of a row of an open chunk in a column without an array. */
+static inline int64_t task_chunk_expected(const struct task_chunk *c, size_t row, size_t column)
+{
+        return (int64_t)((uint64_t)c->base[column] + (task_chunk_is_rising(c, column) ? row : 0));
+}
+
+/* Gives a column of an open chunk an array. Rows that have not started are zero. */
+void task_chunk_open_column(struct task_chunk *c, size_t column);
+
+/* Sets a value of an open chunk. */
+static inline void task_chunk_set(struct task_chunk *c, size_t row, enum task_column column, int64_t value)
+{
+        if (!c->open[column]) {
+                if (value == task_chunk_expected(c, row, column))
+                        return;
+                task_chunk_open_column(c, column);
+        }
+        c->open[column][row] = value;
+}
+
+/* Sets a value of the row that is about to start. */
+static inline void task_chunk_set_start(struct task_chunk *c, enum task_column column, int64_t value)
+{
+        if (c->n == 0 && !c->open[column])
+                c->base[column] = value;
+        else if (c->n == 1 && !c->open[column] && (uint64_t)value - (uint64_t)c->base[column] == 1)
+                c->rising |= (uint64_t)1 << column;
+        else
+                task_chunk_set(c, c->n, column, value);
+}
+
+/* Several values of a column: @values, or @first, and more by one with each row if @is_rising. */
+struct column_run {
+        int64_t first;
+        bool is_rising;
+        const int64_t *values;
+};
+
+/* The values of a batch from @at on. Borrows its arrays. */
+struct column_run column_run_of(const struct task_event_batch *b, size_t column, size_t at);
+
+/* Sets the values of @n rows of an open chunk. */
+void task_chunk_set_run(struct task_chunk *c, size_t row, size_t n, enum task_column column,
+                        const struct column_run *run);
+
+/* Sets the values of @n rows that are about to start. */
+void task_chunk_set_started_run(struct task_chunk *c, size_t n, enum task_column column, struct column_run run);
 
 int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column column);
 

@@ -13,314 +13,6 @@ void task_columns_deinit(struct task_columns *t)
         *t = (struct task_columns){0};
 }
 
-/* ------------------------------------------------------------------------------------------------- chunks */
-
-struct task_chunk *task_chunk_new(size_t room)
-{
-        struct task_chunk *c = new0(struct task_chunk);
-        c->room = (uint16_t)room;
-        c->bytes = sizeof(*c);
-        return c;
-}
-
-/* Frees the columns of a chunk whose rows were removed. What remains is where the chunk was and which ids it had. */
-static void task_chunk_empty(struct task_chunk *c)
-{
-        for (size_t i = 0; i < TASK_COLUMNS; i++) {
-                free(c->open[i]);
-                c->open[i] = NULL;
-                c->base[i] = c->width[i] = 0;
-        }
-        free(c->packed);
-        c->packed = NULL;
-        free(c->odd);
-        c->odd = NULL;
-        c->is_sealed = true;
-        c->all_success = false;
-        c->bytes = sizeof(*c) + TASK_CHUNK_ROWS / 8;
-}
-
-void task_chunk_free(struct task_chunk *c)
-{
-        task_chunk_empty(c);
-        free(c->removed);
-        free(c);
-}
-
-static void task_chunk_set(struct task_chunk *c, size_t row, enum task_column column, int64_t value)
-{
-        if (!c->open[column]) {
-                if (!value)
-                        return;
-                c->open[column] = new_array(int64_t, c->room);
-                c->bytes += c->room * sizeof(int64_t);
-        }
-        c->open[column][row] = value;
-}
-
-/* Gives an open chunk room for more rows. */
-static void task_chunk_grow(struct task_chunk *c, size_t room)
-{
-        for (size_t i = 0; i < TASK_COLUMNS; i++) {
-                if (!c->open[i])
-                        continue;
-                c->open[i] = mem_grow(c->open[i], room * sizeof(int64_t));
-                memset(c->open[i] + c->room, 0, (room - c->room) * sizeof(int64_t));
-                c->bytes += (room - c->room) * sizeof(int64_t);
-        }
-        c->room = (uint16_t)room;
-}
-
-static uint8_t task_chunk_width(uint64_t range)
-{
-        if (range == 0)
-                return 0;
-        return range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
-}
-
-static void task_chunk_pack_column(struct task_chunk *c, size_t column, char *to)
-{
-        const int64_t *from = c->open[column];
-        uint64_t base = (uint64_t)c->base[column];
-        for (size_t i = 0; i < c->n; i++) {
-                uint64_t value = (uint64_t)from[i] - base;
-                memcpy(to + i * c->width[column], &value, c->width[column]); /* little endian */
-        }
-}
-
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "task_chunk_pack_column stores the low bytes of values first"
-#endif
-
-/* Packs an open chunk, in which no task runs. */
-static void task_chunk_list_odd(struct task_chunk *c)
-{
-        uint16_t odd[TASK_CHUNK_MAX_ODD];
-        c->n_odd = 0;
-        for (size_t row = 0; !c->all_success && row < c->n && c->n_odd <= TASK_CHUNK_MAX_ODD; row++) {
-                bool succeeded = c->open[TASK_STATUS] && c->open[TASK_STATUS][row] == TASK_ROW_SUCCESS;
-                if (succeeded && c->open[TASK_HAS_METRICS] && c->open[TASK_HAS_METRICS][row])
-                        continue;
-                if (c->n_odd < TASK_CHUNK_MAX_ODD)
-                        odd[c->n_odd] = (uint16_t)row;
-                c->n_odd++;
-        }
-        if (!c->n_odd || c->n_odd > TASK_CHUNK_MAX_ODD)
-                return;
-        c->odd = new_array(uint16_t, c->n_odd);
-        memcpy(c->odd, odd, c->n_odd * sizeof(*odd));
-}
-
-static void task_chunk_seal(struct task_chunk *c)
-{
-        size_t bytes = 0;
-        c->all_success = true;
-        for (size_t i = 0; i < TASK_COLUMNS; i++) {
-                int64_t least = c->open[i] ? c->open[i][0] : 0, greatest = least;
-                for (size_t row = 1; c->open[i] && row < c->n; row++) {
-                        least = MIN(least, c->open[i][row]);
-                        greatest = MAX(greatest, c->open[i][row]);
-                }
-                c->base[i] = least;
-                c->greatest[i] = greatest;
-                c->width[i] = task_chunk_width((uint64_t)greatest - (uint64_t)least);
-                bytes = (bytes + 7) & ~(size_t)7;
-                c->place[i] = (uint32_t)bytes;
-                bytes += (size_t)c->width[i] * c->n;
-        }
-        c->all_success = c->width[TASK_STATUS] == 0 && c->base[TASK_STATUS] == TASK_ROW_SUCCESS &&
-                         c->width[TASK_HAS_METRICS] == 0 && c->base[TASK_HAS_METRICS];
-        task_chunk_list_odd(c);
-        c->packed = mem_alloc(bytes + 8);
-        for (size_t i = 0; i < TASK_COLUMNS; i++) {
-                if (c->width[i])
-                        task_chunk_pack_column(c, i, c->packed + c->place[i]);
-                free(c->open[i]);
-                c->open[i] = NULL;
-        }
-        c->is_sealed = true;
-        c->room = c->n;
-        c->bytes = sizeof(*c) + bytes + 8 + (c->odd ? c->n_odd * sizeof(*c->odd) : 0) +
-                   (c->removed ? TASK_CHUNK_ROWS / 8 : 0);
-}
-
-/* Unpacks a sealed chunk, one of whose tasks ends once more. */
-static void task_chunk_unseal(struct task_chunk *c)
-{
-        for (size_t i = 0; i < TASK_COLUMNS; i++) {
-                if (!c->width[i] && !c->base[i])
-                        continue;
-                int64_t *values = new_array(int64_t, c->n);
-                task_chunk_read(c, (enum task_column)i, values);
-                c->open[i] = values;
-        }
-        free(c->packed);
-        c->packed = NULL;
-        free(c->odd);
-        c->odd = NULL;
-        c->is_sealed = c->all_success = false;
-        c->bytes = sizeof(*c) + (size_t)c->n * sizeof(int64_t) * TASK_COLUMNS;
-}
-
-int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column column)
-{
-        if (!c->is_sealed)
-                return c->open[column] ? c->open[column][row] : 0;
-        uint64_t value = 0;
-        memcpy(&value, c->packed + c->place[column] + row * c->width[column], c->width[column]);
-        return (int64_t)((uint64_t)c->base[column] + value);
-}
-
-#define UNPACK(type)                                                                                                   \
-        do {                                                                                                           \
-                const type *from = (const type *)(c->packed + c->place[column]);                                       \
-                for (size_t i = 0; i < c->n; i++)                                                                      \
-                        values[i] = (int64_t)((uint64_t)c->base[column] + from[i]);                                    \
-        } while (0)
-
-static void task_chunk_read_stored(const struct task_chunk *c, enum task_column column, int64_t *values)
-{
-        if (!c->is_sealed) {
-                if (c->open[column])
-                        memcpy(values, c->open[column], c->n * sizeof(int64_t));
-                else
-                        memset(values, 0, c->n * sizeof(int64_t));
-                return;
-        }
-        switch (c->width[column]) {
-        case 0:
-                for (size_t i = 0; i < c->n; i++)
-                        values[i] = c->base[column];
-                break;
-        case 1:
-                UNPACK(uint8_t);
-                break;
-        case 2:
-                UNPACK(uint16_t);
-                break;
-        case 4:
-                UNPACK(uint32_t);
-                break;
-        default:
-                UNPACK(uint64_t);
-                break;
-        }
-}
-
-#define ADD_PACKED(type)                                                                                               \
-        do {                                                                                                           \
-                const type *from = (const type *)(c->packed + c->place[column]);                                       \
-                for (size_t i = 0; i < c->n; i++)                                                                      \
-                        values[i] += sign * (c->base[column] + (int64_t)from[i]);                                      \
-        } while (0)
-
-/* Adds @sign times a column to @values. */
-static void task_chunk_add(const struct task_chunk *c, enum task_column column, int64_t sign, int64_t *values)
-{
-        if (c->is_sealed ? !c->width[column] && !c->base[column] : !c->open[column])
-                return;
-        switch (c->is_sealed ? c->width[column] : 8) {
-        case 1:
-                ADD_PACKED(uint8_t);
-                break;
-        case 2:
-                ADD_PACKED(uint16_t);
-                break;
-        default: {
-                int64_t more[TASK_CHUNK_ROWS];
-                task_chunk_read_stored(c, column, more);
-                for (size_t i = 0; i < c->n; i++)
-                        values[i] += sign * more[i];
-                break;
-        }
-        }
-}
-
-bool task_chunk_is_constant(const struct task_chunk *c, enum task_column column, int64_t *value)
-{
-        enum task_column first = column, second = column;
-        switch (column) {
-        case TASK_SCHEDULER_DELAY:
-                return false;
-        case TASK_GETTING_RESULT_TIME:
-                *value = 0;
-                return c->is_sealed && !c->width[TASK_GETTING_RESULT] && !c->base[TASK_GETTING_RESULT];
-        case TASK_SHUFFLE_READ_BYTES:
-                first = TASK_METRIC(shuffle_read.remote_bytes);
-                second = TASK_METRIC(shuffle_read.local_bytes);
-                break;
-        case TASK_BLOCKS_FETCHED:
-                first = TASK_METRIC(shuffle_read.remote_blocks);
-                second = TASK_METRIC(shuffle_read.local_blocks);
-                break;
-        default:
-                break;
-        }
-        if (!c->is_sealed || c->width[first] || c->width[second])
-                return false;
-        *value = first == second ? c->base[first] : c->base[first] + c->base[second];
-        return true;
-}
-
-/* The time from the launch to the end in which the driver fetched a large result. 0 while a task runs. */
-static void task_chunk_read_fetch_time(const struct task_chunk *c, int64_t *values)
-{
-        int64_t began[TASK_CHUNK_ROWS], value;
-        if (task_chunk_is_constant(c, TASK_GETTING_RESULT_TIME, &value)) {
-                memset(values, 0, c->n * sizeof(*values));
-                return;
-        }
-        task_chunk_read_stored(c, TASK_GETTING_RESULT, began);
-        task_chunk_read_stored(c, TASK_DURATION, values);
-        for (size_t i = 0; i < c->n; i++)
-                values[i] = began[i] && values[i] > began[i] ? values[i] - began[i] : 0;
-}
-
-static void task_chunk_read_delay(const struct task_chunk *c, int64_t *values)
-{
-        int64_t other[TASK_CHUNK_ROWS], value;
-        task_chunk_read_stored(c, TASK_DURATION, values);
-        task_chunk_add(c, TASK_METRIC(executor_run_ms), -1, values);
-        task_chunk_add(c, TASK_METRIC(executor_deserialize_ms), -1, values);
-        task_chunk_add(c, TASK_METRIC(result_serialization_ms), -1, values);
-        if (!task_chunk_is_constant(c, TASK_GETTING_RESULT_TIME, &value)) {
-                task_chunk_read_fetch_time(c, other);
-                for (size_t i = 0; i < c->n; i++)
-                        values[i] -= other[i];
-        }
-        for (size_t i = 0; i < c->n; i++)
-                values[i] = MAX(values[i], (int64_t)0);
-        if (c->all_success)
-                return;
-        task_chunk_read_stored(c, TASK_STATUS, other);
-        for (size_t i = 0; i < c->n; i++)
-                if (other[i] < TASK_ROW_SUCCESS)
-                        values[i] = 0;
-}
-
-void task_chunk_read(const struct task_chunk *c, enum task_column column, int64_t *values)
-{
-        switch (column) {
-        case TASK_SCHEDULER_DELAY:
-                task_chunk_read_delay(c, values);
-                break;
-        case TASK_GETTING_RESULT_TIME:
-                task_chunk_read_fetch_time(c, values);
-                break;
-        case TASK_SHUFFLE_READ_BYTES:
-                task_chunk_read_stored(c, TASK_METRIC(shuffle_read.remote_bytes), values);
-                task_chunk_add(c, TASK_METRIC(shuffle_read.local_bytes), 1, values);
-                break;
-        case TASK_BLOCKS_FETCHED:
-                task_chunk_read_stored(c, TASK_METRIC(shuffle_read.remote_blocks), values);
-                task_chunk_add(c, TASK_METRIC(shuffle_read.local_blocks), 1, values);
-                break;
-        default:
-                task_chunk_read_stored(c, column, values);
-                break;
-        }
-}
-
 /* --------------------------------------------------------------------------------------------- start and end */
 
 static struct task_chunk *task_columns_chunk(const struct task_columns *t, size_t row, size_t *in_chunk)
@@ -343,32 +35,99 @@ static struct task_chunk *task_columns_last(struct task_columns *t)
         return t->chunks[t->n_chunks - 1];
 }
 
-size_t task_columns_start(struct task_columns *t, const struct task_info *info, uint32_t executor)
+/* Returns the last chunk, open and with room for @n rows or for as many as a chunk may have. */
+static struct task_chunk *task_columns_last_open(struct task_columns *t, size_t n)
 {
         struct task_chunk *c = task_columns_last(t);
-        size_t row = c->n, before = c->bytes;
+        size_t before = c->bytes, need = MIN(c->n + n, (size_t)TASK_CHUNK_ROWS);
         if (c->is_sealed)
                 task_chunk_unseal(c);
-        if (row == c->room)
-                task_chunk_grow(c, MIN((size_t)c->room * 4, (size_t)TASK_CHUNK_ROWS));
-        if (row == 0)
-                c->first_id = info->id;
-        t->unordered |= t->n_rows && info->id <= t->chunks[t->n_chunks - 1]->last_id && row;
-        t->unordered |= t->n_chunks > 1 && !row && info->id <= t->chunks[t->n_chunks - 2]->last_id;
-        c->last_id = info->id;
-        task_chunk_set(c, row, TASK_ID, info->id);
-        task_chunk_set(c, row, TASK_INDEX, info->index);
-        task_chunk_set(c, row, TASK_ATTEMPT, info->attempt);
-        task_chunk_set(c, row, TASK_PARTITION, info->partition - info->index);
-        task_chunk_set(c, row, TASK_LAUNCH, info->launch_ms);
-        task_chunk_set(c, row, TASK_EXECUTOR, executor);
-        task_chunk_set(c, row, TASK_LOCALITY, info->locality);
-        task_chunk_set(c, row, TASK_SPECULATIVE, info->speculative);
+        if (need > c->room)
+                task_chunk_grow(c, MIN(MAX((size_t)c->room * 4, need), (size_t)TASK_CHUNK_ROWS));
+        t->bytes += c->bytes - before;
+        return c;
+}
+
+/* Notes the ids of rows that are about to start. */
+static void task_columns_note_ids(struct task_columns *t, struct task_chunk *c, int64_t first, int64_t last)
+{
+        if (c->n)
+                t->unordered |= first <= c->last_id;
+        else if (t->n_chunks > 1)
+                t->unordered |= first <= t->chunks[t->n_chunks - 2]->last_id;
+        if (c->n == 0)
+                c->first_id = first;
+        c->last_id = last;
+}
+
+size_t task_columns_start(struct task_columns *t, const struct task_info *info, uint32_t executor)
+{
+        struct task_chunk *c = task_columns_last_open(t, 1);
+        size_t before = c->bytes;
+        task_columns_note_ids(t, c, info->id, info->id);
+        task_chunk_set_start(c, TASK_ID, info->id);
+        task_chunk_set_start(c, TASK_INDEX, info->index);
+        task_chunk_set_start(c, TASK_ATTEMPT, info->attempt);
+        task_chunk_set_start(c, TASK_PARTITION, info->partition - info->index);
+        task_chunk_set_start(c, TASK_LAUNCH, info->launch_ms);
+        task_chunk_set_start(c, TASK_EXECUTOR, executor);
+        task_chunk_set_start(c, TASK_LOCALITY, info->locality);
+        task_chunk_set_start(c, TASK_SPECULATIVE, info->speculative);
         c->n++;
         c->n_running++;
         t->bytes += c->bytes - before;
         t->n_retained++;
         return t->n_rows++;
+}
+
+/* The partitions of a batch minus their indices. @values has room for a batch. */
+static struct column_run column_run_of_partitions(const struct task_event_batch *b, size_t at, int64_t *values)
+{
+        const uint32_t both = 1 << TASK_EVENT_INDEX | 1 << TASK_EVENT_PARTITION;
+        struct column_run run = {.first = b->values[TASK_EVENT_PARTITION] - b->values[TASK_EVENT_INDEX]};
+        if (!(b->varying & both) && (!(b->rising & both) || (b->rising & both) == both))
+                return run;
+        for (size_t i = at; i < b->n; i++)
+                values[i - at] =
+                        task_event_value(b, TASK_EVENT_PARTITION, i) - task_event_value(b, TASK_EVENT_INDEX, i);
+        run.values = values;
+        return run;
+}
+
+/* Starts at most the rows of a batch from @at on for which the last chunk has room. Returns their number. */
+static size_t task_columns_start_part(struct task_columns *t, const struct task_event_batch *b, size_t at,
+                                      uint32_t executor)
+{
+        int64_t partitions[MAX_TASK_EVENT_BATCH];
+        struct task_chunk *c = task_columns_last_open(t, b->n - at);
+        size_t before = c->bytes, n = MIN(b->n - at, (size_t)c->room - c->n);
+        int64_t last = task_event_value(b, TASK_EVENT_ID, at);
+        for (size_t i = at + 1; i < at + n && !task_event_is_rising(b, TASK_EVENT_ID); i++) {
+                t->unordered |= task_event_value(b, TASK_EVENT_ID, i) <= last;
+                last = task_event_value(b, TASK_EVENT_ID, i);
+        }
+        task_columns_note_ids(t, c, task_event_value(b, TASK_EVENT_ID, at),
+                              task_event_value(b, TASK_EVENT_ID, at + n - 1));
+        task_chunk_set_started_run(c, n, TASK_ID, column_run_of(b, TASK_EVENT_ID, at));
+        task_chunk_set_started_run(c, n, TASK_INDEX, column_run_of(b, TASK_EVENT_INDEX, at));
+        task_chunk_set_started_run(c, n, TASK_ATTEMPT, column_run_of(b, TASK_EVENT_ATTEMPT, at));
+        task_chunk_set_started_run(c, n, TASK_PARTITION, column_run_of_partitions(b, at, partitions));
+        task_chunk_set_started_run(c, n, TASK_LAUNCH, column_run_of(b, TASK_EVENT_LAUNCH, at));
+        task_chunk_set_started_run(c, n, TASK_EXECUTOR, (struct column_run){.first = executor});
+        task_chunk_set_started_run(c, n, TASK_LOCALITY, (struct column_run){.first = b->locality});
+        task_chunk_set_started_run(c, n, TASK_SPECULATIVE, (struct column_run){.first = b->speculative});
+        c->n = (uint16_t)(c->n + n);
+        c->n_running = (uint16_t)(c->n_running + n);
+        t->bytes += c->bytes - before;
+        t->n_retained += n;
+        t->n_rows += n;
+        return n;
+}
+
+void task_columns_start_batch(struct task_columns *t, const struct task_event_batch *b, uint32_t executor)
+{
+        for (size_t at = 0; at < b->n;)
+                at += task_columns_start_part(t, b, at, executor);
 }
 
 size_t task_columns_read(const struct task_columns *t, size_t first, enum task_column column, int64_t *values)
@@ -469,6 +228,78 @@ void task_columns_end(struct task_columns *t, size_t row, const struct task_end 
         t->bytes += c->bytes - before;
         if (c->n == TASK_CHUNK_ROWS && !c->n_running)
                 task_columns_seal(t, c);
+}
+
+/* True if @n rows from @row on were not removed and run. */
+static bool task_columns_run_all(const struct task_columns *t, size_t row, size_t n)
+{
+        for (size_t end = row + n; row < end;) {
+                size_t i;
+                const struct task_chunk *c = task_columns_chunk(t, row, &i);
+                size_t k = MIN(end - row, c->n - i);
+                const int64_t *status = c->open[TASK_STATUS];
+                if (c->is_sealed)
+                        return false;
+                for (size_t r = i; r < i + k && (c->removed || status); r++)
+                        if (task_chunk_is_removed(c, r) || (status && status[r] >= TASK_ROW_SUCCESS))
+                                return false;
+                row += k;
+        }
+        return true;
+}
+
+static void task_chunk_end_part(struct task_chunk *c, const struct task_event_batch *b, size_t at, size_t row, size_t n)
+{
+        const uint32_t times = 1 << TASK_EVENT_LAUNCH | 1 << TASK_EVENT_FINISH;
+        int64_t times_ms[MAX_TASK_EVENT_BATCH];
+        struct column_run duration = {.first = b->values[TASK_EVENT_FINISH] - b->values[TASK_EVENT_LAUNCH]};
+        struct column_run getting = {0};
+        if ((b->varying | b->rising) & times) {
+                for (size_t i = 0; i < n; i++)
+                        times_ms[i] = task_event_value(b, TASK_EVENT_FINISH, at + i) -
+                                      task_event_value(b, TASK_EVENT_LAUNCH, at + i);
+                duration.values = times_ms;
+        }
+        task_chunk_set_run(c, row, n, TASK_STATUS, &(struct column_run){.first = TASK_ROW_SUCCESS});
+        task_chunk_set_run(c, row, n, TASK_HAS_METRICS, &(struct column_run){.first = 1});
+        task_chunk_set_run(c, row, n, TASK_DURATION, &duration);
+        if ((b->varying | b->rising) >> TASK_EVENT_GETTING_RESULT & 1 || b->values[TASK_EVENT_GETTING_RESULT]) {
+                for (size_t i = 0; i < n; i++) {
+                        int64_t ms = task_event_value(b, TASK_EVENT_GETTING_RESULT, at + i);
+                        times_ms[i] = ms ? ms - task_event_value(b, TASK_EVENT_LAUNCH, at + i) : 0;
+                }
+                getting.values = times_ms;
+        }
+        task_chunk_set_run(c, row, n, TASK_GETTING_RESULT, &getting);
+        for (size_t k = TASK_METRICS; k < TASK_PUSH_METRICS; k++) {
+                size_t column = TASK_EVENT_METRICS + k - TASK_METRICS;
+                if (!c->open[k] && !b->values[column] && !(b->varying >> column & 1))
+                        continue;
+                struct column_run run = column_run_of(b, column, at);
+                task_chunk_set_run(c, row, n, (enum task_column)k, &run);
+        }
+}
+
+bool task_columns_end_batch(struct task_columns *t, const struct task_event_batch *b)
+{
+        size_t row = task_columns_find(t, b->values[TASK_EVENT_ID]);
+        if (row == SIZE_MAX || t->unordered || row + b->n > t->n_rows ||
+            (b->n > 1 && !task_event_is_rising(b, TASK_EVENT_ID)) ||
+            task_columns_value(t, row + b->n - 1, TASK_ID) != task_event_value(b, TASK_EVENT_ID, b->n - 1) ||
+            !task_columns_run_all(t, row, b->n))
+                return false;
+        for (size_t at = 0; at < b->n;) {
+                size_t i;
+                struct task_chunk *c = task_columns_chunk(t, row + at, &i);
+                size_t before = c->bytes, n = MIN(b->n - at, (size_t)c->n - i);
+                task_chunk_end_part(c, b, at, i, n);
+                c->n_running = (uint16_t)(c->n_running - n);
+                t->bytes += c->bytes - before;
+                at += n;
+                if (c->n == TASK_CHUNK_ROWS && !c->n_running)
+                        task_columns_seal(t, c);
+        }
+        return true;
 }
 
 void task_columns_finish(struct task_columns *t)

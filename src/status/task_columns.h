@@ -1,9 +1,9 @@
 /*
  * The tasks of one stage attempt as columns, in the order of their starts: some 30 bytes for each ended task.
  *
- * Rows lie in chunks of at most 1,024. A chunk in which tasks run has 64-bit columns. When its last task has ended it
- * is sealed: each column becomes a base and differences of 0, 1, 2, 4 or 8 bytes. Columns that are all zero cost
- * nothing.
+ * Rows lie in chunks of at most 1,024. A chunk in which tasks run has 64-bit columns; one that a start fills has none
+ * while its values are equal or rise by one from row to row. When the last task of a chunk has ended it is sealed: each
+ * column becomes a base and differences of 0, 1, 2, 4 or 8 bytes. Columns that are all zero cost nothing.
  *
  * Rows may be removed, oldest completion first (spark.ui.retainedTasks). Row numbers do not change.
  *
@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "events/events.h"
+#include "events/task_event_batch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,6 +62,9 @@ void task_columns_deinit(struct task_columns *t);
 /* Adds a started task. Returns its row. */
 size_t task_columns_start(struct task_columns *t, const struct task_info *info, uint32_t executor);
 
+/* Adds the started tasks of a batch. */
+void task_columns_start_batch(struct task_columns *t, const struct task_event_batch *b, uint32_t executor);
+
 /* Returns the row of a task, or SIZE_MAX if it was never added or was removed. */
 size_t task_columns_find(const struct task_columns *t, int64_t id);
 
@@ -72,6 +75,12 @@ void task_columns_getting_result(struct task_columns *t, size_t row, int64_t ms)
  * but the metrics stay if @e has none.
  */
 void task_columns_end(struct task_columns *t, size_t row, const struct task_end *e, enum task_row_status status);
+
+/*
+ * Ends a batch of tasks that succeeded, with metrics. Returns false, without effect, if not all of them run or if they
+ * do not lie one behind the other.
+ */
+bool task_columns_end_batch(struct task_columns *t, const struct task_event_batch *b);
 
 /* Packs the last chunk although it has room: no task starts any more. */
 void task_columns_finish(struct task_columns *t);

@@ -36,21 +36,19 @@ static struct app_status *app_status_of(struct listener *l)
 EVENT_KINDS(APP_STATUS_ON)
 #undef APP_STATUS_ON
 
-static void app_status_on_task_starts(struct listener *l, const struct task_start *batch, size_t n)
+static void app_status_on_task_start_batch(struct listener *l, const struct task_event_batch *batch)
 {
         struct app_status *a = app_status_of(l);
         app_view_write(&a->view);
-        for (size_t i = 0; i < n; i++)
-                status_on_task_start(a->core, &batch[i]);
+        status_on_task_start_batch(a->core, batch);
         app_view_written(&a->view);
 }
 
-static void app_status_on_task_ends(struct listener *l, const struct task_end *batch, size_t n)
+static void app_status_on_task_end_batch(struct listener *l, const struct task_event_batch *batch)
 {
         struct app_status *a = app_status_of(l);
         app_view_write(&a->view);
-        for (size_t i = 0; i < n; i++)
-                status_on_task_end(a->core, &batch[i]);
+        status_on_task_end_batch(a->core, batch);
         app_view_written(&a->view);
 }
 
@@ -299,8 +297,8 @@ struct app_status *app_status_new(const struct status_options *options)
 #define APP_STATUS_CALLBACK(kind) .on_##kind = app_status_on_##kind,
                 EVENT_KINDS(APP_STATUS_CALLBACK)
 #undef APP_STATUS_CALLBACK
-                        .on_task_starts = app_status_on_task_starts,
-                .on_task_ends = app_status_on_task_ends,
+                        .on_task_start_batch = app_status_on_task_start_batch,
+                .on_task_end_batch = app_status_on_task_end_batch,
         };
         return a;
 }

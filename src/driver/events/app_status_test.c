@@ -83,12 +83,32 @@ static void end_stage(struct listener *l, int id, int tasks)
         l->on_job_end(l, &(struct job_end){.id = id, .ms = 1});
 }
 
+static void start_task(struct listener *l, struct task_start start)
+{
+        _Alignas(struct task_event_batch) char bytes[512];
+        struct task_event_batch *b = (struct task_event_batch *)bytes, head;
+        task_event_batch_of_starts(&head, &start, 1);
+        assert_true(task_event_batch_bytes(&head) <= sizeof(bytes));
+        task_event_batch_put_starts(&head, &start, b);
+        l->on_task_start_batch(l, b);
+}
+
+static void end_task(struct listener *l, struct task_end end)
+{
+        _Alignas(struct task_event_batch) char bytes[512];
+        struct task_event_batch *b = (struct task_event_batch *)bytes, head;
+        task_event_batch_of_ends(&head, &end, 1);
+        assert_true(task_event_batch_bytes(&head) <= sizeof(bytes));
+        task_event_batch_put_ends(&head, &end, b);
+        l->on_task_end_batch(l, b);
+}
+
 static void start_and_end_tasks(struct listener *l, int stage, int starts, int ends)
 {
         for (int i = 0; i < starts; i++)
-                l->on_task_starts(l, &(struct task_start){{.stage_id = stage}}, 1);
+                start_task(l, (struct task_start){{.stage_id = stage}});
         for (int i = 0; i < ends; i++)
-                l->on_task_ends(l, &(struct task_end){.info = {.stage_id = stage}}, 1);
+                end_task(l, (struct task_end){.info = {.stage_id = stage}});
 }
 
 static void running_job_counts_its_tasks(void **state)
@@ -116,18 +136,14 @@ static void records_added_and_removed_executors(void **state)
         l->on_executor_added(l, &(struct executor_added){.id = "1", .host = "b", .ms = 6, .total_cores = 2});
         start_stage(l, 5, 10, 100);
         for (int i = 0; i < 3; i++)
-                l->on_task_starts(l, &(struct task_start){{.stage_id = 5, .executor = &first}}, 1);
-        l->on_task_ends(l,
-                        &(struct task_end){.info = {.stage_id = 5, .executor = &first, .launch_ms = 100},
-                                           .finish_ms = 107,
-                                           .metrics = {.peak_execution_memory = 9, .shuffle_write = {.bytes = 20}}},
-                        1);
-        l->on_task_ends(l,
-                        &(struct task_end){.info = {.stage_id = 5, .executor = &first, .launch_ms = 100},
-                                           .finish_ms = 103,
-                                           .state = TASK_FAILED,
-                                           .metrics = {.peak_execution_memory = 4, .shuffle_write = {.bytes = 1}}},
-                        1);
+                start_task(l, (struct task_start){{.stage_id = 5, .executor = &first}});
+        end_task(l, (struct task_end){.info = {.stage_id = 5, .executor = &first, .launch_ms = 100},
+                                      .finish_ms = 107,
+                                      .metrics = {.peak_execution_memory = 9, .shuffle_write = {.bytes = 20}}});
+        end_task(l, (struct task_end){.info = {.stage_id = 5, .executor = &first, .launch_ms = 100},
+                                      .finish_ms = 103,
+                                      .state = TASK_FAILED,
+                                      .metrics = {.peak_execution_memory = 4, .shuffle_write = {.bytes = 1}}});
         l->on_speculative_submitted(l, &(struct speculative_submitted){.stage_id = 5});
         struct stage_status stage;
         assert_true(app_status_stage(status, 5, 0, &stage));

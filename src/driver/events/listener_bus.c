@@ -1,10 +1,11 @@
 /*
  * The listener bus; see listener_bus.h.
  *
- * Events are copied into chunks of 256 KiB. A chunk is a sequence of entries: a header, then either an array of task
- * starts or ends, or a pointer to one event in the chunk's own arena. The bus's thread takes the whole list of chunks
- * at once, passes the arrays to listeners without copying, and returns the chunks for reuse. So a batch of task events
- * costs one lock and one memcpy, and in the long run no memory is allocated.
+ * Events are copied into chunks of 256 KiB. A chunk is a sequence of entries: a header, then either task starts or ends
+ * as columns (events/task_event_batch.h), or a pointer to one event in the chunk's own arena. The bus's thread takes
+ * the whole list of chunks at once, passes the columns to listeners without copying, and returns the chunks for reuse.
+ * So a batch of task events costs one lock and the bytes in which its tasks differ, and in the long run no memory is
+ * allocated. Only listeners that want arrays cost the time to make them.
  *
  * Waking a thread costs a producer more than all of that. So the bus's thread does not sleep at once when it has run
  * dry, but checks again after LINGER_MS. Producers signal it only if it sleeps, or if it lingers while the queue fills
@@ -48,7 +49,7 @@ enum bus_entry_kind {
 struct bus_entry {
         uint32_t kind; /* enum bus_entry_kind */
         uint32_t n;
-        uint64_t payload[]; /* n task events, or one pointer */
+        uint64_t payload[]; /* a struct task_event_batch of n events, or one pointer */
 };
 
 struct event_chunk {
@@ -73,6 +74,8 @@ struct listener_bus {
         int64_t stall_ms;
         VEC(struct listener *) listeners;
         struct listener_timers *timers; /* of each listener; NULL: not measured. Atomic */
+        struct task_start *starts;      /* a batch as an array, on the bus's thread; NULL: not needed yet */
+        struct task_end *ends;
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t work; /* the bus's thread waits on it */
@@ -215,44 +218,60 @@ static void listener_bus_posted(struct listener_bus *bus, struct event_chunk *c,
         listener_bus_wake_consumer(bus, bus->posted - bus->delivered >= bus->capacity / 4);
 }
 
-static void listener_bus_post_tasks(struct listener_bus *bus, enum bus_entry_kind kind, const void *batch, size_t size,
-                                    size_t n)
+/* Appends an entry for the events that @head describes. The caller fills in the values. */
+static struct task_event_batch *listener_bus_add_batch(struct listener_bus *bus, enum bus_entry_kind kind,
+                                                       const struct task_event_batch *head)
 {
-        const char *next = batch;
-        pthread_mutex_lock(&bus->lock);
-        while (n > 0) {
-                if (!listener_bus_wait_for_room(bus, n))
-                        break;
-                struct event_chunk *c = listener_bus_last_chunk(bus, sizeof(struct bus_entry) + size);
-                struct bus_entry *e = c->last && c->last->kind == kind ? c->last : listener_bus_add_entry(c, kind);
-                size_t k = MIN(n, (sizeof(c->data) - c->used) / size);
-                k = MIN(k, bus->capacity);
-                char *to = (char *)c->data + c->used;
-                memcpy(to, next, k * size);
-                if (kind == ENTRY_TASK_ENDS) {
-                        struct task_end *ends = (struct task_end *)to;
-                        for (size_t i = 0; i < k; i++)
-                                if (unlikely(ends[i].detail))
-                                        ends[i].detail = event_copy_task_detail(&c->side, ends[i].detail);
-                        listener_bus_account_arena(bus, c);
-                }
-                e->n += k;
-                c->used += k * size;
-                next += k * size;
-                n -= k;
-                listener_bus_posted(bus, c, k);
-        }
-        pthread_mutex_unlock(&bus->lock);
+        size_t size = task_event_batch_bytes(head);
+        struct event_chunk *c = listener_bus_last_chunk(bus, sizeof(struct bus_entry) + size);
+        struct bus_entry *e = listener_bus_add_entry(c, kind);
+        e->n = head->n;
+        c->used += size;
+        return (struct task_event_batch *)e->payload;
 }
 
 void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n)
 {
-        listener_bus_post_tasks(bus, ENTRY_TASK_STARTS, batch, sizeof(*batch), n);
+        while (n > 0) {
+                struct task_event_batch head;
+                task_event_batch_of_starts(&head, batch, MIN(n, bus->capacity));
+                pthread_mutex_lock(&bus->lock);
+                bool has_room = listener_bus_wait_for_room(bus, n);
+                if (has_room) {
+                        task_event_batch_put_starts(&head, batch,
+                                                    listener_bus_add_batch(bus, ENTRY_TASK_STARTS, &head));
+                        listener_bus_posted(bus, bus->last, head.n);
+                }
+                pthread_mutex_unlock(&bus->lock);
+                if (!has_room)
+                        return;
+                batch += head.n;
+                n -= head.n;
+        }
 }
 
 void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n)
 {
-        listener_bus_post_tasks(bus, ENTRY_TASK_ENDS, batch, sizeof(*batch), n);
+        while (n > 0) {
+                struct task_event_batch head;
+                task_event_batch_of_ends(&head, batch, MIN(n, bus->capacity));
+                pthread_mutex_lock(&bus->lock);
+                bool has_room = listener_bus_wait_for_room(bus, n);
+                if (has_room) {
+                        struct task_event_batch *to = listener_bus_add_batch(bus, ENTRY_TASK_ENDS, &head);
+                        task_event_batch_put_ends(&head, batch, to);
+                        if (unlikely(to->detail)) {
+                                to->detail = event_copy_task_detail(&bus->last->side, to->detail);
+                                listener_bus_account_arena(bus, bus->last);
+                        }
+                        listener_bus_posted(bus, bus->last, head.n);
+                }
+                pthread_mutex_unlock(&bus->lock);
+                if (!has_room)
+                        return;
+                batch += head.n;
+                n -= head.n;
+        }
 }
 
 #define POST(name)                                                                                                     \
@@ -277,22 +296,46 @@ EVENT_KINDS(POST)
 
 static size_t bus_entry_bytes(const struct bus_entry *e)
 {
-        size_t size = e->kind == ENTRY_TASK_STARTS ? sizeof(struct task_start)
-                      : e->kind == ENTRY_TASK_ENDS ? sizeof(struct task_end)
-                                                   : sizeof(uint64_t);
-        return sizeof(*e) + e->n * size;
+        bool is_batch = e->kind == ENTRY_TASK_STARTS || e->kind == ENTRY_TASK_ENDS;
+        return sizeof(*e) +
+               (is_batch ? task_event_batch_bytes((const struct task_event_batch *)e->payload) : sizeof(uint64_t));
 }
 
-static void listener_deliver(struct listener *l, const struct bus_entry *e)
+/* Makes the arrays of a batch, if a listener wants them. */
+static void listener_bus_expand(struct listener_bus *bus, const struct bus_entry *e)
+{
+        const struct task_event_batch *b = (const struct task_event_batch *)e->payload;
+        for (size_t i = 0; i < bus->listeners.len; i++) {
+                const struct listener *l = bus->listeners.data[i];
+                if (e->kind == ENTRY_TASK_STARTS && l->on_task_starts && !l->on_task_start_batch) {
+                        if (!bus->starts)
+                                bus->starts = new_array(struct task_start, MAX_TASK_EVENT_BATCH);
+                        task_event_batch_get_starts(b, bus->starts);
+                        return;
+                }
+                if (e->kind == ENTRY_TASK_ENDS && l->on_task_ends && !l->on_task_end_batch) {
+                        if (!bus->ends)
+                                bus->ends = new_array(struct task_end, MAX_TASK_EVENT_BATCH);
+                        task_event_batch_get_ends(b, bus->ends);
+                        return;
+                }
+        }
+}
+
+static void listener_bus_deliver_entry(const struct listener_bus *bus, struct listener *l, const struct bus_entry *e)
 {
         switch ((enum bus_entry_kind)e->kind) {
         case ENTRY_TASK_STARTS:
-                if (l->on_task_starts)
-                        l->on_task_starts(l, (const struct task_start *)e->payload, e->n);
+                if (l->on_task_start_batch)
+                        l->on_task_start_batch(l, (const struct task_event_batch *)e->payload);
+                else if (l->on_task_starts)
+                        l->on_task_starts(l, bus->starts, e->n);
                 break;
         case ENTRY_TASK_ENDS:
-                if (l->on_task_ends)
-                        l->on_task_ends(l, (const struct task_end *)e->payload, e->n);
+                if (l->on_task_end_batch)
+                        l->on_task_end_batch(l, (const struct task_event_batch *)e->payload);
+                else if (l->on_task_ends)
+                        l->on_task_ends(l, bus->ends, e->n);
                 break;
 #define DELIVER(name)                                                                                                  \
         case ENTRY_##name:                                                                                             \
@@ -319,8 +362,9 @@ static void listener_bus_deliver_chunk(struct listener_bus *bus, const struct ev
         for (size_t at = 0; at < c->used;) {
                 const struct bus_entry *e = (const struct bus_entry *)((const char *)c->data + at);
                 int64_t began = timers ? now_ns() : 0;
+                listener_bus_expand(bus, e);
                 for (size_t i = 0; i < bus->listeners.len; i++) {
-                        listener_deliver(bus->listeners.data[i], e);
+                        listener_bus_deliver_entry(bus, bus->listeners.data[i], e);
                         if (timers)
                                 began = listener_timers_update(&timers[i], began);
                 }
@@ -555,6 +599,8 @@ void listener_bus_free(struct listener_bus *bus)
         listener_bus_free_chunks(bus->spare);
         vec_deinit(&bus->listeners);
         free(bus->timers);
+        free(bus->starts);
+        free(bus->ends);
         pthread_cond_destroy(&bus->work);
         pthread_cond_destroy(&bus->room);
         pthread_mutex_destroy(&bus->lock);

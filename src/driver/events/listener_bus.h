@@ -12,6 +12,7 @@
 #pragma once
 
 #include "events/events.h"
+#include "events/task_event_batch.h"
 
 struct listener_bus;
 struct metrics_registry;
@@ -30,6 +31,10 @@ struct listener {
         /* Task events come in arrays, in order; never empty. */
         void (*on_task_starts)(struct listener *self, const struct task_start *batch, size_t n);
         void (*on_task_ends)(struct listener *self, const struct task_end *batch, size_t n);
+
+        /* The same events as columns. A listener that has one of these callbacks gets no array of that kind. */
+        void (*on_task_start_batch)(struct listener *self, const struct task_event_batch *batch);
+        void (*on_task_end_batch)(struct listener *self, const struct task_event_batch *batch);
 
         /* All posted events have been delivered and the bus is about to sleep. */
         void (*on_idle)(struct listener *self);
