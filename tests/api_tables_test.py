@@ -101,7 +101,8 @@ def test_running_driver(tmp_path):
             url = re.search(r"started at (http://localhost:\d+)", log).group(1).replace("localhost", "127.0.0.1")
             application = table("applications", url)[0]
             assert (application["NAME"], application["STATE"]) == ("watched", "RUNNING")
-            assert table("jobs", f"{url}/jobs/")[0]["TASKS"] == "4/4"
+            wait_for(lambda: [job["STATE"] for job in table("jobs", f"{url}/jobs/")] == ["SUCCEEDED"])
+            assert table("jobs", url)[0]["TASKS"] == "4/4"
             stage = table("stages", url)[0]
             assert (stage["STATE"], stage["TASKS"]) == ("COMPLETE", "4/4")
             executor = table("executors", url, "--application", application["ID"])[0]

@@ -127,6 +127,73 @@ def test_running_application_answers(source):
         assert app.end()[0] == 0
 
 
+def stage_page(app):
+    """Return the page of the first stage, once its events have come."""
+    return wait_for(lambda: next((page for page in [app.ask("/stages/stage/?id=0&attempt=0")[1]] if "COMPLETE" in page), None))
+
+
+def test_stages_link_to_their_source_lines(source):
+    line = next(i for i, text in enumerate(APPLICATION.splitlines(), 1) if "8, 4), once" in text)
+    with Application(source, "--conf", "spark.ui.port=0") as app:
+        page = stage_page(app)
+        assert f'<a href="/source/?file=observed.c&amp;line={line}#L{line}">observed.c:{line}</a>' in page
+        assert f"<mark id=L{line}><i>{line}</i>        fst_count(fst_map(fst_range_n(sc, 0, 8, 4), once, FST_I64), &amp;n);</mark>" in page
+        assert re.findall(r"<rect class=scope [^>]*></rect><text class=tick[^>]*>(\w+)<", page) == ["range", "map"]
+        status, page = app.ask(f"/source/?file=observed.c&line={line}")
+        assert status == 200 and "#include &lt;firesteel/firesteel.h&gt;" in page and f"<mark id=L{line}>" in page
+        assert "is unknown" in app.ask("/source/?file=/etc/passwd")[1]
+        assert app.end()[0] == 0
+    with Application(source, "--conf", "spark.ui.port=0", "--conf", "spark.firesteel.ui.source=false") as app:
+        page = stage_page(app)
+        assert f"<code>count at observed.c:{line}</code>" in page and "/source/" not in page and "once, FST_I64" not in page
+        assert "is unknown" in app.ask("/source/?file=observed.c")[1]
+        assert app.end()[0] == 0
+
+
+SCOPES = r"""
+#include <firesteel/firesteel.h>
+
+static int negative(fst_task *task, int64_t in, fst_out *out)
+{
+        fst_emit(out, -in);
+        return 0;
+}
+
+static fst_rdd *sorted(fst_rdd *rdd)
+{
+        for (int i = 0; i < 2; i++)
+                rdd = fst_sort_by(fst_repartition(rdd, 2), negative, FST_I64, FST_ASCENDING);
+        return rdd;
+}
+
+int main(void)
+{
+        fst_context *sc = fst_context_new("scopes");
+        int64_t n = 0;
+        fst_count(sorted(fst_range_n(sc, 0, 8, 4)), &n);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_rdds_of_one_call_share_a_scope(tmp_path):
+    (tmp_path / "scopes.c").write_text(SCOPES)
+    subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[2]", "--conf", "spark.eventLog.enabled=true", "--conf",
+                    f"spark.eventLog.dir={tmp_path}", "--conf", "spark.eventLog.rolling.enabled=false", "--conf",
+                    "spark.eventLog.compress=false", tmp_path / "scopes.c"], check=True, timeout=60, stderr=subprocess.DEVNULL)
+    rdds = {}
+    for line in next(tmp_path.glob("local-*")).read_text().splitlines():
+        event = json.loads(line)
+        for info in event.get("Stage Infos", []):
+            for rdd in info["RDD Info"]:
+                scope = json.loads(rdd["Scope"])
+                rdds[rdd["RDD ID"]] = (scope["name"], int(scope["id"]))
+    found = [rdds[i] for i in sorted(rdds)]
+    names = [name for name, _ in sorted(set(found), key=lambda scope: scope[1])]
+    assert names == ["range", "repartition", "sort_by", "repartition", "sort_by"]
+    assert found.count(found[-1]) > 1, "sort_by makes several RDDs"
+
+
 def test_taken_port_is_passed_over(source):
     with socket.create_server(("", 0)) as taken:
         port = taken.getsockname()[1]

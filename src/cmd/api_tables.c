@@ -4,8 +4,6 @@
  * Medians and longest tasks are those of the summaries of successful tasks. What limited a stage comes only from
  * Firesteel's servers ("diagnosis=true"): Spark's ignore the parameter.
  */
-#define _XOPEN_SOURCE 700 /* strptime */
-
 #include "cmd/api_tables.h"
 
 #include "base/buf.h"

@@ -61,6 +61,30 @@ void rdd_set_op(fst_rdd *rdd, enum rdd_op op)
         rdd->class = rdd_class_of(op);
 }
 
+static bool rdd_site_equals(fst_site a, fst_site b)
+{
+        return a.line == b.line && a.file == b.file && a.operation == b.operation;
+}
+
+/*
+ * Returns the scope of a new RDD: that of a parent which the same call created, else its own id. Calls have no numbers,
+ * so calls are told apart by their places. In a loop the place is the same, but a call creates only one RDD of a kind
+ * in a row: the second one begins a new scope.
+ */
+static int rdd_find_scope(const fst_rdd *rdd)
+{
+        for (int i = 0; i < rdd->n_parents; i++) {
+                const fst_rdd *parent = rdd->parents[i], *at = parent;
+                if (!rdd->site.file || !rdd_site_equals(parent->site, rdd->site))
+                        continue;
+                while (at && at->scope == parent->scope && at->op != rdd->op)
+                        at = at->n_parents ? at->parents[0] : NULL;
+                if (!at || at->scope != parent->scope)
+                        return parent->scope;
+        }
+        return rdd->lineage.id;
+}
+
 fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *const *parents, int n, fst_site site)
 {
         fst_rdd *rdd = new0(fst_rdd);
@@ -76,6 +100,7 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
         for (int i = 0; i < n; i++)
                 rdd->parents[i] = parents[i];
         rdd_registry_add(sc, rdd); /* from here on the cleaner's thread may follow its parents */
+        rdd->scope = rdd_find_scope(rdd);
         for (int i = 0; i < n; i++)
                 if (parents[i]->status)
                         rdd_fail_as(rdd, parents[i]);

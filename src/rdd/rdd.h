@@ -86,6 +86,7 @@ struct fst_rdd {
         fst_fn fn;                       /* owns copies of the captured struct and the name */
         struct aggregate_values *values; /* how values enter accumulators (rdd/aggregate/aggregate.h), or NULL */
         fst_site site;
+        int scope;  /* the id of the first RDD that the same call of the application created */
         int status; /* not 0: the RDD is invalid and the action reports @error */
         struct fst_error error;
         struct rdd_checkpoint {

@@ -41,6 +41,11 @@ struct app_view_class {
          * in @n. NULL: they are unknown.
          */
         struct app_thread *(*threads)(struct app_view *view, const char *executor, size_t *n);
+        /*
+         * Returns the text of a source file that a call site names, or NULL if it is unknown. It stays valid as long as
+         * the view. NULL: sources are not shown.
+         */
+        const char *(*source)(struct app_view *view, const char *file);
         /* Takes a snapshot of the driver's metrics. The view is not locked. */
         void (*measure)(struct app_view *view, struct metrics_snapshot *out);
 };

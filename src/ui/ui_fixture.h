@@ -15,6 +15,8 @@
 #include "conf/redact.h"
 #include "ui/api/api.h"
 
+#include <stdio.h>
+
 struct ui_fixture {
         struct app_source source;
         struct app_view view;
@@ -45,6 +47,19 @@ static void ui_fixture_kill_job(struct app_view *view, int job)
         ui_fixture_of_view(view)->killed_job = job;
 }
 
+/* A file with 40 lines of markup. */
+static const char *ui_fixture_source(struct app_view *view, const char *file)
+{
+        static char text[1024];
+        size_t n = 0;
+        (void)view;
+        if (strcmp(file, "words.c") != 0)
+                return NULL;
+        for (int i = 1; i <= 40; i++)
+                n += (size_t)snprintf(text + n, sizeof(text) - n, "<b>line %d\n", i);
+        return text;
+}
+
 static void ui_fixture_list(struct app_source *source, const char *id, struct app_list *out)
 {
         struct ui_fixture *f = container_of(source, struct ui_fixture, source);
@@ -73,8 +88,8 @@ static void ui_fixture_release(struct app_source *source, struct app_view *view)
 
 static inline void ui_fixture_begin(struct ui_fixture *f, bool is_live)
 {
-        static const struct app_view_class view_class = {.may_view = ui_fixture_may_view,
-                                                         .kill_job = ui_fixture_kill_job};
+        static const struct app_view_class view_class = {
+                .may_view = ui_fixture_may_view, .kill_job = ui_fixture_kill_job, .source = ui_fixture_source};
         static const struct app_source_class source_class = {
                 .list = ui_fixture_list, .open = ui_fixture_open, .release = ui_fixture_release};
         *f = (struct ui_fixture){.name = "count", .killed_job = -1};

@@ -65,8 +65,11 @@ static void on_input(uv_poll_t *handle, int status, int events)
 
 int main(void)
 {
-        static const struct app_view_class class = {
-                .kill_job = kill_job, .kill_stage = kill_stage, .threads = ui_pages_threads, .measure = ui_pages_measure};
+        static const struct app_view_class class = {.kill_job = kill_job,
+                                                    .kill_stage = kill_stage,
+                                                    .threads = ui_pages_threads,
+                                                    .source = ui_fixture_source,
+                                                    .measure = ui_pages_measure};
         struct fst_error error = FST_ERROR_INIT;
         struct fst_conf conf;
         struct ui_site *site;

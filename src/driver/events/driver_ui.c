@@ -10,6 +10,7 @@
 #include "driver/events/app_status.h"
 #include "driver/job_runner.h"
 #include "events/event_json.h"
+#include "exec/app/source_text.h"
 #include "ui/pages/pages.h"
 #include "ui/ui_site.h"
 
@@ -76,6 +77,11 @@ static void driver_ui_kill_job(struct app_view *view, int job)
 static void driver_ui_kill_stage(struct app_view *view, int stage)
 {
         job_runner_cancel_stage(view->owner, stage);
+}
+
+static const char *driver_ui_find_source(struct app_view *view, const char *file)
+{
+        return source_text_find(file);
 }
 
 /* --------------------------------------------------------------------------------------------------- threads */
@@ -177,11 +183,13 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
 {
         static const struct app_source_class source_class = {
                 .list = driver_ui_list, .open = driver_ui_open_view, .release = driver_ui_release_view};
-        bool enabled, kill;
+        bool enabled, kill, source;
         int64_t port;
         int r = conf_get_bool(sc->conf, "spark.ui.enabled", &enabled, error);
         if (r == 0)
                 r = conf_get_bool(sc->conf, "spark.ui.killEnabled", &kill, error);
+        if (r == 0)
+                r = conf_get_bool(sc->conf, "spark.firesteel.ui.source", &source, error);
         if (r == 0)
                 r = conf_get_int(sc->conf, "spark.ui.port", &port, error);
         if (r < 0 || !enabled)
@@ -192,6 +200,7 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
         ui->view_class = (struct app_view_class){.kill_job = kill ? driver_ui_kill_job : NULL,
                                                  .kill_stage = kill ? driver_ui_kill_stage : NULL,
                                                  .threads = driver_ui_threads,
+                                                 .source = source ? driver_ui_find_source : NULL,
                                                  .measure = driver_ui_measure_view};
         uv_loop_init(&ui->loop);
         ui->loop.data = ui;

@@ -132,7 +132,7 @@ static int *task_events_collect_rdds(const struct stage *stage, rdd_infos *infos
                         .name = name ? name : task_events_class_name(rdd),
                         .call_site = rdd->call_site,
                         .scope = rdd->site.operation,
-                        .scope_id = rdd->lineage.id,
+                        .scope_id = rdd->scope,
                         .level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED),
                         .partitions = rdd->lineage.partitions,
                         .barrier = rdd->lineage.barrier,

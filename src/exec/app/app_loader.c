@@ -6,6 +6,7 @@
 #include "base/string_prefix.h"
 #include "exec/app/app_compiler.h"
 #include "exec/app/module.h"
+#include "exec/app/source_text.h"
 
 #include <unistd.h>
 
@@ -54,6 +55,8 @@ int app_load(const struct app_options *options, struct app *out, struct fst_erro
                 return FST_APP_E_NO_ENTRY;
         if (r < 0)
                 return r;
+        if (compiled)
+                source_text_keep(options->path);
         app.main = (app_main)entry;
         *out = app;
         return 0;

@@ -32,6 +32,7 @@ void page_serve_environment(struct ui_page *p);
 void page_serve_executors(struct ui_page *p);
 void page_serve_threads(struct ui_page *p);
 void page_serve_driver(struct ui_page *p);
+void page_serve_source(struct ui_page *p);
 
 /* ------------------------------------------------------------------------------------------------------- frame */
 
@@ -162,5 +163,26 @@ void page_put_stage_series(struct ui_page *p, const struct status_stage *stage);
 
 /* The distributions of the metrics of tasks. */
 void page_put_summary(struct ui_page *p, const struct status_stage *stage);
+
+/* ------------------------------------------------------------------------------------------------------ source */
+
+/* "reduce_by_key at words.c:14" */
+struct page_call_site {
+        ptrdiff_t operation, file_length; /* lengths */
+        const char *file;                 /* "words.c:14" */
+        int line;
+};
+
+/* Divides a call site. Returns false if it is of another form. */
+bool page_parse_call_site(const char *text, struct page_call_site *out);
+
+/* Returns the path below q->base of the page with the source line, or NULL if it is unknown. The caller owns it. */
+char *page_source_href(const struct ui_page *p, const char *call_site);
+
+/* A call site, with a link to the source line if it is known. */
+void page_put_call_site(struct ui_page *p, const char *text);
+
+/* A section with the lines around a call site. Does nothing if they are unknown. */
+void page_put_source(struct ui_page *p, const char *call_site);
 
 extern const char page_style_sheet[], page_script[];

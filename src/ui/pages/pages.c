@@ -12,7 +12,7 @@ static const struct {
         {"/stages/pool", page_serve_pool},    {"/storage", page_serve_storage},
         {"/storage/rdd", page_serve_rdd},     {"/environment", page_serve_environment},
         {"/executors", page_serve_executors}, {"/executors/threadDump", page_serve_threads},
-        {"/driver", page_serve_driver},
+        {"/driver", page_serve_driver},       {"/source", page_serve_source},
 };
 
 static void pages_serve_static(const struct ui_request *q, struct ui_answer *a)

@@ -77,7 +77,9 @@ static void stage_put_facts(struct ui_page *p, const struct status_stage *stage)
         if (stage->state == STATUS_STAGE_ACTIVE)
                 page_put_kill(p, "stage", stage->id);
         buf_puts(p->b, "</dd>\n");
-        html_put_fact(p->b, "Created At", "<code>%s</code>", stage->name);
+        buf_puts(p->b, "<dt>Created At</dt><dd>");
+        page_put_call_site(p, stage->name);
+        buf_puts(p->b, "</dd>\n");
         if (stage->description)
                 html_put_fact(p->b, "Description", "%s", stage->description);
         stage_put_attempts(p, stage);
@@ -291,6 +293,7 @@ static bool stage_put_page(struct ui_page *p, const struct status_stage *stage)
         page_begin_section(p, "graph", "DAG Visualization", stage->rdds.len > 0 && stage->rdds.len <= 6);
         page_put_stage_graph(p, stage);
         page_end_section(p);
+        page_put_source(p, stage->name);
         if (stage->details && strcmp(stage->details, stage->name) != 0) {
                 page_begin_section(p, "details", "Call Site", false);
                 html_put(p->b, "<pre>%s</pre>\n", stage->details);
