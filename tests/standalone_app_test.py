@@ -11,6 +11,7 @@ import urllib.request
 import pytest
 
 from blocking_job import finish, hold, pids, running
+from slow_relay import SlowRelay
 from standalone_cluster import BIN, free_port, wait_for
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -43,6 +44,20 @@ def test_words_are_counted(cluster):
     wait_for(lambda: not cluster.executors(), "the executors' end")
     assert [len(list((w.work / app_id).iterdir())) for w in workers] == [1, 1]
     assert " ERROR " not in app.log()
+
+
+def test_no_executor_replaces_one_that_stops_with_the_application(cluster):
+    """The master hears late from the driver: executors have ended before the application is unregistered."""
+    (cluster.folder / "in.txt").write_text("a b a\nc a\n" * 50)
+    master = cluster.master()
+    worker = cluster.worker(master.url, cores=1)
+    with SlowRelay(master.port, 0.3) as relay:
+        app = cluster.submit(f"spark://127.0.0.1:{relay.port}", f"{TOP}/examples/wordcount.c", "in.txt", "out")
+        assert app.end() == 0, app.log()
+        master.says("Removing app app-")
+    app_id = app.says(r"Connected to Spark cluster with app ID (app-\d{14}-\d{4})").group(1)
+    assert re.findall(rf"Launching executor {app_id}/(\d+) on", master.log()) == ["0"], master.log()
+    assert [path.name for path in (worker.work / app_id).iterdir()] == ["0"]
 
 
 READS_WHERE_IT_RUNS = """

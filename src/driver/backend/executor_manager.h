@@ -98,6 +98,12 @@ struct executor_manager_class {
          */
         int (*group_processes)(const struct executor_manager *manager);
 
+        /*
+         * The application ends, and executors are told to stop next: start none in their place. May run the backend's
+         * loop briefly. NULL: `stopped`, which follows before the loop runs, is early enough.
+         */
+        void (*ending)(struct executor_manager *manager);
+
         /* Executors were told to stop: start no others. Returns true once all are gone. Called again until then. */
         bool (*stopped)(struct executor_manager *manager);
 

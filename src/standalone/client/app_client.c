@@ -505,6 +505,11 @@ void app_client_request(struct app_client *c, Firesteel__Standalone__ExecutorTar
                 app_requests_executors(c);
 }
 
+bool app_client_is_asking(const struct app_client *c)
+{
+        return c->asked > 0;
+}
+
 void app_client_kill(struct app_client *c, int executor)
 {
         struct kill *k = new0(struct kill);

@@ -19,6 +19,7 @@
 
 #include "standalone/wire/standalone_wire.h"
 
+#include <stdbool.h>
 #include <uv.h>
 
 struct app_client;
@@ -62,6 +63,9 @@ const char *app_client_id(const struct app_client *client);
 
 /* Sets the numbers of executors to maintain. Replaces earlier requests. */
 void app_client_request(struct app_client *client, Firesteel__Standalone__ExecutorTarget **targets, size_t n);
+
+/* Returns true while the leading master has not answered a request for numbers of executors. */
+bool app_client_is_asking(const struct app_client *client);
 
 /* Asks the master to remove this executor. */
 void app_client_kill(struct app_client *client, int executor);

@@ -36,6 +36,7 @@ struct app_client {
         void *owner;
         struct security *security;
         struct rpc_env *rpc;
+        int asked; /* requests for numbers of executors without an answer */
         struct master_link *links;
         size_t n_links;
         struct registration *registration;

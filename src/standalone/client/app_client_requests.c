@@ -25,6 +25,7 @@ static void request_answered(void *owner, struct rpc_answer *answer)
                 answer->status ? NULL
                                : standalone_decode(answer->body, answer->len, &firesteel__standalone__truth__descriptor,
                                                    &memory, &error);
+        c->asked--;
         if (!known || !known->value) /* the next leader gets them */
                 log_warn(LOG, "The master refused the request for executors of %s: %s", c->app_id,
                          known            ? "it does not know the application"
@@ -43,9 +44,10 @@ void app_requests_executors(struct app_client *c)
         buf_append(&joined, c->targets.data, c->targets.len);
         rest = standalone_pack(&more.base, &rest_size);
         buf_append(&joined, rest, rest_size);
-        rpc_ask(c->links[registration_leader(c->registration)].ref,
-                FIRESTEEL__STANDALONE__STANDALONE_TYPE__REQUEST_EXECUTORS, joined.data, joined.len, NULL, 0,
-                request_answered, c);
+        if (rpc_ask(c->links[registration_leader(c->registration)].ref,
+                    FIRESTEEL__STANDALONE__STANDALONE_TYPE__REQUEST_EXECUTORS, joined.data, joined.len, NULL, 0,
+                    request_answered, c) == 0)
+                c->asked++;
 }
 
 /* The executor has ended, so no request is needed. */

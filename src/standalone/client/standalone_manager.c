@@ -30,6 +30,7 @@
 
 #define LOG "StandaloneSchedulerBackend"
 #define MAX_MODULES 64
+#define ENDING_TIMEOUT_MS 1000 /* for the master's answer that it starts no more executors */
 #define RESOURCE_PREFIX "spark.executor.resource."
 #define ENVIRONMENT_PREFIX "spark.executorEnv."
 
@@ -52,6 +53,7 @@ struct standalone_manager {
         struct executor_command command; /* starts executors */
         struct fst_error *announcing;    /* until the application has its id or registration failed */
         int announced;                   /* 1 if it has an id, negative if it failed */
+        int n_profiles;                  /* resource profiles of which executors were requested; numbered from 0 */
         bool client_stopped;
         int failures, most_failures; /* failures: consecutive executors that ended before they registered */
 };
@@ -258,12 +260,33 @@ static bool is_finished(const char *state)
         return false;
 }
 
+static void standalone_request(struct standalone_manager *m, const struct executor_request *requests, int n)
+{
+        Firesteel__Standalone__ExecutorTarget *targets = new_array(Firesteel__Standalone__ExecutorTarget, (size_t)n);
+        Firesteel__Standalone__ExecutorProfile *profiles = new_array(Firesteel__Standalone__ExecutorProfile, (size_t)n);
+        Firesteel__Standalone__ExecutorTarget **list = new_array(Firesteel__Standalone__ExecutorTarget *, (size_t)n);
+        for (int i = 0; i < n; i++) {
+                profiles[i] = default_profile(m);
+                profiles[i].id = requests[i].profile;
+                firesteel__standalone__executor_target__init(&targets[i]);
+                targets[i].profile = &profiles[i];
+                targets[i].executors = requests[i].target;
+                list[i] = &targets[i];
+                m->n_profiles = MAX(m->n_profiles, requests[i].profile + 1);
+        }
+        app_client_request(m->client, list, (size_t)n);
+        free(list);
+        free(profiles);
+        free(targets);
+}
+
 static void request_no_executors(struct standalone_manager *m)
 {
-        Firesteel__Standalone__ExecutorProfile profile = default_profile(m);
-        Firesteel__Standalone__ExecutorTarget none = FIRESTEEL__STANDALONE__EXECUTOR_TARGET__INIT;
-        none.profile = &profile;
-        app_client_request(m->client, &(Firesteel__Standalone__ExecutorTarget *){&none}, 1);
+        int n = MAX(m->n_profiles, 1);
+        _cleanup_free_ struct executor_request *none = new_array(struct executor_request, (size_t)n);
+        for (int i = 0; i < n; i++)
+                none[i].profile = i;
+        standalone_request(m, none, n);
 }
 
 /* A master counts executors that could not be started, but not those that end at once, and would start new ones for
@@ -415,22 +438,7 @@ static void standalone_registered(struct executor_manager *manager, const char *
 static bool standalone_request_executors(struct executor_manager *manager, const struct executor_request *requests,
                                          int n)
 {
-        struct standalone_manager *m = manager_of(manager);
-        Firesteel__Standalone__ExecutorTarget *targets = new_array(Firesteel__Standalone__ExecutorTarget, (size_t)n);
-        Firesteel__Standalone__ExecutorProfile *profiles = new_array(Firesteel__Standalone__ExecutorProfile, (size_t)n);
-        Firesteel__Standalone__ExecutorTarget **list = new_array(Firesteel__Standalone__ExecutorTarget *, (size_t)n);
-        for (int i = 0; i < n; i++) {
-                profiles[i] = default_profile(m);
-                profiles[i].id = requests[i].profile;
-                firesteel__standalone__executor_target__init(&targets[i]);
-                targets[i].profile = &profiles[i];
-                targets[i].executors = requests[i].target;
-                list[i] = &targets[i];
-        }
-        app_client_request(m->client, list, (size_t)n);
-        free(list);
-        free(profiles);
-        free(targets);
+        standalone_request(manager_of(manager), requests, n);
         return true;
 }
 
@@ -442,6 +450,32 @@ static void standalone_kill(struct executor_manager *manager, const char *execut
 static int64_t standalone_expected_cores(const struct executor_manager *manager, double *ratio)
 {
         return container_of(manager, const struct standalone_manager, manager)->max_cores;
+}
+
+static void standalone_on_ending_timeout(uv_timer_t *timer)
+{
+        timer->data = NULL;
+}
+
+/*
+ * Without this request, the master would replace executors that end before it knows that the application has ended.
+ * Spark has this race.
+ */
+static void standalone_ending(struct executor_manager *manager)
+{
+        struct standalone_manager *m = manager_of(manager);
+        uv_loop_t *loop = cluster_backend_loop(m->backend);
+        uv_timer_t limit;
+        if (!m->client || m->announced <= 0)
+                return;
+        request_no_executors(m);
+        uv_timer_init(loop, &limit);
+        limit.data = m;
+        uv_timer_start(&limit, standalone_on_ending_timeout, ENDING_TIMEOUT_MS, 0);
+        while (limit.data && app_client_is_asking(m->client))
+                uv_run(loop, UV_RUN_ONCE);
+        uv_close((uv_handle_t *)&limit, NULL);
+        uv_run(loop, UV_RUN_NOWAIT); /* the timer is on this stack */
 }
 
 static bool standalone_stopped(struct executor_manager *manager)
@@ -487,6 +521,7 @@ static const struct executor_manager_class standalone_class = {
         .request_executors = standalone_request_executors,
         .kill = standalone_kill,
         .expected_cores = standalone_expected_cores,
+        .ending = standalone_ending,
         .stopped = standalone_stopped,
         .leave = standalone_stop, /* unregisters */
         .stop = standalone_stop,
