@@ -1,15 +1,36 @@
 """A standalone cluster with faults of masters, workers, drivers and connections while jobs run: a few of the faults of
 tests/faults/run_standalone (`make check-faults`)."""
 import os
+import signal
 import subprocess
 import sys
 
-from standalone_cluster import BIN, TOP
+from standalone_cluster import BIN, TOP, wait_for
+
+RUN = [sys.executable, os.path.join(TOP, "tests/faults/run_standalone")]
 
 
 def test_nothing_is_lost_but_time():
-    done = subprocess.run([sys.executable, os.path.join(TOP, "tests/faults/run_standalone"), "--quick"], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=400,
-                          env=dict(os.environ, FIRESTEEL_BIN=BIN))
+    done = subprocess.run([*RUN, "--quick"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          timeout=400, env=dict(os.environ, FIRESTEEL_BIN=BIN))
     assert done.returncode == 0, done.stdout[-12000:]
     assert "7 passed, 0 failed" in done.stdout
+
+
+def test_an_interrupted_run_leaves_nothing(tmp_path):
+    def daemons():
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as variables, open(f"/proc/{pid}/cmdline", "rb") as line:
+                    if f"{tmp_path}/firesteel-faults-".encode() in variables.read():
+                        found.append(line.read())
+            except OSError:
+                pass
+        return found
+    with subprocess.Popen([*RUN, "--seeds", "0", "kill-worker"], env=dict(os.environ, FIRESTEEL_BIN=BIN, TMPDIR=str(tmp_path)),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+        wait_for(lambda: any(b"worker" in line for line in daemons()) or run.poll() is not None, "a worker")
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(30) == 128 + signal.SIGTERM, run.stdout.read()
+    assert not daemons() and not list(tmp_path.iterdir())

@@ -5,6 +5,7 @@ point, the passage (how often executors have reached it), the fault, the victim,
 faults come from outside the victim: signals, descriptors taken with pidfd_getfd, limits, files.
 """
 import collections
+import contextlib
 import ctypes
 import json
 import os
@@ -14,8 +15,10 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -344,6 +347,54 @@ def can_mount(folder):
         return False
     unmount(path)
     return True
+
+
+def supervise(campaign):
+    """Run campaign(folder) in a child process, and return its status, or 128 + the number of a signal that interrupts it. At
+    either end, no process whose environment names the folder, no file system mounted in it, and no file of it is left."""
+    folder = tempfile.mkdtemp(prefix="firesteel-faults-")
+    ends = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends | {signal.SIGCHLD})
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setsid()  # a terminal's Ctrl-C interrupts only the parent
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            status = campaign(folder)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    try:
+        number = signal.sigwait(ends | {signal.SIGCHLD})
+        if number in ends:
+            os.kill(child, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return 128 + number if number in ends else status if status >= 0 else 128 - status
+    finally:
+        while left := processes_of(folder):
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+        with open("/proc/mounts", encoding="utf-8") as mounts:
+            for path in [line.split()[1] for line in mounts if line.split()[1].startswith(f"{folder}/")]:
+                unmount(path)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def processes_of(folder):
+    """The processes with a variable of the environment that begins with the path of @folder or of a file in it."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/environ", "rb") as variables:
+                values = (variable.partition(b"=")[2] for variable in variables.read().split(b"\0"))
+                if int(pid) != os.getpid() and any(value.startswith(f"{folder}/".encode()) for value in values):
+                    found.append(int(pid))
+    return found
 
 
 def spoil_files(pid):
