@@ -5,6 +5,7 @@ import pytest
 
 from blocking_job import compile_blocking_job
 from maven_repository import Place
+from s3_bucket import Bucket
 from standalone_cluster import Cluster
 
 # A process started with a shell's "&" ignores SIGINT, and so would all children that the tests interrupt.
@@ -31,3 +32,11 @@ def blocking_job(tmp_path_factory):
 def place(tmp_path):
     """A client of packages with its own Maven repository."""
     return Place(tmp_path)
+
+
+@pytest.fixture
+def bucket():
+    """An empty S3 bucket in memory."""
+    with Bucket() as made:
+        yield made
+        made.shutdown()

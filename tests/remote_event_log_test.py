@@ -5,8 +5,6 @@ import subprocess
 
 import pytest
 
-from s3_bucket import Bucket
-
 BIN = os.environ["FIRESTEEL_BIN"]
 SOURCE = """
 #include <firesteel/firesteel.h>
@@ -18,13 +16,6 @@ int main(void)
         return fst_context_stop(sc);
 }
 """
-
-
-@pytest.fixture
-def bucket():
-    with Bucket() as made:
-        yield made
-        made.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,8 @@ import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_yarn import FakeYarn  # noqa: E402
-from s3_bucket import Bucket, TIME_MS  # noqa: E402
+from s3_bucket import TIME_MS  # noqa: E402
 from yarn_submit import PI, Submit  # noqa: E402
-
-
-@pytest.fixture
-def bucket():
-    with Bucket() as made:
-        yield made
-        made.shutdown()
 
 
 @pytest.fixture(scope="module")
