@@ -16,10 +16,16 @@ const char command_operator_help[] =
         "\n"
         "Commands:\n"
         "  crds                 print the custom resource definitions, for kubectl apply -f -\n"
+        "  render FILE          print the objects that the applications in FILE would get, without a cluster\n"
         "  schedule EXPRESSION  print when a schedule's next runs start, in UTC\n"
         "\n"
-        "Options of crds:\n"
+        "Options of crds and render:\n"
         "  --output FORM     yaml (default) or json\n"
+        "\n"
+        "Options of render, with the operator's names:\n"
+        "  --namespace NS, --master URL, --submission-id UUID, --enable-ui-service=false, --enable-driver-pdb,\n"
+        "  --ingress-url-format TEXT, --ingress-class-name NAME, --enable-batch-scheduler,\n"
+        "  --default-batch-scheduler NAME, --kube-scheduler-names NAMES\n"
         "\n"
         "Options of schedule:\n"
         "  --time-zone ZONE  the zone of the schedule (spec.timeZone): an IANA name; the default is that of this machine\n"
@@ -96,6 +102,7 @@ static const struct operator_command {
         int (*run)(int argc, char **argv); /* argv[0] is the name */
 } operator_commands[] = {
         {"crds", operator_crds},
+        {"render", operator_render},
         {"schedule", operator_schedule},
 };
 

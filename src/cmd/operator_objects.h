@@ -2,3 +2,4 @@
 #pragma once
 
 int operator_crds(int argc, char **argv);
+int operator_render(int argc, char **argv);

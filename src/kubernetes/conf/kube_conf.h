@@ -57,6 +57,8 @@ struct kube_conf {
         const char *uuid; /* unique as well, "xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx" */
         const char *user; /* the submitting user, SPARK_USER of the pod */
         struct kube_files files;
+        /* Pod templates in place of the files of spark.kubernetes.*.podTemplateFile. NULL: the files. */
+        const json_t *driver_template, *executor_template;
 
         /* For a driver. */
         enum kube_language language;

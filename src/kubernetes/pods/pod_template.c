@@ -64,19 +64,26 @@ static json_t *take_container(json_t *pod, const char *name)
         return container ? container : json_object();
 }
 
+/* Returns the template that the caller gave in place of a file, or NULL. */
+static const json_t *pod_template_given(const struct kube_conf *c)
+{
+        return c->role == KUBE_DRIVER ? c->driver_template : c->executor_template;
+}
+
 static int pod_template_load_file(const struct kube_conf *c, const char *key, const char *container,
                                   struct spark_pod *out, struct fst_error *error)
 {
+        const json_t *given = pod_template_given(c);
         _cleanup_free_ char *uri = NULL;
         _cleanup_free_ char *path = NULL;
-        json_t *pod = NULL;
-        int r = kube_string(c, key, &uri, error);
-        if (r == 0)
+        json_t *pod = given ? json_deep_copy(given) : NULL;
+        int r = given ? 0 : kube_string(c, key, &uri, error);
+        if (r == 0 && !given)
                 r = template_path(c, uri, &path, error);
-        if (r == 0)
+        if (r == 0 && !given)
                 r = template_read(path, &pod, error);
         if (r == 0 && !json_is_object(json_object_get(pod, "spec")))
-                r = error_set(error, -EINVAL, "%s: not a pod (it has no spec)", path);
+                r = error_set(error, -EINVAL, "%s: not a pod (it has no spec)", given ? "the template" : path);
         if (r == 0)
                 r = pod_types_convert_pod(pod, error);
         if (r < 0) {
@@ -98,7 +105,7 @@ int pod_template_load(const struct kube_conf *c, struct spark_pod *out, struct f
                 mem_printf("spark.kubernetes.%s.podTemplateContainerName", kube_role_name(c));
         _cleanup_free_ char *container = NULL;
         _cleanup_(error_deinit) struct fst_error reason = FST_ERROR_INIT;
-        if (!kube_is_set(c, key)) {
+        if (!kube_is_set(c, key) && !pod_template_given(c)) {
                 *out = spark_pod_new();
                 return 0;
         }

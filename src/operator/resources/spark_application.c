@@ -140,6 +140,7 @@ int spark_application_read(const json_t *object, struct spark_application *out, 
         if (fatal)
                 return error_set(error, -EINVAL, "%s", fatal->message);
         out->object = json_deep_copy(object);
+        out->spec_hash = spark_spec_hash(json_object_get(object, "spec"));
         if (v1beta1)
                 application_convert_v1beta1(out->object);
         spark_application_defaults(json_object_get(out->object, "spec"));

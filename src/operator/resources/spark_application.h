@@ -154,6 +154,7 @@ struct spark_application {
         json_t *object; /* owned: the object with defaults, of version v1beta2 */
         const char *namespace, *name, *uid;
         const json_t *labels;
+        uint64_t spec_hash; /* of the spec as it was read, without defaults */
         struct spark_application_spec spec;
 };
 

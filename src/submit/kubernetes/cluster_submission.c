@@ -22,7 +22,8 @@ static char *cluster_submission_find_user(void)
         return hadoop_conf_user(&hadoop);
 }
 
-int cluster_submission_init(struct cluster_submission *k, const struct submission *s, struct fst_error *error)
+int cluster_submission_init(struct cluster_submission *k, const struct submission *s, const struct fresh_names *names,
+                            struct fst_error *error)
 {
         *k = (struct cluster_submission){0};
         conf_init(&k->settings);
@@ -34,7 +35,10 @@ int cluster_submission_init(struct cluster_submission *k, const struct submissio
                 return r;
         strmap_merge(&k->settings.set, &s->conf);
         older_spellings_replace(&k->settings.set);
-        fresh_names_make(&k->names);
+        if (names)
+                k->names = *names;
+        else
+                fresh_names_make(&k->names);
         k->user = cluster_submission_find_user();
         k->conf = (struct kube_conf){
                 .role = KUBE_DRIVER,
@@ -64,7 +68,7 @@ int cluster_submission_show(const struct submission *s, FILE *out, struct fst_er
         json_t *objects = NULL;
         submission_files_init(&files, &s->conf);
         files.ticket_cache = s->ticket_cache;
-        int r = cluster_submission_init(&k, s, error);
+        int r = cluster_submission_init(&k, s, NULL, error);
         k.conf.files = submission_files_of(&files);
         k.conf.files.upload = NULL; /* showing must change nothing */
         if (r == 0)

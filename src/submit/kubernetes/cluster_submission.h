@@ -2,7 +2,7 @@
  * The driver pod's configuration, made from a prepared submission (submit/prepare/submission.h).
  *
  *      struct cluster_submission k;
- *      r = cluster_submission_init(&k, &s, error);
+ *      r = cluster_submission_init(&k, &s, NULL, error);
  *      if (r == 0)
  *              r = driver_objects_make(&k.conf, &objects, NULL, error);
  *      cluster_submission_deinit(&k);
@@ -27,10 +27,12 @@ struct cluster_submission {
 };
 
 /*
- * @s is unchanged and must outlive the result. Returns -EINVAL with @error if @s is not for Kubernetes in cluster mode,
- * or holds an invalid setting. The caller must deinit in either case.
+ * @s is unchanged and must outlive the result. @names: the unique names of its objects; NULL generates new ones.
+ * Returns -EINVAL with @error if @s is not for Kubernetes in cluster mode, or holds an invalid setting. The caller must
+ * deinit in either case.
  */
-int cluster_submission_init(struct cluster_submission *k, const struct submission *s, struct fst_error *error);
+int cluster_submission_init(struct cluster_submission *k, const struct submission *s, const struct fresh_names *names,
+                            struct fst_error *error);
 void cluster_submission_deinit(struct cluster_submission *k);
 
 /*

@@ -19,9 +19,15 @@ static const char *driver_plan_container(const json_t *pod)
 
 int driver_plan_read(struct driver_plan *p, const struct submission *s, struct fst_error *error)
 {
+        return driver_plan_read_named(p, s, NULL, error);
+}
+
+int driver_plan_read_named(struct driver_plan *p, const struct submission *s, const struct fresh_names *names,
+                           struct fst_error *error)
+{
         submission_files_init(&p->files, &s->conf);
         p->files.ticket_cache = s->ticket_cache;
-        int r = cluster_submission_init(&p->k, s, error);
+        int r = cluster_submission_init(&p->k, s, names, error);
         if (r == 0)
                 p->k.conf.files = submission_files_of(&p->files);
         if (r == 0)
@@ -37,8 +43,12 @@ int driver_plan_make(struct driver_plan *p, struct fst_error *error)
 {
         const struct fst_conf *conf = &p->k.settings;
         int r = kube_config_from_conf(conf, KUBE_SUBMISSION, strmap_get(&conf->set, "spark.master"), &p->server, error);
-        if (r == 0)
-                r = driver_objects_make(&p->k.conf, &p->objects, &p->pod_at, error);
+        return r < 0 ? r : driver_plan_make_objects(p, error);
+}
+
+int driver_plan_make_objects(struct driver_plan *p, struct fst_error *error)
+{
+        int r = driver_objects_make(&p->k.conf, &p->objects, &p->pod_at, error);
         if (r < 0)
                 return r;
         p->container = driver_plan_container(driver_plan_pod(p));

@@ -39,6 +39,13 @@ struct driver_plan {
  */
 int driver_plan_read(struct driver_plan *p, const struct submission *s, struct fst_error *error);
 
+/* The same with the given unique names, and no new ones. */
+int driver_plan_read_named(struct driver_plan *p, const struct submission *s, const struct fresh_names *names,
+                           struct fst_error *error);
+
+/* A part of driver_plan_make: makes the objects without the server's address. */
+int driver_plan_make_objects(struct driver_plan *p, struct fst_error *error);
+
 /* Makes the server's address and the objects, and uploads files. Blocks. Returns 0, or negative with @error. */
 int driver_plan_make(struct driver_plan *p, struct fst_error *error);
 

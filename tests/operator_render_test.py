@@ -1,0 +1,103 @@
+"""`firesteel operator render` prints the objects of SparkApplications without a cluster."""
+import json
+import os
+import subprocess
+
+import pytest
+
+BIN = os.environ["FIRESTEEL_BIN"]
+
+APPLICATION = """
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata:
+  name: pi
+spec:
+  type: Python
+  pythonVersion: "3"
+  mode: cluster
+  image: spark:4
+  mainApplicationFile: local:///opt/pi.py
+  sparkVersion: 4.0.0
+  driver:
+    serviceAccount: spark
+    env: [{name: A, value: "1"}]
+  executor:
+    instances: 2
+    env: [{name: B, value: "2"}]
+"""
+
+
+def render(text, *arguments, status=0):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("KUBERNETES_SERVICE")}
+    result = subprocess.run([f"{BIN}/firesteel", "operator", "render", *arguments, "-"], input=text, timeout=60,
+                            capture_output=True, text=True, check=False, env=environment)
+    assert result.returncode == status, result.stderr
+    return result
+
+
+def objects(text, *arguments):
+    return json.loads(render(text, "--output", "json", *arguments).stdout)["items"]
+
+
+def by_kind(items, kind):
+    return [item for item in items if item["kind"] == kind]
+
+
+def test_objects_of_an_application():
+    items = objects(APPLICATION, "--namespace", "jobs")
+    assert {item["metadata"]["namespace"] for item in items} == {"jobs"}
+    pod, = by_kind(items, "Pod")
+    assert pod["metadata"]["name"] == "pi-driver"
+    assert pod["metadata"]["labels"]["sparkoperator.k8s.io/app-name"] == "pi"
+    assert {"name": "A", "value": "1"} in pod["spec"]["containers"][0]["env"]
+    templates = [m["data"]["podspec-configmap-key"] for m in by_kind(items, "ConfigMap")
+                 if "podspec-configmap-key" in m["data"]]
+    assert len(templates) == 1 and "name: B" in templates[0]
+    assert any(s["metadata"]["name"] == "pi-ui-svc" for s in by_kind(items, "Service"))
+
+
+def test_output_is_the_same_each_time_apart_from_the_time():
+    def stable(text):
+        return [line for line in text.splitlines() if "submitTime" not in line and "#" not in line]
+
+    assert stable(render(APPLICATION).stdout) == stable(render(APPLICATION).stdout)
+
+
+def test_yaml_equals_json():
+    yaml = pytest.importorskip("yaml")
+    documents = list(yaml.safe_load_all(render(APPLICATION).stdout))
+    assert [d["kind"] for d in documents] == [i["kind"] for i in objects(APPLICATION)]
+    assert list(documents[0])[:3] == ["apiVersion", "kind", "metadata"]
+
+
+def test_schedules_render_a_run():
+    schedule = {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "ScheduledSparkApplication",
+                "metadata": {"name": "daily", "namespace": "n"},
+                "spec": {"schedule": "@daily", "template": {
+                    "type": "Scala", "sparkVersion": "4.0.0", "image": "i", "mainApplicationFile": "local:///a.jar",
+                    "mainClass": "A", "driver": {}, "executor": {}}}}
+    pod, = by_kind(objects(json.dumps(schedule)), "Pod")
+    assert pod["metadata"]["name"] == "daily-run-driver"
+
+
+def test_unknown_fields_are_reported():
+    result = render(APPLICATION.replace("instances: 2", "instances: 2\n    memryLimit: 2g"))
+    assert "Warning: pi: spec.executor.memryLimit: unknown field; did you mean memoryLimit?" in result.stderr
+
+
+def test_refusals():
+    for text, message in (
+            ("kind: Pod", "a SparkApplication is needed"),
+            (APPLICATION.replace("image: spark:4", "image: 4"), "spec.image: 4 is not a text"),
+            (APPLICATION.replace("name: pi", "name: Pi"), "invalid SparkApplication name"),
+            (APPLICATION.replace("mode: cluster", "mode: client"), "spec.mode"),
+            ("a: [", "line"),
+            (APPLICATION.replace("local:///opt/pi.py", "/opt/pi.py"), "spark.kubernetes.file.upload.path")):
+        result = render(text, status=1)
+        assert message in result.stderr and not result.stdout, result.stderr
+
+
+def test_wrong_options():
+    for arguments in (["--output", "xml"], ["--nonsense"], ["--enable-ui-service=maybe"], ["x.yaml"]):
+        assert "Error: " in render("", *arguments, status=2).stderr
