@@ -1,6 +1,8 @@
 """spark.extraListeners: shared objects get events of jobs, stages, tasks and executors, and other files are refused."""
 import os
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -155,3 +157,47 @@ def test_listener_that_started_is_told_to_stop_when_another_is_refused(tmp_path)
     done = submit(tmp_path, good + ",/nonexistent.so", "--conf", "spark.my.listener.output=%s/out" % tmp_path)
     assert "nonexistent.so" in done.stderr
     assert (tmp_path / "out").read_text(encoding="utf-8").splitlines() == ["stop 1"]
+
+
+HOLDING = r"""
+#include <firesteel/listener.h>
+#include <stdio.h>
+#include <unistd.h>
+static void app_end(struct fst_listener *self, const struct fst_event_application *e)
+{
+        fclose(fopen("ending", "w"));
+        while (access("go", F_OK) != 0)
+                usleep(10000);
+}
+int fst_listener_start(struct fst_listener *l)
+{
+        l->on_application_end = app_end;
+        return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["return fst_context_stop(sc);", "return sc == 0;"], ids=["stop", "main-returns"])
+def test_a_signal_while_the_context_stops_waits_for_the_event_log(tmp_path, end):
+    path = compile_object(tmp_path, "holding", HOLDING)
+    (tmp_path / "app.c").write_text("#include <firesteel/firesteel.h>\nint main(void) { fst_context *sc = fst_context_new(\"held\"); "
+                                    + end + " }\n", encoding="utf-8")
+    (tmp_path / "events").mkdir()
+    words = [os.path.join(BIN, "spark-submit"), "--master", "local[1]", "--conf", "spark.extraListeners=" + path, "--conf",
+             "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={tmp_path}/events", "--conf", "spark.eventLog.rolling.enabled=false",
+             "--conf", "spark.eventLog.compress=false", "app.c"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "ending").exists():
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(signal.SIGTERM)
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(0.5)
+            (tmp_path / "go").touch()
+            assert process.wait(60) == 128 + signal.SIGTERM, process.stdout.read()
+        finally:
+            process.kill()
+    (log,) = (tmp_path / "events").iterdir()
+    assert not log.name.endswith(".inprogress") and '"SparkListenerApplicationEnd"' in log.read_text(encoding="utf-8")

@@ -471,16 +471,47 @@ static void context_close(struct fst_context *sc, int exit_code)
         exec_env_remove_files(&sc->env);
 }
 
-/* fst_context_stop never returns to threads of the application. */
+/*
+ * A thread of the application and a signal may end the context at the same time. The first one does it. If it is the
+ * thread, the signal's hook waits until the event log is closed. If it is the hook, the thread never returns.
+ */
 static void context_on_signal(void *context)
 {
-        context_close(context, exit_hooks_status());
+        struct fst_context *sc = context;
+        pthread_mutex_lock(&sc->lock);
+        sc->signalled = !sc->ending;
+        while (sc->ending && !sc->ended)
+                pthread_cond_wait(&sc->has_ended, &sc->lock);
+        pthread_mutex_unlock(&sc->lock);
+        if (sc->signalled)
+                context_close(sc, exit_hooks_status());
+}
+
+/* The calling thread ends @sc. */
+static void context_begin_end(struct fst_context *sc)
+{
+        pthread_mutex_lock(&sc->lock);
+        const bool signalled = sc->signalled;
+        sc->ending = !signalled;
+        pthread_mutex_unlock(&sc->lock);
+        if (signalled)
+                exit_hooks_remove(context_on_signal, sc); /* does not return */
+}
+
+static void context_finish_end(struct fst_context *sc)
+{
+        pthread_mutex_lock(&sc->lock);
+        sc->ended = true;
+        pthread_cond_broadcast(&sc->has_ended);
+        pthread_mutex_unlock(&sc->lock);
+        exit_hooks_remove(context_on_signal, sc);
 }
 
 void context_end(struct fst_context *sc, int exit_code)
 {
-        exit_hooks_remove(context_on_signal, sc);
+        context_begin_end(sc);
         context_close(sc, exit_code);
+        context_finish_end(sc);
 }
 
 struct fst_context *context_alloc(struct fst_conf *conf)
@@ -490,6 +521,7 @@ struct fst_context *context_alloc(struct fst_conf *conf)
         rdd_registry_init(&sc->registry, conf);
         pthread_mutex_init(&sc->lock, NULL);
         pthread_cond_init(&sc->acted, NULL);
+        pthread_cond_init(&sc->has_ended, NULL);
         pthread_mutex_init(&sc->prepare, NULL);
         pthread_cond_init(&sc->prepared, NULL);
         sc->registry.describe = context_describe_function;
@@ -623,9 +655,9 @@ FST_API int fst_context_stop(fst_context *sc)
                 context_misused("context_stop was called by two threads");
                 return -EINVAL;
         }
-        exit_hooks_remove(context_on_signal, sc);
         unstopped_context_forget(sc);
         context_stop_actions(sc, 0);
+        context_begin_end(sc);
         live_handle_remove(HANDLE_CONTEXT, sc);
         int status = sc->first_failure; /* an action that was still running counts too */
         driver_ui_free(sc->ui);
@@ -644,6 +676,7 @@ FST_API int fst_context_stop(fst_context *sc)
         rdd_registry_deinit(&sc->registry);
         driver_log_free(sc->driver_log);
         exec_env_deinit(&sc->env);
+        context_finish_end(sc);
         if (!sc->status)
                 log_info("SparkContext", "Successfully stopped SparkContext");
         log_set_context(NULL, -1, -1);
@@ -656,6 +689,7 @@ FST_API int fst_context_stop(fst_context *sc)
         }
         vec_deinit(&sc->executors);
         pthread_cond_destroy(&sc->acted);
+        pthread_cond_destroy(&sc->has_ended);
         pthread_cond_destroy(&sc->prepared);
         pthread_mutex_destroy(&sc->lock);
         pthread_mutex_destroy(&sc->prepare);

@@ -76,6 +76,8 @@ struct fst_context {
         bool clean;                     /* RDDs were released (driver/cleaner.c) */
         int acting;                     /* threads inside an action; fst_context_stop waits for them */
         pthread_cond_t acted;           /* signalled when one leaves */
+        bool signalled, ending, ended;  /* see context_begin_end */
+        pthread_cond_t has_ended;       /* signalled when `ended` is set */
         struct context_result *results; /* results handed to the application; freed at the end */
         pthread_mutex_t prepare;        /* guards fst_rdd.preparing (driver/actions/single_flight.h) */
         pthread_cond_t prepared;        /* signalled when a thread has computed bounds, or failed to */
