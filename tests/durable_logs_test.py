@@ -13,7 +13,10 @@ import pytest
 
 TESTS = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(TESTS))
+from executor_managers import KubernetesInMemory  # noqa: E402
 from standalone_cluster import BIN, Cluster  # noqa: E402
+
+PODS = "/api/v1/namespaces/default/pods"
 
 # Tasks print lines; those of partition 0 go on until the file exists or the executor is killed.
 PRINTING = """#include <firesteel/firesteel.h>
@@ -176,6 +179,32 @@ def test_executors_of_a_standalone_cluster(tmp_path):
         assert "the driver has counted 2" in run.print(run.application()).stdout
     finally:
         cluster.close()
+
+
+def test_a_pod_that_is_deleted_by_force(tmp_path):
+    """Its processes end at once, also those that store its output: all but the last moment is there."""
+    with KubernetesInMemory(tmp_path / "pods") as pods:
+        run, gate = Run(tmp_path, pods.master(2)), tmp_path / "gate"
+        with run.start(gate, conf=pods.conf(2)) as process:
+            try:
+                wait_until(lambda: run.logs.exists() and os.listdir(run.logs) and
+                           "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout, "output while it runs")
+                app = run.application()
+                (victim,) = [n for n in ("1", "2") if "task 0 line 20" in run.print("--executor", n, app).stdout]
+                (name,) = [p["metadata"]["name"] for p in pods.cluster.ask(PODS)["items"] if
+                           p["metadata"]["labels"]["spark-exec-id"] == victim]
+                pods.kubelet.grace = 0
+                pods.cluster.ask(f"{PODS}/{name}?gracePeriodSeconds=0", "DELETE")
+                wait_until(lambda: name not in pods.kubelet.processes, "the end of the pod")
+                text = run.print("--executor", victim, "--file", "stdout", app).stdout
+            finally:
+                gate.touch()
+                output = process.communicate(timeout=60)[0]
+        assert process.returncode == 0 and "the driver has counted 2" in output, output
+        wait_until(lambda: run.ended("driver"), "the driver's log")
+    lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
+    assert lines == list(range(len(lines))) and len(lines) > 20 and "hidden123" not in text
+    assert f"with ID {victim}" in run.print("--file", "stderr", app).stdout
 
 
 def test_logs_are_followed(run):

@@ -220,8 +220,32 @@ def wrong_secret(manager, folder):
         assert len(app.added()) == 1, app.added()
 
 
+def durable_logs(manager, folder):
+    """What an executor has printed outlives it, and every process stores all of its output."""
+    logs = folder / "durable"
+    with Run(manager, folder, 2, f"spark.firesteel.logs.dir=file:{logs}") as app:
+        def ended(process):
+            index = logs / app_id / process / "index.json"
+            return index.exists() and "endMs" in json.loads(index.read_text(encoding="utf-8") or "{}")
+
+        app.holds(2)
+        app_id = app.id()
+        app.begin_gated(2)
+        number, pid = sorted(app.executors().items())[0]
+        os.kill(pid, signal.SIGKILL)
+        app.until_removed(number)
+        until(lambda: ended(f"executor-{number}"), "the end of the killed executor's log")
+        text = "".join(p.read_text(encoding="utf-8") for p in (logs / app_id / f"executor-{number}").glob("stderr.*"))
+        assert f"Starting executor ID {number} on host" in text, f"its log is {text!r}"
+        app.open_gate()
+        app.answer()
+        left = app.alive()
+    for process in ("driver", *(f"executor-{n}" for n in left)):
+        until(lambda p=process: ended(p), f"the end of the log of {process}")
+
+
 CASES = (registration, loss_with_reason, loss_without_reason, scaling, killing, decommissioning, stopping, orphans,
-         wrong_secret)
+         wrong_secret, durable_logs)
 
 
 def run_case(manager, case, folder):

@@ -1,5 +1,6 @@
 /* Names of images, stripped files, reproducible layers, the container's init. */
 #include "image/entry/container_init.h"
+#include "logs/log_shipper.h"
 #include "image/elf_strip.h"
 #include "image/image_layer.h"
 #include "image/image_name.h"
@@ -10,6 +11,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -154,6 +156,29 @@ static void init_ends_with_status_of_program(void **state)
         error_deinit(&error);
 }
 
+/* The name of a process that runs a script is the script's. */
+static void init_waits_for_processes_that_store_logs(void **state)
+{
+        char dir[] = "/tmp/init-test-XXXXXX", script[64], done[64], command[200];
+        assert_non_null(mkdtemp(dir));
+        snprintf(done, sizeof(done), "%s/done", dir);
+        for (int waits = 0; waits < 2; waits++) {
+                snprintf(script, sizeof(script), "%s/%s", dir, waits ? LOG_SHIPPER_NAME : "other");
+                FILE *file = fopen(script, "w");
+                assert_non_null(file);
+                fprintf(file, "#!/bin/sh\nsleep %s\ntouch %s\n", waits ? "0.3" : "1", done);
+                assert_int_equal(fclose(file), 0);
+                assert_int_equal(chmod(script, 0755), 0);
+                snprintf(command, sizeof(command), "%s & while ! grep -q %.5s /proc/$!/comm; do :; done; exit 3", script,
+                         waits ? LOG_SHIPPER_NAME : "other");
+                assert_int_equal(run(command), 3);
+                assert_int_equal(access(done, F_OK), waits ? 0 : -1);
+                unlink(script);
+        }
+        unlink(done);
+        rmdir(dir);
+}
+
 static void decommission_waits_for_end(void **state)
 {
         sigset_t set;
@@ -176,6 +201,7 @@ static void decommission_waits_for_end(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(init_waits_for_processes_that_store_logs),
                 cmocka_unit_test(decommission_waits_for_end),
                 cmocka_unit_test(completes_names),
                 cmocka_unit_test(layer_is_independent_of_file_order),

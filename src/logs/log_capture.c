@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -97,6 +98,7 @@ static void capture_run_shipper(const struct fst_conf *conf, const char *applica
         for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
                 signal(ignored[i], SIG_IGN);
         setsid();
+        prctl(PR_SET_NAME, LOG_SHIPPER_NAME, 0, 0, 0);
         for (size_t i = 0; i < LOG_OUTPUTS; i++) {
                 o.outputs[i] = p->outputs[i][0];
                 o.previous[i] = o.outputs[i] >= 0 ? fcntl((int)i + STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1;

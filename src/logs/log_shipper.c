@@ -29,7 +29,6 @@
 #include <unistd.h>
 
 #define COMPONENT "DurableLogs"
-#define END_TIMEOUT_MS 10000
 #define MAX_WAITING ((int64_t)8 << 20)
 #define MAX_LINE ((size_t)64 << 10)
 #define READ_SIZE ((size_t)64 << 10)
@@ -354,7 +353,7 @@ static bool shipper_is_done(struct log_shipper *s)
                 if (s->outputs[i].in >= 0)
                         return false;
         if (!s->end_by) {
-                s->end_by = now_ns() + ms_to_ns(END_TIMEOUT_MS);
+                s->end_by = now_ns() + ms_to_ns(LOG_SHIPPER_END_TIMEOUT_MS);
                 /* Whoever reads this process's output sees its end now, and not when all is stored. */
                 const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
                 dup2(null, STDERR_FILENO);

@@ -1,7 +1,7 @@
 /*
  * The process that carries the output of a driver or an executor to durable storage. It is forked before its parent has
  * threads (logs/log_capture.h), reads the parent's output from pipes, passes it on to where it went before, and writes
- * pieces (logs/log_pieces.h) on a thread. It outlives its parent until all output is stored, at most END_TIMEOUT_MS:
+ * pieces (logs/log_pieces.h) on a thread. It outlives its parent until all output is stored, at most LOG_SHIPPER_END_TIMEOUT_MS:
  * what a killed process has written is not lost.
  *
  * A task that writes waits only for the place to which the output went before, as without durable logs; never for the
@@ -17,6 +17,12 @@
 struct fst_conf;
 
 #define LOG_OUTPUTS 2 /* stdout, stderr */
+
+/* The name of the process (/proc/PID/comm), by which the first process of a container knows it. */
+#define LOG_SHIPPER_NAME "log-shipper"
+
+/* How long it stores what is left after its parent's end. */
+#define LOG_SHIPPER_END_TIMEOUT_MS 10000
 
 struct log_shipper_options {
         const struct fst_conf *conf; /* of the start; settings that come later replace its values */

@@ -4,13 +4,17 @@
  */
 #include "image/entry/container_init.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "logs/log_shipper.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -52,6 +56,51 @@ static bool container_init_reap(pid_t pid, int *status)
         return ended;
 }
 
+/* Whether /proc/@pid/stat is that of a child of this process that stores output. */
+static bool container_init_is_shipper(const char *pid)
+{
+        char path[64], text[256] = "", name[64] = "";
+        int parent = 0;
+        if (*pid < '0' || *pid > '9' || snprintf(path, sizeof(path), "/proc/%.16s/stat", pid) < 0)
+                return false;
+        FILE *file = fopen(path, "re");
+        if (!file)
+                return false;
+        const bool read = fgets(text, sizeof(text), file) != NULL;
+        fclose(file);
+        return read && sscanf(text, "%*d (%63[^)]) %*c %d", name, &parent) == 2 && parent == getpid() &&
+               strcmp(name, LOG_SHIPPER_NAME) == 0;
+}
+
+static bool container_init_has_shipper(void)
+{
+        bool found = false;
+        DIR *processes = opendir("/proc");
+        for (const struct dirent *e; processes && !found && (e = readdir(processes));)
+                found = container_init_is_shipper(e->d_name);
+        if (processes)
+                closedir(processes);
+        return found;
+}
+
+/*
+ * The end of the first process ends all others of its container. So it waits, after the program, for the processes that
+ * store the program's last output (logs/log_shipper.h). They end by themselves.
+ */
+static void container_init_wait_for_logs(const sigset_t *waited)
+{
+        const int64_t until = now_ns() + ms_to_ns(LOG_SHIPPER_END_TIMEOUT_MS + 1000);
+        int unused;
+        while (container_init_has_shipper()) {
+                const int64_t left = until - now_ns();
+                if (left <= 0)
+                        return;
+                const struct timespec time = {left / 1000000000, left % 1000000000};
+                if (sigtimedwait(waited, NULL, &time) == SIGCHLD)
+                        container_init_reap(0, &unused);
+        }
+}
+
 int container_init_run(const char *file, char *const *argv, int *status, struct fst_error *error)
 {
         sigset_t waited, before;
@@ -69,6 +118,8 @@ int container_init_run(const char *file, char *const *argv, int *status, struct 
                 if (number > 0 && number != SIGCHLD)
                         kill(pid, number);
         }
+        if (r == 0)
+                container_init_wait_for_logs(&waited);
         prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
         sigprocmask(SIG_SETMASK, &before, NULL);
         return r ? error_set(error, r, "cannot start %s: %s", argv[0], strerror(-r)) : 0;

@@ -1,6 +1,6 @@
 /*
  * The first process of a container (an init): starts the program, forwards every signal to it, reaps orphans, and ends
- * with its status. Without an init, a container's process number 1 gets no signal that it does not handle, and becomes
+ * with its status, once the program's output is in its durable logs. Without an init, a container's process number 1 gets no signal that it does not handle, and becomes
  * the parent of every orphan.
  */
 #pragma once
