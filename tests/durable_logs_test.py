@@ -7,7 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -205,6 +208,68 @@ def test_a_pod_that_is_deleted_by_force(tmp_path):
     lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
     assert lines == list(range(len(lines))) and len(lines) > 20 and "hidden123" not in text
     assert f"with ID {victim}" in run.print("--file", "stderr", app).stdout
+
+
+def get(url, **headers):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_pages_show_logs_of_a_lost_executor_and_after_the_end(run):
+    """The driver's site while the application runs, and the history server afterwards, for those who may see it."""
+    gate, events = run.folder / "gate", run.folder / "events"
+    events.mkdir()
+    conf = ["spark.eventLog.enabled=true", f"spark.eventLog.dir={events}", "spark.ui.port=0", "spark.ui.view.acls=ann"]
+    with run.start(gate, conf=conf) as process:
+        seen = threading.Thread(target=lambda: setattr(run, "seen", process.stdout.read()))
+        try:
+            line = ""
+            while not (found := re.search(r"started at (http://\S+)", line)):
+                line = process.stdout.readline()
+                assert line, "the application has ended"
+            seen.start()
+            wait_until(lambda: run.logs.exists() and "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout,
+                       "output while it runs")
+            (victim,) = [name[-1] for name in ("executor-0", "executor-1") if
+                         "task 0 line 20" in run.print("--executor", name[-1], run.application()).stdout]
+            os.kill(executor_pid(run, victim), signal.SIGKILL)
+            site = found.group(1)
+            wait_until(lambda: "Dead Executors (1)" in get(site + "/executors/")[1], lambda: get(site + "/executors/")[1])
+            wait_until(lambda: run.ended(f"executor-{victim}"), "the end of the killed executor's log")
+            (link,) = re.findall(rf'href="(/executors/logPage/\?executorId={victim}&amp;logType=stdout)"', get(site + "/executors/")[1])
+            status, page = get(site + link.replace("&amp;", "&"))
+            assert status == 200 and "task 0 line 20 db.password=*********(redacted)" in page and "hidden123" not in page, page
+            assert "INFO SparkContext: Running" in get(site + "/executors/log/?executorId=driver&logType=stderr&offset=0")[1]
+        finally:
+            gate.touch()
+            seen.join(60)
+            process.wait(60)
+    assert process.returncode == 0, run.seen
+    wait_until(lambda: run.ended("driver"), "the end of the driver's log")
+    properties = run.folder / "history.conf"
+    for acls in ("false", "true"):
+        properties.write_text(f"spark.history.ui.port 0\nspark.history.fs.logDirectory {events}\nspark.firesteel.logs.dir {run.logs}\n"
+                              f"spark.history.ui.acls.enable {acls}\n")
+        with subprocess.Popen([os.path.join(BIN, "firesteel"), "history-server", "--properties-file", str(properties)],
+                              env=run.environment, stderr=subprocess.PIPE, text=True) as server:
+            try:
+                while not (found := re.search(r"on port (\d+)", server.stderr.readline())):
+                    assert server.poll() is None
+                site = f"http://127.0.0.1:{found.group(1)}/history/{run.application()}"
+                query = f"?executorId={victim}&logType=stdout&offset=0&byteLength=25"
+                if acls == "true":
+                    assert get(f"{site}/executors/logPage/{query}")[0] == get(f"{site}/executors/log/{query}")[0] == 403
+                else:
+                    assert f"executorId={victim}&amp;logType=stderr" in get(site + "/executors/")[1]
+                    status, page = get(f"{site}/executors/logPage/{query}")
+                    assert status == 200 and "Showing 25 Bytes: 0 - 25 of " in page and "task 0 line 0 db.password" in page, page
+                    assert "the driver has counted 2" in get(f"{site}/executors/logPage/?executorId=driver&logType=stdout")[1]
+            finally:
+                server.terminate()
+                server.stderr.read()
 
 
 def test_logs_are_followed(run):

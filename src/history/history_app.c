@@ -110,6 +110,7 @@ int history_app_new(const struct history_app_options *options, const struct file
                 return r;
         }
         app_view_init(&a->view, &history_app_class, status_new(&limits), options->redactor);
+        a->view.logs_dir = options->logs_dir;
         a->id = mem_strdup(info->app_id);
         a->attempt = mem_strdup_if(info->attempt_id);
         a->dir = dir;

@@ -47,6 +47,7 @@ struct history_app {
 struct history_app_options {
         const struct fst_conf *conf; /* limits of the status core, spark.history.ui.acls.* */
         const struct redactor *redactor;
+        const char *logs_dir; /* durable logs that pages may read; NULL: none. Outlives the application */
         size_t max_line;
 };
 

@@ -261,8 +261,10 @@ int history_server_new(const struct fst_conf *conf, struct history_server **out,
         if (r == 0)
                 r = history_settings_read(&s->settings, conf, error);
         history_listing_init(&s->listing, &s->settings.listing);
-        s->app_options =
-                (struct history_app_options){.conf = conf, .redactor = &s->redactor, .max_line = s->settings.max_line};
+        s->app_options = (struct history_app_options){.conf = conf,
+                                                      .redactor = &s->redactor,
+                                                      .logs_dir = s->settings.logs_dir,
+                                                      .max_line = s->settings.max_line};
         if (r == 0)
                 r = history_server_add_dirs(s, error);
         if (r == 0)

@@ -83,6 +83,8 @@ int history_settings_read(struct history_settings *t, const struct fst_conf *con
         if (r == 0)
                 r = conf_get_string(conf, "spark.history.store.path", &t->store, error);
         if (r == 0)
+                r = conf_get_string(conf, "spark.firesteel.logs.dir", &t->logs_dir, error);
+        if (r == 0)
                 r = conf_get_bytes(conf, "spark.history.store.maxDiskUsage", &t->max_store, error);
         if (r == 0 && conf_get_value(conf, "spark.history.fs.numReplayThreads"))
                 r = conf_get_int(conf, "spark.history.fs.numReplayThreads", &threads, error);
@@ -98,6 +100,7 @@ void history_settings_deinit(struct history_settings *t)
         free(t->dirs);
         free(t->names);
         free(t->title);
+        free(t->logs_dir);
         free(t->store);
         free(t->driver_log_dir);
 }

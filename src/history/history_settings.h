@@ -16,7 +16,7 @@ struct history_settings {
         size_t retained, max_applications, max_line;
         int n_threads;
         int64_t max_store;
-        char *store, *dirs, *names, *title, *driver_log_dir;
+        char *store, *dirs, *names, *title, *driver_log_dir, *logs_dir;
 };
 
 /*

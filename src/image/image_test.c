@@ -169,8 +169,8 @@ static void init_waits_for_processes_that_store_logs(void **state)
                 fprintf(file, "#!/bin/sh\nsleep %s\ntouch %s\n", waits ? "0.3" : "1", done);
                 assert_int_equal(fclose(file), 0);
                 assert_int_equal(chmod(script, 0755), 0);
-                snprintf(command, sizeof(command), "%s & while ! grep -q %.5s /proc/$!/comm; do :; done; exit 3", script,
-                         waits ? LOG_SHIPPER_NAME : "other");
+                snprintf(command, sizeof(command), "%s & while ! grep -q %.5s /proc/$!/comm; do :; done; exit 3",
+                         script, waits ? LOG_SHIPPER_NAME : "other");
                 assert_int_equal(run(command), 3);
                 assert_int_equal(access(done, F_OK), waits ? 0 : -1);
                 unlink(script);

@@ -91,7 +91,8 @@ static int log_printer_print_log(struct log_printer *p, const struct stored_log 
                                : 0;
         if (!p->o->follow)
                 fprintf(p->o->out, "Process: %s\nLogType:%s\nLogContents:\n", log->process, log->output);
-        const int r = log_store_read(p->fs, p->path, log, log_printer_position(p, log), log_printer_sink, p, error);
+        const int r = log_store_read(p->fs, p->path, log, log_printer_position(p, log), UINT64_MAX, log_printer_sink, p,
+                                     error);
         if (r == 0 && !p->o->follow)
                 fprintf(p->o->out, "\nEnd of LogType:%s\n\n", log->output);
         return r;
@@ -186,7 +187,8 @@ static int log_printer_refuse(const struct log_printer *p, struct fst_error *err
                         error, -ENOENT,
                         "%s has no logs in spark.firesteel.logs.dir (%s): no application has stored logs there",
                         p->o->application, p->dir);
-        return error_set(error, -ENOENT, "%s has no logs in spark.firesteel.logs.dir (%s), which has those of %s%s%s%s%s",
+        return error_set(error, -ENOENT,
+                         "%s has no logs in spark.firesteel.logs.dir (%s), which has those of %s%s%s%s%s",
                          p->o->application, p->dir, names, nearest ? ". Did you mean " : "", nearest ? nearest : "",
                          nearest ? "?" : "", p->o->follow ? " (--wait waits for an application to come)" : "");
 }

@@ -99,9 +99,9 @@ int log_store_list(const struct file_system *fs, const char *path, struct stored
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
-/* Passes bytes @at to @range.end of a piece. A piece that is still being written may have fewer. */
+/* Passes bytes @at to @until, at most @range.end, of a piece. A piece that is still being written may have fewer. */
 static int log_store_read_piece(const struct file_system *fs, const char *path, const char *output,
-                                struct piece_range range, uint64_t *at,
+                                struct piece_range range, uint64_t *at, uint64_t until,
                                 int (*sink)(void *owner, const char *data, size_t n), void *owner,
                                 struct fst_error *error)
 {
@@ -112,9 +112,10 @@ static int log_store_read_piece(const struct file_system *fs, const char *path, 
         if (r < 0)
                 return r;
         _cleanup_free_ char *data = mem_alloc(READ_SIZE);
-        while (r == 0 && *at < range.end) {
+        const uint64_t end = MIN(range.end, until);
+        while (r == 0 && *at < end) {
                 const ssize_t n =
-                        fs->read_at(&file, data, MIN(READ_SIZE, (size_t)(range.end - *at)), *at - range.start, error);
+                        fs->read_at(&file, data, MIN(READ_SIZE, (size_t)(end - *at)), *at - range.start, error);
                 r = n < 0 ? (int)n : n == 0 ? 1 : sink(owner, data, (size_t)n);
                 *at += n > 0 ? (uint64_t)n : 0;
                 if (n == 0)
@@ -125,12 +126,13 @@ static int log_store_read_piece(const struct file_system *fs, const char *path, 
 }
 
 int log_store_read(const struct file_system *fs, const char *path, const struct stored_log *log, uint64_t *at,
-                   int (*sink)(void *owner, const char *data, size_t n), void *owner, struct fst_error *error)
+                   uint64_t until, int (*sink)(void *owner, const char *data, size_t n), void *owner,
+                   struct fst_error *error)
 {
         _cleanup_free_ char *process = path_join(path, log->process);
         for (;;) {
                 const size_t i = log_pieces_find(log->pieces.data, log->pieces.len, *at);
-                if (i == log->pieces.len)
+                if (i == log->pieces.len || *at >= until)
                         return 0;
                 const struct piece_range range = log->pieces.data[i];
                 if (range.start > *at) {
@@ -143,12 +145,70 @@ int log_store_read(const struct file_system *fs, const char *path, const struct 
                         *at = range.start;
                 }
                 const uint64_t before = *at;
-                const int r = log_store_read_piece(fs, process, log->output, range, at, sink, owner, error);
+                const int r = log_store_read_piece(fs, process, log->output, range, at, until, sink, owner, error);
                 if (r == -ENOENT || (r == 1 && *at == before))
                         return 0; /* removed or not yet written; another look will find what covers it */
                 if (r && r != 1)
                         return r;
         }
+}
+
+static int log_store_append(void *owner, const char *data, size_t n)
+{
+        buf_append(owner, data, n);
+        return 0;
+}
+
+/* The bytes that are stored of a log: from *@first up to *@total. */
+static void stored_log_bounds(const struct stored_log *log, uint64_t *first, uint64_t *total)
+{
+        *first = UINT64_MAX;
+        *total = 0;
+        for (size_t i = 0; i < log->pieces.len; i++) {
+                *first = MIN(*first, log->pieces.data[i].start);
+                *total = MAX(*total, log->pieces.data[i].end);
+        }
+}
+
+static int stored_part_read(const struct file_system *fs, const char *path, const struct stored_log *log,
+                            const int64_t *offset, uint64_t bytes, struct stored_part *out, struct fst_error *error)
+{
+        stored_log_bounds(log, &out->first, &out->total);
+        const uint64_t wanted = !offset ? out->total - MIN(bytes, out->total) : *offset < 0 ? 0 : (uint64_t)*offset;
+        uint64_t at = MIN(MAX(wanted, out->first), out->total);
+        out->start = at;
+        const int r = log_store_read(fs, path, log, &at, out->total - at < bytes ? out->total : at + bytes,
+                                     log_store_append, &out->text, error);
+        out->end = at;
+        return r;
+}
+
+int log_store_read_part(const struct file_system *fs, const char *path, const char *process, const char *output,
+                        const int64_t *offset, int64_t bytes, struct stored_part *out, struct fst_error *error)
+{
+        enum { LOOKS = 3 }; /* a listed piece may be removed, because another one covers it, before it is read */
+        _cleanup_free_ char *directory = path_join(path, process);
+        const struct stored_log *log = NULL;
+        int r = 0;
+        for (int i = 0; i < LOOKS && r == 0 && (!log || (out->end == out->start && out->start < out->total)); i++) {
+                struct stored_logs logs = {0};
+                r = log_store_list_process(fs, directory, &logs, error);
+                log = NULL;
+                for (size_t k = 0; k < logs.list.len; k++)
+                        if (strcmp(logs.list.data[k].output, output) == 0)
+                                log = &logs.list.data[k];
+                if (r == 0 && !log)
+                        r = error_set(error, -ENOENT, "%s has no log %s", directory, output);
+                else if (r == 0)
+                        r = stored_part_read(fs, path, log, offset, (uint64_t)MAX(bytes, (int64_t)0), out, error);
+                stored_logs_deinit(&logs);
+        }
+        return r;
+}
+
+void stored_part_deinit(struct stored_part *part)
+{
+        buf_deinit(&part->text);
 }
 
 /* -------------------------------------------------------------------------------------------------------- retention */

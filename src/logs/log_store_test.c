@@ -55,10 +55,10 @@ static void pieces_are_read_in_order(void **state)
         assert_int_equal(logs.list.len, 2);
         assert_string_equal(logs.list.data[0].process, "executor-2");
         assert_int_equal(logs.list.data[0].pieces.len, 4);
-        assert_int_equal(log_store_read(fs, app, &logs.list.data[0], &at, text_sink, &text, NULL), 0);
+        assert_int_equal(log_store_read(fs, app, &logs.list.data[0], &at, UINT64_MAX, text_sink, &text, NULL), 0);
         assert_string_equal(buf_text(&text), "one two [bytes 8 to 19 are missing]\nthree");
         assert_int_equal(at, 25);
-        assert_int_equal(log_store_read(fs, app, &logs.list.data[0], &at, text_sink, &text, NULL), 0);
+        assert_int_equal(log_store_read(fs, app, &logs.list.data[0], &at, UINT64_MAX, text_sink, &text, NULL), 0);
         assert_int_equal(text.len, 41);
         _cleanup_free_ char *nowhere = store_path("nowhere");
         _cleanup_(stored_logs_deinit) struct stored_logs none = {0};
@@ -75,7 +75,7 @@ static void an_unfinished_piece_is_read_so_far(void **state)
         assert_int_equal(
                 log_store_write(fs, process, "stderr.00000000000000000000-00000000000000000100", "abc", 3, NULL), 0);
         assert_int_equal(log_store_list(fs, app, &logs, NULL), 0);
-        assert_int_equal(log_store_read(fs, app, &logs.list.data[0], &at, text_sink, &text, NULL), 0);
+        assert_int_equal(log_store_read(fs, app, &logs.list.data[0], &at, UINT64_MAX, text_sink, &text, NULL), 0);
         assert_string_equal(buf_text(&text), "abc");
         assert_int_equal(at, 3);
 }

@@ -55,6 +55,7 @@ struct app_view {
         void *owner;                     /* for the class */
         struct status *status;           /* read between app_view_read and app_view_end; never changed */
         const struct redactor *redactor; /* hides secrets of the configuration; not NULL */
+        const char *logs_dir;            /* durable logs that pages may read (logs/log_store.h); NULL: none */
         bool is_live;                    /* the application runs in this process */
         int64_t updated_ms;              /* of an unfinished log: when it was changed last; 0: its last event */
 

@@ -24,7 +24,7 @@ struct driver_ui {
         struct app_source source; /* the one application */
         struct app_view_class view_class;
         struct redactor redactor;
-        char *address;
+        char *address, *logs_dir;
         uv_loop_t loop;
         uv_async_t stop;
         struct ui_site *site;
@@ -195,6 +195,7 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
         if (r < 0 || !enabled)
                 return r;
         struct driver_ui *ui = new0(struct driver_ui);
+        conf_get_string(sc->conf, "spark.firesteel.logs.dir", &ui->logs_dir, NULL);
         ui->sc = sc;
         ui->source.class = &source_class;
         ui->view_class = (struct app_view_class){.kill_job = kill ? driver_ui_kill_job : NULL,
@@ -241,6 +242,7 @@ void driver_ui_start(struct driver_ui *ui)
         view->class = &ui->view_class;
         view->owner = ui->sc->runner;
         view->redactor = &ui->redactor;
+        view->logs_dir = ui->logs_dir;
         ui->has_thread = pthread_create(&ui->thread, NULL, driver_ui_run, ui) == 0;
         if (!ui->has_thread)
                 log_warn("SparkUI", "The system has no thread for the pages of this application");
@@ -271,5 +273,6 @@ void driver_ui_free(struct driver_ui *ui)
         }
         uv_loop_close(&ui->loop);
         free(ui->address);
+        free(ui->logs_dir);
         free(ui);
 }

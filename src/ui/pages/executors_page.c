@@ -112,7 +112,7 @@ static struct page_key executor_key(const struct status_executor *x, size_t colu
 static void executor_put_links(struct ui_page *p, const struct status_executor *x)
 {
         buf_puts(p->b, "<td>");
-        page_put_logs(p, &x->logs);
+        page_put_executor_logs(p, x);
         if (x->is_active && p->view->is_live && p->view->class->threads)
                 html_put(p->b, "<a href=\"%s/executors/threadDump/?executorId=%q\">threads</a>", p->q->base, x->id);
 }

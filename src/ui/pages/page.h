@@ -33,6 +33,8 @@ void page_serve_executors(struct ui_page *p);
 void page_serve_threads(struct ui_page *p);
 void page_serve_driver(struct ui_page *p);
 void page_serve_source(struct ui_page *p);
+void page_serve_log(struct ui_page *p);
+void page_serve_log_text(struct ui_page *p);
 
 /* ------------------------------------------------------------------------------------------------------- frame */
 
@@ -122,8 +124,11 @@ void page_put_stage_link(struct ui_page *p, const struct status_stage *stage);
 const char *page_job_state(enum status_job_state state);
 const char *page_stage_state(enum status_stage_state state);
 
-/* Links to the logs of an executor. */
+/* Links to the logs of a process. */
 void page_put_logs(struct ui_page *p, const struct strmap *logs);
+
+/* Links to the logs of an executor: to durable ones if it has no others, is lost, or its application has ended. */
+void page_put_executor_logs(struct ui_page *p, const struct status_executor *x);
 
 /* ---------------------------------------------------------------------------------------------------- pictures */
 

@@ -13,6 +13,7 @@ static const struct {
         {"/storage/rdd", page_serve_rdd},     {"/environment", page_serve_environment},
         {"/executors", page_serve_executors}, {"/executors/threadDump", page_serve_threads},
         {"/driver", page_serve_driver},       {"/source", page_serve_source},
+        {"/executors/logPage", page_serve_log}, {"/executors/log", page_serve_log_text},
 };
 
 static void pages_serve_static(const struct ui_request *q, struct ui_answer *a)

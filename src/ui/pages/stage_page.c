@@ -201,7 +201,7 @@ static void stage_put_executor_row(struct ui_page *p, const struct status_execut
                  whole && *whole->host_port ? whole->host_port : ref->host);
         if (whole) {
                 buf_puts(p->b, " ");
-                page_put_logs(p, &whole->logs);
+                page_put_executor_logs(p, whole);
         }
         page_put_duration_cell(p, x->task_ms);
         for (size_t i = EXECUTOR_TASKS; i <= EXECUTOR_SUCCEEDED; i++)
