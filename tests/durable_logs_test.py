@@ -359,10 +359,10 @@ def test_following_a_misspelled_application_ends(run):
     assert found.returncode == 2 and "--wait needs --dir and --follow" in found.stderr, found.stderr
 
 
-@pytest.mark.parametrize("words, others", [((), False), (("--wait",), True)])
-def test_following_waits_for_an_application(run, words, others):
-    """With an empty directory, or with --wait, longer than for a misspelled one."""
-    (run.logs / ("app-1/driver" if others else "")).mkdir(parents=True)
+@pytest.mark.parametrize("words, there", [((), ""), (("--wait",), "app-1/driver"), ((), "app-7/driver")])
+def test_following_waits_for_an_application(run, words, there):
+    """With an empty directory, with --wait, or before it has printed anything, longer than for a misspelled one."""
+    (run.logs / there).mkdir(parents=True)
     with subprocess.Popen([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{run.logs}", "--follow", *words, "app-7"],
                           env=run.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as follower:
         try:
@@ -370,7 +370,7 @@ def test_following_waits_for_an_application(run, words, others):
             with pytest.raises(subprocess.TimeoutExpired):
                 follower.wait(5)
             driver = run.logs / "app-7" / "driver"
-            driver.mkdir(parents=True)
+            driver.mkdir(parents=True, exist_ok=True)
             (driver / f"stderr.{0:020}-{5:020}").write_text("hello")
             assert follower.stdout.readline() == "==> driver stderr <==\n"
             (driver / "index.json").write_text('{"endMs":1}')

@@ -195,11 +195,15 @@ static int log_printer_refuse(const struct log_printer *p, struct fst_error *err
 
 /* ------------------------------------------------------------------------------------------------------- following */
 
-/* Whether the directory has applications, but not this one. */
+/* Whether applications have directories, but not this one. It has one before it has logs. */
 static bool log_printer_has_only_others(const struct log_printer *p)
 {
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct file_status status = {0};
+        const int r = p->fs->stat(p->fs, p->path, &status, &error);
+        file_status_deinit(&status);
         _cleanup_free_ char *nearest = NULL, *names = log_printer_list_applications(p, &nearest);
-        return names && !log_printer_knows_application(p);
+        return r == -ENOENT && names;
 }
 
 /*
