@@ -3,6 +3,10 @@
  * a huge page takes longer than that, it costs more than it saves. CPU time is measured, so that other processes do not
  * matter. Two slow pages in a row decide, because one may have been interrupted.
  *
+ * A page of 2 ms is no sign of a slow machine: on one whose huge pages take 0.25 ms, every fourth takes that long, and
+ * the small ones cost more. So what such pages cost beyond small ones is a debt that fast ones pay back, and only a
+ * large debt pauses.
+ *
  * A slow page takes 6 ms where the host of a virtual machine provides its memory only then, and fast pages may follow
  * at once: so the first pause is short. Its end measures one page. Each slow page doubles the next pause, each fast one
  * halves it. Thus a wrong pause costs about as much as a wrong measurement.
@@ -21,13 +25,16 @@
 #endif
 
 #define CLEARED_NS INT64_C(20000) /* less: the page was there, or is a small one */
-#define SLOW_NS INT64_C(1500000)
+#define SMALL_NS INT64_C(700000)  /* 512 small pages */
+#define SLOW_NS INT64_C(3000000)
+#define MAX_DEBT_NS INT64_C(20000000)
 #define SLOW_IN_A_ROW 2
 #define MIN_PAUSE ((int64_t)32 << 20) /* bytes to map without them */
 #define MAX_PAUSE ((int64_t)4 << 30)
 
 /* Updates of two threads may get lost, which delays a decision by a page. */
 static atomic_int slow;
+static _Atomic int64_t debt_ns;
 static _Atomic int64_t paused; /* bytes still to map without them */
 static _Atomic int64_t next_pause = MIN_PAUSE;
 
@@ -62,12 +69,14 @@ void huge_pages_advise_table(void *start, size_t size)
 void huge_pages_observe(int64_t cpu_ns)
 {
         const int64_t pause = atomic_load_explicit(&next_pause, memory_order_relaxed);
-        if (cpu_ns < SLOW_NS) {
+        const int64_t debt = MAX(atomic_load_explicit(&debt_ns, memory_order_relaxed) + cpu_ns - SMALL_NS, INT64_C(0));
+        atomic_store_explicit(&debt_ns, debt > MAX_DEBT_NS ? MAX_DEBT_NS / 2 : debt, memory_order_relaxed);
+        if (cpu_ns < SLOW_NS && debt <= MAX_DEBT_NS) {
                 atomic_store_explicit(&slow, 0, memory_order_relaxed);
                 atomic_store_explicit(&next_pause, MAX(pause / 2, MIN_PAUSE), memory_order_relaxed);
                 return;
         }
-        if (atomic_fetch_add_explicit(&slow, 1, memory_order_relaxed) + 1 < SLOW_IN_A_ROW)
+        if (atomic_fetch_add_explicit(&slow, 1, memory_order_relaxed) + 1 < SLOW_IN_A_ROW && debt <= MAX_DEBT_NS)
                 return;
         atomic_store_explicit(&slow, SLOW_IN_A_ROW - 1, memory_order_relaxed); /* after the pause one page decides */
         atomic_store_explicit(&next_pause, MIN(pause * 2, MAX_PAUSE), memory_order_relaxed);

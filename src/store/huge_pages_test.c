@@ -65,6 +65,17 @@ static void a_fast_page_after_the_pause_brings_huge_pages_back(void **state)
         assert_int_equal(map_until_wanted(), (size_t)32 << 20); /* the fast page halved the pause */
 }
 
+static void pages_of_2_ms_pause_only_if_most_are_so(void **state)
+{
+        for (int i = 0; i < 400; i++)
+                huge_pages_observe(i % 4 == 0 ? 2000000 : FAST);
+        assert_true(huge_pages_wanted());
+        int n = 0;
+        for (; huge_pages_wanted(); n++)
+                huge_pages_observe(2000000);
+        assert_in_range(n, 10, 30);
+}
+
 /*
  * What clearing 400 MiB costs in all, if the huge pages @slow_from to @slow_to are slow and small pages take 0.5 ms for
  * each 2 MiB.
@@ -142,6 +153,7 @@ int main(void)
                 cmocka_unit_test_setup(pauses_after_two_slow_ones_in_a_row, forget_slow_pages),
                 cmocka_unit_test_setup(a_slow_page_after_each_pause_doubles_it_up_to_4_gib, forget_slow_pages),
                 cmocka_unit_test_setup(a_fast_page_after_the_pause_brings_huge_pages_back, forget_slow_pages),
+                cmocka_unit_test_setup(pages_of_2_ms_pause_only_if_most_are_so, forget_slow_pages),
                 cmocka_unit_test_setup(costs_little_more_than_the_better_kind_of_page, forget_slow_pages),
                 cmocka_unit_test_setup(small_pages_are_cleared_at_once, forget_slow_pages),
         };
