@@ -89,15 +89,15 @@ static struct status_stage *status_stage_of_task(struct status *s, const struct 
 
 /* ---------------------------------------------------------------------------------------------------- start */
 
-static void status_move_note(void *owner, size_t row)
+static void status_remove_notes(void *owner, size_t row, size_t n)
 {
         struct status_stage *stage = owner;
-        size_t at = vec_place(&stage->notes, row, row);
-        if (at == stage->notes.len || stage->notes.data[at].row != row)
-                return;
-        memmove(&stage->notes.data[at], &stage->notes.data[at + 1],
-                (stage->notes.len - at - 1) * sizeof(stage->notes.data[0]));
-        stage->notes.len--;
+        size_t at = vec_place(&stage->notes, row, row), end = at;
+        while (end < stage->notes.len && stage->notes.data[end].row < row + n)
+                end++;
+        memmove(&stage->notes.data[at], &stage->notes.data[end],
+                (stage->notes.len - end) * sizeof(stage->notes.data[0]));
+        stage->notes.len -= end - at;
 }
 
 static void status_trim_tasks(struct status *s, struct status_stage *stage)
@@ -105,7 +105,7 @@ static void status_trim_tasks(struct status *s, struct status_stage *stage)
         size_t excess = status_excess(stage->columns.n_retained, s->options.retained_tasks);
         if (unlikely(excess))
                 task_columns_remove_oldest(&stage->columns, excess, s->options.is_live,
-                                           stage->notes.len ? status_move_note : NULL, stage);
+                                           stage->notes.len ? status_remove_notes : NULL, stage);
 }
 
 void status_on_task_start(struct status *s, const struct task_start *e)

@@ -209,7 +209,7 @@ void task_chunk_unseal(struct task_chunk *c)
         c->packed = NULL;
         free(c->odd);
         c->odd = NULL;
-        c->is_sealed = c->all_success = false;
+        c->is_sealed = c->all_success = c->has_finish = false;
         c->bytes = sizeof(*c) + (size_t)c->n * sizeof(int64_t) * TASK_COLUMNS;
 }
 

@@ -14,6 +14,8 @@ struct task_chunk {
         uint16_t n_odd;   /* of a sealed one: rows without success or metrics; TASK_CHUNK_MAX_ODD + 1: many */
         uint16_t *odd;    /* these rows, in order; NULL: none or many */
         int64_t first_id, last_id;
+        bool has_finish; /* sealed, and the next two are known: the first and last end of a row */
+        int64_t first_finish_ms, last_finish_ms;
         uint8_t *removed; /* a bit for each removed row; NULL: none */
         size_t bytes;
         int64_t *open[TASK_COLUMNS]; /* of an open chunk; NULL: base, and base + row if `rising` has the column's bit */

@@ -335,27 +335,25 @@ static int task_age_compare(const void *a, const void *b)
         return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Lists the rows that are retained, with the time by which they are removed. */
-static size_t task_columns_list_ages(const struct task_columns *t, bool keep_running, struct task_age *ages)
+/* Lists the retained rows of a chunk, with the time by which they are removed. Running ones that stay have INT64_MAX.
+ */
+static size_t task_columns_list_ages(const struct task_columns *t, size_t k, bool keep_running, struct task_age *ages)
 {
+        const struct task_chunk *c = t->chunks[k];
+        int64_t launch[TASK_CHUNK_ROWS], duration[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS];
         size_t n = 0;
-        for (size_t k = 0; k < t->n_chunks; k++) {
-                const struct task_chunk *c = t->chunks[k];
-                int64_t launch[TASK_CHUNK_ROWS], duration[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS];
-                if (c->n_removed == c->n)
-                        continue;
-                task_chunk_read(c, TASK_LAUNCH, launch);
-                task_chunk_read(c, TASK_DURATION, duration);
-                task_chunk_read(c, TASK_STATUS, status);
-                for (size_t i = 0; i < c->n; i++) {
-                        bool runs = status[i] < TASK_ROW_SUCCESS;
-                        if (task_chunk_is_removed(c, i))
-                                continue;
+        if (c->n_removed == c->n)
+                return 0;
+        task_chunk_read(c, TASK_LAUNCH, launch);
+        task_chunk_read(c, TASK_DURATION, duration);
+        task_chunk_read(c, TASK_STATUS, status);
+        for (size_t i = 0; i < c->n; i++) {
+                bool runs = status[i] < TASK_ROW_SUCCESS;
+                if (!task_chunk_is_removed(c, i))
                         ages[n++] = (struct task_age){.finish_ms = !runs          ? launch[i] + duration[i]
                                                                    : keep_running ? INT64_MAX
                                                                                   : -1,
                                                       .row = k * TASK_CHUNK_ROWS + i};
-                }
         }
         return n;
 }
@@ -430,16 +428,128 @@ static void task_columns_remove_row(struct task_columns *t, size_t row)
         }
 }
 
-void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running,
-                                void (*removed)(void *owner, size_t row), void *owner)
+/* The rows of a chunk that may be removed. */
+struct chunk_ages {
+        int64_t first_ms, last_ms;
+        size_t n;     /* of them */
+        size_t chunk; /* its number */
+};
+
+static struct chunk_ages task_columns_chunk_ages(const struct task_columns *t, size_t k, bool keep_running)
 {
-        struct task_age *ages = new_array(struct task_age, t->n_retained + 1);
-        size_t n_ages = task_columns_list_ages(t, keep_running, ages);
-        task_ages_select(ages, n_ages, n);
-        for (size_t i = 0; i < n && i < n_ages; i++) {
+        struct task_chunk *c = t->chunks[k];
+        struct chunk_ages a = {.first_ms = INT64_MAX, .last_ms = INT64_MIN, .chunk = k};
+        struct task_age ages[TASK_CHUNK_ROWS];
+        bool is_whole = c->is_sealed && !c->n_removed;
+        if (is_whole && c->has_finish) {
+                a.first_ms = c->first_finish_ms;
+                a.last_ms = c->last_finish_ms;
+                a.n = c->n;
+                return a;
+        }
+        for (size_t i = 0, n = task_columns_list_ages(t, k, keep_running, ages); i < n; i++) {
+                if (ages[i].finish_ms == INT64_MAX)
+                        continue;
+                a.first_ms = MIN(a.first_ms, ages[i].finish_ms);
+                a.last_ms = MAX(a.last_ms, ages[i].finish_ms);
+                a.n++;
+        }
+        if (is_whole && a.n == c->n) {
+                c->has_finish = true;
+                c->first_finish_ms = a.first_ms;
+                c->last_finish_ms = a.last_ms;
+        }
+        return a;
+}
+
+static int chunk_ages_compare_first(const void *a, const void *b)
+{
+        const struct chunk_ages *x = a, *y = b;
+        return (x->first_ms > y->first_ms) - (x->first_ms < y->first_ms);
+}
+
+static int chunk_ages_compare_last(const void *a, const void *b)
+{
+        const struct chunk_ages *x = a, *y = b;
+        return (x->last_ms > y->last_ms) - (x->last_ms < y->last_ms);
+}
+
+/* Returns a time by which at least @n rows have ended, or INT64_MAX. Sorts @all by their last times. */
+static int64_t chunk_ages_bound(struct chunk_ages *all, size_t n_all, size_t n)
+{
+        size_t before = 0;
+        qsort(all, n_all, sizeof(*all), chunk_ages_compare_last);
+        for (size_t i = 0; i < n_all; i++)
+                if ((before += all[i].n) >= n)
+                        return all[i].last_ms;
+        return INT64_MAX;
+}
+
+/* Returns how many rows at most have ended by @ms. @all is sorted by first times. */
+static size_t chunk_ages_most(const struct chunk_ages *all, size_t n_all, int64_t ms)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < n_all && all[i].first_ms <= ms; i++)
+                n += all[i].n;
+        return n;
+}
+
+static void task_columns_remove_rows(struct task_columns *t, const struct task_age *ages, size_t n,
+                                     task_columns_removed_fn removed, void *owner)
+{
+        for (size_t i = 0; i < n; i++) {
                 task_columns_remove_row(t, ages[i].row);
                 if (removed)
-                        removed(owner, ages[i].row);
+                        removed(owner, ages[i].row, 1);
         }
+}
+
+/* Removes all rows of a full chunk, none of which runs or was removed. */
+static void task_columns_remove_chunk(struct task_columns *t, size_t k, task_columns_removed_fn removed, void *owner)
+{
+        struct task_chunk *c = t->chunks[k];
+        t->bytes -= c->bytes;
+        c->removed = mem_alloc(TASK_CHUNK_ROWS / 8);
+        memset(c->removed, 0xff, TASK_CHUNK_ROWS / 8);
+        c->n_removed = c->n;
+        t->n_retained -= c->n;
+        task_chunk_empty(c);
+        t->bytes += c->bytes;
+        if (removed)
+                removed(owner, k * TASK_CHUNK_ROWS, c->n);
+}
+
+/*
+ * Most chunks end before the boundary or after it, which the first and last times of chunks tell. Only the rows of the
+ * chunks between are compared.
+ */
+void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running, task_columns_removed_fn removed,
+                                void *owner)
+{
+        struct chunk_ages *all = new_array(struct chunk_ages, t->n_chunks + 1);
+        struct task_age *ages = mem_alloc((t->n_retained + 1) * sizeof(*ages)); /* few are used */
+        size_t n_all = 0, n_ages = 0, left = n;
+        for (size_t k = 0; k < t->n_chunks; k++) {
+                if (t->chunks[k]->n_removed == t->chunks[k]->n)
+                        continue;
+                all[n_all++] = task_columns_chunk_ages(t, k, keep_running);
+        }
+        int64_t bound_ms = chunk_ages_bound(all, n_all, n);
+        qsort(all, n_all, sizeof(*all), chunk_ages_compare_first);
+        for (size_t i = 0; i < n_all && all[i].first_ms <= bound_ms; i++) {
+                const struct task_chunk *c = t->chunks[all[i].chunk];
+                if (c->n == TASK_CHUNK_ROWS && c->is_sealed && !c->n_removed &&
+                    chunk_ages_most(all, n_all, all[i].last_ms) <= n) {
+                        task_columns_remove_chunk(t, all[i].chunk, removed, owner);
+                        left -= TASK_CHUNK_ROWS;
+                } else {
+                        n_ages += task_columns_list_ages(t, all[i].chunk, keep_running, ages + n_ages);
+                }
+        }
+        left = MIN(left, n_ages);
+        if (left)
+                task_ages_select(ages, n_ages, left);
+        task_columns_remove_rows(t, ages, left, removed, owner);
         free(ages);
+        free(all);
 }

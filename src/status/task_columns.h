@@ -97,12 +97,15 @@ size_t task_columns_read(const struct task_columns *t, size_t first, enum task_c
 
 bool task_columns_is_removed(const struct task_columns *t, size_t row);
 
+/* Called with the first of @n neighbouring rows that were removed. */
+typedef void (*task_columns_removed_fn)(void *owner, size_t row, size_t n);
+
 /*
  * Removes @n rows: ended tasks, oldest completion first, then running ones; without @keep_running, running ones first.
- * Calls @removed for each, unless it is NULL.
+ * Calls @removed for all of them, unless it is NULL.
  */
-void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running,
-                                void (*removed)(void *owner, size_t row), void *owner);
+void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running, task_columns_removed_fn removed,
+                                void *owner);
 
 /*
  * Sets values[i] to the quantile probabilities[i] of a column over the successful tasks that have metrics: as in Spark,

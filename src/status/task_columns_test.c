@@ -335,6 +335,37 @@ static void removes_the_oldest_ends_first(void **state)
         task_columns_deinit(&t);
 }
 
+/* Whole chunks go at once where their times allow it: the rest is the same as if rows were compared one by one. */
+static void removes_whole_chunks_and_the_rows_between(void **state)
+{
+        enum { N = 20000 };
+        for (int64_t spread = 1; spread <= 4000; spread = spread * 5 + 1) {
+                struct task_columns t = {0};
+                struct known_task *known = new_array(struct known_task, N), **order = new_array(struct known_task *, N);
+                for (size_t i = 0; i < N; i++) {
+                        struct task_info info = {.id = (int64_t)i, .launch_ms = (int64_t)i / 300};
+                        known[i].end = (struct task_end){.info = info, .state = TASK_SUCCEEDED};
+                        known[i].end.finish_ms = info.launch_ms + (int64_t)(next_random() % (uint64_t)spread) / 50;
+                        order[i] = &known[i];
+                        task_columns_start(&t, &info, 0);
+                }
+                for (size_t i = 0; i < N; i++)
+                        task_columns_end(&t, i, &known[i].end, TASK_ROW_SUCCESS);
+                qsort(order, N, sizeof(order[0]), compare_ages);
+                for (size_t done = 0, n = 700; done + n <= N; done += n, n = 1 + next_random() % 6000) {
+                        task_columns_remove_oldest(&t, n, true, NULL, NULL);
+                        for (size_t i = 0; i < n; i++)
+                                order[done + i]->removed = true;
+                        for (size_t i = 0; i < N; i++)
+                                assert_int_equal(task_columns_is_removed(&t, i), known[i].removed);
+                        assert_int_equal(t.n_retained, N - done - n);
+                }
+                free(known);
+                free(order);
+                task_columns_deinit(&t);
+        }
+}
+
 static void finds_tasks_whose_ids_do_not_grow(void **state)
 {
         struct task_columns t = {0};
@@ -358,6 +389,7 @@ int main(void)
                 cmocka_unit_test(pages_equal_those_of_sorted_rows),
                 cmocka_unit_test(pages_hold_the_wanted_statuses),
                 cmocka_unit_test(removes_the_oldest_ends_first),
+                cmocka_unit_test(removes_whole_chunks_and_the_rows_between),
                 cmocka_unit_test(finds_tasks_whose_ids_do_not_grow),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
