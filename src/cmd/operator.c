@@ -1,18 +1,30 @@
-/* firesteel operator: the Kubernetes operator and its commands, one row each. */
+/*
+ * firesteel operator: the Kubernetes operator and its commands, one row each.
+ *
+ * The operator's exit statuses are 0 after SIGTERM or SIGINT, 1 for an error or a lost lease, 2 for wrong usage.
+ */
 #include "cmd/command.h"
 #include "cmd/operator_objects.h"
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "operator/schedule/civil_time.h"
 #include "operator/schedule/cron.h"
+#include "operator/shell/operator_daemon.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 const char command_operator_help[] =
-        "Usage: firesteel operator COMMAND [ARGUMENTS]\n"
+        "Usage: firesteel operator [FLAGS]\n"
+        "       firesteel operator COMMAND [ARGUMENTS]\n"
+        "\n"
+        "Without a command it is the operator: it watches objects of the kinds SparkApplication and ScheduledSparkApplication and\n"
+        "acts on them. `firesteel operator controller start FLAGS`, the genuine operator's command, does the same. The API server and\n"
+        "the identity come from the pod, or from KUBECONFIG.\n"
         "\n"
         "Commands:\n"
         "  crds                 print the custom resource definitions, for kubectl apply -f -\n"
@@ -31,7 +43,47 @@ const char command_operator_help[] =
         "  --time-zone ZONE  the zone of the schedule (spec.timeZone): an IANA name; the default is that of this machine\n"
         "  --count N         the number of runs (default: 5)\n"
         "\n"
-        "  --help            print this\n";
+        "Flags of the operator. They are written --name=value or --name value:\n"
+        "  --namespaces LIST\n"
+        "      watch these namespaces, separated by commas (default: all)\n"
+        "  --kubeconfig FILE\n"
+        "      the kubeconfig file (default: KUBECONFIG, ~/.kube/config, then the pod's account)\n"
+        "  --controller-threads N\n"
+        "      work on at most N objects at the same time; 0: 256 (default: 0)\n"
+        "  --leader-election\n"
+        "      act only while this operator holds the lease (default: false)\n"
+        "  --leader-election-lock-name NAME\n"
+        "      the lease (default: spark-operator-lock)\n"
+        "  --leader-election-lock-namespace NAME\n"
+        "      its namespace (default: that of the pod or kubeconfig)\n"
+        "  --leader-election-lease-duration TIME\n"
+        "      another operator takes over after this time (default: 15s)\n"
+        "  --leader-election-renew-deadline TIME\n"
+        "      the leader gives up after this time without a renewal (default: 10s)\n"
+        "  --leader-election-retry-period TIME\n"
+        "      the time between attempts (default: 2s)\n"
+        "  --workqueue-ratelimiter-bucket-qps N\n"
+        "      look at N objects a second; 0: unlimited (default: 0)\n"
+        "  --workqueue-ratelimiter-bucket-size N\n"
+        "      look at N objects at once (default: 500)\n"
+        "  --workqueue-ratelimiter-max-delay TIME\n"
+        "      the longest pause after failures (default: 1000s)\n"
+        "  --zap-log-level LEVEL\n"
+        "      debug, info or error (default: info)\n"
+        "  --zap-encoder FORM\n"
+        "      the form of the log: console or json (default: console)\n"
+        "  --enable-metrics\n"
+        "      serve metrics (default: false)\n"
+        "  --metrics-bind-address ADDRESS\n"
+        "      where to serve metrics; 0: nowhere (default: :8080)\n"
+        "  --metrics-endpoint PATH\n"
+        "      their path (default: /metrics)\n"
+        "  --health-probe-bind-address ADDRESS\n"
+        "      where to serve /healthz and /readyz; 0: nowhere (default: :8081)\n"
+        "  --scheduled-spark-application-timestamp-precision UNIT\n"
+        "      the number in names of runs: nanos, micros, millis, seconds or minutes (default: nanos)\n"
+        "\n"
+        "  --help  print this\n";
 
 static int operator_usage(const char *problem, const char *word)
 {
@@ -95,6 +147,68 @@ static int operator_schedule(int argc, char **argv)
         return fflush(stdout) != 0 ? 1 : status;
 }
 
+/* ------------------------------------------------------------------------------------------------------ operator */
+
+struct operator_process {
+        uv_loop_t loop;
+        uv_signal_t signals[2];
+        struct operator_daemon *daemon;
+        int status;
+};
+
+static void operator_on_ended(void *owner, int status)
+{
+        struct operator_process *p = owner;
+        p->status = status;
+        for (size_t i = 0; i < ARRAY_SIZE(p->signals); i++)
+                uv_close((uv_handle_t *)&p->signals[i], NULL);
+}
+
+static void operator_on_signal(uv_signal_t *handle, int number)
+{
+        struct operator_process *p = handle->data;
+        log_info("SparkOperator", "RECEIVED SIGNAL %s", number == SIGTERM ? "TERM" : "INT");
+        operator_daemon_stop(p->daemon, 0);
+}
+
+static int operator_run(const struct operator_conf *conf, struct fst_error *error)
+{
+        static const int numbers[] = {SIGTERM, SIGINT};
+        struct operator_process p = {0};
+        log_set_level(conf->log_level);
+        log_set_structured(strcmp(conf->log_encoder, "json") == 0);
+        signal(SIGPIPE, SIG_IGN);
+        uv_loop_init(&p.loop);
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+                uv_signal_init(&p.loop, &p.signals[i]);
+                p.signals[i].data = &p;
+        }
+        int r = operator_daemon_new(&p.loop, conf, operator_on_ended, &p, &p.daemon, error);
+        for (size_t i = 0; i < ARRAY_SIZE(numbers) && r == 0; i++)
+                uv_signal_start(&p.signals[i], operator_on_signal, numbers[i]);
+        if (r < 0)
+                operator_on_ended(&p, 1);
+        uv_run(&p.loop, UV_RUN_DEFAULT);
+        uv_loop_close(&p.loop);
+        return r < 0 ? r : p.status;
+}
+
+static int operator_start(int argc, char **argv)
+{
+        struct operator_conf conf;
+        struct fst_error error = FST_ERROR_INIT;
+        int r = operator_conf_read(&conf, argc, argv, &error), status;
+        if (r == OPERATOR_CONF_E_HELP)
+                status = fputs(command_operator_help, stdout) < 0 || fflush(stdout) != 0;
+        else if (r < 0)
+                status = operator_usage(error_message(&error), NULL);
+        else
+                status = (r = operator_run(&conf, &error)) < 0 ? operator_fail(&error) : r;
+        operator_conf_deinit(&conf);
+        error_deinit(&error);
+        return status;
+}
+
 /* ------------------------------------------------------------------------------------------------------- command */
 
 static const struct operator_command {
@@ -108,11 +222,15 @@ static const struct operator_command {
 
 int command_operator(int argc, char **argv)
 {
-        for (int i = 1; i < argc; i++)
+        if (argc > 2 && strcmp(argv[1], "controller") == 0 && strcmp(argv[2], "start") == 0)
+                return operator_start(argc - 2, argv + 2);
+        if (argc == 1 || text_starts_with(argv[1], "-"))
+                return operator_start(argc, argv);
+        for (int i = 2; i < argc; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
                         return fputs(command_operator_help, stdout) < 0 || fflush(stdout) != 0;
-        for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(operator_commands); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(operator_commands); i++)
                 if (strcmp(argv[1], operator_commands[i].name) == 0)
                         return operator_commands[i].run(argc - 1, argv + 1);
-        return argc > 1 ? operator_usage("unknown command", argv[1]) : operator_usage("the command is missing", NULL);
+        return operator_usage("unknown command", argv[1]);
 }

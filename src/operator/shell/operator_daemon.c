@@ -1,0 +1,387 @@
+/*
+ * The daemon: one kube_watch for each kind and namespace feeds the cores, the work queue has the keys that need a look,
+ * and a pump takes them out while this operator leads and fewer than `most_calls` requests are under way.
+ *
+ * Deadlines of the cores are times of day. The queue's clock is monotonic, so that no deadline is more than
+ * LONGEST_WAIT away there: a clock that was set differently is seen then.
+ */
+#include "operator/shell/operator_daemon.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "kubernetes/api/kube_watch.h"
+#include "operator/shell/daemon_internal.h"
+#include "operator/shell/lease_keeper.h"
+#include "operator/shell/probe_server.h"
+#include "text/json.h"
+
+#include <unistd.h>
+
+#define LONGEST_WAIT (20 * NS_PER_SECOND)
+#define DEFAULT_CALLS 256
+
+enum watched_kind { WATCHED_APPLICATION, WATCHED_SCHEDULE, N_WATCHED_KINDS };
+
+static const struct {
+        const char *api, *resource, *labels;
+} watched_kinds[N_WATCHED_KINDS] = {
+        [WATCHED_APPLICATION] = {OPERATOR_API, APPLICATIONS_RESOURCE},
+        [WATCHED_SCHEDULE] = {OPERATOR_API, SCHEDULES_RESOURCE},
+};
+
+struct operator_watch {
+        struct operator_daemon *daemon;
+        enum watched_kind kind;
+        char *namespace; /* NULL: all */
+        struct kube_watch *watch;
+        bool synced, warned;
+};
+
+struct operator_daemon {
+        struct operator_context context;
+        uv_loop_t *loop;
+        const struct operator_conf *conf;
+        struct kube_config kube;
+        struct operator_watch *watches;
+        size_t n_watches, most_calls;
+        struct lease_keeper *lease;
+        struct probe_server *probes, *metrics;
+        uv_timer_t timer;
+        bool synced, pumping, ending;
+        int status;
+        void (*ended)(void *owner, int status);
+        void *owner;
+};
+
+static void operator_daemon_pump(struct operator_daemon *d);
+
+struct operator_context *operator_daemon_context(struct operator_daemon *d)
+{
+        return &d->context;
+}
+
+/* --------------------------------------------------------------------------------------------------------- calls */
+
+void operator_call_begin(struct operator_call *call, struct operator_daemon *d)
+{
+        call->daemon = d;
+        list_append(&d->context.calls, call);
+        d->context.n_calls++;
+}
+
+void operator_call_end(struct operator_call *call, enum work_kind kind, const char *namespace, const char *name,
+                       bool queue, bool failed)
+{
+        struct operator_daemon *d = call->daemon;
+        struct work_queue *q = d->context.queue;
+        if (queue && failed)
+                work_queue_add_failed(q, kind, namespace, name, now_ns());
+        else if (queue)
+                work_queue_add(q, kind, namespace, name);
+        if (!failed)
+                work_queue_forget_failures(q, kind, namespace, name);
+        list_remove(&d->context.calls, call);
+        d->context.n_calls--;
+        call->free(call);
+        operator_daemon_pump(d);
+}
+
+static void operator_calls_cancel(struct operator_daemon *d)
+{
+        for (struct operator_call *call; (call = list_pop(&d->context.calls));) {
+                if (call->call)
+                        kube_cancel(call->call);
+                call->free(call);
+        }
+        d->context.n_calls = 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- work */
+
+static void operator_daemon_on_timer(uv_timer_t *timer)
+{
+        operator_daemon_pump(timer->data);
+}
+
+static bool operator_daemon_acts(const struct operator_daemon *d)
+{
+        return d->synced && !d->ending && (!d->lease || lease_keeper_leads(d->lease));
+}
+
+static void operator_daemon_reconcile(struct operator_daemon *d, const struct work_item *item)
+{
+        struct operator_context *c = &d->context;
+        /* The item is the queue's until it is changed. */
+        _cleanup_free_ char *namespace = mem_strdup(item->namespace), *name = mem_strdup(item->name);
+        int64_t wall = time_of_day_ms();
+        int64_t deadline = schedule_core_reconcile(c->schedules, namespace, name, wall);
+        for (struct schedule_action action; schedule_core_next_action(c->schedules, &action);)
+                schedule_action_perform(d, &action);
+        if (deadline == INT64_MAX)
+                return;
+        int64_t wait = deadline <= wall ? 0 : MIN(ms_to_ns(deadline - wall), LONGEST_WAIT);
+        work_queue_add_at(c->queue, item->kind, namespace, name, now_ns() + wait);
+}
+
+static void operator_daemon_pump(struct operator_daemon *d)
+{
+        struct work_item item;
+        if (d->pumping || !operator_daemon_acts(d))
+                return;
+        d->pumping = true; /* a call that ends at once calls this function again */
+        while (d->context.n_calls < d->most_calls && work_queue_next(d->context.queue, now_ns(), &item))
+                operator_daemon_reconcile(d, &item);
+        d->pumping = false;
+        int64_t now = now_ns(), deadline = work_queue_deadline(d->context.queue, now);
+        if (deadline == INT64_MAX || d->context.n_calls >= d->most_calls)
+                uv_timer_stop(&d->timer);
+        else
+                uv_timer_start(&d->timer, operator_daemon_on_timer, ms_until(deadline, now), 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------- watches */
+
+static void operator_watch_on_schedule(struct operator_daemon *d, enum kube_event what, const json_t *object)
+{
+        struct operator_context *c = &d->context;
+        struct schedule_observation o;
+        schedule_observation_read(object, &o);
+        if (what == KUBE_DELETED) {
+                schedule_core_removed(c->schedules, o.namespace, o.name);
+                work_queue_remove(c->queue, WORK_SCHEDULE, o.namespace, o.name);
+        } else if (schedule_core_observe(c->schedules, &o)) {
+                work_queue_add(c->queue, WORK_SCHEDULE, o.namespace, o.name);
+        }
+        schedule_status_deinit(&o.status);
+}
+
+static void operator_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object)
+{
+        struct operator_context *c = &d->context;
+        struct run_observation run;
+        if (what == KUBE_DELETED) {
+                /* After a list, only name and uid of a deleted object are known. */
+                const char *namespace = json_text_or_empty(object, "metadata.namespace"), *schedule;
+                schedule =
+                        schedule_core_run_removed(c->schedules, namespace, json_text_or_empty(object, "metadata.name"),
+                                                  json_text_or_empty(object, "metadata.uid"));
+                if (schedule)
+                        work_queue_add(c->queue, WORK_SCHEDULE, namespace, schedule);
+        } else if (run_observation_read(object, &run) && schedule_core_observe_run(c->schedules, &run)) {
+                work_queue_add(c->queue, WORK_SCHEDULE, run.namespace, run.schedule);
+        }
+}
+
+static void operator_daemon_check_synced(struct operator_daemon *d)
+{
+        for (size_t i = 0; i < d->n_watches; i++)
+                if (!d->watches[i].synced)
+                        return;
+        if (d->synced)
+                return;
+        d->synced = true;
+        log_info(OPERATOR_LOG, "All objects are known.");
+        schedule_core_synced(d->context.schedules);
+}
+
+static void operator_watch_on_event(void *owner, enum kube_event what, json_t *object)
+{
+        struct operator_watch *w = owner;
+        struct operator_daemon *d = w->daemon;
+        if (what == KUBE_SYNCED) {
+                w->synced = true;
+                w->warned = false;
+                operator_daemon_check_synced(d);
+        } else if (w->kind == WATCHED_SCHEDULE) {
+                operator_watch_on_schedule(d, what, object);
+        } else {
+                operator_watch_on_application(d, what, object);
+        }
+        operator_daemon_pump(d);
+}
+
+static void operator_watch_on_failed(void *owner, int r, const struct fst_error *error, int64_t again_ms)
+{
+        struct operator_watch *w = owner;
+        if (r == FST_KUBE_E_NOT_FOUND && !w->warned)
+                log_error(OPERATOR_LOG,
+                          "The API server does not know %s: install the custom resource definitions "
+                          "(packaging/kubernetes/operator)",
+                          watched_kinds[w->kind].resource);
+        else if (!w->warned)
+                log_warn(OPERATOR_LOG, "%s", error_message(error));
+        w->warned = true;
+}
+
+static void operator_daemon_watch(struct operator_daemon *d)
+{
+        static const struct kube_watch_ops ops = {.event = operator_watch_on_event, .failed = operator_watch_on_failed};
+        const struct string_list *namespaces = &d->conf->namespaces;
+        size_t scopes = MAX(namespaces->len, (size_t)1);
+        d->n_watches = scopes * N_WATCHED_KINDS;
+        d->watches = new_array(struct operator_watch, d->n_watches);
+        for (size_t i = 0; i < d->n_watches; i++) {
+                struct operator_watch *w = &d->watches[i];
+                w->daemon = d;
+                w->kind = (enum watched_kind)(i % N_WATCHED_KINDS);
+                w->namespace = namespaces->len > 0 ? mem_strdup(namespaces->data[i / N_WATCHED_KINDS]) : NULL;
+        }
+        for (size_t i = 0; i < d->n_watches; i++) {
+                struct operator_watch *w = &d->watches[i];
+                _cleanup_free_ char *path =
+                        kube_path(watched_kinds[w->kind].api, w->namespace, watched_kinds[w->kind].resource, NULL);
+                w->watch = kube_watch_start(
+                        d->context.client,
+                        &(struct kube_watch_options){.path = path, .labels = watched_kinds[w->kind].labels}, &ops, w);
+        }
+}
+
+/* -------------------------------------------------------------------------------------------------- begin and end */
+
+static void operator_daemon_on_closed(uv_handle_t *handle)
+{
+        struct operator_daemon *d = handle->data;
+        void (*ended)(void *owner, int status) = d->ended;
+        void *owner = d->owner;
+        int status = d->status;
+        kube_config_deinit(&d->kube);
+        free(d);
+        ended(owner, status);
+}
+
+static void operator_daemon_free(struct operator_daemon *d)
+{
+        struct operator_context *c = &d->context;
+        operator_calls_cancel(d);
+        for (size_t i = 0; i < d->n_watches; i++) {
+                kube_watch_free(d->watches[i].watch);
+                free(d->watches[i].namespace);
+        }
+        free(d->watches);
+        lease_keeper_free(d->lease);
+        probe_server_free(d->probes);
+        probe_server_free(d->metrics);
+        kube_client_free(c->client);
+        schedule_core_free(c->schedules);
+        work_queue_free(c->queue);
+        uv_close((uv_handle_t *)&d->timer, operator_daemon_on_closed);
+}
+
+static void operator_daemon_on_leading(void *owner)
+{
+        operator_daemon_pump(owner);
+}
+
+static void operator_daemon_on_lost(void *owner)
+{
+        struct operator_daemon *d = owner;
+        log_error(OPERATOR_LOG, "leader election lost");
+        d->ending = true;
+        d->status = 1;
+        operator_daemon_free(d);
+}
+
+static void operator_daemon_on_released(void *owner)
+{
+        operator_daemon_free(owner);
+}
+
+void operator_daemon_stop(struct operator_daemon *d, int status)
+{
+        if (d->ending)
+                return;
+        d->ending = true;
+        d->status = status;
+        if (d->lease)
+                lease_keeper_release(d->lease);
+        else
+                operator_daemon_free(d);
+}
+
+static bool operator_daemon_ready(void *owner)
+{
+        const struct operator_daemon *d = owner;
+        return d->synced && !d->ending;
+}
+
+static void operator_daemon_metrics(void *owner, struct buf *out)
+{
+        const struct operator_daemon *d = owner;
+        buf_printf(out,
+                   "# HELP workqueue_depth Objects that wait for a look.\n"
+                   "# TYPE workqueue_depth gauge\n"
+                   "workqueue_depth{name=\"sparkapplication\"} %zu\n",
+                   work_queue_depth(d->context.queue));
+}
+
+/* The namespace of the lease: the flag, else the pod's or the kubeconfig's. */
+static void operator_daemon_elect(struct operator_daemon *d)
+{
+        static const struct lease_keeper_ops ops = {.leading = operator_daemon_on_leading,
+                                                    .lost = operator_daemon_on_lost,
+                                                    .released = operator_daemon_on_released};
+        char host[256] = "", uuid[UUID_TEXT];
+        gethostname(host, sizeof(host) - 1);
+        uuid_draw(uuid);
+        _cleanup_free_ char *identity = mem_printf("%s_%s", host, uuid);
+        const struct operator_conf *conf = d->conf;
+        struct lease_options options = {.namespace = *conf->lock_namespace ? conf->lock_namespace : d->kube.namespace,
+                                        .name = conf->lock_name,
+                                        .identity = identity,
+                                        .duration = conf->lease_duration,
+                                        .renew_deadline = conf->renew_deadline,
+                                        .retry = conf->retry_period};
+        d->lease = lease_keeper_start(d->context.client, &options, &ops, d);
+}
+
+int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void (*ended)(void *owner, int status),
+                        void *owner, struct operator_daemon **out, struct fst_error *error)
+{
+        static const struct probe_server_ops ops = {.ready = operator_daemon_ready, .metrics = operator_daemon_metrics};
+        struct kube_places places = kube_places_here();
+        struct operator_daemon *d = new0(struct operator_daemon);
+        struct operator_context *c = &d->context;
+        if (*conf->kubeconfig)
+                places.kubeconfig = conf->kubeconfig;
+        d->loop = loop;
+        d->conf = conf;
+        d->ended = ended;
+        d->owner = owner;
+        d->kube = KUBE_CONFIG_INIT;
+        d->most_calls = conf->controller_threads > 0 ? (size_t)conf->controller_threads : DEFAULT_CALLS;
+        int r = kube_config_read(&places, NULL, &d->kube, error);
+        if (r == 0 && !d->kube.server)
+                r = error_set(
+                        error, -EINVAL,
+                        "no API server: run the operator in a pod, or name a kubeconfig file with --kubeconfig or "
+                        "KUBECONFIG");
+        if (r == 0)
+                r = kube_client_new(loop, &d->kube, "firesteel-operator/" FIRESTEEL_VERSION, &c->client, error);
+        if (r == 0)
+                r = probe_server_new(loop, conf->health_address, NULL, &ops, d, &d->probes, error);
+        if (r == 0 && conf->enable_metrics)
+                r = probe_server_new(loop, conf->metrics_address, conf->metrics_endpoint, &ops, d, &d->metrics, error);
+        if (r < 0) {
+                probe_server_free(d->probes);
+                kube_client_free(c->client);
+                kube_config_deinit(&d->kube);
+                free(d);
+                return r;
+        }
+        for (size_t i = 0; i < conf->ineffective.len; i++)
+                log_warn(OPERATOR_LOG, "The flag --%s has no effect here.", conf->ineffective.data[i]);
+        c->schedules = schedule_core_new(conf->precision);
+        c->queue = work_queue_new(&(struct work_queue_options){
+                .rate = (int)conf->queue_rate, .burst = (int)conf->queue_burst, .most_pause = conf->queue_most_pause});
+        uv_timer_init(loop, &d->timer);
+        d->timer.data = d;
+        _cleanup_free_ char *where = kube_config_describe(&d->kube);
+        log_info(OPERATOR_LOG, "Watches %s.", where);
+        operator_daemon_watch(d);
+        if (conf->leader_election)
+                operator_daemon_elect(d);
+        *out = d;
+        return 0;
+}
