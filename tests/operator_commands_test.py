@@ -1,13 +1,20 @@
-"""firesteel operator: its commands without a cluster."""
+"""firesteel operator: its commands, without a cluster and with an API server in memory."""
+import json
 import os
+import re
 import subprocess
+
+import pytest
+
+from object_api_server import ObjectApiServer
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRESTEEL = os.path.join(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin")), "firesteel")
 
 
-def operator(*words):
-    return subprocess.run([FIRESTEEL, "operator", *words], capture_output=True, text=True, check=False, timeout=60)
+def operator(*words, env=None, text=None):
+    return subprocess.run([FIRESTEEL, "operator", *words], capture_output=True, text=True, check=False, timeout=60,
+                          input=text, env={**os.environ, **(env or {})})
 
 
 def test_schedule_prints_next_runs():
@@ -29,3 +36,158 @@ def test_schedule_names_the_mistake():
         done = operator("schedule", *words)
         assert said in done.stderr
         assert done.returncode == status
+
+
+class Commands:
+    """Commands against a server, in the namespace "jobs"."""
+
+    def __init__(self, server, folder):
+        self.server, self.env = server, {"KUBECONFIG": server.kubeconfig(folder, "jobs")}
+
+    def __call__(self, *words, fails=None, text=None):
+        done = operator(*words, env=self.env, text=text)
+        if fails:
+            assert done.returncode == 1 and fails in done.stderr, done.stderr
+        else:
+            assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def application(self, name="pi", namespace="jobs", **status):
+        return self.server.insert("sparkapplications", namespace, {
+            "apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication", "metadata": {"name": name},
+            "spec": {"type": "Scala"}, **({"status": status} if status else {})})
+
+    def schedule(self, name="nightly"):
+        return self.server.insert("scheduledsparkapplications", "jobs", {
+            "apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "ScheduledSparkApplication",
+            "metadata": {"name": name, "labels": {"team": "a"}},
+            "spec": {"schedule": "@daily", "template": {"type": "Scala"}}, "status": {"scheduleState": "Scheduled"}})
+
+
+@pytest.fixture
+def commands(tmp_path):
+    with ObjectApiServer() as server:
+        yield Commands(server, tmp_path)
+
+
+RUNNING = {"applicationState": {"state": "RUNNING"}, "driverInfo": {"podName": "pi-driver"},
+           "lastSubmissionAttemptTime": "2026-11-28T07:00:00Z", "executorState": {"pi-1f-exec-1": "RUNNING"},
+           "executionAttempts": 1, "submissionAttempts": 2}
+
+
+def test_list_and_get(commands):
+    commands.application(**RUNNING)
+    commands.application("new")
+    commands.application("other", "team")
+    lines = commands("list").splitlines()
+    assert lines[0].split() == ["NAME", "STATE", "SUBMISSION", "AGE", "COMPLETION", "AGE"]
+    assert [line.split()[:2] for line in lines[1:]] == [["new", "NEW"], ["pi", "RUNNING"]]
+    assert commands("list", "-n", "team").splitlines()[1].split()[0] == "other"
+    everywhere = commands("list", "--all-namespaces").splitlines()
+    assert [line.split()[:2] for line in everywhere[1:]] == [["jobs", "new"], ["jobs", "pi"], ["team", "other"]]
+    assert [i["metadata"]["name"] for i in json.loads(commands("list", "--output", "json"))["items"]] == ["new", "pi"]
+    text = commands("get", "pi")
+    for line in ("State:       RUNNING", "Attempts:    1 executions, 2 submissions", "Driver:      pi-driver",
+                 "Executor:    pi-1f-exec-1 RUNNING"):
+        assert line in text.splitlines()
+    assert json.loads(commands("get", "pi", "--output=json"))["metadata"]["name"] == "pi"
+    commands("get", "missing", fails='there is no SparkApplication or ScheduledSparkApplication "missing" in the namespace "jobs"')
+
+
+def test_kill_deletes_the_driver(commands):
+    commands.application(**RUNNING)
+    commands.server.insert("pods", "jobs", {"metadata": {"name": "pi-driver"}})
+    commands("kill", "pi")
+    assert not commands.server.get("pods", "jobs", "pi-driver")
+    commands.application("new")
+    commands("kill", "new", fails='the application "new" has no driver: its state is NEW')
+
+
+def test_restart_invalidates(commands):
+    commands.application(**RUNNING)
+    commands("restart", "pi")
+    status = commands.server.get("sparkapplications", "jobs", "pi")["status"]
+    assert status["applicationState"] == {"state": "INVALIDATING", "errorMessage": ""}
+    assert status["driverInfo"] == {"podName": "pi-driver"}
+    commands.application("new")
+    commands("restart", "new", fails="was not submitted yet")
+
+
+def test_reschedule_starts_a_run(commands):
+    schedule = commands.schedule()
+    name = commands("reschedule", "nightly").strip()
+    run = commands.server.get("sparkapplications", "jobs", name)
+    assert re.fullmatch(r"nightly-\d{19}", name)
+    assert run["metadata"]["labels"] == {"team": "a", "sparkoperator.k8s.io/scheduled-app-name": "nightly"}
+    assert run["metadata"]["ownerReferences"][0]["uid"] == schedule["metadata"]["uid"]
+    assert run["spec"] == {"type": "Scala"}
+
+
+def test_suspend_and_resume(commands):
+    commands.application()
+    commands.schedule()
+    for resource, name in (("sparkapplications", "pi"), ("scheduledsparkapplications", "nightly")):
+        for word, suspended in (("suspend", True), ("resume", False)):
+            commands(word, name)
+            assert commands.server.get(resource, "jobs", name)["spec"]["suspend"] is suspended
+
+
+def test_logs_of_driver_and_executor(commands):
+    commands.application(**RUNNING)
+    commands.server.logs["jobs", "pi-driver"] = "Pi is roughly 3.14\n"
+    commands.server.logs["jobs", "pi-1f-exec-1"] = "task 0\n"
+    assert commands("logs", "pi") == "Pi is roughly 3.14\n"
+    assert commands("logs", "pi", "--executor", "1") == "task 0\n"
+    commands("logs", "pi", "--executor", "7", fails='the application "pi" has no executor 7')
+
+
+def test_events_are_in_order(commands):
+    for name, time, of in (("b", "2026-11-28T07:00:02Z", "pi"), ("a", "2026-11-28T07:00:01Z", "pi"), ("c", "2026-11-28T07:00:00Z", "other")):
+        commands.server.insert("events", "jobs", {
+            "metadata": {"name": name}, "type": "Normal", "reason": "Reason" + name, "message": "it happened",
+            "lastTimestamp": time, "involvedObject": {"kind": "SparkApplication", "name": of}})
+    lines = commands("events", "pi").splitlines()
+    assert [line.split()[1] for line in lines] == ["REASON", "Reasona", "Reasonb"]
+
+
+def test_create_and_delete(commands, tmp_path):
+    file = tmp_path / "app.yaml"
+    file.write_text("apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {name: yaml}\nspec: {type: Scala}\n"
+                    "---\napiVersion: sparkoperator.k8s.io/v1beta2\nkind: ScheduledSparkApplication\n"
+                    "metadata: {name: daily, namespace: team}\nspec: {schedule: '@daily', template: {type: Scala}}\n")
+    commands("create", str(file))
+    assert commands.server.get("sparkapplications", "jobs", "yaml")["spec"] == {"type": "Scala"}
+    assert commands.server.get("scheduledsparkapplications", "team", "daily")
+    commands("create", str(file), fails="AlreadyExists")
+    commands("delete", "daily", "--namespace", "team")
+    assert not commands.server.get("scheduledsparkapplications", "team", "daily")
+    commands.schedule()
+    commands("create", "once", "--from", "nightly")
+    assert "ownerReferences" not in commands.server.get("sparkapplications", "jobs", "once")["metadata"]
+    commands("create", "-", text="kind: Pod\n", fails="document 1 is of kind 'Pod'")
+    commands("create", "-", text="a: [\n", fails="-: line")
+    commands("create", str(tmp_path / "missing.yaml"), fails="missing.yaml: No such file")
+
+
+def test_create_of_a_c_file(commands, tmp_path):
+    source = tmp_path / "Word_Count.c"
+    source.write_text("int main(void) { return 0; }\n")
+    commands("create", str(source), fails="name the image that has it with --image")
+    shown = json.loads(commands("create", str(source), "--image", "r/x:1", "--output", "json"))
+    assert shown["metadata"]["name"] == "word-count" and not commands.server.all("sparkapplications")
+    commands("create", str(source), "--image", "r/x:1")
+    spec = commands.server.get("sparkapplications", "jobs", "word-count")["spec"]
+    assert spec["mainApplicationFile"] == "local:///opt/app/Word_Count.so" and spec["image"] == "r/x:1"
+
+
+@pytest.mark.parametrize("words,said", [
+    (["list", "--colour"], "unknown option --colour"),
+    (["get"], "it needs the name"),
+    (["list", "x"], "unexpected argument x"),
+    (["list", "--output", "xml"], "--output can only be json, not xml"),
+    (["logs", "pi", "--executor"], "a value is missing for --executor"),
+    (["lisst"], "unknown command lisst"),
+])
+def test_wrong_words_are_named(words, said):
+    done = operator(*words)
+    assert done.returncode == 2 and said in done.stderr

@@ -4,6 +4,7 @@
  * The operator's exit statuses are 0 after SIGTERM or SIGINT, 1 for an error or a lost lease, 2 for wrong usage.
  */
 #include "cmd/command.h"
+#include "cmd/operator_cluster.h"
 #include "cmd/operator_objects.h"
 
 #include "base/clock.h"
@@ -27,9 +28,31 @@ const char command_operator_help[] =
         "the identity come from the pod, or from KUBECONFIG.\n"
         "\n"
         "Commands:\n"
+        "  create FILE          create the applications and schedules of a YAML file, or an application for a C file in an image\n"
+        "  create NAME          with --from: create an application with the template of a schedule\n"
         "  crds                 print the custom resource definitions, for kubectl apply -f -\n"
+        "  delete NAME          delete an application or a schedule, and all that belongs to it\n"
+        "  events NAME          print the events of an application\n"
+        "  get NAME             print the state of an application or a schedule\n"
+        "  kill NAME            delete the driver's pod; the restart policy decides what follows\n"
+        "  list                 print a line for each application, with its state\n"
+        "  logs NAME            print the log of the driver, or of an executor\n"
         "  render FILE          print the objects that the applications in FILE would get, without a cluster\n"
+        "  reschedule NAME      start a run of a schedule now, and print its name\n"
+        "  restart NAME         submit an application again, from the beginning, also after its end\n"
+        "  resume NAME          resume a suspended application or schedule\n"
         "  schedule EXPRESSION  print when a schedule's next runs start, in UTC\n"
+        "  suspend NAME         suspend an application or a schedule\n"
+        "\n"
+        "Options of commands for objects:\n"
+        "  --namespace NAME   the namespace (default: that of the context)\n"
+        "  -n NAME            the same\n"
+        "  --all-namespaces   list: the applications of all namespaces\n"
+        "  --output json      print objects in JSON; create prints what it would create, and creates nothing\n"
+        "  --executor ID      logs: the log of this executor, a number or the name of a pod\n"
+        "  --follow           logs, events: go on printing what is new\n"
+        "  --from SCHEDULE    create: take the template of this schedule\n"
+        "  --image IMAGE      create: the image that has the C file (firesteel image build --add)\n"
         "\n"
         "Options of crds and render:\n"
         "  --output FORM     yaml (default) or json\n"
@@ -229,6 +252,8 @@ int command_operator(int argc, char **argv)
         for (int i = 2; i < argc; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
                         return fputs(command_operator_help, stdout) < 0 || fflush(stdout) != 0;
+        if (operator_cluster_has(argv[1]))
+                return operator_cluster_run(argc - 1, argv + 1);
         for (size_t i = 0; i < ARRAY_SIZE(operator_commands); i++)
                 if (strcmp(argv[1], operator_commands[i].name) == 0)
                         return operator_commands[i].run(argc - 1, argv + 1);

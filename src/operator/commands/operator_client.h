@@ -1,0 +1,75 @@
+/*
+ * What users do to applications and schedules through the API server, as commands do: each function blocks.
+ *
+ *      r = operator_client_open(NULL, &client, error);
+ *      r = operator_client_kill(client, "jobs", "pi", error);
+ *      operator_client_free(client);
+ *
+ * The functions change objects, and the operator acts on the change. All of them work with the genuine operator, too.
+ *
+ * Errors: negative with a message; -ENOENT if there is no such object. One thread.
+ */
+#pragma once
+
+#include "kubernetes/api/kube_client.h"
+
+struct operator_client;
+struct fst_error;
+
+enum application_kind { KIND_SPARK_APPLICATION, KIND_SCHEDULE };
+
+/* Reads the kubeconfig files, or the pod's account. @kubeconfig NULL: KUBECONFIG, ~/.kube/config. */
+int operator_client_open(const char *kubeconfig, struct operator_client **out, struct fst_error *error);
+void operator_client_free(struct operator_client *c); /* NULL is allowed */
+
+/* The namespace of the context. */
+const char *operator_client_namespace(const struct operator_client *c);
+
+/* Returns an array of all objects of a kind, sorted by namespace and name. @namespace NULL: all. The caller owns it. */
+int operator_client_list(struct operator_client *c, enum application_kind kind, const char *namespace, json_t **out,
+                         struct fst_error *error);
+
+/* Reads an object. The caller owns it. */
+int operator_client_get(struct operator_client *c, enum application_kind kind, const char *namespace, const char *name,
+                        json_t **out, struct fst_error *error);
+
+/* Finds the application @name, else the schedule of that name. */
+int operator_client_find(struct operator_client *c, const char *namespace, const char *name,
+                         enum application_kind *kind, json_t **out, struct fst_error *error);
+
+/* Deletes the driver's pod. The application fails, or its restart policy starts it again. */
+int operator_client_kill(struct operator_client *c, const char *namespace, const char *name, struct fst_error *error);
+
+/* Makes the operator submit the application again, from the beginning, also after its end. */
+int operator_client_restart(struct operator_client *c, const char *namespace, const char *name,
+                            struct fst_error *error);
+
+/* Starts a run of a schedule now. *@run: its name, owned by the caller. */
+int operator_client_reschedule(struct operator_client *c, const char *namespace, const char *schedule, char **run,
+                               struct fst_error *error);
+
+/* Creates the application @name with the template of a schedule, which does not own it. */
+int operator_client_create_from(struct operator_client *c, const char *namespace, const char *schedule,
+                                const char *name, struct fst_error *error);
+
+/* Suspends or resumes an application or a schedule. */
+int operator_client_suspend(struct operator_client *c, const char *namespace, const char *name, bool suspend,
+                            struct fst_error *error);
+
+/* Deletes an application or a schedule, and all that belongs to it. */
+int operator_client_delete(struct operator_client *c, const char *namespace, const char *name, struct fst_error *error);
+
+/* Creates an object, in its own namespace if it names one. */
+int operator_client_create(struct operator_client *c, const char *namespace, const json_t *object,
+                           struct fst_error *error);
+
+/*
+ * Writes the log of the driver, or of executor @executor, to @sink. @follow: until the container has ended. -ENOENT if
+ * the application has no such pod yet.
+ */
+int operator_client_logs(struct operator_client *c, const char *namespace, const char *name, const char *executor,
+                         bool follow, kube_sink *sink, void *owner, struct fst_error *error);
+
+/* Returns an array of the events of an application, oldest first. The caller owns it. */
+int operator_client_events(struct operator_client *c, const char *namespace, const char *name, json_t **out,
+                           struct fst_error *error);
