@@ -1,74 +1,8 @@
 /* The master: placement, limits, drivers, loss, recovery. Covers Spark's MasterSuite and cases that it omits. */
-#include "standalone/core/master_fixture.h"
+#include "standalone/core/master_cases.h"
 #include "unit/cases.h"
 
 #include <stdlib.h>
-
-#define MS(n) ((n)*NS_PER_MS)
-
-static const struct master_config by_id = {
-        .spread_out_apps = true,
-        .selection = WORKER_BY_ID,
-        .default_cores = INT32_MAX,
-        .max_drivers = INT32_MAX,
-        .max_executor_retries = 10,
-        .retained_apps = 20,
-        .retained_drivers = 20,
-        .worker_timeout = 60 * NS_PER_SECOND,
-        .reaper_iterations = 2,
-        .app_id_pattern = "app-%s-%04d",
-        .driver_id_pattern = "driver-%s-%04d",
-        .log_level = LOG_INFO,
-};
-
-static struct recorder rec;
-
-static struct master *alive(const struct master_config *config)
-{
-        struct master *m = recorded_master(&rec, config);
-
-        buf_reset(recorded(&rec, &rec.said));
-        buf_reset(recorded(&rec, &rec.stored));
-        buf_reset(recorded(&rec, &rec.logged));
-        assert_int_equal(master_config_check(config, NULL), 0);
-        master_elected(m, NULL, 0, NULL, 0, NULL, 0, 1);
-        assert_int_equal(m->status, MASTER_ALIVE);
-        return m;
-}
-
-static void done(struct master *m)
-{
-        master_free(m);
-        recorder_deinit(&rec);
-}
-
-static struct worker_spec worker_spec(const char *id, int number, int cores, int64_t memory)
-{
-        return (struct worker_spec){.id = id, .host = "host", .port = 7000 + number, .cores = cores, .memory = memory};
-}
-
-static void add_worker(struct master *m, const char *id, int number, int cores, int64_t memory)
-{
-        struct worker_spec spec = worker_spec(id, number, cores, memory);
-
-        master_register_worker(m, (uint64_t)number, &spec, 1);
-}
-
-static struct app_spec app_spec(const char *name, int64_t memory, int cores, int max)
-{
-        return (struct app_spec){.name = name,
-                                 .address = name,
-                                 .max_cores = max,
-                                 .initial_executors = -1,
-                                 .profile = {.cores = cores, .memory = memory}};
-}
-
-/* Registers an application over connection 100, without placing executors. */
-static struct master_app *add_app(struct master *m, const struct app_spec *spec)
-{
-        master_register_app(m, 100, spec, 1);
-        return m->apps.last;
-}
 
 /* Asserts the cores that an application gets on three workers of 10 cores and 4096 MiB. */
 static void gives(bool spread, int64_t memory, int cores, int max, int limit, int a, int b, int c)
@@ -456,13 +390,6 @@ static void a_worker_is_decommissioned(void **state)
         done(m);
 }
 
-static struct master_reply submit(struct master *m, const char *class, int cores, bool supervise)
-{
-        struct driver_spec spec = {.main_class = class, .cores = cores, .memory = 1024, .supervise = supervise};
-
-        return master_submit_driver(m, &spec, 1);
-}
-
 static void drivers_go_first_and_are_killed(void **state)
 {
         struct master *m = alive(&by_id);
@@ -645,129 +572,6 @@ static void a_supervised_driver_is_launched_again(void **state)
         done(m);
 }
 
-static void what_was_stored_is_recovered(void **state)
-{
-        struct master *m = recorded_master(&rec, &by_id);
-        struct app_record apps[] = {{.id = "app-1", .spec = app_spec("a", 1024, 2, 4)},
-                                    {.id = "app-2", .spec = app_spec("gone", 1024, 2, 4)}};
-        struct driver_record drivers[] = {
-                {.id = "d-runs", .launched = true, .spec = {.main_class = "Runs", .cores = 1}},
-                {.id = "d-lost", .launched = true, .spec = {.main_class = "Lost", .cores = 1}},
-                {.id = "d-super", .launched = true, .spec = {.main_class = "Super", .cores = 1, .supervise = true}},
-                {.id = "d-waits", .launched = false, .spec = {.main_class = "Waits", .cores = 1}},
-        };
-        struct worker_spec workers[] = {worker_spec("w1", 1, 8, 8192), worker_spec("w2", 2, 8, 8192)};
-        char *message;
-
-        /* a standby master registers no peers */
-        master_register_worker(m, 5, &workers[0], 1);
-        master_register_app(m, 6, &apps[0].spec, 1);
-        struct master_reply refused = submit(m, "X", 1, false);
-
-        assert_false(refused.success);
-        assert_string_equal(refused.message,
-                            "Current state is not alive: STANDBY. Can only accept driver submissions in ALIVE state.");
-        master_reply_deinit(&refused);
-        assert_int_equal(master_deadline(m), INT64_MAX);
-        said(&rec, "standby 5\nstandby 6\n");
-
-        master_elected(m, apps, 2, drivers, 4, workers, 2, MS(1000));
-        assert_int_equal(m->status, MASTER_RECOVERING);
-        said(&rec, "changed a\nchanged gone\nchanged w1\nchanged w2\n");
-        assert_null(master_driver_status(m, "d-runs", &message));
-        assert_string_equal(message,
-                            "Current state is not alive: RECOVERING. Can only request driver status in ALIVE state.");
-        free(message);
-
-        /* the worker reports twice, and unknown applications leave no state */
-        struct executor_report executors[] = {
-                {.app_id = "app-1", .id = 4, .cores = 2, .memory = 1024, .state = EXECUTOR_RUNNING},
-                {.app_id = "app-0", .id = 0, .cores = 2, .memory = 1024, .state = EXECUTOR_RUNNING},
-        };
-        struct driver_report runs = {.id = "d-runs"}, stranger = {.id = "d-stranger"};
-
-        master_worker_state(m, 11, "w1", executors, 2, &runs, 1, MS(1001));
-        said(&rec, "kill 0 on w1\n");
-        master_worker_state(m, 11, "w1", executors, 1, &stranger, 1, MS(1002)); /* now without the driver: */
-        said(&rec, "kill driver d-stranger on w1\n");
-        assert_int_equal(master_worker(m, "w1")->cores_used, 3); /* not a loss, because it was adopted later */
-        master_app_changed(m, 12, "app-1", NULL, 0, 9, MS(1003));
-        master_schedule(m, MS(1003));
-        said(&rec, "");
-        assert_int_equal(master_deadline(m), MS(61000));
-        master_tick(m, MS(61000) - 1);
-        assert_int_equal(m->status, MASTER_RECOVERING);
-
-        master_heartbeat(m, 11, "w1", MS(50000));
-        master_tick(m, MS(61000));
-        assert_int_equal(m->status, MASTER_ALIVE);
-        said(&rec, "removed w2 for a: Not responding for recovery\nfinished gone\n");
-        master_schedule(m, MS(61000));
-        said(&rec, "launch driver Waits on w1\nlaunch driver Super on w1\nlaunch a/9 on w1 2\n");
-        assert_int_equal(master_driver_status(m, "d-runs", &message)->state, DRIVER_RUNNING);
-        assert_int_equal(master_driver_status(m, "d-lost", &message)->state, DRIVER_ERROR);
-        assert_int_equal(master_driver_status(m, "d-super", &message)->state, DRIVER_RELAUNCHING);
-        assert_int_equal(master_app(m, "app-1")->state, APP_RUNNING);
-        master_revoked(m, MS(61001));
-        said(&rec, "leadership lost\n");
-        done(m);
-}
-
-static void recovery_ends_when_all_have_answered(void **state)
-{
-        struct driver_record driver = {.id = "d", .launched = true, .spec = {.main_class = "D"}};
-        struct worker_spec w = worker_spec("w1", 1, 8, 8192), restarted = worker_spec("w9", 1, 4, 4096);
-
-        struct master *m = recorded_master(&rec, &by_id); /* no peers to wait for */
-        master_elected(m, NULL, 0, &driver, 1, NULL, 0, 1);
-        assert_int_equal(m->status, MASTER_ALIVE);
-        assert_int_equal(m->n_drivers, 0);
-        done(m);
-
-        m = recorded_master(&rec, &by_id); /* the worker was restarted meanwhile */
-        master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
-        master_register_worker(m, 3, &restarted, 2);
-        assert_null(master_worker(m, "w1"));
-        assert_int_equal(master_worker(m, "w9")->state, WORKER_ALIVE);
-        master_tick(m, 3);
-        assert_int_equal(m->status, MASTER_ALIVE);
-        done(m);
-
-        m = recorded_master(&rec, &by_id); /* the registration does not report executors yet */
-        master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
-        master_register_worker(m, 3, &w, 2);
-        assert_int_equal(m->status, MASTER_RECOVERING);
-        master_worker_state(m, 3, "w1", NULL, 0, NULL, 0, 3);
-        assert_int_equal(m->status, MASTER_ALIVE);
-        said(&rec, "changed w1\nregistered w1 again\n");
-        done(m);
-}
-
-/* The leader ended before it sent the recorded id: the application registers as a new one. */
-static void an_application_that_was_never_told_its_id_is_recovered(void **state)
-{
-        struct master *m = recorded_master(&rec, &by_id);
-        struct app_record app = {.id = "app-1", .spec = app_spec("a", 1024, 2, 4)};
-        struct app_spec again = app.spec;
-        master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
-        assert_int_equal(m->status, MASTER_RECOVERING);
-        master_register_app(m, 3, &again, 2);
-        said(&rec, "changed a\nregistered a again\n");
-        assert_int_equal(m->status, MASTER_ALIVE);
-        assert_int_equal(master_app(m, "app-1")->peer, 3);
-        done(m);
-
-        m = recorded_master(&rec, &by_id); /* it registers with its id */
-        again.app_id = "app-1";
-        master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
-        master_register_app(m, 3, &again, 2);
-        assert_int_equal(m->status, MASTER_RECOVERING);
-        master_app_changed(m, 3, "app-1", NULL, 0, 1, 3);
-        assert_int_equal(m->status, MASTER_ALIVE);
-        said(&rec, "changed a\nregistered a again\n");
-        done(m);
-}
-
 static void ids_and_retained(void **state)
 {
         struct master_config config = by_id;
@@ -888,9 +692,6 @@ int main(void)
                 cmocka_unit_test(the_end_of_an_application_concerns_who_had_it),
                 cmocka_unit_test(executors_that_no_worker_can_hold_are_told),
                 cmocka_unit_test(a_supervised_driver_is_launched_again),
-                cmocka_unit_test(what_was_stored_is_recovered),
-                cmocka_unit_test(recovery_ends_when_all_have_answered),
-                cmocka_unit_test(an_application_that_was_never_told_its_id_is_recovered),
                 cmocka_unit_test(ids_and_retained),
                 cmocka_unit_test(dead_workers_may_be_kept_for_ever),
                 cmocka_unit_test(actions_outlive_what_the_master_forgets),
