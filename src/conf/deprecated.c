@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "conf/sorted_names.h"
 
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
@@ -40,18 +41,7 @@ static const char *deprecated_key_at(size_t position)
 /* Returns the position of @key, or -1. */
 static ptrdiff_t deprecated_position(const char *key)
 {
-        size_t low = 0, high = ARRAY_SIZE(offsets);
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                int order = strcmp(key, deprecated_key_at(middle));
-                if (order == 0)
-                        return (ptrdiff_t)middle;
-                if (order < 0)
-                        high = middle;
-                else
-                        low = middle + 1;
-        }
-        return -1;
+        return sorted_names_find(key, ARRAY_SIZE(offsets), deprecated_key_at);
 }
 
 bool deprecated_find(const char *key, struct deprecated *out)

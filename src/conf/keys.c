@@ -16,6 +16,7 @@
 #include "base/string_list.h"
 #include "base/string_prefix.h"
 #include "conf/deprecated.h"
+#include "conf/sorted_names.h"
 #include "text/edit_distance.h"
 
 #include <assert.h>
@@ -122,18 +123,7 @@ void key_at(size_t position, struct key *out)
 /* Returns the position of the row of @name, or -1. */
 static ptrdiff_t key_position(const char *name)
 {
-        size_t low = 0, high = ARRAY_SIZE(rows);
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                int order = strcmp(name, key_name_at(middle));
-                if (order == 0)
-                        return (ptrdiff_t)middle;
-                if (order < 0)
-                        high = middle;
-                else
-                        low = middle + 1;
-        }
-        return -1;
+        return sorted_names_find(name, ARRAY_SIZE(rows), key_name_at);
 }
 
 bool key_find(const char *name, struct key *out)

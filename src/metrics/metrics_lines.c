@@ -56,7 +56,15 @@ static void metric_put_name(struct buf *out, const char *prefix, const char *nam
                                 buf_putc(out, '-');
 }
 
-void metrics_put_graphite(const struct metrics_snapshot *m, const char *prefix, int64_t seconds, struct buf *out)
+/* How a protocol writes the rest of a line, after the name. */
+struct metric_line_format {
+        void (*put_number)(struct buf *out, const struct metric_sample *sample, int64_t seconds);
+        void (*put_field)(struct buf *out, const struct metric_field *field, int number, int64_t seconds);
+};
+
+/* Writes a line for each gauge and counter, and one for each field of other metrics. Texts have none. */
+static void metrics_put_lines(const struct metrics_snapshot *m, const struct metric_line_format *format,
+                              const char *prefix, int64_t seconds, struct buf *out)
 {
         struct metric_field fields[METRIC_FIELDS];
         for (size_t i = 0; i < m->samples.len; i++) {
@@ -65,40 +73,52 @@ void metrics_put_graphite(const struct metrics_snapshot *m, const char *prefix, 
                         continue;
                 if (s->kind <= METRIC_COUNTER) {
                         metric_put_name(out, prefix, s->name);
-                        buf_printf(out, "%s %lld %lld\n", s->kind == METRIC_COUNTER ? ".count" : "",
-                                   (long long)s->value, (long long)seconds);
+                        format->put_number(out, s, seconds);
                         continue;
                 }
                 int n = metric_fields(s, fields);
                 for (int k = 0; k < n; k++) {
                         metric_put_name(out, prefix, s->name);
-                        buf_printf(out, ".%s ", fields[k].name);
-                        metric_put_value(out, &fields[k]);
-                        buf_printf(out, " %lld\n", (long long)seconds);
+                        format->put_field(out, &fields[k], k, seconds);
                 }
         }
 }
 
+static void graphite_put_number(struct buf *out, const struct metric_sample *s, int64_t seconds)
+{
+        buf_printf(out, "%s %lld %lld\n", s->kind == METRIC_COUNTER ? ".count" : "", (long long)s->value,
+                   (long long)seconds);
+}
+
+static void graphite_put_field(struct buf *out, const struct metric_field *field, int number, int64_t seconds)
+{
+        buf_printf(out, ".%s ", field->name);
+        metric_put_value(out, field);
+        buf_printf(out, " %lld\n", (long long)seconds);
+}
+
+void metrics_put_graphite(const struct metrics_snapshot *m, const char *prefix, int64_t seconds, struct buf *out)
+{
+        static const struct metric_line_format graphite = {graphite_put_number, graphite_put_field};
+        metrics_put_lines(m, &graphite, prefix, seconds, out);
+}
+
+static void statsd_put_number(struct buf *out, const struct metric_sample *s, int64_t seconds)
+{
+        buf_printf(out, ":%lld|%c\n", (long long)s->value, s->kind == METRIC_COUNTER ? 'c' : 'g');
+}
+
+static void statsd_put_field(struct buf *out, const struct metric_field *field, int number, int64_t seconds)
+{
+        buf_printf(out, ".%s:", field->name);
+        metric_put_value(out, field);
+        buf_puts(out, number ? "|ms\n" : "|g\n");
+}
+
 void metrics_put_statsd(const struct metrics_snapshot *m, const char *prefix, struct buf *out)
 {
-        struct metric_field fields[METRIC_FIELDS];
-        for (size_t i = 0; i < m->samples.len; i++) {
-                const struct metric_sample *s = &m->samples.data[i];
-                if (s->kind == METRIC_TEXT)
-                        continue;
-                if (s->kind <= METRIC_COUNTER) {
-                        metric_put_name(out, prefix, s->name);
-                        buf_printf(out, ":%lld|%c\n", (long long)s->value, s->kind == METRIC_COUNTER ? 'c' : 'g');
-                        continue;
-                }
-                int n = metric_fields(s, fields);
-                for (int k = 0; k < n; k++) {
-                        metric_put_name(out, prefix, s->name);
-                        buf_printf(out, ".%s:", fields[k].name);
-                        metric_put_value(out, &fields[k]);
-                        buf_puts(out, k ? "|ms\n" : "|g\n");
-                }
-        }
+        static const struct metric_line_format statsd = {statsd_put_number, statsd_put_field};
+        metrics_put_lines(m, &statsd, prefix, 0, out);
 }
 
 void metrics_put_log(const struct metrics_snapshot *m, struct buf *out)
