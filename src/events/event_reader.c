@@ -622,8 +622,14 @@ static void event_reader_read_line(struct event_reader *r, char *text, size_t le
         for (size_t i = 0; i < r->n_maps; i++)
                 strmap_deinit(&r->maps[i]);
         r->n_maps = 0;
+        if (r->options.on_line) { /* reading changes the text */
+                buf_reset(&r->line);
+                buf_append(&r->line, text, length);
+        }
         if (!event_reader_read_event(r, &c))
                 event_reader_report(r, c.problem ? c.problem : "the line is not an event");
+        if (r->options.on_line)
+                r->options.on_line(r->options.owner, buf_text(&r->line), r->line.len);
 }
 
 char *event_reader_room(struct event_reader *r, size_t *room)
@@ -708,6 +714,7 @@ void event_reader_free(struct event_reader *r)
         arena_deinit(&r->names);
         object_table_deinit(&r->executors);
         vec_deinit(&r->unknown);
+        buf_deinit(&r->line);
         free(r->data);
         free(r);
 }

@@ -71,6 +71,8 @@ struct event_reader_options {
         void (*on_damaged)(void *owner, size_t line, const char *problem);
         /* The first event of an unknown class. NULL: only count. */
         void (*on_unknown)(void *owner, size_t line, const char *class_name);
+        /* Any line that was read, after its event: damaged, unknown and ignored ones too. NULL: lines are not kept. */
+        void (*on_line)(void *owner, const char *line, size_t length);
         void *owner;
         size_t max_line; /* bytes; longer lines count as damaged; 0: 256 MiB, as spark.history.fs.eventLog.maxLineLength
                           */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/hash_table.h"
 #include "base/vec.h"
 #include "events/event_reader.h"
@@ -14,6 +15,7 @@ struct event_reader {
         struct event_reader_counts counts;
         char *data; /* the text that has not been read */
         size_t begin, len, cap;
+        struct buf line;                       /* the present one, for on_line */
         bool skips_line;                       /* the rest of a line that was too long */
         struct arena arena;                    /* what the current event points to */
         struct strmap maps[EVENT_READER_MAPS]; /* those of the current event */

@@ -96,6 +96,16 @@ static int history_app_read_limits(const struct fst_conf *conf, struct status_op
         return r;
 }
 
+static void history_app_begin_log(struct history_app *a)
+{
+        a->reader = event_reader_new(&(struct event_reader_options){.on_event = history_app_on_event,
+                                                                    .on_damaged = history_app_on_damaged,
+                                                                    .on_unknown = history_app_on_unknown,
+                                                                    .owner = a,
+                                                                    .max_line = a->max_line});
+        a->stream = event_log_stream_new(a->fs, a->reader);
+}
+
 int history_app_new(const struct history_app_options *options, const struct file_system *fs,
                     const struct history_info *info, const struct event_log_info *log, int dir,
                     struct history_app **out, struct fst_error *error)
@@ -116,12 +126,8 @@ int history_app_new(const struct history_app_options *options, const struct file
         a->dir = dir;
         a->fs = fs;
         event_log_copy(&a->log, log);
-        a->reader = event_reader_new(&(struct event_reader_options){.on_event = history_app_on_event,
-                                                                    .on_damaged = history_app_on_damaged,
-                                                                    .on_unknown = history_app_on_unknown,
-                                                                    .owner = a,
-                                                                    .max_line = options->max_line});
-        a->stream = event_log_stream_new(fs, a->reader);
+        a->max_line = options->max_line;
+        history_app_begin_log(a);
         *out = a;
         return 0;
 }
@@ -155,6 +161,19 @@ static void history_app_leave_log(struct history_app *a)
         event_reader_free(a->reader);
         a->stream = NULL;
         a->reader = NULL;
+}
+
+void history_app_restart(struct history_app *a, const struct event_log_info *log)
+{
+        const struct status_options limits = a->view.status->options;
+        history_app_leave_log(a);
+        history_app_set_log(a, log);
+        app_view_write(&a->view);
+        status_free(a->view.status);
+        a->view.status = status_new(&limits);
+        app_view_written(&a->view);
+        a->damaged = 0;
+        history_app_begin_log(a);
 }
 
 bool history_app_restore(struct history_app *a, const struct buf *snapshot)

@@ -34,11 +34,13 @@ struct history_app {
         bool is_begun;    /* the first step was taken */
         bool is_restored; /* from the store; the log was not read */
         size_t n_users;
-        int64_t used; /* the time of the last use, for the least recently used one */
-        size_t bytes; /* of tasks */
+        int64_t used;   /* the time of the last use, for the least recently used one */
+        size_t bytes;   /* of tasks */
+        int n_restarts; /* because files of the log went */
 
         /* Private. */
         const struct file_system *fs;
+        size_t max_line;
         struct event_reader *reader;
         struct event_log_stream *stream;
         struct access *access;
@@ -62,6 +64,9 @@ void history_app_free(struct history_app *a); /* NULL is allowed */
 
 /* Reads about @budget bytes. Sets *@done at the present end of the log. Returns 0 or negative with @error. */
 int history_app_step(struct history_app *a, size_t budget, bool *done, struct fst_error *error);
+
+/* Drops what was read, and begins anew with @log. Nobody uses the application yet. */
+void history_app_restart(struct history_app *a, const struct event_log_info *log);
 
 /* Returns true if the log can be read on when it grows: it was not complete. */
 bool history_app_follows(const struct history_app *a);

@@ -15,6 +15,8 @@
 #include "io/fs/path.h"
 #include "status/status_snapshot.h"
 
+#include <sys/eventfd.h>
+
 enum {
         SLICE = 16 << 20, /* bytes of text that a thread reads before it looks for another log */
 };
@@ -26,7 +28,7 @@ static void history_queue_push(struct history_server *s, struct history_queue *q
         job->next = NULL;
         *queue->end = job;
         queue->end = &job->next;
-        pthread_cond_signal(&s->work);
+        pthread_cond_signal(queue == &s->compactions ? &s->compact : &s->work);
 }
 
 static struct history_job *history_queue_pop(struct history_queue *queue)
@@ -57,7 +59,8 @@ void history_server_queue_app(struct history_server *s, struct history_app *app)
 
 void history_server_free_jobs(struct history_server *s)
 {
-        for (struct history_job *job; (job = history_queue_pop(&s->probes)) || (job = history_queue_pop(&s->loads));)
+        for (struct history_job *job; (job = history_queue_pop(&s->probes)) || (job = history_queue_pop(&s->loads)) ||
+                                      (job = history_queue_pop(&s->compactions));)
                 history_job_free(job);
 }
 
@@ -88,6 +91,13 @@ void history_server_act(struct history_server *s)
                         if (log && log->has_info)
                                 history_server_follow(s, log);
                         break;
+                case HISTORY_COMPACT: {
+                        struct history_job *job = new0(struct history_job);
+                        job->path = mem_strdup(action.path);
+                        job->dir = action.dir;
+                        history_queue_push(s, &s->compactions, job);
+                        break;
+                }
                 case HISTORY_FORGET: {
                         _cleanup_free_ char *path = mem_strdup(action.path);
                         pthread_mutex_unlock(&s->lock);
@@ -211,6 +221,24 @@ static void history_server_end_app(struct history_server *s, struct history_app 
                 history_server_trim_apps(s);
 }
 
+/*
+ * A file of a rolling log was compacted, or the log was replaced, before it was read: begins anew with the files that
+ * are there now. Without the lock.
+ */
+static bool history_server_restart_app(struct history_app *app)
+{
+        enum { MAX_RESTARTS = 3 };
+        struct event_log_info log;
+        struct fst_error error = FST_ERROR_INIT;
+        bool done = app->n_restarts++ < MAX_RESTARTS && event_log_look_up(app->fs, app->log.path, &log, &error) == 0;
+        error_deinit(&error);
+        if (done) {
+                history_app_restart(app, &log);
+                event_log_deinit(&log);
+        }
+        return done;
+}
+
 static void history_server_run_app(struct history_server *s, struct history_job *job)
 {
         struct history_app *app = job->app;
@@ -224,6 +252,10 @@ static void history_server_run_app(struct history_server *s, struct history_job 
         else
                 r = history_app_step(app, SLICE, &done, &error);
         app->is_begun = true;
+        if ((r == -ENOENT || r == -ESTALE) && app->state == HISTORY_APP_LOADING && history_server_restart_app(app)) {
+                error_deinit(&error);
+                r = 0;
+        }
         log_debug(HISTORY_LOG, "%s: a slice took %lld ms", app->log.path, (long long)((now_ns() - begin) / NS_PER_MS));
         if (r < 0)
                 log_warn(HISTORY_LOG, "Exception when opening log %s: %s", app->log.path, error_message(&error));
@@ -273,6 +305,47 @@ void *history_server_work(void *owner)
                         history_server_run_app(s, job);
                 else
                         history_server_run_probe(s, job);
+        }
+        pthread_mutex_unlock(&s->lock);
+        return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- compaction */
+
+/* Compacts a log, whose files are those that are there now. Without the lock. */
+static void history_server_run_compaction(struct history_server *s, const struct history_job *job)
+{
+        const struct file_system *fs = s->dirs.data[job->dir].fs;
+        enum history_compaction result = HISTORY_COMPACTION_FEW_FILES;
+        struct event_log_info log;
+        struct fst_error error = FST_ERROR_INIT;
+        int r = event_log_look_up(fs, job->path, &log, &error);
+        if (r == 0) {
+                r = history_compactor_run(&s->settings.compactor, fs, &log, &result, &error);
+                event_log_deinit(&log);
+        }
+        if (r < 0)
+                log_warn(HISTORY_LOG, "Exception while compacting %s: %s", job->path, error_message(&error));
+        else if (result == HISTORY_COMPACTION_DONE)
+                eventfd_write(s->wakeup, 1);
+        error_deinit(&error);
+}
+
+void *history_server_compact(void *owner)
+{
+        struct history_server *s = owner;
+        pthread_mutex_lock(&s->lock);
+        while (!s->is_ending) {
+                struct history_job *job = history_queue_pop(&s->compactions);
+                if (!job) {
+                        pthread_cond_wait(&s->compact, &s->lock);
+                        continue;
+                }
+                pthread_mutex_unlock(&s->lock);
+                history_server_run_compaction(s, job);
+                pthread_mutex_lock(&s->lock);
+                history_listing_compacted(&s->listing, job->path);
+                history_job_free(job);
         }
         pthread_mutex_unlock(&s->lock);
         return NULL;

@@ -114,6 +114,18 @@ static void history_listing_remove(struct history_listing *l, size_t at)
         history_log_free(log);
 }
 
+/* Once for each new last file, as Spark. */
+static void history_listing_try_compact(struct history_listing *l, struct history_log *log)
+{
+        long last = log->files.files.data[log->files.files.len - 1].number;
+        if (!l->options.compactor || !log->has_info || log->is_compacting || log->evaluated >= last ||
+            !history_compactor_wants(l->options.compactor, &log->files))
+                return;
+        log->evaluated = last;
+        log->is_compacting = true;
+        history_listing_act(l, HISTORY_COMPACT, log);
+}
+
 /* ------------------------------------------------------------------------------------------------- scans */
 
 void history_listing_begin_scan(struct history_listing *l, int dir)
@@ -142,6 +154,7 @@ void history_listing_see(struct history_listing *l, int dir, struct event_log_in
         }
         log->is_seen = true;
         log->is_gone = false;
+        history_listing_try_compact(l, log);
         if (!is_new && !differs)
                 return;
         log->updated_ms = log->files.is_complete ? log->files.modified_ms : now_ms;
@@ -216,6 +229,7 @@ void history_listing_read(struct history_listing *l, const char *path, enum hist
                 log->info = *info;
                 *info = (struct history_info){0};
                 log->has_info = true;
+                history_listing_try_compact(l, log);
         }
         if (log->is_gone) {
                 history_listing_act(l, HISTORY_FORGET, log);
@@ -227,6 +241,13 @@ void history_listing_read(struct history_listing *l, const char *path, enum hist
         } else if (log->is_changed) {
                 history_listing_begin_read(l, log);
         }
+}
+
+void history_listing_compacted(struct history_listing *l, const char *path)
+{
+        struct history_log *log = history_listing_get(l, path);
+        if (log)
+                log->is_compacting = false;
 }
 
 bool history_listing_next(struct history_listing *l, struct history_action *out)

@@ -18,6 +18,7 @@
 #include "base/hash_table.h"
 #include "base/vec.h"
 #include "events/event_files.h"
+#include "history/history_compactor.h"
 
 /* The facts about an application that the head and the end of its log hold. Owned texts. */
 struct history_info {
@@ -50,13 +51,16 @@ struct history_log {
         bool has_info;
         struct history_info info;
         int64_t updated_ms; /* when it was written, as far as scans tell */
+        long evaluated;     /* the last file when compaction was tried; 0: never */
+        bool is_compacting; /* an action to compact it was given out */
 };
 
 enum history_action_type {
-        HISTORY_READ,   /* read head and end of a log; call history_listing_read */
-        HISTORY_GREW,   /* a log that was read before has changed: what was loaded of it is old */
-        HISTORY_FORGET, /* a log has gone */
-        HISTORY_DELETE, /* remove the files of a log; it is no longer listed */
+        HISTORY_READ,    /* read head and end of a log; call history_listing_read */
+        HISTORY_GREW,    /* a log that was read before has changed: what was loaded of it is old */
+        HISTORY_FORGET,  /* a log has gone */
+        HISTORY_DELETE,  /* remove the files of a log; it is no longer listed */
+        HISTORY_COMPACT, /* compact a rolling log; call history_listing_compacted */
 };
 
 /* @path is valid until the next call. */
@@ -68,8 +72,9 @@ struct history_action {
 };
 
 struct history_listing_options {
-        int64_t max_age_ms; /* the cleaner's limits */
-        size_t max_logs;    /* 0: none */
+        int64_t max_age_ms;                                /* the cleaner's limits */
+        size_t max_logs;                                   /* 0: none */
+        const struct history_compactor_options *compactor; /* borrowed; NULL: logs are not compacted */
 };
 
 struct history_listing {
@@ -100,6 +105,9 @@ void history_listing_restore(struct history_listing *l, int dir, struct event_lo
 /* The result of HISTORY_READ. Takes @info over, unless it is NULL. */
 void history_listing_read(struct history_listing *l, const char *path, enum history_log_state state,
                           struct history_info *info);
+
+/* The end of HISTORY_COMPACT, with any result. */
+void history_listing_compacted(struct history_listing *l, const char *path);
 
 /* Chooses what is to be deleted. */
 void history_listing_clean(struct history_listing *l, int64_t now_ms);

@@ -57,7 +57,7 @@ static void test_read(const char *path, const char *id, const char *attempt, int
 /* The waiting actions as text: "read a, forget b". The caller owns it. */
 static char *test_actions(void)
 {
-        static const char *const names[] = {"read", "grew", "forget", "delete"};
+        static const char *const names[] = {"read", "grew", "forget", "delete", "compact"};
         struct history_action action;
         char *text = mem_strdup("");
         while (history_listing_next(&listing, &action)) {
@@ -278,6 +278,45 @@ static void test_random_worlds(void **state)
         }
 }
 
+/* Files 1 to @n of a rolling log. */
+static void test_see_rolling(int n)
+{
+        struct event_log_info log = {.path = mem_strdup("r"), .name = mem_strdup("r"), .is_rolling = true};
+        for (long i = 1; i <= n; i++)
+                vec_push(&log.files, (struct event_log_file){.path = mem_printf("r/%ld", i), .number = i, .size = 10});
+        log.size = 10 * (uint64_t)n;
+        history_listing_begin_scan(&listing, 0);
+        history_listing_see(&listing, 0, &log, 1);
+        history_listing_end_scan(&listing, 0);
+}
+
+static void assert_actions(const char *expected)
+{
+        _cleanup_free_ char *actions = test_actions();
+        assert_string_equal(actions, expected);
+}
+
+static void test_rolling_log_is_compacted_once_per_file(void **state)
+{
+        static const struct history_compactor_options compactor = {.max_files = 2};
+        listing.options.compactor = &compactor;
+        test_see_rolling(3);
+        assert_actions("read r"); /* not before it is known to have an application */
+        test_read("r", "app-1", NULL, 1, -1);
+        assert_actions("compact r");
+        test_see_rolling(3);
+        test_see_rolling(4); /* while it is compacted */
+        assert_actions("grew r, read r");
+        test_read("r", "app-1", NULL, 1, -1);
+        history_listing_compacted(&listing, "r");
+        test_see_rolling(4);
+        assert_actions("compact r");
+        history_listing_compacted(&listing, "r");
+        test_see_rolling(4); /* the score was low */
+        assert_actions("");
+        history_listing_compacted(&listing, "unknown");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -288,6 +327,7 @@ int main(void)
                 TEST(test_log_without_application_is_read_again_after_a_change),
                 TEST(test_restored_logs_are_read_only_after_a_change),
                 TEST(test_cleaner_deletes_old_and_surplus_logs),
+                TEST(test_rolling_log_is_compacted_once_per_file),
                 TEST(test_random_worlds),
 #undef TEST
         };

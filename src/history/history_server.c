@@ -235,8 +235,12 @@ static int history_server_open_store(struct history_server *s, struct fst_error 
 static int history_server_start(struct history_server *s, struct fst_error *error)
 {
         pthread_t thread;
-        for (int i = 0; i <= s->settings.n_threads; i++) {
-                int r = pthread_create(&thread, NULL, i ? history_server_work : history_server_watch, s);
+        int n_compact = s->settings.compactor.max_files ? s->settings.n_compact_threads : 0;
+        for (int i = 0; i <= s->settings.n_threads + n_compact; i++) {
+                void *(*run)(void *) = i == 0                       ? history_server_watch
+                                       : i <= s->settings.n_threads ? history_server_work
+                                                                    : history_server_compact;
+                int r = pthread_create(&thread, NULL, run, s);
                 if (r)
                         return error_set(error, -r, "a thread cannot be started: %s", strerror(r));
                 vec_push(&s->threads, thread);
@@ -251,8 +255,10 @@ int history_server_new(const struct fst_conf *conf, struct history_server **out,
         s->conf = conf;
         s->probes.end = &s->probes.first;
         s->loads.end = &s->loads.first;
+        s->compactions.end = &s->compactions.first;
         pthread_mutex_init(&s->lock, NULL);
         pthread_cond_init(&s->work, NULL);
+        pthread_cond_init(&s->compact, NULL);
         pthread_cond_init(&s->loaded, NULL);
         s->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
         s->wakeup = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -284,6 +290,7 @@ void history_server_stop(struct history_server *s)
         pthread_mutex_lock(&s->lock);
         s->is_ending = true;
         pthread_cond_broadcast(&s->work);
+        pthread_cond_broadcast(&s->compact);
         pthread_cond_broadcast(&s->loaded);
         pthread_mutex_unlock(&s->lock);
         eventfd_write(s->wakeup, 1);
@@ -313,6 +320,7 @@ void history_server_free(struct history_server *s)
         close(s->wakeup);
         file_systems_leave(s);
         pthread_cond_destroy(&s->work);
+        pthread_cond_destroy(&s->compact);
         pthread_cond_destroy(&s->loaded);
         pthread_mutex_destroy(&s->lock);
         free(s);

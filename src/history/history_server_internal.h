@@ -38,7 +38,8 @@ struct history_job {
         struct history_job *next;
         struct history_probe *probe; /* or */
         struct history_app *app;
-        char *path; /* of the probed log */
+        char *path; /* of the log to probe or to compact */
+        int dir;
 };
 
 struct history_queue {
@@ -57,8 +58,9 @@ struct history_server {
 
         pthread_mutex_t lock;
         pthread_cond_t work, loaded; /* a job was queued; an application was loaded, or a scan ended */
+        pthread_cond_t compact;      /* a log to compact was queued */
         struct history_listing listing;
-        struct history_queue probes, loads;
+        struct history_queue probes, loads, compactions;
         bool load_was_last; /* queues take turns */
         VEC(struct history_app *) apps;
         int64_t scanned_ms, n_uses;
@@ -81,6 +83,8 @@ void history_server_list_store(struct history_server *s);
 void history_server_free_jobs(struct history_server *s);
 /* A thread that reads logs until the server ends. It takes the lock. */
 void *history_server_work(void *server);
+/* A thread that compacts logs until the server ends. It takes the lock. */
+void *history_server_compact(void *server);
 
 /* history_cache.c */
 

@@ -54,6 +54,26 @@ static int history_settings_read_probe(struct history_settings *t, const struct 
         return r;
 }
 
+static int history_settings_read_compactor(struct history_settings *t, const struct fst_conf *conf,
+                                           struct fst_error *error)
+{
+        static const char threshold[] = "spark.history.fs.eventLog.rolling.compaction.score.threshold";
+        struct history_compactor_options *o = &t->compactor;
+        size_t threads = 1;
+        int r = history_settings_count(conf, "spark.history.fs.eventLog.rolling.maxFilesToRetain", &o->max_files,
+                                       error);
+        if (r == 0)
+                r = conf_get_double(conf, threshold, &o->threshold, error);
+        if (r == 0 && !(o->threshold >= 0 && o->threshold <= 1))
+                r = error_set(error, -EINVAL, "%s is %g: write a number from 0 to 1", threshold, o->threshold);
+        if (r == 0)
+                r = history_settings_count(conf, "spark.history.fs.numCompactThreads", &threads, error);
+        o->max_line = t->max_line;
+        t->n_compact_threads = (int)MIN(MAX(threads, (size_t)1), (size_t)64);
+        t->listing.compactor = o;
+        return r;
+}
+
 int history_settings_read(struct history_settings *t, const struct fst_conf *conf, struct fst_error *error)
 {
         int64_t threads = 0;
@@ -76,6 +96,8 @@ int history_settings_read(struct history_settings *t, const struct fst_conf *con
                 r = history_settings_read_cleaners(t, conf, error);
         if (r == 0)
                 r = history_settings_read_probe(t, conf, error);
+        if (r == 0)
+                r = history_settings_read_compactor(t, conf, error);
         if (r == 0)
                 r = history_settings_count(conf, "spark.history.retainedApplications", &t->retained, error);
         if (r == 0)

@@ -1,6 +1,7 @@
 /* The configuration of a history server: the keys spark.history.*. */
 #pragma once
 
+#include "history/history_compactor.h"
 #include "history/history_listing.h"
 #include "history/history_probe.h"
 
@@ -13,8 +14,9 @@ struct history_settings {
         bool cleaner, driver_log_cleaner;
         struct history_listing_options listing;
         struct history_probe_options probe;
+        struct history_compactor_options compactor;
         size_t retained, max_applications, max_line;
-        int n_threads;
+        int n_threads, n_compact_threads;
         int64_t max_store;
         char *store, *dirs, *names, *title, *driver_log_dir, *logs_dir;
 };
