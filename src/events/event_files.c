@@ -298,6 +298,29 @@ static int event_log_stream_open(struct event_log_stream *s, struct fst_error *e
         return r;
 }
 
+/*
+ * Finds the codec of a compacted file by its first bytes. Genuine Spark compresses it as the configuration of its history
+ * server says, but keeps the name of the file that it replaces.
+ */
+static int event_log_stream_detect_codec(struct event_log_stream *s, struct fst_error *error)
+{
+        static const struct {
+                const char *magic;
+                size_t length;
+                enum event_log_codec codec;
+        } magics[] = {{"{", 1, EVENT_LOG_PLAIN},
+                      {"\x28\xb5\x2f\xfd", 4, EVENT_LOG_ZSTD},
+                      {"LZ4Block", 8, EVENT_LOG_LZ4},
+                      {"\x82SNAPPY", 7, EVENT_LOG_SNAPPY},
+                      {"ZV", 2, EVENT_LOG_LZF}};
+        char head[8] = {0};
+        ssize_t n = s->fs->read_at(&s->file, head, sizeof(head), 0, error);
+        for (size_t i = 0; i < ARRAY_SIZE(magics) && n > 0; i++)
+                if ((size_t)n >= magics[i].length && memcmp(head, magics[i].magic, magics[i].length) == 0)
+                        s->codec = magics[i].codec;
+        return n < 0 ? (int)n : 0;
+}
+
 /* Begins a file. */
 static int event_log_stream_begin(struct event_log_stream *s, const struct event_log_file *file,
                                   struct fst_error *error)
@@ -310,6 +333,11 @@ static int event_log_stream_begin(struct event_log_stream *s, const struct event
         s->codec = event_log_codec_of(file->path);
         s->offset = 0;
         s->at = s->filled = 0;
+        r = event_log_stream_open(s, error);
+        if (r == 0 && file->is_compacted)
+                r = event_log_stream_detect_codec(s, error);
+        if (r < 0)
+                return r;
         if (s->codec == EVENT_LOG_LZF)
                 return error_set(error, -ENOTSUP,
                                  "'%s' is compressed with lzf, which Firesteel cannot read: write logs with "
@@ -320,8 +348,6 @@ static int event_log_stream_begin(struct event_log_stream *s, const struct event
         if (s->codec == EVENT_LOG_LZ4 || s->codec == EVENT_LOG_SNAPPY)
                 r = java_blocks_new(s->codec == EVENT_LOG_LZ4 ? JAVA_BLOCKS_LZ4 : JAVA_BLOCKS_SNAPPY, &s->blocks,
                                     error);
-        if (r == 0)
-                r = event_log_stream_open(s, error);
         if (r == 0 && s->codec == EVENT_LOG_ZSTD) {
                 s->decoder = s->decoder ? s->decoder : decoder_new();
                 r = decoder_start(s->decoder, CODEC_ZSTD, &s->file, error);

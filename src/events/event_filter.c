@@ -369,7 +369,9 @@ bool event_filter_keeps(const struct event_filter *f, const struct log_event *e)
         case EVENT_executor_removed:
                 return event_filter_has_executor(f, e->executor_removed.id);
         case EVENT_stage_executor_metrics:
-                return event_filter_has_executor(f, e->stage_executor_metrics.executor_id);
+                /* Those of no stage are updates, which stay only for tasks that no log names. */
+                return e->stage_executor_metrics.stage_id >= 0 &&
+                       event_filter_has_executor(f, e->stage_executor_metrics.executor_id);
         case EVENT_exclusion_changed:
                 return e->exclusion_changed.is_host || event_filter_has_executor(f, e->exclusion_changed.id);
         case EVENT_block_manager_added:

@@ -107,9 +107,9 @@ static void history_app_begin_log(struct history_app *a)
 }
 
 int history_app_new(const struct history_app_options *options, const struct file_system *fs,
-                    const struct history_info *info, const struct event_log_info *log, int dir,
-                    struct history_app **out, struct fst_error *error)
+                    const struct history_log *log, struct history_app **out, struct fst_error *error)
 {
+        const struct history_info *info = &log->info;
         struct status_options limits = {0};
         struct history_app *a = new0(struct history_app);
         int r = history_app_read_limits(options->conf, &limits, error);
@@ -123,9 +123,10 @@ int history_app_new(const struct history_app_options *options, const struct file
         a->view.logs_dir = options->logs_dir;
         a->id = mem_strdup(info->app_id);
         a->attempt = mem_strdup_if(info->attempt_id);
-        a->dir = dir;
+        a->dir = log->dir;
         a->fs = fs;
-        event_log_copy(&a->log, log);
+        a->updated_ms = log->updated_ms;
+        event_log_copy(&a->log, &log->files);
         a->max_line = options->max_line;
         history_app_begin_log(a);
         *out = a;
@@ -167,7 +168,7 @@ void history_app_restart(struct history_app *a, const struct event_log_info *log
 {
         const struct status_options limits = a->view.status->options;
         history_app_leave_log(a);
-        history_app_set_log(a, log);
+        history_app_set_log(a, log, a->updated_ms);
         app_view_write(&a->view);
         status_free(a->view.status);
         a->view.status = status_new(&limits);
@@ -199,6 +200,7 @@ int history_app_step(struct history_app *a, size_t budget, bool *done, struct fs
         *done = false;
         for (size_t read = 0; r == 0 && read < budget && !*done; read += PIECE) {
                 app_view_write(&a->view);
+                a->view.updated_ms = a->log.is_complete ? 0 : a->updated_ms;
                 r = event_log_stream_read(a->stream, &a->log, PIECE, done, error);
                 if (r == 0 && *done && a->log.is_complete)
                         event_reader_end(a->reader, false);
@@ -217,8 +219,9 @@ bool history_app_is_current(const struct history_app *a, const struct event_log_
                strcmp(a->log.path, log->path) == 0;
 }
 
-void history_app_set_log(struct history_app *a, const struct event_log_info *log)
+void history_app_set_log(struct history_app *a, const struct event_log_info *log, int64_t updated_ms)
 {
+        a->updated_ms = updated_ms;
         event_log_deinit(&a->log);
         event_log_copy(&a->log, log);
 }

@@ -41,6 +41,7 @@ struct history_app {
         /* Private. */
         const struct file_system *fs;
         size_t max_line;
+        int64_t updated_ms; /* of the log, for the next step */
         struct event_reader *reader;
         struct event_log_stream *stream;
         struct access *access;
@@ -54,12 +55,11 @@ struct history_app_options {
 };
 
 /*
- * Copies @info and @log. The application's user and those of its ACLs may view it if spark.history.ui.acls.enable is
+ * Copies @log. The application's user and those of its ACLs may view it if spark.history.ui.acls.enable is
  * true. Returns 0, or -EINVAL with @error for an invalid configuration.
  */
 int history_app_new(const struct history_app_options *options, const struct file_system *fs,
-                    const struct history_info *info, const struct event_log_info *log, int dir,
-                    struct history_app **out, struct fst_error *error);
+                    const struct history_log *log, struct history_app **out, struct fst_error *error);
 void history_app_free(struct history_app *a); /* NULL is allowed */
 
 /* Reads about @budget bytes. Sets *@done at the present end of the log. Returns 0 or negative with @error. */
@@ -80,5 +80,5 @@ bool history_app_restore(struct history_app *a, const struct buf *snapshot);
 /* Returns true if @log is what was read last. */
 bool history_app_is_current(const struct history_app *a, const struct event_log_info *log);
 
-/* Replaces what is known of the log's files, before it is read on. */
-void history_app_set_log(struct history_app *a, const struct event_log_info *log);
+/* Replaces what is known of the log's files, before it is read on. @updated_ms: when it was changed. */
+void history_app_set_log(struct history_app *a, const struct event_log_info *log, int64_t updated_ms);

@@ -51,7 +51,7 @@ void history_server_follow(struct history_server *s, const struct history_log *l
                 if (app->is_queued || history_app_is_current(app, &log->files))
                         continue; /* a queued one looks at the listing when it ends */
                 if (app->state == HISTORY_APP_READY && history_app_follows(app)) {
-                        history_app_set_log(app, &log->files);
+                        history_app_set_log(app, &log->files, log->updated_ms);
                         history_server_queue_app(s, app);
                 } else {
                         app->is_stale = true;
@@ -82,8 +82,7 @@ int history_server_get_app(struct history_server *s, const struct history_log *l
                     text_equals(s->apps.data[i]->attempt, log->info.attempt_id))
                         app = s->apps.data[i];
         if (!app) {
-                int r = history_app_new(&s->app_options, s->dirs.data[log->dir].fs, &log->info, &log->files, log->dir,
-                                        &app, error);
+                int r = history_app_new(&s->app_options, s->dirs.data[log->dir].fs, log, &app, error);
                 if (r < 0)
                         return r;
                 vec_push(&s->apps, app);

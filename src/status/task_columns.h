@@ -116,8 +116,8 @@ size_t task_columns_quantiles(const struct task_columns *t, enum task_column col
 
 /*
  * A page of rows in the order of a column, ties in the order of ids. Tasks that did not succeed sort by -value - 1 in
- * columns of metrics, before all others, but not in columns that are computed from others, and running tasks before all
- * in TASK_DURATION.
+ * columns of metrics, before all others, by -value - 2 in the sums TASK_SHUFFLE_READ_BYTES and TASK_BLOCKS_FETCHED, and
+ * by their value in other computed columns. Running tasks sort before all in TASK_DURATION.
  */
 struct task_page {
         enum task_column column;

@@ -44,7 +44,11 @@ static int64_t task_select_order(const struct task_keys *k, int64_t value, int64
                 return value;
         if (!has_metrics)
                 return -1;
-        return status == TASK_ROW_SUCCESS || k->column >= TASK_COLUMNS ? value : -value - 1;
+        if (status == TASK_ROW_SUCCESS)
+                return value;
+        if (k->column == TASK_SHUFFLE_READ_BYTES || k->column == TASK_BLOCKS_FETCHED)
+                return -value - 2; /* the sum of two of them */
+        return k->column >= TASK_COLUMNS ? value : -value - 1;
 }
 
 /* Reads the keys of a chunk's rows that count, and their rows unless @rows is NULL. Returns their number. */

@@ -28,8 +28,11 @@ static void api_put_stage_ids(struct json_out *j, const char *name, const struct
         json_list_end(j);
 }
 
-static void api_put_executor_counts(struct json_out *j, const struct status_executor *x)
+static void api_put_executor_counts(struct api_call *c, const struct status_executor *x)
 {
+        const struct status_application *a = &c->s->application;
+        struct json_out *j = &c->json;
+        bool is_driver = strcmp(x->id, "driver") == 0 && a->start_ms > 0; /* its part is the whole application */
         json_text(j, "id", x->id);
         json_text(j, "hostPort", *x->host_port ? x->host_port : x->host);
         json_bool(j, "isActive", x->is_active);
@@ -42,17 +45,18 @@ static void api_put_executor_counts(struct json_out *j, const struct status_exec
         json_int(j, "failedTasks", x->failed_tasks);
         json_int(j, "completedTasks", x->completed_tasks);
         json_int(j, "totalTasks", x->total_tasks);
-        json_int(j, "totalDuration", x->duration_ms);
-        json_int(j, "totalGCTime", x->gc_ms);
+        json_int(j, "totalDuration", is_driver ? (a->has_ended ? a->end_ms : c->now_ms) - a->start_ms : x->duration_ms);
+        json_int(j, "totalGCTime", is_driver ? x->peaks.values[PEAK_TOTAL_GC_MS] : x->gc_ms);
         json_int(j, "totalInputBytes", x->input_bytes);
         json_int(j, "totalShuffleRead", x->shuffle_read_bytes);
         json_int(j, "totalShuffleWrite", x->shuffle_write_bytes);
 }
 
-static void api_put_executor(struct json_out *j, const struct status_executor *x)
+static void api_put_executor(struct api_call *c, const struct status_executor *x)
 {
+        struct json_out *j = &c->json;
         json_begin(j);
-        api_put_executor_counts(j, x);
+        api_put_executor_counts(c, x);
         json_bool(j, "isBlacklisted", x->excluded);
         json_int(j, "maxMemory", x->max_memory);
         api_put_date(j, "addTime", x->added_ms);
@@ -99,7 +103,7 @@ static void api_serve_executor_list(struct api_call *c, bool all)
         qsort(list, n, sizeof(*list), api_executor_compare);
         json_list(&c->json, NULL);
         for (size_t i = 0; i < n; i++)
-                api_put_executor(&c->json, list[all ? i : n - 1 - i]);
+                api_put_executor(c, list[all ? i : n - 1 - i]);
         json_list_end(&c->json);
         free(list);
 }
