@@ -236,3 +236,14 @@ def test_acls_protect_the_application(source):
         assert app.ask("/api/v1/applications", headers={"X-Remote-User": "bob"})[0] == 403
         assert app.ask("/api/v1/applications", headers={"X-Remote-User": "ann"})[0] == 200
         assert app.end()[0] == 0
+
+
+def test_paths_of_the_metrics_are_configured(source):
+    app = Application(source, "--conf", "spark.ui.port=0", "--conf", "spark.metrics.conf.*.sink.servlet.path=/m/json/",
+                      "--conf", "spark.metrics.conf.driver.sink.prometheusServlet.path=/m")
+    status, text = app.ask("/m")
+    assert status == 200 and "_driver_DAGScheduler_" in text and text.startswith("metrics_"), text
+    status, text = app.ask("/m/json")
+    assert status == 200 and "gauges" in json.loads(text), text
+    assert app.ask("/metrics/json/")[0] == 404 and app.ask("/metrics/executors/prometheus/")[0] == 200
+    app.end()

@@ -11,6 +11,7 @@
 #include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "events/event_json.h"
+#include "metrics/metrics_servlets.h"
 #include "metrics/metrics_snapshot.h"
 #include "status/executors_prometheus.h"
 #include "ui/api/api.h"
@@ -23,7 +24,8 @@
 struct ui_site {
         struct ui_site_options options;
         struct web_site *web;
-        bool measures_executors; /* spark.ui.prometheus.enabled, on a driver */
+        struct metrics_servlets servlets; /* none without options.measure */
+        bool measures_executors;          /* spark.ui.prometheus.enabled, on a driver */
         size_t n_pending;        /* requests and pieces in the pool */
 };
 
@@ -110,7 +112,9 @@ static void ui_site_on_answer(uv_work_t *work, int status)
         struct ui_answer *a = &w->answer;
         w->site->n_pending--;
         if (w->metrics && status == 0) {
-                web_answer_metrics(w->web, w->metrics);
+                web_answer_metrics(w->web, w->metrics,
+                                   metrics_servlets_find(&w->site->servlets, w->web->path) ==
+                                           METRICS_SERVLET_PROMETHEUS);
         } else if (status < 0 || !a->status) {
                 web_not_found(w->web);
         } else if (a->location) {
@@ -333,7 +337,7 @@ static void ui_site_on_request(void *owner, struct web_request *q)
                 ui_site_redirect(q, 301, "/api/");
         else if (is_api)
                 ui_site_submit(s, q, ui_work_serve_api);
-        else if (s->options.measure && (web_is(q, "/metrics/json") || web_is(q, "/metrics/prometheus")))
+        else if (metrics_servlets_find(&s->servlets, q->path))
                 ui_site_submit(s, q, ui_work_measure);
         else if (s->measures_executors && web_is(q, "/metrics/executors/prometheus"))
                 ui_site_submit(s, q, ui_work_measure_executors);
@@ -361,9 +365,12 @@ int ui_site_new(const struct ui_site_options *options, struct ui_site **out, str
                                        .owner = s};
         int r = conf_get_bool(options->conf, "spark.ui.prometheus.enabled", &s->measures_executors, error);
         s->measures_executors &= !options->source->is_history;
+        if (r == 0 && options->measure)
+                metrics_servlets_read(&s->servlets, "driver", options->conf, getenv("SPARK_CONF_DIR"));
         if (r == 0)
                 r = web_site_new(&web, &s->web, error);
         if (r < 0) {
+                metrics_servlets_deinit(&s->servlets);
                 free(s);
                 return r;
         }
@@ -378,6 +385,7 @@ void ui_site_free(struct ui_site *s)
         web_site_free(s->web);
         while (s->n_pending > 0)
                 uv_run(s->options.loop, UV_RUN_ONCE);
+        metrics_servlets_deinit(&s->servlets);
         free(s);
 }
 

@@ -6,7 +6,7 @@
  *      /jobs/, /stages/, …     driver: pages of its application
  *      /history/ID[/ATTEMPT]/  history server: pages of an application
  *      /api/v1/…               ui/api/api.h
- *      /metrics/…              what the owner measures
+ *      /metrics/…              what the owner measures, at the paths of metrics.properties
  *      …/kill/                 POST with the site's token: cancels a job or a stage
  *
  * All functions run on the loop's thread.

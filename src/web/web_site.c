@@ -75,10 +75,9 @@ void web_answer_json(struct web_request *q, struct buf *json)
         web_answer(q, 200, "text/json;charset=utf-8", json);
 }
 
-void web_answer_metrics(struct web_request *q, struct metrics_snapshot *metrics)
+void web_answer_metrics(struct web_request *q, struct metrics_snapshot *metrics, bool prometheus)
 {
         struct buf b = BUF_INIT;
-        bool prometheus = text_ends_with(q->path, "/prometheus");
         if (prometheus)
                 metrics_put_prometheus(metrics, &b);
         else

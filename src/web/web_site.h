@@ -108,8 +108,8 @@ void web_answer(struct web_request *q, int status, const char *type,
 /* The body is @first and what @stream produces. */
 void web_answer_stream(struct web_request *q, int status, const char *type, struct buf *first,
                        struct http_stream *stream);
-/* In Prometheus' form at a path that ends with "/prometheus", else as JSON. Releases @metrics. */
-void web_answer_metrics(struct web_request *q, struct metrics_snapshot *metrics);
+/* In Prometheus' form, or as JSON. Releases @metrics. */
+void web_answer_metrics(struct web_request *q, struct metrics_snapshot *metrics, bool prometheus);
 void web_not_found(struct web_request *q);
 void web_wrong_method(struct web_request *q, const char *allow);
 void web_refuse(struct web_request *q, int status, const char *sentence);

@@ -37,18 +37,21 @@ static void master_measure_apps(void *owner, struct metrics_snapshot *out)
                 put_app_metrics(owner, m->completed_apps.data[i], out);
 }
 
-void master_serve_metrics(struct master_pages *p, struct web_request *q)
+bool master_serve_metrics(struct master_pages *p, struct web_request *q)
 {
         struct metrics_snapshot metrics = METRICS_SNAPSHOT_INIT;
-        master_measure(p, &metrics);
-        web_answer_metrics(q, &metrics);
-}
-
-void master_serve_app_metrics(struct master_pages *p, struct web_request *q)
-{
-        struct metrics_snapshot metrics = METRICS_SNAPSHOT_INIT;
-        master_measure_apps(p, &metrics);
-        web_answer_metrics(q, &metrics);
+        enum metrics_servlet servlet = metrics_servlets_find(&p->servlets, q->path);
+        const bool is_own = servlet != METRICS_SERVLET_NONE;
+        if (!is_own)
+                servlet = metrics_servlets_find(&p->app_servlets, q->path);
+        if (!servlet)
+                return false;
+        if (is_own)
+                master_measure(p, &metrics);
+        else
+                master_measure_apps(p, &metrics);
+        web_answer_metrics(q, &metrics, servlet == METRICS_SERVLET_PROMETHEUS);
+        return true;
 }
 
 int master_start_sinks(struct master_pages *p, struct fst_error *error)
@@ -58,6 +61,8 @@ int master_start_sinks(struct master_pages *p, struct fst_error *error)
                                                  .conf = p->options.conf,
                                                  .measure = master_measure,
                                                  .owner = p};
+        metrics_servlets_read(&p->servlets, "master", p->options.conf, getenv("SPARK_CONF_DIR"));
+        metrics_servlets_read(&p->app_servlets, "applications", p->options.conf, getenv("SPARK_CONF_DIR"));
         int r = metrics_daemon_start(&options, &p->sinks, error);
         options.instance = "applications";
         options.measure = master_measure_apps;
@@ -68,4 +73,6 @@ void master_stop_sinks(struct master_pages *p)
 {
         metrics_daemon_stop(steal(p->sinks));
         metrics_daemon_stop(steal(p->app_sinks));
+        metrics_servlets_deinit(&p->servlets);
+        metrics_servlets_deinit(&p->app_servlets);
 }

@@ -121,10 +121,6 @@ static const struct {
         {"/environment", false, serve_environment},
         {"/log", false, master_pages_serve_log},
         {"/logPage", false, master_pages_serve_log},
-        {"/metrics/master/json", false, master_serve_metrics},
-        {"/metrics/master/prometheus", false, master_serve_metrics},
-        {"/metrics/applications/json", false, master_serve_app_metrics},
-        {"/metrics/applications/prometheus", false, master_serve_app_metrics},
 };
 
 static void master_pages_serve(void *owner, struct web_request *q)
@@ -132,6 +128,8 @@ static void master_pages_serve(void *owner, struct web_request *q)
         struct master_pages *p = owner;
         if (p->proxy && web_proxy_is(q))
                 return web_proxy_serve(p->proxy, q);
+        if (master_serve_metrics(p, q))
+                return;
         for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
                 size_t n = strlen(routes[i].path);
                 if (web_is(q, routes[i].path) ||

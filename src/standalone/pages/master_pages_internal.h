@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "base/string_prefix.h"
 #include "conf/redact.h"
+#include "metrics/metrics_servlets.h"
 #include "standalone/pages/log_pages.h"
 #include "standalone/pages/master_pages.h"
 #include "standalone/core/master_state.h"
@@ -36,6 +37,7 @@ struct master_pages {
         LIST(struct waiting) waiting;
         struct log_pages *logs;
         struct web_proxy *proxy;                  /* NULL: spark.ui.reverseProxy is off */
+        struct metrics_servlets servlets, app_servlets;
         struct metrics_daemon *sinks, *app_sinks; /* of the instances master and applications; NULL: none */
 };
 
@@ -50,8 +52,9 @@ void master_serve_app(struct master_pages *p, struct web_request *q);
 void master_serve_app_kill(struct master_pages *p, struct web_request *q);
 void master_serve_driver_kill(struct master_pages *p, struct web_request *q);
 void master_serve_decommission(struct master_pages *p, struct web_request *q);
-void master_serve_metrics(struct master_pages *p, struct web_request *q);
-void master_serve_app_metrics(struct master_pages *p, struct web_request *q);
+
+/* Answers @q with the metrics of the master or of its applications. Returns false if its path is of neither. */
+bool master_serve_metrics(struct master_pages *p, struct web_request *q);
 
 /* The sinks of metrics.properties. The start returns negative with @error for an invalid sink. */
 int master_start_sinks(struct master_pages *p, struct fst_error *error);

@@ -6,6 +6,7 @@
 #include "standalone/pages/worker_json.h"
 #include "web/html.h"
 #include "metrics/metrics_daemon.h"
+#include "metrics/metrics_servlets.h"
 #include "web/web_site.h"
 
 struct worker_pages {
@@ -13,6 +14,7 @@ struct worker_pages {
         struct web_site *site;
         struct log_pages *logs;
         struct metrics_daemon *sinks; /* NULL: none */
+        struct metrics_servlets servlets;
 };
 
 static const struct worker_view *view_of(const struct worker_pages *p)
@@ -135,11 +137,11 @@ static void worker_measure(void *owner, struct metrics_snapshot *out)
         metrics_gauge(out, "worker.memFree_MB", v->memory - v->memory_used);
 }
 
-static void serve_metrics(struct worker_pages *p, struct web_request *q)
+static void serve_metrics(struct worker_pages *p, struct web_request *q, bool prometheus)
 {
         struct metrics_snapshot m = METRICS_SNAPSHOT_INIT;
         worker_measure(p, &m);
-        web_answer_metrics(q, &m);
+        web_answer_metrics(q, &m, prometheus);
 }
 
 /* ---------------------------------------------------------------------------------------------------- the site */
@@ -157,17 +159,19 @@ static const struct {
         {"/json", worker_pages_serve_json},
         {"/log", worker_pages_serve_log},
         {"/logPage", worker_pages_serve_log},
-        {"/metrics/json", serve_metrics},
-        {"/metrics/prometheus", serve_metrics},
 };
 
 static void worker_pages_serve(void *owner, struct web_request *q)
 {
+        struct worker_pages *p = owner;
+        const enum metrics_servlet servlet = metrics_servlets_find(&p->servlets, q->path);
         if (strcmp(q->method, "GET") != 0)
                 return web_wrong_method(q, "GET, HEAD");
+        if (servlet)
+                return serve_metrics(p, q, servlet == METRICS_SERVLET_PROMETHEUS);
         for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
                 if (web_is(q, routes[i].path))
-                        return routes[i].serve(owner, q);
+                        return routes[i].serve(p, q);
         web_not_found(q);
 }
 
@@ -187,6 +191,7 @@ int worker_pages_new(const struct worker_pages_options *options, struct worker_p
                                                .conf = options->conf,
                                                .measure = worker_measure,
                                                .owner = p};
+        metrics_servlets_read(&p->servlets, "worker", options->conf, getenv("SPARK_CONF_DIR"));
         int r = web_site_new(&site, &p->site, error);
         if (r == 0)
                 r = metrics_daemon_start(&sinks, &p->sinks, error);
@@ -207,6 +212,7 @@ void worker_pages_free(struct worker_pages *p)
         if (!p)
                 return;
         metrics_daemon_stop(p->sinks);
+        metrics_servlets_deinit(&p->servlets);
         log_pages_free(p->logs);
         web_site_free(p->site);
         free(p);
