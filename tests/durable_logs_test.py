@@ -295,6 +295,57 @@ def test_logs_are_followed(run):
     assert "==> driver stdout <==" in seen
 
 
+OWN = """#include <firesteel/firesteel.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static volatile int ends;
+static void *work(void *unused)
+{
+        while (!ends)
+                free(strdup("busy"));
+        return NULL;
+}
+int main(int argc, char **argv)
+{
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++)
+                pthread_create(&threads[i], NULL, work, NULL);
+        printf("before the context\\n");
+        fflush(stdout);
+        fst_conf *conf = fst_conf_new();
+        fst_conf_set(conf, "spark.app.name", "own");
+        fst_conf_set(conf, "spark.master", "local[2]");
+        fst_conf_set(conf, "spark.firesteel.logs.dir", argv[1]);
+        fst_context *sc = fst_context_new_conf(conf);
+        int64_t n = 0;
+        int r = fst_count(fst_range(sc, 0, 5), &n);
+        printf("counted %d token=hidden123\\n", (int)n);
+        r = fst_context_stop(sc) || r;
+        ends = 1;
+        for (int i = 0; i < 4; i++)
+                pthread_join(threads[i], NULL);
+        printf("after the context\\n");
+        return r;
+}
+"""
+
+
+def test_a_program_linked_with_the_library(run):
+    (run.folder / "own.c").write_text(OWN)
+    library = BIN if os.path.exists(os.path.join(BIN, "libfiresteel.so")) else os.path.join(BIN, "..", "build", "src")
+    subprocess.run(["cc", "-I", str(TESTS.parent / "include"), "-o", run.folder / "own", run.folder / "own.c", "-L", library,
+                    f"-Wl,-rpath,{os.path.abspath(library)}", "-lfiresteel", "-pthread"], check=True)
+    done = subprocess.run([run.folder / "own", f"file:{run.logs}"], env=run.environment, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 0 and done.stdout == "before the context\ncounted 5 token=hidden123\nafter the context\n", done.stderr
+    wait_until(lambda: run.ended("driver"), "the end of the driver's log")
+    assert run.print("--file", "stdout", run.application()).stdout.split("LogContents:\n")[1].startswith(
+        "counted 5 token=*********(redacted)\nafter the context\n")
+    assert "Successfully stopped SparkContext" in run.print("--file", "stderr", run.application()).stdout
+
+
 def test_a_full_or_missing_storage_does_not_stop_the_application(run):
     run.logs.write_text("not a directory")
     done = run.run()

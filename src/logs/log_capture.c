@@ -150,7 +150,7 @@ int log_capture_start(const struct fst_conf *conf, const char *application, cons
         close(p.passed_on[1]);
         capture.settings = p.settings[1];
         capture.passed_on = p.passed_on[0];
-        return 0;
+        return 1;
 }
 
 static bool capture_is_setting(const char *key)

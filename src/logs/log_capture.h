@@ -1,7 +1,7 @@
 /*
  * Sends this process's standard output and error to durable storage, too, by a process of its own (logs/log_shipper.h).
  *
- *      r = log_capture_start(&conf, app_id, "executor-3", false, error);   before there are threads
+ *      r = log_capture_start(&conf, app_id, "executor-3", false, error);
  *      log_capture_configure(&conf);                                      once the whole configuration is known
  *      log_capture_stop();                                                before a process ends whose output is awaited
  *
@@ -17,7 +17,11 @@ struct fst_error;
 
 /*
  * @application NULL: spark.app.id of log_capture_configure. @cleans: removes old applications (spark.firesteel.logs.
- * maxAge). Copies its arguments. Returns 0, or negative with @error; then nothing is captured.
+ * maxAge). Copies its arguments. Returns 1 if it has begun, 0 if there is nothing to do, or negative with @error; then
+ * nothing is captured.
+ *
+ * It forks. Only a program that makes a context without spark-submit may have threads then. Their locks are no danger:
+ * the new process uses those of the C library, which fork makes usable, and of this library, which has no threads yet.
  */
 int log_capture_start(const struct fst_conf *conf, const char *application, const char *process, bool cleans,
                       struct fst_error *error);
