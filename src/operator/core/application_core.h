@@ -5,7 +5,7 @@
  *              queue key "namespace/name"
  *      …
  *      deadline = application_core_reconcile(core, ns, name, now_ms);     when the queue yields the key
- *      while (application_core_next_action(core, &action)) {
+ *      while (application_core_next_action(core, &action)) {                also after application_core_done
  *              shell performs it, and later calls application_core_done(core, …)
  *              application_action_deinit(&action);
  *      }
@@ -44,16 +44,30 @@ struct application_core_options {
 
 enum restart_type { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
 
-/* What the core needs of an object's spec. */
+/* What the core needs of an object's spec: application_policy_read. */
 struct application_policy {
         enum restart_type restart;
         int32_t failure_retries, submission_retries;       /* -1: unset */
         int64_t failure_interval_s, submission_interval_s; /* -1: unset */
-        int64_t time_to_live_s;                            /* -1: unset */
+        bool has_time_to_live;
+        int64_t time_to_live_s;
         bool suspend;
         uint64_t spec_hash;
         uint64_t partial_hash; /* of the spec without the executor fields that PartialRestart excepts */
 };
+
+struct spark_application_spec;
+
+/* Reads the policy of @spec with defaults, as spark_application_read makes it. @hash: its spec_hash. */
+void application_policy_read(const struct spark_application_spec *spec, uint64_t hash, struct application_policy *out);
+
+/*
+ * Whether the restart policy allows another attempt in this state, and how long to wait for it: the ms from @now_ms,
+ * at most 0 if it is due, or INT64_MAX if it never is (no interval, no attempt, no time of it).
+ */
+bool application_may_retry(const struct application_policy *policy, const struct application_status *status);
+int64_t application_retry_wait_ms(const struct application_policy *policy, const struct application_status *status,
+                                  int64_t now_ms);
 
 /* An object as it was read. Texts are borrowed for the call. */
 struct application_observation {

@@ -1,0 +1,391 @@
+/* The records of applications: observations, actions and their results. The steps are in application_steps.c. */
+#include "operator/core/application_core.h"
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "operator/core/application_record.h"
+
+#include <stdlib.h>
+
+#define FIRST_PAUSE_MS 250
+#define LONGEST_PAUSE_MS 30000
+
+struct application_core *application_core_new(const struct application_core_options *options)
+{
+        struct application_core *core = new0(struct application_core);
+        core->options = options ? *options : (struct application_core_options){0};
+        if (core->options.driver_creation_grace_ms <= 0)
+                core->options.driver_creation_grace_ms = 10000;
+        if (core->options.max_tracked_executors <= 0)
+                core->options.max_tracked_executors = 1000;
+        if (core->options.max_loss_restarts <= 0)
+                core->options.max_loss_restarts = 100;
+        return core;
+}
+
+/* --------------------------------------------------------------------------------------------------------- records */
+
+static void driver_record_deinit(struct driver_record *d)
+{
+        char *const texts[] = {d->name,   d->uid,     d->owner_uid,    d->submission_id, d->application_id,
+                               d->reason, d->message, d->loss_message, d->waiting,       d->waiting_message};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                free(texts[i]);
+        *d = (struct driver_record){0};
+}
+
+static void record_free(struct application_record *a)
+{
+        char *const texts[] = {a->key, a->namespace, a->name, a->uid, a->driver_pod, a->invalid, a->candidate};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                free(texts[i]);
+        application_status_deinit(&a->status);
+        driver_record_deinit(&a->driver);
+        for (size_t i = 0; i < a->executors.len; i++)
+                free(a->executors.data[i].name);
+        vec_deinit(&a->executors);
+        free(a);
+}
+
+static bool record_has_key(const void *object, const void *key)
+{
+        return strcmp(((const struct application_record *)object)->key, key) == 0;
+}
+
+static struct application_record *record_find(const struct application_core *core, const char *namespace,
+                                              const char *name)
+{
+        _cleanup_free_ char *key = mem_printf("%s/%s", namespace, name);
+        return object_table_find(&core->table, object_hash_text(key), record_has_key, key);
+}
+
+static struct application_record *record_get(struct application_core *core, const char *namespace, const char *name)
+{
+        struct application_record *a = record_find(core, namespace, name);
+        if (a)
+                return a;
+        a = new0(struct application_record);
+        a->key = mem_printf("%s/%s", namespace, name);
+        a->namespace = mem_strdup(namespace);
+        a->name = mem_strdup(name);
+        object_table_put(&core->table, object_hash_text(a->key), a);
+        list_append(core, a);
+        return a;
+}
+
+/* Frees a record of which neither the object nor a pod exists. */
+static void record_drop_if_empty(struct application_core *core, struct application_record *a)
+{
+        if (a->uid || a->driver.present || a->executors.len > 0)
+                return;
+        object_table_remove(&core->table, object_hash_text(a->key), a);
+        list_remove(core, a);
+        record_free(a);
+}
+
+void application_core_free(struct application_core *core)
+{
+        if (!core)
+                return;
+        for (struct application_action action; queue_pop(&core->actions, &action);)
+                application_action_deinit(&action);
+        queue_deinit(&core->actions);
+        while (core->first) {
+                struct application_record *a = core->first;
+                list_remove(core, a);
+                record_free(a);
+        }
+        object_table_deinit(&core->table);
+        free(core);
+}
+
+void application_action_deinit(struct application_action *a)
+{
+        char *const texts[] = {a->namespace, a->name, a->uid, a->submission_id, a->pod_name, a->pod_uid, a->message};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                free(texts[i]);
+        application_status_deinit(&a->status);
+        *a = (struct application_action){0};
+}
+
+/* ---------------------------------------------------------------------------------------------------------- objects */
+
+/* Another object has the name, or none. Its pods stay until they are removed: owner_uid says whose they are. */
+static void record_begin_object(struct application_record *a, const char *uid)
+{
+        status_text_set(&a->uid, uid);
+        status_text_set(&a->candidate, NULL);
+        application_status_deinit(&a->status);
+        a->version = 0;
+        a->stored = APPLICATION_NEW;
+        a->dirty = a->entered = a->spec_changed = a->deleted = a->exposed = a->cleaned = false;
+        a->policy = (struct application_policy){0};
+        a->ticket = 0;
+        a->failures = a->loss_restarts = 0;
+        a->retry_at_ms = 0;
+}
+
+/* Whether @seen is what this core has written, apart from conditions, which a definition may drop. */
+static bool record_is_echo(const struct application_record *a, const struct application_status *seen)
+{
+        struct application_status own = a->status, other = *seen;
+        own.reason = own.explanation = other.reason = other.explanation = NULL;
+        return application_status_equal(&own, &other);
+}
+
+static void record_take_status(struct application_record *a, const struct application_status *seen)
+{
+        if (record_is_echo(a, seen)) {
+                if (a->under_way != APPLICATION_WRITE_STATUS || !a->ticket) {
+                        a->dirty = a->entered = false;
+                        a->stored = seen->state;
+                }
+                return;
+        }
+        if (a->status.state != seen->state)
+                a->deleted = a->exposed = a->cleaned = false;
+        application_status_copy(&a->status, seen);
+        a->stored = seen->state;
+        a->dirty = a->entered = false;
+}
+
+static void record_take_policy(struct application_core *core, struct application_record *a,
+                               const struct application_policy *policy)
+{
+        uint64_t before = core->options.partial_restart ? a->policy.partial_hash : a->policy.spec_hash;
+        uint64_t now = core->options.partial_restart ? policy->partial_hash : policy->spec_hash;
+        if (before && before != now)
+                a->spec_changed = true;
+        a->policy = *policy;
+}
+
+bool application_core_observe(struct application_core *core, const struct application_observation *o)
+{
+        struct application_record *a = record_get(core, o->namespace, o->name);
+        if (!a->uid) {
+                a->uid = mem_strdup(o->uid);
+        } else if (strcmp(a->uid, o->uid) != 0) {
+                record_begin_object(a, o->uid);
+        } else if (o->version && o->version <= a->version) {
+                return false;
+        }
+        a->version = o->version;
+        a->generation = o->generation;
+        a->created_ms = o->created_ms;
+        a->leaving = o->leaving;
+        status_text_set(&a->driver_pod, o->driver_pod);
+        status_text_set(&a->invalid, o->invalid);
+        record_take_status(a, &o->status);
+        record_take_policy(core, a, &o->policy);
+        return true;
+}
+
+bool application_core_removed(struct application_core *core, const char *namespace, const char *name, const char *uid)
+{
+        struct application_record *a = record_find(core, namespace, name);
+        if (!a || !a->uid || (uid && strcmp(a->uid, uid) != 0))
+                return false;
+        record_begin_object(a, NULL);
+        record_drop_if_empty(core, a);
+        return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pods */
+
+size_t executor_record_place(const struct application_record *a, const char *name, bool *found)
+{
+        size_t low = 0, high = a->executors.len;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (strcmp(a->executors.data[middle].name, name) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        *found = low < a->executors.len && strcmp(a->executors.data[low].name, name) == 0;
+        return low;
+}
+
+static bool record_observe_executor(struct application_core *core, struct application_record *a,
+                                    const struct pod_observation *o)
+{
+        bool found;
+        size_t at = executor_record_place(a, o->name, &found);
+        if (!found) {
+                if (a->executors.len >= (size_t)core->options.max_tracked_executors)
+                        return false;
+                vec_insert(&a->executors, at,
+                           (struct executor_record){.name = mem_strdup(o->name),
+                                                    .submission = submission_hash(o->submission_id)});
+        } else if (o->version && o->version <= a->executors.data[at].version) {
+                return false;
+        }
+        struct executor_record *e = &a->executors.data[at];
+        bool changed = !found || e->state != o->phase;
+        e->state = o->phase;
+        e->version = o->version;
+        if (changed && core->synced && a->uid && e->submission == submission_hash(a->status.submission_id))
+                application_emit_executor(core, a, o->name, o);
+        return changed;
+}
+
+static void driver_record_take(struct driver_record *d, const struct pod_observation *o)
+{
+        const struct {
+                char **to;
+                const char *from;
+        } texts[] = {{&d->name, o->name},
+                     {&d->uid, o->uid},
+                     {&d->owner_uid, o->owner_uid},
+                     {&d->submission_id, o->submission_id},
+                     {&d->application_id, o->application_id},
+                     {&d->reason, o->reason},
+                     {&d->message, o->message},
+                     {&d->loss_message, o->loss_message},
+                     {&d->waiting, o->waiting},
+                     {&d->waiting_message, o->waiting_message}};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                status_text_set(texts[i].to, texts[i].from);
+        d->present = true;
+        d->leaving = o->leaving;
+        d->terminated = o->terminated;
+        d->has_status = o->has_status;
+        d->phase = o->phase;
+        d->exit_code = o->exit_code;
+        d->loss = o->loss;
+        d->spec_hash = o->spec_hash;
+        d->version = o->version;
+        d->created_ms = o->created_ms;
+}
+
+static bool record_observe_driver(struct application_core *core, struct application_record *a,
+                                  const struct pod_observation *o)
+{
+        struct driver_record *d = &a->driver;
+        bool same = d->present && text_equals(d->uid, o->uid);
+        if (o->version && o->version <= d->version)
+                return false; /* an event that came late, or twice */
+        bool news = !same || d->phase != o->phase;
+        driver_record_take(d, o);
+        if (news && core->synced && driver_is_current(a))
+                application_emit_driver(core, a);
+        return true;
+}
+
+bool application_core_observe_pod(struct application_core *core, const struct pod_observation *o)
+{
+        struct application_record *a = record_get(core, o->namespace, o->application);
+        bool changed = o->is_driver ? record_observe_driver(core, a, o) : record_observe_executor(core, a, o);
+        return changed && a->uid;
+}
+
+bool application_core_pod_removed(struct application_core *core, const struct pod_observation *o)
+{
+        struct application_record *a = record_find(core, o->namespace, o->application);
+        bool found = false;
+        if (!a)
+                return false;
+        if (o->is_driver && a->driver.present && text_equals(a->driver.name, o->name) &&
+            (!o->uid || text_equals(a->driver.uid, o->uid))) {
+                found = true;
+                a->driver.present = false;
+                a->driver.version = MAX(a->driver.version, o->version);
+                if (o->loss != POD_LOSS_NONE) {
+                        a->driver.loss = o->loss;
+                        status_text_set(&a->driver.loss_message, o->loss_message);
+                }
+        } else if (!o->is_driver) {
+                size_t at = executor_record_place(a, o->name, &found);
+                if (found) {
+                        free(a->executors.data[at].name);
+                        memmove(&a->executors.data[at], &a->executors.data[at + 1],
+                                (a->executors.len - at - 1) * sizeof(*a->executors.data));
+                        a->executors.len--;
+                }
+        }
+        bool known = a->uid != NULL;
+        record_drop_if_empty(core, a);
+        return found && known;
+}
+
+void application_core_synced(struct application_core *core)
+{
+        core->synced = true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- actions */
+
+int64_t application_core_reconcile(struct application_core *core, const char *namespace, const char *name,
+                                   int64_t now_ms)
+{
+        struct application_record *a = record_find(core, namespace, name);
+        if (!core->synced || !a || !a->uid || a->ticket)
+                return INT64_MAX;
+        /* A clock that was set back does not prolong a pause. */
+        if (a->retry_at_ms > now_ms && a->retry_at_ms - now_ms <= LONGEST_PAUSE_MS)
+                return a->retry_at_ms;
+        return application_step(core, a, now_ms);
+}
+
+bool application_core_next_action(struct application_core *core, struct application_action *action)
+{
+        return queue_pop(&core->actions, action);
+}
+
+/* A pause before the next action, longer after each failure. */
+static void record_pause(struct application_record *a, int64_t now_ms)
+{
+        int64_t pause = FIRST_PAUSE_MS << MIN(a->failures, 10);
+        a->failures++;
+        a->retry_at_ms = now_ms + MIN(pause, LONGEST_PAUSE_MS);
+}
+
+static void record_written(struct application_core *core, struct application_record *a,
+                           const struct application_answer *answer, int64_t now_ms)
+{
+        if (answer->result != APPLICATION_RESULT_OK) {
+                record_pause(a, now_ms);
+                return;
+        }
+        a->failures = 0;
+        a->dirty = a->entered = false;
+        if (answer->version > a->version)
+                a->version = answer->version;
+        application_emit_stored(core, a, now_ms);
+}
+
+bool application_core_done(struct application_core *core, const char *namespace, const char *name, uint64_t ticket,
+                           const struct application_answer *answer, int64_t now_ms)
+{
+        struct application_record *a = record_find(core, namespace, name);
+        if (!a || !ticket || a->ticket != ticket)
+                return false;
+        a->ticket = 0;
+        if (a->under_way == APPLICATION_WRITE_STATUS) {
+                record_written(core, a, answer, now_ms);
+                return true;
+        }
+        if (answer->result == APPLICATION_RESULT_RETRY ||
+            (answer->result == APPLICATION_RESULT_FAILED && a->under_way != APPLICATION_SUBMIT))
+                record_pause(a, now_ms);
+        else
+                a->failures = 0;
+        application_step_done(core, a, a->under_way, answer, now_ms);
+        return true;
+}
+
+enum application_state application_core_state(const struct application_core *core, const char *namespace,
+                                              const char *name)
+{
+        const struct application_record *a = record_find(core, namespace, name);
+        return a ? a->status.state : APPLICATION_NEW;
+}
+
+size_t application_core_count(const struct application_core *core, enum application_state state)
+{
+        size_t n = 0;
+        for (const struct application_record *a = core->first; a; a = a->next)
+                n += a->uid && a->stored == state;
+        return n;
+}

@@ -1,0 +1,741 @@
+/* The state machine of SparkApplications: the genuine operator's table of one sync, and flows step by step. */
+#include "operator/core/application_core.h"
+
+#include "base/mem.h"
+#include "operator/resources/operator_fixture.h"
+
+#include <stdio.h>
+
+#define NOW INT64_C(1795852800000)
+#define S INT64_C(1000)
+
+struct bench {
+        struct application_core *core;
+        struct application_policy policy;
+        struct application_status stored; /* as the server has it */
+        uint64_t version, driver_version;
+        int64_t generation, now;
+        int64_t deadline;
+        bool leaving;
+        const char *invalid;
+        char log[2000]; /* what the core did */
+};
+
+static void bench_init(struct bench *b, const struct application_core_options *options)
+{
+        *b = (struct bench){.core = application_core_new(options), .generation = 1, .now = NOW};
+        b->policy = (struct application_policy){.failure_retries = -1,
+                                                .submission_retries = -1,
+                                                .failure_interval_s = -1,
+                                                .submission_interval_s = -1,
+                                                .spec_hash = 11,
+                                                .partial_hash = 7};
+        application_core_synced(b->core);
+}
+
+static void bench_deinit(struct bench *b)
+{
+        application_status_deinit(&b->stored);
+        application_core_free(b->core);
+}
+
+static void bench_log(struct bench *b, const char *text)
+{
+        size_t n = strlen(b->log);
+        snprintf(b->log + n, sizeof(b->log) - n, "%s%s", n ? " " : "", text);
+}
+
+/* The server has a new version of the object. */
+static void bench_observe(struct bench *b)
+{
+        b->version++;
+        const struct application_observation o = {.namespace = "jobs",
+                                                  .name = "pi",
+                                                  .uid = "u-1",
+                                                  .generation = b->generation,
+                                                  .created_ms = NOW,
+                                                  .version = b->version,
+                                                  .leaving = b->leaving,
+                                                  .policy = b->policy,
+                                                  .driver_pod = "pi-driver",
+                                                  .invalid = b->invalid,
+                                                  .status = b->stored};
+        assert_true(application_core_observe(b->core, &o));
+}
+
+static struct pod_observation bench_driver(struct bench *b, enum spark_pod_state phase)
+{
+        return (struct pod_observation){.namespace = "jobs",
+                                        .name = "pi-driver",
+                                        .uid = "d-1",
+                                        .application = "pi",
+                                        .submission_id = b->stored.submission_id,
+                                        .application_id = "spark-1",
+                                        .owner_uid = "u-1",
+                                        .is_driver = true,
+                                        .has_status = true,
+                                        .phase = phase,
+                                        .spec_hash = b->policy.spec_hash,
+                                        .created_ms = NOW,
+                                        .version = ++b->driver_version};
+}
+
+static void bench_pod(struct bench *b, enum spark_pod_state phase)
+{
+        const struct pod_observation o = bench_driver(b, phase);
+        application_core_observe_pod(b->core, &o);
+}
+
+static void bench_driver_ends(struct bench *b, int exit_code, const char *reason)
+{
+        struct pod_observation o = bench_driver(b, exit_code ? SPARK_POD_FAILED : SPARK_POD_COMPLETED);
+        o.terminated = true;
+        o.exit_code = exit_code;
+        o.reason = reason;
+        application_core_observe_pod(b->core, &o);
+}
+
+static void bench_pod_removed(struct bench *b)
+{
+        const struct pod_observation o = bench_driver(b, SPARK_POD_FAILED);
+        application_core_pod_removed(b->core, &o);
+}
+
+/* Performs @action as a server that succeeds, or with @result. */
+static void bench_perform(struct bench *b, struct application_action *action, enum application_result result)
+{
+        static const char *const names[] = {
+                [APPLICATION_SUBMIT] = "submit", [APPLICATION_FINISH_SUBMIT] = "finish",
+                [APPLICATION_EXPOSE] = "expose", [APPLICATION_DELETE_RESOURCES] = "delete-pods",
+                [APPLICATION_DELETE] = "delete", [APPLICATION_CLEAN_UP] = "clean-up",
+        };
+        struct application_answer answer = {.result = result, .message = "reason"};
+        if (action->kind == APPLICATION_WRITE_STATUS) {
+                bench_log(b, application_state_name(action->status.state));
+                assert_true(action->version == b->version);
+                if (result == APPLICATION_RESULT_OK) {
+                        application_status_copy(&b->stored, &action->status);
+                        answer.version = ++b->version;
+                }
+        } else if (action->kind < APPLICATION_EVENT) {
+                bench_log(b, names[action->kind]);
+        }
+        if (action->kind == APPLICATION_EXPOSE)
+                answer.ui_service = "pi-ui-svc", answer.ui_port = 4040, answer.ui_address = "10.0.0.2:4040";
+        if (action->ticket)
+                application_core_done(b->core, "jobs", "pi", action->ticket, &answer, b->now);
+}
+
+/* One call of reconcile. The first answered action gets @result, others succeed. */
+static void bench_step_with(struct bench *b, enum application_result result)
+{
+        struct application_action action;
+        b->deadline = application_core_reconcile(b->core, "jobs", "pi", b->now);
+        while (application_core_next_action(b->core, &action)) {
+                bool answered = action.ticket;
+                bench_perform(b, &action, result);
+                if (answered)
+                        result = APPLICATION_RESULT_OK;
+                application_action_deinit(&action);
+        }
+}
+
+/* Reconciles until nothing more happens. */
+static void bench_run(struct bench *b)
+{
+        for (int i = 0; i < 30; i++) {
+                char before[sizeof(b->log)];
+                memcpy(before, b->log, sizeof(before));
+                bench_step_with(b, APPLICATION_RESULT_OK);
+                if (strcmp(before, b->log) == 0)
+                        return;
+        }
+        fail_msg("it does not come to rest: %s", b->log);
+}
+
+static void assert_log(struct bench *b, const char *expected)
+{
+        assert_string_equal(b->log, expected);
+        b->log[0] = '\0';
+}
+
+static void bench_on_failure(struct bench *b, int failures, int submissions)
+{
+        b->policy.restart = RESTART_ON_FAILURE;
+        b->policy.failure_retries = failures;
+        b->policy.submission_retries = submissions;
+        b->policy.failure_interval_s = b->policy.submission_interval_s = 100;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the genuine
+ * table */
+
+static void one_sync_as_in_the_genuine_operator(void **state)
+{
+        static const struct {
+                enum application_state before;
+                enum restart_type policy;
+                int attempts;
+                int64_t elapsed_s;
+                enum application_state after;
+        } rows[] = {
+                {APPLICATION_NEW, RESTART_NEVER, 0, 0, APPLICATION_SUBMITTED},
+                {APPLICATION_SUCCEEDING, RESTART_ALWAYS, 1, 0, APPLICATION_PENDING_RERUN},
+                {APPLICATION_SUCCEEDING, RESTART_NEVER, 1, 0, APPLICATION_COMPLETED},
+                {APPLICATION_PENDING_RERUN, RESTART_ALWAYS, 1, 0, APPLICATION_SUBMITTED},
+                {APPLICATION_SUBMISSION_FAILED, RESTART_ALWAYS, 0, 2000, APPLICATION_SUBMISSION_FAILED},
+                {APPLICATION_SUBMISSION_FAILED, RESTART_ALWAYS, 1, 2000, APPLICATION_SUBMITTED},
+                {APPLICATION_FAILING, RESTART_ALWAYS, 1, 2000, APPLICATION_PENDING_RERUN},
+                {APPLICATION_FAILING, RESTART_ALWAYS, 0, 2000, APPLICATION_FAILING},
+                {APPLICATION_INVALIDATING, RESTART_NEVER, 1, 0, APPLICATION_PENDING_RERUN},
+                {APPLICATION_FAILING, RESTART_ON_FAILURE, 2, 0, APPLICATION_FAILED},
+                {APPLICATION_FAILING, RESTART_ON_FAILURE, 1, 0, APPLICATION_FAILING},
+                {APPLICATION_FAILING, RESTART_ON_FAILURE, 1, 2000, APPLICATION_PENDING_RERUN},
+                {APPLICATION_SUBMISSION_FAILED, RESTART_ON_FAILURE, 3, 0, APPLICATION_FAILED},
+                {APPLICATION_SUBMISSION_FAILED, RESTART_ON_FAILURE, 1, 0, APPLICATION_SUBMISSION_FAILED},
+                {APPLICATION_SUBMISSION_FAILED, RESTART_ON_FAILURE, 1, 2000, APPLICATION_SUBMITTED},
+                {APPLICATION_FAILING, RESTART_NEVER, 1, 2000, APPLICATION_FAILED},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct bench b;
+                bench_init(&b, NULL);
+                bench_on_failure(&b, 1, 2);
+                b.policy.restart = rows[i].policy;
+                b.stored.state = rows[i].before;
+                b.stored.execution_attempts = b.stored.submission_attempts = rows[i].attempts;
+                b.stored.last_submission_attempt_ms = NOW - rows[i].elapsed_s * S;
+                bench_observe(&b);
+                /* An action, then the status. */
+                for (int k = 0; k < 3 && b.stored.state == rows[i].before; k++)
+                        bench_step_with(&b, APPLICATION_RESULT_OK);
+                if (b.stored.state != rows[i].after)
+                        fail_msg("row %zu: %s instead of %s (%s)", i, application_state_name(b.stored.state),
+                                 application_state_name(rows[i].after), b.log);
+                bench_deinit(&b);
+        }
+}
+
+static void retries_are_due_as_in_the_genuine_operator(void **state)
+{
+        static const struct {
+                int64_t interval_s, since_s;
+                int attempts;
+                bool timed, due;
+        } rows[] = {{-1, 100, 3, true, false},
+                    {5, 100, 0, true, false},
+                    {5, 100, 3, false, false},
+                    {50, 100, 3, true, false},
+                    {50, 151, 3, true, true}};
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                const struct application_policy p = {.failure_interval_s = rows[i].interval_s};
+                const struct application_status s = {.state = APPLICATION_FAILING,
+                                                     .submission_attempts = rows[i].attempts,
+                                                     .last_submission_attempt_ms =
+                                                             rows[i].timed ? NOW - rows[i].since_s * S : 0};
+                assert_int_equal(application_retry_wait_ms(&p, &s, NOW) <= 0, rows[i].due);
+        }
+        /* A clock that was set back by an hour. */
+        const struct application_policy p = {.failure_interval_s = 5};
+        const struct application_status s = {
+                .state = APPLICATION_FAILING, .submission_attempts = 1, .last_submission_attempt_ms = NOW};
+        assert_int_equal(application_retry_wait_ms(&p, &s, NOW - 3600 * S), 5 * S);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * flows */
+
+static void application_runs_to_its_end(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED");
+        assert_int_equal(b.stored.execution_attempts, 1);
+        assert_int_equal(b.stored.submission_attempts, 1);
+        assert_int_equal(b.stored.last_submission_attempt_ms, NOW);
+        assert_int_equal(strlen(b.stored.submission_id), 36);
+        assert_string_equal(b.stored.pod_name, "pi-driver");
+        bench_pod(&b, SPARK_POD_PENDING);
+        bench_run(&b);
+        assert_log(&b, "expose SUBMITTED");
+        assert_string_equal(b.stored.ui_service, "pi-ui-svc");
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_run(&b);
+        assert_log(&b, "RUNNING");
+        assert_string_equal(b.stored.application_id, "spark-1");
+        bench_driver_ends(&b, 0, "Completed");
+        b.now += 5 * S;
+        bench_run(&b);
+        assert_log(&b, "SUCCEEDING COMPLETED clean-up");
+        assert_int_equal(b.stored.termination_ms, NOW + 5 * S);
+        bench_deinit(&b);
+}
+
+static void failures_are_explained(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        struct pod_observation o = bench_driver(&b, SPARK_POD_PENDING);
+        o.waiting = "Unschedulable";
+        o.waiting_message = "0/3 nodes are available";
+        application_core_observe_pod(b.core, &o);
+        bench_run(&b);
+        assert_string_equal(b.stored.explanation, "the driver's pod waits: Unschedulable: 0/3 nodes are available");
+        bench_driver_ends(&b, 137, "OOMKilled");
+        bench_run(&b);
+        assert_string_equal(b.stored.message, "driver container failed with ExitCode: 137, Reason: OOMKilled");
+        assert_non_null(strstr(b.stored.explanation, "raise driver.memoryOverhead or driver.memory"));
+        assert_int_equal(b.stored.state, APPLICATION_FAILED);
+        bench_deinit(&b);
+}
+
+static void failed_driver_is_retried_after_the_interval(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_on_failure(&b, 1, 1);
+        bench_observe(&b);
+        bench_run(&b);
+        _cleanup_free_ char *first = mem_strdup(b.stored.submission_id);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_driver_ends(&b, 1, "Error");
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED expose FAILING");
+        assert_int_equal(b.deadline, NOW + 100 * S);
+        b.now += 100 * S;
+        bench_run(&b);
+        assert_log(&b, "delete-pods PENDING_RERUN"); /* the pod is still there */
+        assert_null(b.stored.pod_name);
+        bench_pod_removed(&b);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED");
+        assert_int_equal(b.stored.execution_attempts, 2);
+        assert_int_equal(b.stored.submission_attempts, 2);
+        assert_string_not_equal(b.stored.submission_id, first);
+        bench_deinit(&b);
+}
+
+static void spec_change_restarts(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED expose RUNNING");
+        b.policy.spec_hash = 12;
+        b.generation++;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN");
+        assert_int_equal(b.stored.execution_attempts, 0);
+        assert_int_equal(b.stored.submission_attempts, 0);
+        bench_pod_removed(&b);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED");
+        assert_int_equal(b.stored.execution_attempts, 1);
+        bench_deinit(&b);
+}
+
+static void spec_change_is_seen_after_a_restart(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        b.stored.state = APPLICATION_RUNNING;
+        status_text_set(&b.stored.submission_id, "s-1");
+        bench_pod(&b, SPARK_POD_RUNNING);
+        b.policy.spec_hash = 12; /* the pod has 11 */
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN");
+        bench_deinit(&b);
+}
+
+static void metadata_and_time_to_live_restart_nothing(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_run(&b);
+        b.log[0] = '\0';
+        b.policy.has_time_to_live = true;
+        b.policy.time_to_live_s = 7;
+        b.generation++;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "");
+        bench_deinit(&b);
+}
+
+static void partial_restart_excepts_fields(void **state)
+{
+        struct bench b;
+        bench_init(&b, &(struct application_core_options){.partial_restart = true});
+        bench_observe(&b);
+        bench_run(&b);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_run(&b);
+        b.log[0] = '\0';
+        b.policy.spec_hash = 12;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "");
+        b.policy.partial_hash = 8;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN");
+        bench_deinit(&b);
+}
+
+static void suspension_and_resumption(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED expose RUNNING");
+        b.policy.suspend = true;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "SUSPENDING delete-pods SUSPENDED");
+        bench_pod_removed(&b);
+        bench_run(&b);
+        assert_log(&b, "");
+        b.policy.suspend = false;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "RESUMING submit SUBMITTED");
+        assert_int_equal(b.stored.execution_attempts, 2);
+        bench_deinit(&b);
+}
+
+static void new_suspended_application_is_not_submitted(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        b.policy.suspend = true;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "SUSPENDING delete-pods SUSPENDED");
+        bench_deinit(&b);
+}
+
+static void time_to_live_deletes(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        b.stored.state = APPLICATION_COMPLETED;
+        b.stored.termination_ms = NOW;
+        b.policy.has_time_to_live = true;
+        b.policy.time_to_live_s = 60;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "clean-up");
+        assert_int_equal(b.deadline, NOW + 60 * S);
+        b.now += 60 * S;
+        bench_run(&b);
+        assert_log(&b, "delete");
+        bench_deinit(&b);
+        bench_init(&b, &(struct application_core_options){.default_time_to_live_s = 5});
+        b.stored.state = APPLICATION_FAILED;
+        b.stored.termination_ms = NOW - 5 * S;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "clean-up delete");
+        bench_deinit(&b);
+}
+
+static void submission_failure_is_retried(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_on_failure(&b, 1, 1);
+        bench_observe(&b);
+        bench_step_with(&b, APPLICATION_RESULT_FAILED);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMISSION_FAILED");
+        assert_string_equal(b.stored.message, "failed to submit spark application: failed to run spark-submit: reason");
+        assert_int_equal(b.stored.submission_attempts, 1);
+        assert_int_equal(b.stored.execution_attempts, 0);
+        assert_int_equal(b.deadline, NOW + 100 * S);
+        b.now += 100 * S;
+        bench_step_with(&b, APPLICATION_RESULT_CONFLICT);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMISSION_FAILED FAILED clean-up");
+        assert_string_equal(b.stored.message,
+                            "failed to submit spark application: failed to run spark-submit: driver pod already exist");
+        bench_deinit(&b);
+}
+
+static void unanswered_submission_is_repeated_with_its_id(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        struct application_action first, second;
+        application_core_reconcile(b.core, "jobs", "pi", b.now);
+        assert_true(application_core_next_action(b.core, &first));
+        application_core_done(b.core, "jobs", "pi", first.ticket,
+                              &(struct application_answer){.result = APPLICATION_RESULT_RETRY}, b.now);
+        int64_t again = application_core_reconcile(b.core, "jobs", "pi", b.now);
+        assert_true(again > b.now && again < b.now + S);
+        application_core_reconcile(b.core, "jobs", "pi", again);
+        assert_true(application_core_next_action(b.core, &second));
+        assert_string_equal(first.submission_id, second.submission_id);
+        application_action_deinit(&first);
+        application_action_deinit(&second);
+        bench_deinit(&b);
+}
+
+static void interrupted_submission_is_completed(void **state)
+{
+        struct bench b;
+        struct application_action action;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        application_core_reconcile(b.core, "jobs", "pi", b.now);
+        assert_true(application_core_next_action(b.core, &action));
+        assert_int_equal(action.kind, APPLICATION_SUBMIT);
+        /* The operator dies here. Another one finds the pod and a status without it. */
+        application_core_free(b.core);
+        b.core = application_core_new(NULL);
+        struct pod_observation o = bench_driver(&b, SPARK_POD_PENDING);
+        o.submission_id = action.submission_id;
+        application_core_observe_pod(b.core, &o);
+        bench_observe(&b);
+        application_core_synced(b.core);
+        bench_run(&b);
+        assert_log(&b, "finish SUBMITTED expose SUBMITTED");
+        assert_string_equal(b.stored.submission_id, action.submission_id);
+        assert_int_equal(b.stored.submission_attempts, 1);
+        application_action_deinit(&action);
+        bench_deinit(&b);
+}
+
+static void missing_driver_fails_after_the_grace_period(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        assert_int_equal(b.deadline, NOW + 10 * S);
+        b.now += 10 * S;
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED FAILING FAILED clean-up");
+        assert_string_equal(b.stored.message, "driver pod not found");
+        bench_deinit(&b);
+}
+
+static void lost_driver_uses_up_no_retry(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_on_failure(&b, 0, 0);
+        bench_observe(&b);
+        bench_run(&b);
+        struct pod_observation o = bench_driver(&b, SPARK_POD_FAILED);
+        o.loss = POD_LOSS_PREEMPTED;
+        o.loss_message = "pod x";
+        application_core_observe_pod(b.core, &o);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED expose FAILING delete-pods PENDING_RERUN");
+        assert_string_equal(b.stored.explanation, "the driver's pod was preempted by one of higher priority: pod x");
+        assert_int_equal(b.stored.execution_attempts, 0);
+        bench_pod_removed(&b);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED");
+        assert_int_equal(b.stored.execution_attempts, 1);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_driver_ends(&b, 1, "Error");
+        bench_run(&b);
+        assert_int_equal(b.stored.state, APPLICATION_FAILED);
+        bench_deinit(&b);
+}
+
+static void sidecars_do_not_prolong(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        struct pod_observation o = bench_driver(&b, SPARK_POD_COMPLETED); /* the pod runs, its container has ended */
+        o.terminated = true;
+        application_core_observe_pod(b.core, &o);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED expose SUCCEEDING COMPLETED clean-up");
+        bench_deinit(&b);
+}
+
+static void executors_are_tracked(void **state)
+{
+        struct bench b;
+        bench_init(&b, &(struct application_core_options){.max_tracked_executors = 2});
+        bench_observe(&b);
+        bench_run(&b);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_run(&b);
+        for (int i = 0; i < 3; i++) {
+                char name[] = {'e', (char)('0' + i), '\0'};
+                struct pod_observation o = bench_driver(&b, i == 1 ? SPARK_POD_COMPLETED : SPARK_POD_RUNNING);
+                o.is_driver = false;
+                o.name = name;
+                application_core_observe_pod(b.core, &o);
+        }
+        struct pod_observation foreign = bench_driver(&b, SPARK_POD_RUNNING);
+        foreign.is_driver = false;
+        foreign.name = "a";
+        foreign.submission_id = "other";
+        application_core_observe_pod(b.core, &foreign);
+        bench_run(&b);
+        assert_int_equal(b.stored.n_executors, 2);
+        assert_int_equal(b.stored.executors[0].state, SPARK_POD_RUNNING);
+        assert_int_equal(b.stored.executors[1].state, SPARK_POD_COMPLETED);
+        struct pod_observation gone = bench_driver(&b, SPARK_POD_RUNNING);
+        gone.is_driver = false;
+        gone.name = "e0";
+        assert_true(application_core_pod_removed(b.core, &gone));
+        gone.name = "e1";
+        assert_true(application_core_pod_removed(b.core, &gone));
+        bench_run(&b);
+        assert_int_equal(b.stored.executors[0].state, SPARK_POD_UNKNOWN);
+        assert_int_equal(b.stored.executors[1].state, SPARK_POD_COMPLETED);
+        bench_driver_ends(&b, 0, NULL);
+        bench_run(&b);
+        assert_int_equal(b.stored.state, APPLICATION_COMPLETED);
+        assert_int_equal(b.stored.executors[0].state, SPARK_POD_COMPLETED);
+        bench_deinit(&b);
+}
+
+static void deleted_object_is_not_submitted(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        b.leaving = true;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "");
+        bench_deinit(&b);
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_run(&b);
+        bench_pod(&b, SPARK_POD_RUNNING);
+        bench_run(&b);
+        b.log[0] = '\0';
+        b.leaving = true;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "delete-pods");
+        bench_deinit(&b);
+}
+
+static void invalid_application_fails_until_it_is_corrected(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        b.invalid = "spec.driver: it is required";
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "FAILED clean-up");
+        assert_string_equal(b.stored.message, "spec.driver: it is required");
+        b.invalid = NULL;
+        b.policy.spec_hash = 12;
+        bench_observe(&b);
+        bench_run(&b);
+        assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN submit SUBMITTED");
+        bench_deinit(&b);
+}
+
+static void foreign_pod_is_left_alone(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        struct pod_observation o = bench_driver(&b, SPARK_POD_RUNNING);
+        o.owner_uid = "someone else";
+        application_core_observe_pod(b.core, &o);
+        bench_step_with(&b, APPLICATION_RESULT_CONFLICT);
+        bench_run(&b);
+        assert_log(&b, "submit SUBMISSION_FAILED FAILED clean-up");
+        bench_deinit(&b);
+}
+
+static void stored_status_conflict_is_resolved(void **state)
+{
+        struct bench b;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_step_with(&b, APPLICATION_RESULT_OK); /* submitted */
+        bench_step_with(&b, APPLICATION_RESULT_CONFLICT);
+        assert_log(&b, "submit SUBMITTED");
+        bench_observe(&b); /* the object as another client wrote it: new */
+        b.now += S;
+        bench_run(&b);
+        assert_log(&b, "submit SUBMITTED");
+        assert_int_equal(b.stored.submission_attempts, 1);
+        bench_deinit(&b);
+}
+
+static void events_follow_stored_states(void **state)
+{
+        struct bench b;
+        struct application_action action;
+        bench_init(&b, NULL);
+        bench_observe(&b);
+        bench_step_with(&b, APPLICATION_RESULT_OK);
+        application_core_reconcile(b.core, "jobs", "pi", b.now);
+        assert_true(application_core_next_action(b.core, &action));
+        assert_int_equal(action.kind, APPLICATION_WRITE_STATUS);
+        assert_false(application_core_next_action(b.core, &action));
+        application_core_done(b.core, "jobs", "pi", action.ticket, &(struct application_answer){.version = 9}, b.now);
+        application_action_deinit(&action);
+        assert_true(application_core_next_action(b.core, &action));
+        assert_int_equal(action.kind, APPLICATION_EVENT);
+        assert_string_equal(action.event_reason, "SparkApplicationSubmitted");
+        assert_string_equal(action.message, "SparkApplication pi was submitted successfully");
+        application_action_deinit(&action);
+        assert_true(application_core_next_action(b.core, &action));
+        assert_int_equal(action.kind, APPLICATION_TRANSITION);
+        assert_int_equal(action.to, APPLICATION_SUBMITTED);
+        application_action_deinit(&action);
+        assert_int_equal(application_core_count(b.core, APPLICATION_SUBMITTED), 1);
+        bench_deinit(&b);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(one_sync_as_in_the_genuine_operator),
+                cmocka_unit_test(retries_are_due_as_in_the_genuine_operator),
+                cmocka_unit_test(application_runs_to_its_end),
+                cmocka_unit_test(failures_are_explained),
+                cmocka_unit_test(failed_driver_is_retried_after_the_interval),
+                cmocka_unit_test(spec_change_restarts),
+                cmocka_unit_test(spec_change_is_seen_after_a_restart),
+                cmocka_unit_test(metadata_and_time_to_live_restart_nothing),
+                cmocka_unit_test(partial_restart_excepts_fields),
+                cmocka_unit_test(suspension_and_resumption),
+                cmocka_unit_test(new_suspended_application_is_not_submitted),
+                cmocka_unit_test(time_to_live_deletes),
+                cmocka_unit_test(submission_failure_is_retried),
+                cmocka_unit_test(unanswered_submission_is_repeated_with_its_id),
+                cmocka_unit_test(interrupted_submission_is_completed),
+                cmocka_unit_test(missing_driver_fails_after_the_grace_period),
+                cmocka_unit_test(lost_driver_uses_up_no_retry),
+                cmocka_unit_test(sidecars_do_not_prolong),
+                cmocka_unit_test(executors_are_tracked),
+                cmocka_unit_test(deleted_object_is_not_submitted),
+                cmocka_unit_test(invalid_application_fails_until_it_is_corrected),
+                cmocka_unit_test(foreign_pod_is_left_alone),
+                cmocka_unit_test(stored_status_conflict_is_resolved),
+                cmocka_unit_test(events_follow_stored_states),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+/* The core's record of one application. For the files of this directory only. */
+#pragma once
+
+#include "base/hash_table.h"
+#include "base/mem.h"
+#include "base/queue.h"
+#include "operator/core/application_core.h"
+
+/* The driver's pod as last seen. Owns its texts. */
+struct driver_record {
+        bool present; /* it exists */
+        bool leaving, terminated, has_status;
+        enum spark_pod_state phase;
+        int exit_code;
+        enum pod_loss loss; /* kept after the pod is gone, until the next submission */
+        uint64_t spec_hash, version;
+        int64_t created_ms;
+        char *name, *uid, *owner_uid, *submission_id, *application_id, *reason, *message, *loss_message, *waiting,
+                *waiting_message;
+};
+
+struct executor_record {
+        char *name;          /* owned */
+        uint64_t submission; /* hash of its submission's id */
+        enum spark_pod_state state;
+        uint64_t version;
+};
+
+struct application_record {
+        struct application_record *prev, *next;
+        char *key, *namespace, *name, *uid; /* uid NULL: only pods are known */
+        bool leaving;
+        int64_t generation, created_ms;
+        uint64_t version;
+        struct application_policy policy;
+        char *driver_pod, *invalid;
+        struct application_status status; /* the next one to write, or the stored one */
+        enum application_state stored;    /* the state that the server has */
+        bool dirty;                       /* @status is not stored */
+        bool entered;                     /* its state was entered and is not stored: the next step waits for that */
+        bool spec_changed;
+        bool deleted;          /* the resources of this state are deleted */
+        bool exposed, cleaned; /* done since the core started */
+        struct driver_record driver;
+        VEC(struct executor_record) executors; /* present pods, sorted by name */
+
+        uint64_t ticket; /* of the action under way; 0: none */
+        enum application_action_kind under_way;
+        char *candidate; /* id of the submission under way */
+        int64_t begun_ms;
+        int failures;
+        int64_t retry_at_ms;
+        int32_t loss_restarts;
+};
+
+struct application_core {
+        struct application_core_options options;
+        struct object_table table;
+        struct application_record *first, *last;
+        QUEUE(struct application_action) actions;
+        uint64_t last_ticket;
+        bool synced;
+};
+
+/* application_core.c: returns the index of the executor's pod, or of its place. */
+size_t executor_record_place(const struct application_record *a, const char *name, bool *found);
+
+/* application_steps.c: performs one step of @a. Returns the deadline. */
+int64_t application_step(struct application_core *core, struct application_record *a, int64_t now_ms);
+
+/* Results of actions other than WRITE_STATUS. */
+void application_step_done(struct application_core *core, struct application_record *a,
+                           enum application_action_kind kind, const struct application_answer *answer, int64_t now_ms);
+
+/* application_events.c: emits events and the transition from a->stored to a->status.state, which was stored. */
+void application_emit_stored(struct application_core *core, struct application_record *a, int64_t now_ms);
+void application_emit_driver(struct application_core *core, struct application_record *a);
+void application_emit_executor(struct application_core *core, struct application_record *a, const char *pod,
+                               const struct pod_observation *o);
+void application_emit_event(struct application_core *core, const struct application_record *a, const char *type,
+                            const char *reason, char *message); /* steals @message */
+
+/* Returns the action that is pushed, to be filled. Valid until the next push. */
+struct application_action *application_push(struct application_core *core, const struct application_record *a,
+                                            enum application_action_kind kind);
+
+static inline bool driver_is_ours(const struct application_record *a)
+{
+        const struct driver_record *d = &a->driver;
+        return d->present && d->owner_uid && a->uid && strcmp(d->owner_uid, a->uid) == 0;
+}
+
+static inline bool driver_is_current(const struct application_record *a)
+{
+        return driver_is_ours(a) && a->driver.submission_id && a->status.submission_id &&
+               strcmp(a->driver.submission_id, a->status.submission_id) == 0;
+}
+
+static inline uint64_t submission_hash(const char *id)
+{
+        return id ? object_hash_text(id) : 0;
+}

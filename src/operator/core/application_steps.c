@@ -1,0 +1,520 @@
+/*
+ * The steps of applications, one state each.
+ *
+ * A step either emits one action that is answered, or changes the status, which is then written before the next step.
+ * The id of a submission follows from the application's uid, its generation, its count of submissions and the id of the
+ * submission before: a core that was restarted, or whose status was not written, chooses the same id again and finds
+ * the pod of its first try.
+ */
+#include "operator/core/application_record.h"
+
+#include "base/mem.h"
+#include "base/string_prefix.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+#define LOOK_AGAIN_MS 30000 /* for pods that are being deleted */
+#define LOSS_PAUSE_MS 1000  /* times the number of restarts after a loss, at most: */
+#define LONGEST_LOSS_PAUSE_MS 60000
+#define REASON_LOST "DriverLost" /* of the condition: the driver failed through no fault of its own */
+
+/* ----------------------------------------------------------------------------------------------------------- helpers
+ */
+
+static struct application_action *step_act(struct application_core *core, struct application_record *a,
+                                           enum application_action_kind kind)
+{
+        struct application_action *action = application_push(core, a, kind);
+        action->ticket = a->ticket = ++core->last_ticket;
+        a->under_way = kind;
+        return action;
+}
+
+static void step_enter(struct application_record *a, enum application_state state)
+{
+        a->status.state = state;
+        a->deleted = false;
+        a->dirty = a->entered = true;
+        if (state == APPLICATION_SUBMITTED)
+                a->exposed = a->cleaned = false;
+}
+
+static void step_explain(struct application_record *a, const char *reason, const char *text, int64_t now_ms)
+{
+        if (text_equals(a->status.reason, reason) && text_equals(a->status.explanation, text))
+                return;
+        status_text_set(&a->status.reason, reason);
+        status_text_set(&a->status.explanation, text);
+        a->status.transition_ms = now_ms;
+        a->dirty = true;
+}
+
+static void step_fail(struct application_record *a, const char *message, int64_t now_ms)
+{
+        status_text_set(&a->status.message, message);
+        a->status.termination_ms = now_ms;
+        step_enter(a, APPLICATION_FAILING);
+}
+
+static int64_t step_write(struct application_core *core, struct application_record *a)
+{
+        struct application_action *action = step_act(core, a, APPLICATION_WRITE_STATUS);
+        application_status_copy(&action->status, &a->status);
+        return INT64_MAX;
+}
+
+/* Clears what belongs to one execution. */
+static void step_reset(struct application_record *a, bool counts)
+{
+        struct application_status *s = &a->status;
+        status_text_set(&s->application_id, NULL);
+        status_text_set(&s->message, NULL);
+        char **const driver[] = {&s->pod_name, &s->ui_service, &s->ui_address, &s->ui_ingress, &s->ui_ingress_address};
+        for (size_t i = 0; i < ARRAY_SIZE(driver); i++)
+                status_text_set(driver[i], NULL);
+        s->ui_port = 0;
+        for (size_t i = 0; i < s->n_executors; i++)
+                free(s->executors[i].pod);
+        s->n_executors = 0;
+        s->termination_ms = 0;
+        if (counts) {
+                s->execution_attempts = s->submission_attempts = 0;
+                s->last_submission_attempt_ms = 0;
+                a->loss_restarts = 0;
+        }
+        a->exposed = a->cleaned = false;
+}
+
+/* --------------------------------------------------------------------------------------------------------- executors
+ */
+
+static bool executor_state_is_final(enum spark_pod_state s)
+{
+        return s == SPARK_POD_COMPLETED || s == SPARK_POD_FAILED;
+}
+
+/* The state of an executor whose pod is gone. */
+static enum spark_pod_state step_missing_executor(const struct application_record *a)
+{
+        if (a->status.state == APPLICATION_RUNNING)
+                return SPARK_POD_UNKNOWN;
+        bool well = a->status.state == APPLICATION_COMPLETED || a->status.state == APPLICATION_SUCCEEDING;
+        return well ? SPARK_POD_COMPLETED : SPARK_POD_FAILED;
+}
+
+static bool step_executor_is_present(const struct application_record *a, const char *pod)
+{
+        bool found;
+        executor_record_place(a, pod, &found);
+        return found;
+}
+
+static void step_update_executors(const struct application_core *core, struct application_record *a)
+{
+        struct application_status *s = &a->status;
+        uint64_t submission = submission_hash(s->submission_id);
+        for (size_t i = 0; i < s->n_executors; i++) {
+                if (executor_state_is_final(s->executors[i].state) || step_executor_is_present(a, s->executors[i].pod))
+                        continue;
+                enum spark_pod_state state = step_missing_executor(a);
+                a->dirty = a->dirty || s->executors[i].state != state;
+                s->executors[i].state = state;
+        }
+        for (size_t i = 0; i < a->executors.len; i++) {
+                const struct executor_record *e = &a->executors.data[i];
+                if (e->submission == submission && s->n_executors < (size_t)core->options.max_tracked_executors &&
+                    application_status_set_executor(s, e->name, e->state))
+                        a->dirty = true;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * submission */
+
+/* Returns the id of the next submission, in the form of a UUID. The caller owns it. */
+static char *step_candidate(const struct application_record *a)
+{
+        _cleanup_free_ char *seed =
+                mem_printf("%s/%lld/%d/%s", a->uid, (long long)a->generation, (int)a->status.submission_attempts,
+                           a->status.submission_id ? a->status.submission_id : "");
+        XXH128_hash_t h = XXH3_128bits(seed, strlen(seed));
+        unsigned long long high = h.high64, low = h.low64;
+        return mem_printf("%08llx-%04llx-4%03llx-%04llx-%012llx", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
+                          ((low >> 48) & 0x3fff) | 0x8000, low & 0xffffffffffff);
+}
+
+static int64_t step_delete_resources(struct application_core *core, struct application_record *a)
+{
+        struct application_action *action = step_act(core, a, APPLICATION_DELETE_RESOURCES);
+        bool ours = driver_is_ours(a);
+        action->pod_name = mem_strdup_if(ours ? a->driver.name : NULL);
+        action->pod_uid = mem_strdup_if(ours ? a->driver.uid : NULL);
+        action->submission_id = mem_strdup_if(a->status.submission_id);
+        return INT64_MAX;
+}
+
+static int64_t step_refuse(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        status_text_set(&a->status.message, a->invalid);
+        a->status.termination_ms = now_ms;
+        step_explain(a, "Invalid", a->invalid, now_ms);
+        step_enter(a, APPLICATION_FAILED);
+        return step_write(core, a);
+}
+
+static int64_t step_submit(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        if (a->invalid)
+                return step_refuse(core, a, now_ms);
+        char *id = step_candidate(a);
+        free(a->candidate);
+        a->candidate = id;
+        a->begun_ms = now_ms;
+        bool done = driver_is_ours(a) && !a->driver.leaving && text_equals(a->driver.submission_id, id);
+        if (!done && driver_is_ours(a)) {
+                if (a->driver.leaving)
+                        return now_ms + LOOK_AGAIN_MS;
+                return step_delete_resources(core, a); /* of the submission before */
+        }
+        struct application_action *action = step_act(core, a, done ? APPLICATION_FINISH_SUBMIT : APPLICATION_SUBMIT);
+        action->submission_id = mem_strdup(id);
+        action->pod_name = mem_strdup_if(a->driver_pod);
+        action->pod_uid = mem_strdup_if(done ? a->driver.uid : NULL);
+        return INT64_MAX;
+}
+
+static void step_submitted(struct application_record *a, const struct application_answer *answer, int64_t now_ms)
+{
+        struct application_status *s = &a->status;
+        bool ours = driver_is_ours(a) && text_equals(a->driver.submission_id, a->candidate);
+        bool failed = answer->result != APPLICATION_RESULT_OK && !ours;
+        if (answer->result == APPLICATION_RESULT_RETRY)
+                return;
+        status_text_set(&s->submission_id, a->candidate);
+        status_text_set(&s->pod_name, a->driver_pod);
+        status_text_set(&s->message, NULL);
+        s->last_submission_attempt_ms = a->begun_ms;
+        s->submission_attempts++;
+        a->driver.loss = a->driver.present ? a->driver.loss : POD_LOSS_NONE;
+        if (!failed) {
+                s->execution_attempts++;
+                step_explain(a, NULL, NULL, now_ms);
+                step_enter(a, APPLICATION_SUBMITTED);
+                return;
+        }
+        _cleanup_free_ char *message =
+                mem_printf("failed to submit spark application: failed to run spark-submit: %s",
+                           answer->result == APPLICATION_RESULT_CONFLICT ? "driver pod already exist"
+                           : answer->message                             ? answer->message
+                                                                         : "unknown error");
+        status_text_set(&s->message, message);
+        step_explain(a, "SubmissionFailed", answer->message, now_ms);
+        step_enter(a, APPLICATION_SUBMISSION_FAILED);
+}
+
+/* -------------------------------------------------------------------------------------------------------- running
+ * states */
+
+/* The restart of a lost driver uses up no retry. */
+static const char *step_loss_text(enum pod_loss loss)
+{
+        return loss == POD_LOSS_EVICTED     ? "the driver's pod was evicted"
+               : loss == POD_LOSS_PREEMPTED ? "the driver's pod was preempted by one of higher priority"
+                                            : "the driver's node was lost";
+}
+
+static void step_explain_failure(struct application_record *a, int64_t now_ms)
+{
+        const struct driver_record *d = &a->driver;
+        if (d->loss != POD_LOSS_NONE) {
+                _cleanup_free_ char *text =
+                        mem_printf("%s: %s", step_loss_text(d->loss), d->loss_message ? d->loss_message : "no details");
+                step_explain(a, REASON_LOST, text, now_ms);
+        } else if (text_equals(d->reason, "OOMKilled")) {
+                step_explain(a, "OutOfMemory",
+                             "the driver used more memory than its limit: raise driver.memoryOverhead or driver.memory",
+                             now_ms);
+        } else {
+                step_explain(a, "DriverFailed", a->status.message, now_ms);
+        }
+}
+
+static void step_driver_failed(struct application_record *a, int64_t now_ms)
+{
+        const struct driver_record *d = &a->driver;
+        _cleanup_free_ char *message = d->terminated
+                                               ? mem_printf("driver container failed with ExitCode: %d, Reason: %s",
+                                                            d->exit_code, d->reason ? d->reason : "")
+                                               : mem_strdup("driver container status missing");
+        step_fail(a, message, now_ms);
+        step_explain_failure(a, now_ms);
+}
+
+static int64_t step_driver_missing(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        int64_t grace_ms = core->options.driver_creation_grace_ms;
+        int64_t since_ms = MAX(now_ms - a->status.last_submission_attempt_ms, (int64_t)0);
+        if (a->status.state == APPLICATION_SUBMITTED && since_ms < grace_ms)
+                return now_ms + grace_ms - since_ms;
+        if (a->status.state == APPLICATION_SUBMITTED)
+                application_emit_event(core, a, "Warning", "SparkDriverNotFound",
+                                       mem_printf("Driver pod %s not found after grace period %llds, marking "
+                                                  "application as Failing",
+                                                  a->status.pod_name ? a->status.pod_name : "",
+                                                  (long long)(grace_ms / 1000)));
+        step_fail(a, "driver pod not found", now_ms);
+        step_explain_failure(a, now_ms);
+        return INT64_MAX;
+}
+
+static void step_explain_wait(struct application_record *a, int64_t now_ms)
+{
+        const struct driver_record *d = &a->driver;
+        _cleanup_free_ char *text =
+                d->waiting ? mem_printf("the driver's pod waits: %s%s%s", d->waiting, d->waiting_message ? ": " : "",
+                                        d->waiting_message ? d->waiting_message : "")
+                           : NULL;
+        step_explain(a, d->waiting, text, now_ms);
+}
+
+static int64_t step_running(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        const struct driver_record *d = &a->driver;
+        if (!driver_is_current(a))
+                return step_driver_missing(core, a, now_ms);
+        if (!a->exposed && a->status.state == APPLICATION_SUBMITTED) {
+                struct application_action *action = step_act(core, a, APPLICATION_EXPOSE);
+                action->submission_id = mem_strdup_if(a->status.submission_id);
+                return INT64_MAX;
+        }
+        if (d->application_id && !text_equals(a->status.application_id, d->application_id)) {
+                status_text_set(&a->status.application_id, d->application_id);
+                a->dirty = true;
+        }
+        if (d->terminated ? d->exit_code == 0 : d->phase == SPARK_POD_COMPLETED) {
+                a->status.termination_ms = now_ms;
+                step_explain(a, NULL, NULL, now_ms);
+                step_enter(a, APPLICATION_SUCCEEDING);
+        } else if (d->terminated || d->phase == SPARK_POD_FAILED) {
+                step_driver_failed(a, now_ms);
+        } else {
+                enum application_state next = d->phase == SPARK_POD_RUNNING   ? APPLICATION_RUNNING
+                                              : d->phase == SPARK_POD_UNKNOWN ? APPLICATION_UNKNOWN
+                                                                              : a->status.state;
+                if (next != a->status.state)
+                        step_enter(a, next);
+                step_explain_wait(a, now_ms);
+        }
+        step_update_executors(core, a);
+        return INT64_MAX;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- restarts
+ */
+
+/* Deletes the pods of this execution and enters @next. */
+static int64_t step_delete_then(struct application_core *core, struct application_record *a, bool counts,
+                                enum application_state next)
+{
+        if (!a->deleted)
+                return step_delete_resources(core, a);
+        step_reset(a, counts);
+        step_enter(a, next);
+        return INT64_MAX;
+}
+
+static int64_t step_lost(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        int64_t pause = MIN((int64_t)LOSS_PAUSE_MS * a->loss_restarts, (int64_t)LONGEST_LOSS_PAUSE_MS);
+        int64_t since = now_ms - a->status.termination_ms;
+        if (since >= 0 && since < pause)
+                return now_ms + pause - since;
+        if (a->deleted) {
+                a->loss_restarts++;
+                a->status.execution_attempts = MAX(a->status.execution_attempts - 1, 0);
+        }
+        return step_delete_then(core, a, false, APPLICATION_PENDING_RERUN);
+}
+
+static int64_t step_failing(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        bool lost = text_equals(a->status.reason, REASON_LOST) || a->driver.loss != POD_LOSS_NONE;
+        if (lost && a->policy.restart != RESTART_NEVER && a->loss_restarts < core->options.max_loss_restarts)
+                return step_lost(core, a, now_ms);
+        if (!application_may_retry(&a->policy, &a->status)) {
+                step_enter(a, APPLICATION_FAILED);
+                return INT64_MAX;
+        }
+        int64_t wait = application_retry_wait_ms(&a->policy, &a->status, now_ms);
+        if (wait > 0)
+                return wait == INT64_MAX ? INT64_MAX : now_ms + wait;
+        return step_delete_then(core, a, false, APPLICATION_PENDING_RERUN);
+}
+
+static int64_t step_submission_failed(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        if (!application_may_retry(&a->policy, &a->status)) {
+                a->status.termination_ms = now_ms;
+                step_enter(a, APPLICATION_FAILED);
+                return INT64_MAX;
+        }
+        int64_t wait = application_retry_wait_ms(&a->policy, &a->status, now_ms);
+        if (wait > 0)
+                return wait == INT64_MAX ? INT64_MAX : now_ms + wait;
+        return step_submit(core, a, now_ms);
+}
+
+static int64_t step_suspended(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        if (driver_is_ours(a))
+                return a->driver.leaving ? now_ms + LOOK_AGAIN_MS : step_delete_resources(core, a);
+        if (!a->policy.suspend)
+                step_enter(a, APPLICATION_RESUMING);
+        return INT64_MAX;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- ended
+ */
+
+static int64_t step_ended(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        const struct application_policy *p = &a->policy;
+        int64_t fallback_s = core->options.default_time_to_live_s;
+        step_update_executors(core, a);
+        if (!a->cleaned) {
+                a->cleaned = true;
+                step_act(core, a, APPLICATION_CLEAN_UP);
+                return INT64_MAX;
+        }
+        if (a->status.termination_ms <= 0 || (!p->has_time_to_live && fallback_s <= 0))
+                return INT64_MAX;
+        int64_t ttl_s = p->has_time_to_live ? MAX(p->time_to_live_s, (int64_t)0) : fallback_s;
+        int64_t ttl_ms = ttl_s > INT64_MAX / 4000 ? INT64_MAX / 4 : ttl_s * 1000;
+        int64_t over_ms = a->status.termination_ms + ttl_ms;
+        if (now_ms < over_ms)
+                return over_ms;
+        if (!a->dirty)
+                step_act(core, a, APPLICATION_DELETE);
+        return INT64_MAX;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- steps
+ */
+
+/* After a restart of the operator the driver's pod tells what spec it was made from. */
+static bool step_pod_is_outdated(const struct application_core *core, const struct application_record *a)
+{
+        static const bool has_pod[N_APPLICATION_STATES] = {
+                [APPLICATION_SUBMITTED] = true, [APPLICATION_RUNNING] = true,    [APPLICATION_UNKNOWN] = true,
+                [APPLICATION_FAILING] = true,   [APPLICATION_SUCCEEDING] = true, [APPLICATION_COMPLETED] = true,
+                [APPLICATION_FAILED] = true,
+        };
+        return has_pod[a->status.state] && driver_is_current(a) && !a->driver.leaving && a->driver.spec_hash &&
+               !core->options.partial_restart && a->driver.spec_hash != a->policy.spec_hash;
+}
+
+static bool step_must_invalidate(const struct application_core *core, const struct application_record *a)
+{
+        return a->status.state != APPLICATION_NEW && a->status.state != APPLICATION_INVALIDATING &&
+               (a->spec_changed || step_pod_is_outdated(core, a));
+}
+
+static bool step_may_suspend(enum application_state s)
+{
+        return !application_state_is_final(s) && s != APPLICATION_SUSPENDING && s != APPLICATION_SUSPENDED &&
+               s != APPLICATION_INVALIDATING;
+}
+
+static int64_t step_state(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        switch (a->status.state) {
+        case APPLICATION_NEW:
+        case APPLICATION_PENDING_RERUN:
+        case APPLICATION_RESUMING:
+                return step_submit(core, a, now_ms);
+        case APPLICATION_SUBMITTED:
+        case APPLICATION_RUNNING:
+        case APPLICATION_UNKNOWN:
+                return step_running(core, a, now_ms);
+        case APPLICATION_SUBMISSION_FAILED:
+                return step_submission_failed(core, a, now_ms);
+        case APPLICATION_INVALIDATING:
+                return step_delete_then(core, a, true, APPLICATION_PENDING_RERUN);
+        case APPLICATION_SUCCEEDING:
+                if (application_may_retry(&a->policy, &a->status))
+                        return step_delete_then(core, a, false, APPLICATION_PENDING_RERUN);
+                step_update_executors(core, a);
+                step_enter(a, APPLICATION_COMPLETED);
+                return INT64_MAX;
+        case APPLICATION_FAILING:
+                return step_failing(core, a, now_ms);
+        case APPLICATION_SUSPENDING:
+                return step_delete_then(core, a, false, APPLICATION_SUSPENDED);
+        case APPLICATION_SUSPENDED:
+                return step_suspended(core, a, now_ms);
+        default:
+                return step_ended(core, a, now_ms);
+        }
+}
+
+int64_t application_step(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        if (a->leaving) {
+                if (driver_is_ours(a) && !a->driver.leaving)
+                        return step_delete_resources(core, a);
+                return INT64_MAX;
+        }
+        if (a->entered)
+                return step_write(core, a);
+        int64_t deadline = INT64_MAX;
+        if (step_must_invalidate(core, a)) {
+                a->spec_changed = false;
+                step_enter(a, APPLICATION_INVALIDATING);
+        } else if (a->policy.suspend && step_may_suspend(a->status.state)) {
+                step_enter(a, APPLICATION_SUSPENDING);
+        } else {
+                a->spec_changed = false;
+                deadline = step_state(core, a, now_ms);
+        }
+        if (a->dirty && !a->ticket)
+                return step_write(core, a);
+        return deadline;
+}
+
+void application_step_done(struct application_core *core, struct application_record *a,
+                           enum application_action_kind kind, const struct application_answer *answer, int64_t now_ms)
+{
+        bool ok = answer->result == APPLICATION_RESULT_OK || answer->result == APPLICATION_RESULT_NOT_FOUND;
+        switch (kind) {
+        case APPLICATION_SUBMIT:
+        case APPLICATION_FINISH_SUBMIT:
+                step_submitted(a, answer, now_ms);
+                break;
+        case APPLICATION_DELETE_RESOURCES:
+                a->deleted = a->deleted || ok;
+                if (ok && a->driver.present)
+                        a->driver.leaving = true;
+                break;
+        case APPLICATION_EXPOSE:
+                a->exposed = answer->result != APPLICATION_RESULT_RETRY; /* the application runs without, too */
+                if (answer->result == APPLICATION_RESULT_FAILED)
+                        application_emit_event(core, a, "Warning", "SparkApplicationExposeFailed",
+                                               mem_printf("failed to expose the driver of SparkApplication %s: %s",
+                                                          a->name, answer->message ? answer->message : ""));
+                if (answer->result == APPLICATION_RESULT_OK) {
+                        status_text_set(&a->status.ui_service, answer->ui_service);
+                        status_text_set(&a->status.ui_address, answer->ui_address);
+                        status_text_set(&a->status.ui_ingress, answer->ui_ingress);
+                        status_text_set(&a->status.ui_ingress_address, answer->ui_ingress_address);
+                        a->status.ui_port = answer->ui_port;
+                        a->dirty = a->dirty || answer->ui_service;
+                }
+                break;
+        case APPLICATION_DELETE:
+                a->retry_at_ms = MAX(a->retry_at_ms, now_ms + LOOK_AGAIN_MS); /* for the object to be gone */
+                break;
+        default:
+                break;
+        }
+}
