@@ -17,7 +17,7 @@ struct attempt {
 
 struct commit_stage {
         int id, partitions;
-        struct attempt *committers; /* by partition, number -1 if none */
+        struct attempt *committers; /* by partition, number -1 if none; NULL until an attempt asks */
         VEC(struct attempt) failed;
 };
 
@@ -44,13 +44,7 @@ bool commit_coordinator_stage_start(struct commit_coordinator *c, int stage, int
 
         if (known)
                 return known->partitions == partitions;
-        struct commit_stage s = {.id = stage,
-                                 .partitions = partitions,
-                                 .committers = new_array(struct attempt, (size_t)MAX(partitions, 1))};
-
-        for (int p = 0; p < partitions; p++)
-                s.committers[p].number = -1;
-        vec_push(&c->stages, s);
+        vec_push(&c->stages, (struct commit_stage){.id = stage, .partitions = partitions});
         return true;
 }
 
@@ -85,6 +79,17 @@ static bool commit_coordinator_same(const struct attempt *a, const struct attemp
         return a->partition == b->partition && a->stage_attempt == b->stage_attempt && a->number == b->number;
 }
 
+/* Most stages write nothing: only the first attempt that asks brings the 12 bytes of each partition. */
+static struct attempt *commit_stage_committer(struct commit_stage *s, int partition)
+{
+        if (!s->committers) {
+                s->committers = new_array(struct attempt, (size_t)s->partitions);
+                for (int p = 0; p < s->partitions; p++)
+                        s->committers[p].number = -1;
+        }
+        return &s->committers[partition];
+}
+
 bool commit_coordinator_may_commit(struct commit_coordinator *c, int stage, int stage_attempt, int partition,
                                    int attempt)
 {
@@ -104,7 +109,7 @@ bool commit_coordinator_may_commit(struct commit_coordinator *c, int stage, int 
                                 stage, stage_attempt, partition, attempt);
                         return false;
                 }
-        struct attempt *committer = &s->committers[partition];
+        struct attempt *committer = commit_stage_committer(s, partition);
 
         if (committer->number < 0)
                 *committer = asker;
@@ -119,7 +124,7 @@ void commit_coordinator_failed(struct commit_coordinator *c, int stage, int stag
         if (!s || partition < 0 || partition >= s->partitions)
                 return;
         vec_push(&s->failed, failed);
-        if (!commit_coordinator_same(&s->committers[partition], &failed))
+        if (!s->committers || !commit_coordinator_same(&s->committers[partition], &failed))
                 return;
         log_debug(LOG, "Authorized committer (attemptNumber=%d, stage=%d, partition=%d) failed; clearing lock", attempt,
                   stage, partition);
