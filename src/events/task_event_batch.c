@@ -171,6 +171,32 @@ void task_event_batch_put_ends(const struct task_event_batch *head, const struct
         task_event_put(head, (const char *)ends, sizeof(*ends), to);
 }
 
+void task_event_batch_begin(struct task_event_batch *b, const struct task_info *common, size_t n, size_t n_columns)
+{
+        const struct task_event_difference none[TASK_END_COLUMNS] = {0};
+        task_event_describe(b, common, none, n, n_columns);
+}
+
+int64_t *task_event_batch_next(struct task_event_batch *b)
+{
+        return b->values + b->n_columns + (size_t)__builtin_popcount(b->varying) * b->n;
+}
+
+void task_event_batch_close(struct task_event_batch *b, size_t column)
+{
+        const int64_t *values = task_event_batch_next(b);
+        struct task_event_difference d = {0};
+        for (size_t i = 1; i < b->n; i++)
+                task_event_compare(&d, values[0], values[i], i);
+        b->values[column] = values[0];
+        if (!d.constant)
+                return;
+        if (d.rising)
+                b->varying |= (uint32_t)1 << column;
+        else
+                b->rising |= (uint32_t)1 << column;
+}
+
 /* Sets a column of events that were filled with its first value. */
 static void task_event_get(const struct task_event_batch *b, size_t column, char *events, size_t size)
 {

@@ -55,6 +55,22 @@ void task_event_batch_put_starts(const struct task_event_batch *head, const stru
 void task_event_batch_put_ends(const struct task_event_batch *head, const struct task_end *ends,
                                struct task_event_batch *to);
 
+/*
+ * Fills a batch column by column, in the order of columns, with room for MAX_TASK_EVENT_BATCH_BYTES: begin, then for
+ * each column either set, or write n values to what next returns and close. Close keeps the array only if its values
+ * neither are equal nor rise by one.
+ */
+#define MAX_TASK_EVENT_BATCH_BYTES                                                                                     \
+        (sizeof(struct task_event_batch) + TASK_END_COLUMNS * (1 + MAX_TASK_EVENT_BATCH) * sizeof(int64_t))
+void task_event_batch_begin(struct task_event_batch *b, const struct task_info *common, size_t n, size_t n_columns);
+int64_t *task_event_batch_next(struct task_event_batch *b);
+void task_event_batch_close(struct task_event_batch *b, size_t column);
+
+static inline void task_event_batch_set(struct task_event_batch *b, size_t column, int64_t value)
+{
+        b->values[column] = value;
+}
+
 /* Turns a batch back into events. @out has room for b->n. */
 void task_event_batch_get_starts(const struct task_event_batch *b, struct task_start *out);
 void task_event_batch_get_ends(const struct task_event_batch *b, struct task_end *out);

@@ -111,6 +111,32 @@ static void starts_that_rise_need_no_array(void **state)
         free(b);
 }
 
+static void columns_are_kept_only_if_needed(void **state)
+{
+        struct task_info common = {.stage_id = 3, .executor = &first, .locality = 2};
+        struct task_event_batch *b = mem_alloc(MAX_TASK_EVENT_BATCH_BYTES);
+        static const int64_t values[TASK_START_COLUMNS][3] = {{7, 8, 9}, {4, 5, 6}, {0, 0, 0}, {5, 5, 6}, {1, 1, 1}};
+        struct task_start out[3];
+        task_event_batch_begin(b, &common, 3, TASK_START_COLUMNS);
+        for (size_t c = 0; c < TASK_EVENT_LAUNCH; c++) {
+                memcpy(task_event_batch_next(b), values[c], sizeof(values[c]));
+                task_event_batch_close(b, c);
+        }
+        task_event_batch_set(b, TASK_EVENT_LAUNCH, 1);
+        assert_int_equal(b->rising, 1 << TASK_EVENT_ID | 1 << TASK_EVENT_INDEX);
+        assert_int_equal(b->varying, 1 << TASK_EVENT_PARTITION);
+        assert_true(task_event_batch_bytes(b) <= MAX_TASK_EVENT_BATCH_BYTES);
+        task_event_batch_get_starts(b, out);
+        for (size_t i = 0; i < 3; i++) {
+                assert_int_equal(out[i].info.id, values[TASK_EVENT_ID][i]);
+                assert_int_equal(out[i].info.partition, values[TASK_EVENT_PARTITION][i]);
+                assert_int_equal(out[i].info.stage_id, 3);
+                for (size_t c = 0; c < TASK_START_COLUMNS; c++)
+                        assert_int_equal(task_event_value(b, c, i), values[c][i]);
+        }
+        free(b);
+}
+
 static void detail_stands_alone(void **state)
 {
         struct task_detail detail = {.message = "lost"};
@@ -129,6 +155,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(packs_what_it_unpacks),
                 cmocka_unit_test(starts_that_rise_need_no_array),
+                cmocka_unit_test(columns_are_kept_only_if_needed),
                 cmocka_unit_test(detail_stands_alone),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,14 +327,6 @@ struct task_age {
         size_t row;
 };
 
-static int task_age_compare(const void *a, const void *b)
-{
-        const struct task_age *x = a, *y = b;
-        if (x->finish_ms != y->finish_ms)
-                return x->finish_ms < y->finish_ms ? -1 : 1;
-        return (x->row > y->row) - (x->row < y->row);
-}
-
 /* Lists the retained rows of a chunk, with the time by which they are removed. Running ones that stay have INT64_MAX.
  */
 static size_t task_columns_list_ages(const struct task_columns *t, size_t k, bool keep_running, struct task_age *ages)
@@ -358,53 +350,45 @@ static size_t task_columns_list_ages(const struct task_columns *t, size_t k, boo
         return n;
 }
 
-enum { AGE_BUCKET_BITS = 12 };
-
-struct task_age_range {
-        int64_t least, greatest; /* of ended tasks */
-        unsigned shift;
+/* Rows that end before finish_ms go, and the first @n_equal of those that end then. */
+struct task_age_boundary {
+        int64_t finish_ms;
+        size_t n_equal;
 };
 
-/* Running tasks that are kept have the last bucket. */
-static size_t task_age_bucket(const struct task_age_range *range, const struct task_age *age)
-{
-        if (age->finish_ms == INT64_MAX)
-                return 1 << AGE_BUCKET_BITS;
-        return ((uint64_t)age->finish_ms - (uint64_t)range->least) >> range->shift;
-}
+enum { AGE_BUCKET_BITS = 12 };
 
-/*
- * Moves the @n oldest of the ages to the front, in any order: a bucket sort in which only the bucket of the boundary is
- * sorted.
- */
-static void task_ages_select(struct task_age *ages, size_t n_ages, size_t n)
+/* Finds the boundary of the @n oldest by radix: each pass counts the rows of 4,096 ranges of time. */
+static struct task_age_boundary task_ages_boundary(const struct task_age *ages, size_t n_ages, size_t n)
 {
-        size_t counts[(1 << AGE_BUCKET_BITS) + 1] = {0}, boundary = 0, before = 0, at = 0;
-        struct task_age_range range = {.least = INT64_MAX, .greatest = INT64_MIN};
+        int64_t least = INT64_MAX, greatest = INT64_MIN;
+        size_t n_ended = 0;
         for (size_t i = 0; i < n_ages; i++) {
                 if (ages[i].finish_ms == INT64_MAX)
                         continue;
-                range.least = MIN(range.least, ages[i].finish_ms);
-                range.greatest = MAX(range.greatest, ages[i].finish_ms);
+                least = MIN(least, ages[i].finish_ms);
+                greatest = MAX(greatest, ages[i].finish_ms);
+                n_ended++;
         }
-        while (((uint64_t)range.greatest - (uint64_t)range.least) >> range.shift >= 1 << AGE_BUCKET_BITS)
-                range.shift++;
-        for (size_t i = 0; i < n_ages; i++)
-                counts[task_age_bucket(&range, &ages[i])]++;
-        while (boundary < 1 << AGE_BUCKET_BITS && before + counts[boundary] < n)
-                before += counts[boundary++];
-        for (int pass = 0; pass < 2; pass++) { /* lower buckets, then the boundary behind them */
-                size_t first = at;
-                for (size_t i = at; i < n_ages; i++) {
-                        size_t bucket = task_age_bucket(&range, &ages[i]);
-                        if (pass == 0 ? bucket >= boundary : bucket != boundary)
-                                continue;
-                        struct task_age swap = ages[at];
-                        ages[at++] = ages[i];
-                        ages[i] = swap;
+        if (n > n_ended)
+                return (struct task_age_boundary){INT64_MAX, n - n_ended};
+        for (;;) {
+                size_t counts[1 << AGE_BUCKET_BITS] = {0}, boundary = 0;
+                uint64_t range = (uint64_t)greatest - (uint64_t)least;
+                unsigned shift = 0;
+                while (range >> shift >= 1 << AGE_BUCKET_BITS)
+                        shift++;
+                for (size_t i = 0; i < n_ages; i++) {
+                        uint64_t offset = (uint64_t)ages[i].finish_ms - (uint64_t)least;
+                        if (ages[i].finish_ms >= least && offset <= range)
+                                counts[offset >> shift]++;
                 }
-                if (pass == 1)
-                        qsort(ages + first, at - first, sizeof(*ages), task_age_compare);
+                while (counts[boundary] < n)
+                        n -= counts[boundary++];
+                least = (int64_t)((uint64_t)least + ((uint64_t)boundary << shift));
+                if (shift == 0)
+                        return (struct task_age_boundary){least, n};
+                greatest = (int64_t)MIN((uint64_t)greatest, (uint64_t)least + ((uint64_t)1 << shift) - 1);
         }
 }
 
@@ -494,10 +478,18 @@ static size_t chunk_ages_most(const struct chunk_ages *all, size_t n_all, int64_
         return n;
 }
 
-static void task_columns_remove_rows(struct task_columns *t, const struct task_age *ages, size_t n,
+/* Removes the @n oldest of the ages, which are in the order of rows. */
+static void task_columns_remove_rows(struct task_columns *t, const struct task_age *ages, size_t n_ages, size_t n,
                                      task_columns_removed_fn removed, void *owner)
 {
-        for (size_t i = 0; i < n; i++) {
+        if (!n)
+                return;
+        struct task_age_boundary boundary = task_ages_boundary(ages, n_ages, n);
+        for (size_t i = 0; i < n_ages; i++) {
+                if (ages[i].finish_ms > boundary.finish_ms ||
+                    (ages[i].finish_ms == boundary.finish_ms && !boundary.n_equal))
+                        continue;
+                boundary.n_equal -= ages[i].finish_ms == boundary.finish_ms;
                 task_columns_remove_row(t, ages[i].row);
                 if (removed)
                         removed(owner, ages[i].row, 1);
@@ -526,30 +518,29 @@ static void task_columns_remove_chunk(struct task_columns *t, size_t k, task_col
 void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running, task_columns_removed_fn removed,
                                 void *owner)
 {
-        struct chunk_ages *all = new_array(struct chunk_ages, t->n_chunks + 1);
+        struct chunk_ages *all = new_array(struct chunk_ages, 2 * t->n_chunks + 1), *sorted;
         struct task_age *ages = mem_alloc((t->n_retained + 1) * sizeof(*ages)); /* few are used */
         size_t n_all = 0, n_ages = 0, left = n;
-        for (size_t k = 0; k < t->n_chunks; k++) {
-                if (t->chunks[k]->n_removed == t->chunks[k]->n)
-                        continue;
-                all[n_all++] = task_columns_chunk_ages(t, k, keep_running);
-        }
-        int64_t bound_ms = chunk_ages_bound(all, n_all, n);
-        qsort(all, n_all, sizeof(*all), chunk_ages_compare_first);
-        for (size_t i = 0; i < n_all && all[i].first_ms <= bound_ms; i++) {
+        for (size_t k = 0; k < t->n_chunks; k++)
+                if (t->chunks[k]->n_removed < t->chunks[k]->n)
+                        all[n_all++] = task_columns_chunk_ages(t, k, keep_running);
+        sorted = all + n_all;
+        memcpy(sorted, all, n_all * sizeof(*all));
+        int64_t bound_ms = chunk_ages_bound(sorted, n_all, n);
+        qsort(sorted, n_all, sizeof(*sorted), chunk_ages_compare_first);
+        for (size_t i = 0; i < n_all; i++) {
                 const struct task_chunk *c = t->chunks[all[i].chunk];
+                if (all[i].first_ms > bound_ms)
+                        continue;
                 if (c->n == TASK_CHUNK_ROWS && c->is_sealed && !c->n_removed &&
-                    chunk_ages_most(all, n_all, all[i].last_ms) <= n) {
+                    chunk_ages_most(sorted, n_all, all[i].last_ms) <= n) {
                         task_columns_remove_chunk(t, all[i].chunk, removed, owner);
                         left -= TASK_CHUNK_ROWS;
                 } else {
                         n_ages += task_columns_list_ages(t, all[i].chunk, keep_running, ages + n_ages);
                 }
         }
-        left = MIN(left, n_ages);
-        if (left)
-                task_ages_select(ages, n_ages, left);
-        task_columns_remove_rows(t, ages, left, removed, owner);
+        task_columns_remove_rows(t, ages, n_ages, MIN(left, n_ages), removed, owner);
         free(ages);
         free(all);
 }

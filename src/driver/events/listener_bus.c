@@ -274,6 +274,22 @@ void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end
         }
 }
 
+void listener_bus_post_task_batch(struct listener_bus *bus, const struct task_event_batch *b)
+{
+        enum bus_entry_kind kind = b->n_columns == TASK_START_COLUMNS ? ENTRY_TASK_STARTS : ENTRY_TASK_ENDS;
+        pthread_mutex_lock(&bus->lock);
+        if (listener_bus_wait_for_room(bus, b->n)) {
+                struct task_event_batch *to = listener_bus_add_batch(bus, kind, b);
+                memcpy(to, b, task_event_batch_bytes(b));
+                if (unlikely(to->detail)) {
+                        to->detail = event_copy_task_detail(&bus->last->side, to->detail);
+                        listener_bus_account_arena(bus, bus->last);
+                }
+                listener_bus_posted(bus, bus->last, b->n);
+        }
+        pthread_mutex_unlock(&bus->lock);
+}
+
 #define POST(name)                                                                                                     \
         void listener_bus_post_##name(struct listener_bus *bus, const struct name *event)                              \
         {                                                                                                              \

@@ -74,6 +74,9 @@ EVENT_KINDS(LISTENER_BUS_POST)
 void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n);
 void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n);
 
+/* Post the events of a batch. So at most a batch more than the capacity may be pending. */
+void listener_bus_post_task_batch(struct listener_bus *bus, const struct task_event_batch *b);
+
 /*
  * For tests: wait until all events posted before this call were delivered. Returns false after @timeout_ms. Not on the
  * bus's thread.

@@ -9,12 +9,16 @@
 
 struct task_event_poster {
         struct fst_context *sc;
-        int ready; /* number of zeroed elements at the start of the arrays, most of which a usual application never uses
-                    */
-        struct task_start starts[MAX_TASK_BATCH];
+        int ready; /* number of zeroed elements at the start of ends, most of which a usual application never uses */
         struct task_end ends[MAX_TASK_BATCH];
         struct task_detail details[MAX_TASK_BATCH];
+        union {
+                struct task_event_batch batch;
+                char room[MAX_TASK_EVENT_BATCH_BYTES];
+        };
 };
+
+_Static_assert((int)MAX_TASK_BATCH <= (int)MAX_TASK_EVENT_BATCH, "a run's tasks are one batch of events");
 
 struct task_event_poster *task_events_new(struct fst_context *sc)
 {
@@ -260,19 +264,113 @@ static struct task_info task_events_task_info(const struct task_event_poster *e,
 
 static void task_events_reserve(struct task_event_poster *e, int n)
 {
-        for (; e->ready < n; e->ready++) {
-                memset(&e->starts[e->ready], 0, sizeof(e->starts[0]));
+        for (; e->ready < n; e->ready++)
                 memset(&e->ends[e->ready], 0, sizeof(e->ends[0]));
-        }
+}
+
+/* Fills a column of a batch with a value of each task @t. */
+#define FILL_COLUMN(b, column, run, value)                                                                             \
+        do {                                                                                                           \
+                int64_t *to_ = task_event_batch_next(b);                                                               \
+                for (size_t i_ = 0; i_ < (b)->n; i_++) {                                                               \
+                        const struct slot_task *t = &(run)->tasks[i_];                                                 \
+                        to_[i_] = (value);                                                                             \
+                }                                                                                                      \
+                task_event_batch_close((b), (column));                                                                 \
+        } while (0)
+
+static void task_events_begin_batch(struct task_event_poster *e, const struct task_batch *run, size_t n_columns)
+{
+        struct task_event_batch *b = &e->batch;
+        const struct task_info common = task_events_task_info(e, run, &run->tasks[0], 0);
+        task_event_batch_begin(b, &common, (size_t)run->n, n_columns);
+        FILL_COLUMN(b, TASK_EVENT_ID, run, t->info.id);
+        FILL_COLUMN(b, TASK_EVENT_INDEX, run, t->index);
+        FILL_COLUMN(b, TASK_EVENT_ATTEMPT, run, t->info.attempt);
+        FILL_COLUMN(b, TASK_EVENT_PARTITION, run, t->info.partition);
 }
 
 void task_events_launched(struct task_event_poster *e, const struct task_set *set, const struct task_batch *run)
 {
-        int64_t now = context_now_ms();
-        task_events_reserve(e, run->n);
-        for (int i = 0; i < run->n; i++)
-                e->starts[i].info = task_events_task_info(e, run, &run->tasks[i], now);
-        listener_bus_post_task_starts(e->sc->bus, e->starts, (size_t)run->n);
+        if (!run->n)
+                return;
+        task_events_begin_batch(e, run, TASK_START_COLUMNS);
+        task_event_batch_set(&e->batch, TASK_EVENT_LAUNCH, context_now_ms());
+        listener_bus_post_task_batch(e->sc->bus, &e->batch);
+}
+
+enum { N_COUNTERS = sizeof(struct task_counters) / sizeof(int64_t) };
+
+/*
+ * Finds in which bits the counters of a run's tasks differ from those of the first. Returns false if a task did not
+ * succeed.
+ */
+static bool task_events_compare(const struct task_batch *run, uint64_t *differs)
+{
+        const uint64_t *first = (const uint64_t *)&run->tasks[0].counters;
+        for (int i = 0; i < run->n; i++) {
+                const uint64_t *counters = (const uint64_t *)&run->tasks[i].counters;
+                if (run->tasks[i].state != TASK_SUCCEEDED)
+                        return false;
+                for (size_t k = 0; k < N_COUNTERS; k++)
+                        differs[k] |= counters[k] ^ first[k];
+        }
+        return true;
+}
+
+/* A column of the metrics that is a counter divided by @divisor. */
+static void task_events_fill_counter(struct task_event_batch *b, size_t column, const struct task_batch *run,
+                                     const uint64_t *differs, size_t offset, int64_t divisor)
+{
+        size_t k = offset / sizeof(int64_t);
+        if (!differs[k])
+                task_event_batch_set(b, column, ((const int64_t *)&run->tasks[0].counters)[k] / divisor);
+        else if (divisor == 1)
+                FILL_COLUMN(b, column, run, ((const int64_t *)&t->counters)[k]);
+        else
+                FILL_COLUMN(b, column, run, ((const int64_t *)&t->counters)[k] / divisor);
+}
+
+#define FILL_COUNTER(member, counter, divisor)                                                                         \
+        task_events_fill_counter(b, TASK_EVENT_METRIC(member), run, differs, offsetof(struct task_counters, counter),  \
+                                 (divisor))
+
+/* Posts the ends of a run whose tasks have all succeeded. Returns false, without effect, if one did not. */
+static bool task_events_post_successes(struct task_event_poster *e, const struct task_batch *run)
+{
+        struct task_event_batch *b = &e->batch;
+        uint64_t differs[N_COUNTERS] = {0};
+        if (!task_events_compare(run, differs))
+                return false;
+        task_events_begin_batch(e, run, TASK_END_COLUMNS);
+        b->kind = run->work->shuffled ? TASK_SHUFFLE_MAP : TASK_RESULT;
+        b->state = TASK_SUCCEEDED;
+        memset(b->values + TASK_START_COLUMNS, 0, (TASK_END_COLUMNS - TASK_START_COLUMNS) * sizeof(int64_t));
+        FILL_COLUMN(b, TASK_EVENT_LAUNCH, run, t->start_ms);
+        FILL_COLUMN(b, TASK_EVENT_FINISH, run, t->finish_ms);
+        /* In the order of struct task_metrics. */
+        FILL_COLUMN(b, TASK_EVENT_METRIC(executor_run_ms), run, t->run_ns / 1000000);
+        FILL_COUNTER(executor_cpu_ns, cpu_ns, 1);
+        FILL_COLUMN(b, TASK_EVENT_METRIC(result_size), run, (int64_t)t->result.bytes + t->counters.result_bytes);
+        FILL_COUNTER(peak_execution_memory, peak_memory, 1);
+        FILL_COUNTER(memory_bytes_spilled, memory_spilled, 1);
+        FILL_COUNTER(disk_bytes_spilled, disk_spilled, 1);
+        FILL_COUNTER(input_bytes, input_bytes, 1);
+        FILL_COUNTER(input_records, input_records, 1);
+        FILL_COUNTER(output_bytes, output_bytes, 1);
+        FILL_COUNTER(output_records, output_records, 1);
+        FILL_COUNTER(shuffle_read.remote_blocks, shuffle_remote_blocks, 1);
+        FILL_COUNTER(shuffle_read.local_blocks, shuffle_local_blocks, 1);
+        FILL_COUNTER(shuffle_read.fetch_wait_ms, shuffle_fetch_wait_ns, 1000000);
+        FILL_COUNTER(shuffle_read.remote_bytes, shuffle_remote_bytes, 1);
+        FILL_COUNTER(shuffle_read.local_bytes, shuffle_local_bytes, 1);
+        FILL_COUNTER(shuffle_read.records, shuffle_read_records, 1);
+        FILL_COUNTER(shuffle_read.remote_requests_ms, shuffle_remote_requests_ns, 1000000);
+        FILL_COUNTER(shuffle_write.bytes, shuffle_write_bytes, 1);
+        FILL_COUNTER(shuffle_write.records, shuffle_write_records, 1);
+        FILL_COUNTER(shuffle_write.write_ns, shuffle_write_ns, 1);
+        listener_bus_post_task_batch(e->sc->bus, b);
+        return true;
 }
 
 /* Assigns single fields of zeroed memory: zeroing and copying the whole for millions of tasks would be measurable. */
@@ -303,6 +401,8 @@ static void task_events_fill_metrics(struct task_metrics *m, const struct slot_t
 
 void task_events_ended(struct task_event_poster *e, const struct task_batch *run)
 {
+        if (!run->n || likely(task_events_post_successes(e, run)))
+                return;
         task_events_reserve(e, run->n);
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];
