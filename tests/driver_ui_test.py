@@ -4,6 +4,7 @@ import os
 import re
 import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -99,6 +100,20 @@ class Application:
             self.process.communicate()
 
 
+class Running(Application):
+    """An application that somebody else started and ends."""
+
+    def __init__(self, process):
+        self.process = process
+        self.port = None
+        while self.port is None:
+            line = process.stderr.readline()
+            assert line
+            found = re.search(r"started at http://[^:]+:(\d+)", line)
+            self.port = int(found.group(1)) if found else None
+        threading.Thread(target=process.stderr.read, daemon=True).start()
+
+
 def wait_for(condition):
     for _ in range(300):
         value = condition()
@@ -147,6 +162,72 @@ def test_stages_link_to_their_source_lines(source):
         page = stage_page(app)
         assert f"<code>count at observed.c:{line}</code>" in page and "/source/" not in page and "once, FST_I64" not in page
         assert "is unknown" in app.ask("/source/?file=observed.c")[1]
+        assert app.end()[0] == 0
+
+
+BUSY = r"""
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+
+static int spin(fst_task *task, int64_t in, fst_out *out)
+{
+        while (!fst_task_interrupted(task))
+                ;
+        fst_emit(out, in);
+        return 0;
+}
+
+int main(void)
+{
+        fst_context *sc = fst_context_new("busy");
+        int64_t n = 0;
+        fst_count(fst_map(fst_range_n(sc, 0, 1, 1), spin, FST_I64), &n);
+        fst_context_stop(sc);
+        return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("master, executor", [("local[1]", "driver"), ("local-cluster[1,1,1024]", "0")])
+def test_threads_of_driver_and_executors(tmp_path, master, executor):
+    (tmp_path / "busy.c").write_text(BUSY)
+    process = subprocess.Popen([os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.ui.port=0",
+                                tmp_path / "busy.c"], stderr=subprocess.PIPE, text=True)
+    app = Running(process)
+    try:
+        at = "/" + app.api("")[0]["id"]
+        task = wait_for(lambda: [t for t in app.api(f"{at}/stages/0/0/taskList") if t["status"] == "RUNNING"]
+                        if app.ask(f"/api/v1/applications{at}/stages/0/0")[0] == 200 else None)[0]
+        assert task["executorId"] == executor
+
+        def busy_thread():
+            found = [t for t in app.api(f"{at}/executors/{executor}/threads") if t["threadName"].endswith(f" (TID {task['taskId']})")]
+            return found[0] if found and any(line.startswith("spin+") for line in found[0]["stackTrace"]["elems"]) else None
+
+        thread = wait_for(busy_thread)
+        assert thread["threadName"].startswith("task-slot-0") and thread["threadState"] == "RUNNABLE"
+        assert any("(libfiresteel" in line for line in thread["stackTrace"]["elems"])
+        one = app.api(f"{at}/threads?taskId={task['taskId']}&executorId={executor}")
+        assert one["threadId"] == thread["threadId"]
+        assert app.ask(f"/api/v1/applications{at}/threads?taskId=99&executorId={executor}") == (
+            404, f"Task '99' is not running on Executor '{executor}' right now")
+        assert "dag-scheduler" in [t["threadName"] for t in app.api(f"{at}/executors/driver/threads")]
+        assert app.ask(f"/api/v1/applications{at}/executors/7/threads") == (404, "Executor does not exist.")
+        page = app.ask(f"/executors/threadDump/?executorId={executor}")[1]
+        assert "task-slot-0" in page and "TID" in page and "in <code>spin" in page
+        assert "are unknown" in app.ask("/executors/threadDump/?executorId=7")[1]
+        assert f'href="/executors/threadDump/?executorId={executor}"' in app.ask("/executors/")[1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_thread_dumps_may_be_off(source):
+    with Application(source, "--conf", "spark.ui.port=0", "--conf", "spark.ui.threadDumpsEnabled=false") as app:
+        at = "/" + app.api("")[0]["id"]
+        wait_for(lambda: app.ask(f"/api/v1/applications{at}/executors/driver/threads") == (404, "No thread dump is available."))
+        assert "spark.ui.threadDumpsEnabled is false" in app.ask("/executors/threadDump/?executorId=driver")[1]
+        assert "threadDump" not in app.ask("/executors/")[1]
         assert app.end()[0] == 0
 
 

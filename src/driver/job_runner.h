@@ -67,6 +67,12 @@ void job_runner_call(struct job_runner *runner,
  */
 void job_runner_remove_shuffles(struct job_runner *runner, const int *shuffles, int n);
 
+/*
+ * Append the threads of an executor ("driver": of this process) to @out as a packed ThreadDump (rpc/control.proto).
+ * Returns false if the executor is unknown or does not answer within some seconds. Threads: as job_runner_call.
+ */
+bool job_runner_dump_threads(struct job_runner *runner, const char *executor, struct buf *out);
+
 /* Cancel the jobs of a group (NULL: all jobs). Any thread. */
 void job_runner_cancel(struct job_runner *runner, const char *group);
 

@@ -8,6 +8,7 @@
 #include "exec/executor_stages.h"
 #include "exec/task/task_batch_wire.h"
 #include "exec/task/slot_monitor.h"
+#include "exec/task/thread_dump_wire.h"
 #include "hadoop/credentials.h"
 #include "io/fs/hdfs_tokens.h"
 #include "rpc/control.pb-c.h"
@@ -119,6 +120,14 @@ static void executor_endpoint_update_tokens(struct executor *x, const struct rpc
         firesteel__delegation_tokens__free_unpacked(t, NULL);
 }
 
+static void executor_endpoint_dump_threads(struct executor *x, struct rpc_message *m)
+{
+        struct buf dump = BUF_INIT;
+        thread_dump_encode(x->slots, x->slots ? x->options->cores : 0, &dump);
+        rpc_reply(m, FIRESTEEL__CONTROL_TYPE__THREAD_DUMP, dump.data, dump.len, NULL);
+        buf_deinit(&dump);
+}
+
 static void executor_endpoint_receive(void *owner, struct rpc_message *m)
 {
         struct executor *x = owner;
@@ -146,6 +155,9 @@ static void executor_endpoint_receive(void *owner, struct rpc_message *m)
                 break;
         case FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS:
                 executor_endpoint_update_tokens(x, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__THREAD_DUMP:
+                executor_endpoint_dump_threads(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR:
                 executor_decommission(x);

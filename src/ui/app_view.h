@@ -12,7 +12,9 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/vec.h"
 #include "status/status.h"
 
 #include <pthread.h>
@@ -21,13 +23,29 @@ struct app_view;
 struct metrics_snapshot;
 struct redactor;
 
-/* One thread of a process, as a thread dump shows it. */
+/* One thread of a process, as a thread dump shows it. Texts live in the arena of the list. */
 struct app_thread {
         int64_t id;
-        char name[64];
-        const char *state; /* Java's word: "RUNNABLE", "TIMED_WAITING". Static */
-        char place[256];   /* where it is; "": unknown */
+        const char *name;
+        const char *state;    /* Java's word: "RUNNABLE", "TIMED_WAITING" */
+        const char *wait;     /* the system call or the place in the kernel; "": unknown */
+        const char *function; /* of the application, that runs; "": none or unknown */
+        int64_t task_id;      /* -1: none */
+        int64_t cpu_ms;
+        const char *const *stack; /* "split+0x1c (wordcount.so)", the innermost first */
+        size_t n_stack;           /* 0: unknown */
 };
+
+struct app_threads {
+        struct arena texts; /* holds all that the threads refer to */
+        VEC(struct app_thread) list;
+};
+
+static inline void app_threads_deinit(struct app_threads *threads)
+{
+        vec_deinit(&threads->list);
+        arena_deinit(&threads->texts);
+}
 
 /* The questions that a source answers. Any thread calls these. A member is NULL if the source cannot do it. */
 struct app_view_class {
@@ -37,10 +55,10 @@ struct app_view_class {
         void (*kill_job)(struct app_view *view, int job);
         void (*kill_stage)(struct app_view *view, int stage);
         /*
-         * Returns the threads of a running executor, "driver" included: an array that the caller frees, and its length
-         * in @n. NULL: they are unknown.
+         * Fills @out, which is empty, with the threads of a running executor, "driver" included. Returns false if they
+         * are unknown. May take seconds: the view is not locked.
          */
-        struct app_thread *(*threads)(struct app_view *view, const char *executor, size_t *n);
+        bool (*threads)(struct app_view *view, const char *executor, struct app_threads *out);
         /*
          * Returns the text of a source file that a call site names, or NULL if it is unknown. It stays valid as long as
          * the view. NULL: sources are not shown.

@@ -36,12 +36,22 @@ static void kill_stage(struct app_view *view, int stage)
         fflush(stdout);
 }
 
-static struct app_thread *ui_pages_threads(struct app_view *view, const char *executor, size_t *n)
+static bool ui_pages_threads(struct app_view *view, const char *executor, struct app_threads *out)
 {
-        struct app_thread *list = new0(struct app_thread);
-        *list = (struct app_thread){.id = 17, .name = "task 4", .state = "RUNNABLE", .place = "parse (words.c:31)"};
-        *n = 1;
-        return list;
+        static const char *const stack[] = {"parse+0x1c (words.so)", "map_run+0x80 (libfiresteel.so.4)"};
+        const struct app_thread idle = {
+                .id = 18, .name = "task-slot-1", .state = "WAITING", .wait = "futex", .function = "", .task_id = -1};
+        vec_push(&out->list, (struct app_thread){.id = 17,
+                                                 .name = "task-slot-0",
+                                                 .state = "RUNNABLE",
+                                                 .wait = "",
+                                                 .function = "parse in words.so",
+                                                 .task_id = 4,
+                                                 .cpu_ms = 1250,
+                                                 .stack = stack,
+                                                 .n_stack = ARRAY_SIZE(stack)});
+        vec_push(&out->list, idle);
+        return true;
 }
 
 static void ui_pages_measure(struct app_view *view, struct metrics_snapshot *out)

@@ -732,6 +732,7 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .request_more = cluster_request_more,
         .kill_executors = cluster_kill_executors,
         .remove_executors = cluster_remove_executors,
+        .ask_threads = cluster_ask_threads,
         .wait = cluster_wait,
         .wake = cluster_wake,
         .idle = cluster_idle,

@@ -94,6 +94,9 @@ int cluster_kill_executors(struct scheduler_backend *backend, const char *const 
 int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
                              int32_t *accepted);
 
+bool cluster_ask_threads(struct scheduler_backend *backend, const char *executor_id,
+                         void (*answered)(void *owner, const uint8_t *dump, size_t len), void *owner);
+
 /* Read the configuration of decommissioning. Returns 0, or a negative status with @error for unsupported settings. */
 int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error);
 

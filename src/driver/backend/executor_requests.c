@@ -175,3 +175,36 @@ void cluster_backend_executor_decommissioned(struct cluster_backend *b, const ch
         if (x && !b->closing)
                 cluster_decommission(b, x, host_too, reason);
 }
+
+/* -------------------------------------------------------------------------------------------------- thread dumps */
+
+struct threads_ask {
+        void (*answered)(void *owner, const uint8_t *dump, size_t len);
+        void *owner;
+};
+
+static void threads_ask_on_answer(void *context, struct rpc_answer *answer)
+{
+        struct threads_ask *ask = context;
+        bool is_dump = answer->status == 0 && answer->type == FIRESTEEL__CONTROL_TYPE__THREAD_DUMP;
+        ask->answered(ask->owner, is_dump ? (answer->len ? answer->body : (const uint8_t *)"") : NULL, answer->len);
+        free(ask);
+}
+
+bool cluster_ask_threads(struct scheduler_backend *backend, const char *executor_id,
+                         void (*answered)(void *owner, const uint8_t *dump, size_t len), void *owner)
+{
+        enum { TIMEOUT_MS = 5000 };
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        const struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        if (!x || x->state != EXECUTOR_ALIVE || !x->ref || b->stopping)
+                return false;
+        struct threads_ask *ask = new0(struct threads_ask);
+        *ask = (struct threads_ask){answered, owner};
+        if (rpc_ask(x->ref, FIRESTEEL__CONTROL_TYPE__THREAD_DUMP, NULL, 0, NULL, TIMEOUT_MS, threads_ask_on_answer,
+                    ask) < 0) {
+                free(ask);
+                return false;
+        }
+        return true;
+}

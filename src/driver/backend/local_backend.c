@@ -299,6 +299,13 @@ static void local_free(struct scheduler_backend *backend)
         free(b);
 }
 
+static struct slot *const *local_backend_slots(struct scheduler_backend *backend, int *n)
+{
+        const struct local_backend *b = local_backend_of(backend);
+        *n = b->n_slots;
+        return b->slots;
+}
+
 static const struct scheduler_backend_class local_backend_class = {
         .name = "local",
         .start = local_start,
@@ -311,6 +318,7 @@ static const struct scheduler_backend_class local_backend_class = {
         .wait = local_wait,
         .wake = local_wake,
         .idle = local_idle,
+        .slots = local_backend_slots,
         .free = local_free,
 };
 

@@ -105,6 +105,17 @@ struct scheduler_backend_class {
                                 int32_t *accepted);
 
         /*
+         * Ask an executor for its threads. @answered gets the packed ThreadDump (rpc/control.proto), or NULL if it
+         * cannot be had, once, on this thread. Returns false if the executor is unknown; @answered is not called then.
+         * NULL: there is no other process.
+         */
+        bool (*ask_threads)(struct scheduler_backend *backend, const char *executor_id,
+                            void (*answered)(void *owner, const uint8_t *dump, size_t len), void *owner);
+
+        /* The slots of this process and their number, for the backend's life. Any thread. NULL: there are none. */
+        struct slot *const *(*slots)(struct scheduler_backend *backend, int *n);
+
+        /*
          * Cores of all expected executors together, and the share of them that the first task waits for unless
          * spark.scheduler.minRegisteredResourcesRatio is set. NULL: the first task does not wait.
          */

@@ -11,10 +11,10 @@
 #include "driver/job_runner.h"
 #include "events/event_json.h"
 #include "exec/app/source_text.h"
+#include "rpc/control.pb-c.h"
 #include "ui/pages/pages.h"
 #include "ui/ui_site.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -86,8 +86,8 @@ static const char *driver_ui_find_source(struct app_view *view, const char *file
 
 /* --------------------------------------------------------------------------------------------------- threads */
 
-/* Java's word for a state of Linux. */
-static const char *driver_ui_thread_state(char state)
+/* Java's word for a state of Linux and what a thread waits for. */
+static const char *driver_ui_thread_state(char state, const char *wait)
 {
         switch (state) {
         case 'R':
@@ -98,47 +98,44 @@ static const char *driver_ui_thread_state(char state)
         case 'X':
                 return "TERMINATED";
         default:
-                return "WAITING";
+                return strstr(wait, "sleep") ? "TIMED_WAITING" : "WAITING";
         }
 }
 
-/* Reads the first line of a file of the thread. Returns false if the thread has ended. */
-static bool driver_ui_read_thread_file(const char *id, const char *name, char *to, size_t size)
+static const char *driver_ui_copy_text(struct arena *arena, const char *text)
 {
-        char path[64];
-        snprintf(path, sizeof(path), "/proc/self/task/%.16s/%s", id, name);
-        FILE *file = fopen(path, "re");
-        bool read = file && fgets(to, (int)size, file);
-        if (file)
-                fclose(file);
-        if (read)
-                to[strcspn(to, "\n")] = '\0';
-        return read;
+        return arena_copy(arena, text, strlen(text) + 1);
 }
 
-/* Returns the threads of this process. Executors elsewhere report none. */
-static struct app_thread *driver_ui_threads(struct app_view *view, const char *executor, size_t *n)
+static void driver_ui_add_thread(struct app_threads *out, const Firesteel__Thread *t)
 {
-        VEC(struct app_thread) threads = {0};
-        DIR *dir = strcmp(executor, "driver") == 0 ? opendir("/proc/self/task") : NULL;
-        if (!dir)
-                return NULL;
-        for (struct dirent *e; (e = readdir(dir));) {
-                struct app_thread t = {.id = atoll(e->d_name)};
-                char stat[512];
-                if (t.id <= 0 || !driver_ui_read_thread_file(e->d_name, "comm", t.name, sizeof(t.name)) ||
-                    !driver_ui_read_thread_file(e->d_name, "stat", stat, sizeof(stat)))
-                        continue;
-                const char *state = strrchr(stat, ')');
-                t.state = driver_ui_thread_state(state && state[1] ? state[2] : 'S');
-                if (!driver_ui_read_thread_file(e->d_name, "wchan", t.place, sizeof(t.place)) ||
-                    strcmp(t.place, "0") == 0)
-                        t.place[0] = '\0';
-                vec_push(&threads, t);
-        }
-        closedir(dir);
-        *n = threads.len;
-        return threads.data;
+        const char **stack = arena_alloc(&out->texts, (t->n_stack + 1) * sizeof(*stack));
+        for (size_t i = 0; i < t->n_stack; i++)
+                stack[i] = driver_ui_copy_text(&out->texts, t->stack[i]);
+        vec_push(&out->list, (struct app_thread){.id = t->id,
+                                                 .name = driver_ui_copy_text(&out->texts, t->name),
+                                                 .state = driver_ui_thread_state(t->state[0], t->wait),
+                                                 .wait = driver_ui_copy_text(&out->texts, t->wait),
+                                                 .function = driver_ui_copy_text(&out->texts, t->function),
+                                                 .task_id = t->task_id,
+                                                 .cpu_ms = t->cpu_ms,
+                                                 .stack = stack,
+                                                 .n_stack = t->n_stack});
+}
+
+static bool driver_ui_threads(struct app_view *view, const char *executor, struct app_threads *out)
+{
+        struct driver_ui *ui = container_of(view->class, struct driver_ui, view_class);
+        struct buf packed = BUF_INIT;
+        Firesteel__ThreadDump *dump = NULL;
+        if (job_runner_dump_threads(ui->sc->runner, executor, &packed))
+                dump = firesteel__thread_dump__unpack(NULL, packed.len, (const uint8_t *)buf_text(&packed));
+        for (size_t i = 0; dump && i < dump->n_threads; i++)
+                driver_ui_add_thread(out, dump->threads[i]);
+        bool is_known = dump != NULL;
+        firesteel__thread_dump__free_unpacked(dump, NULL);
+        buf_deinit(&packed);
+        return is_known;
 }
 
 /* ------------------------------------------------------------------------------------------------ the thread */
@@ -183,13 +180,15 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
 {
         static const struct app_source_class source_class = {
                 .list = driver_ui_list, .open = driver_ui_open_view, .release = driver_ui_release_view};
-        bool enabled, kill, source;
+        bool enabled, kill, source, threads;
         int64_t port;
         int r = conf_get_bool(sc->conf, "spark.ui.enabled", &enabled, error);
         if (r == 0)
                 r = conf_get_bool(sc->conf, "spark.ui.killEnabled", &kill, error);
         if (r == 0)
                 r = conf_get_bool(sc->conf, "spark.firesteel.ui.source", &source, error);
+        if (r == 0)
+                r = conf_get_bool(sc->conf, "spark.ui.threadDumpsEnabled", &threads, error);
         if (r == 0)
                 r = conf_get_int(sc->conf, "spark.ui.port", &port, error);
         if (r < 0 || !enabled)
@@ -200,7 +199,7 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
         ui->source.class = &source_class;
         ui->view_class = (struct app_view_class){.kill_job = kill ? driver_ui_kill_job : NULL,
                                                  .kill_stage = kill ? driver_ui_kill_stage : NULL,
-                                                 .threads = driver_ui_threads,
+                                                 .threads = threads ? driver_ui_threads : NULL,
                                                  .source = source ? driver_ui_find_source : NULL,
                                                  .measure = driver_ui_measure_view};
         uv_loop_init(&ui->loop);

@@ -1,6 +1,9 @@
 /* Executors, their threads, and other processes of the application; see api.h. */
 #include "ui/api/api_internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static void api_put_resources(struct json_out *j, const struct strmap *resources)
 {
         json_begin_in(j, "resources");
@@ -112,14 +115,19 @@ static void api_serve_executor_list(struct api_call *c, bool all)
 
 static void api_put_thread(struct json_out *j, const struct app_thread *t)
 {
+        char name[128];
         json_begin(j);
         json_int(j, "threadId", t->id);
-        json_text(j, "threadName", t->name);
+        if (t->task_id >= 0)
+                snprintf(name, sizeof(name), "%s (TID %" PRId64 ")", t->name, t->task_id);
+        json_text(j, "threadName", t->task_id >= 0 ? name : t->name);
         json_text(j, "threadState", t->state);
         json_begin_in(j, "stackTrace");
         json_list(j, "elems");
-        if (*t->place)
-                json_text(j, NULL, t->place);
+        for (size_t i = 0; i < t->n_stack; i++)
+                json_text(j, NULL, t->stack[i]);
+        if (!t->n_stack && *t->wait)
+                json_text(j, NULL, t->wait);
         json_list_end(j);
         json_end(j);
         json_text(j, "blockedByLock", "");
@@ -136,6 +144,19 @@ static void api_put_thread(struct json_out *j, const struct app_thread *t)
         json_end(j);
 }
 
+/* Takes a dump, without the lock of the view: it may take seconds. Returns false if there is none. */
+static bool api_ask_threads(struct api_call *c, const char *executor, struct app_threads *out)
+{
+        if (!c->view->class->threads)
+                return false;
+        app_view_end(c->view);
+        bool is_known = c->view->class->threads(c->view, executor, out);
+        app_view_read(c->view);
+        if (!is_known)
+                app_threads_deinit(out);
+        return is_known;
+}
+
 /* /executors/ID/threads */
 static void api_serve_threads(struct api_call *c, const char *id)
 {
@@ -148,27 +169,38 @@ static void api_serve_threads(struct api_call *c, const char *id)
                 return api_fail(c, 404, "Executor does not exist.");
         if (!x->is_active)
                 return api_fail(c, 400, "Executor is not active.");
-        size_t n = 0;
-        struct app_thread *threads = c->view->class->threads ? c->view->class->threads(c->view, id, &n) : NULL;
-        if (!threads)
+        struct app_threads threads = {0};
+        if (!api_ask_threads(c, id, &threads))
                 return api_fail(c, 404, "No thread dump is available.");
         json_list(&c->json, NULL);
-        for (size_t i = 0; i < n; i++)
-                api_put_thread(&c->json, &threads[i]);
+        for (size_t i = 0; i < threads.list.len; i++)
+                api_put_thread(&c->json, &threads.list.data[i]);
         json_list_end(&c->json);
-        free(threads);
+        app_threads_deinit(&threads);
 }
 
-/* /threads?taskId=&executorId=: the stack of a running task, which needs a JVM. */
+/* /threads?taskId=&executorId=: the thread of a running task. */
 void api_serve_task_threads(struct api_call *c, const char *rest)
 {
         const char *task = form_get(c->q->query, "taskId"), *executor = form_get(c->q->query, "executorId");
+        struct app_threads threads = {0};
+        const struct app_thread *found = NULL;
+        int64_t id;
         if (*rest)
                 return api_fail_path(c);
         if (!c->view->is_live)
                 return api_fail(c, 503, "Thread dumps not available through the history server.");
-        api_fail(c, 404, "Task '%s' is not running on Executor '%s' right now", task ? task : "0",
-                 executor ? executor : "null");
+        if (executor && form_get_int(c->q->query, "taskId", &id) == 1 && id >= 0)
+                api_ask_threads(c, executor, &threads);
+        for (size_t i = 0; i < threads.list.len && !found; i++)
+                if (threads.list.data[i].task_id == id)
+                        found = &threads.list.data[i];
+        if (found)
+                api_put_thread(&c->json, found);
+        else
+                api_fail(c, 404, "Task '%s' is not running on Executor '%s' right now", task ? task : "0",
+                         executor ? executor : "null");
+        app_threads_deinit(&threads);
 }
 
 /* --------------------------------------------------------------------------------------------------- resources */

@@ -225,10 +225,29 @@ void page_serve_executors(struct ui_page *p)
 
 /* ------------------------------------------------------------------------------------------------------ threads */
 
+static void threads_put_row(struct ui_page *p, const struct app_thread *t)
+{
+        html_put(p->b, "<tr><td class=n>%D<td>%s", t->id, t->name);
+        if (t->task_id >= 0)
+                html_put(p->b, " <small>TID %D</small>", t->task_id);
+        html_put(p->b, "<td>%s<td class=n>%u<td class=text>", t->state, t->cpu_ms);
+        if (*t->function)
+                html_put(p->b, "in <code>%s</code> ", t->function);
+        if (*t->wait)
+                html_put(p->b, "<code>%s</code>", t->wait);
+        if (t->n_stack) {
+                html_put(p->b, "<details class=inner><summary><code>%s</code></summary><pre>", t->stack[0]);
+                for (size_t i = 0; i < t->n_stack; i++)
+                        html_put(p->b, "%s\n", t->stack[i]);
+                buf_puts(p->b, "</pre></details>");
+        }
+        buf_puts(p->b, "\n");
+}
+
 void page_serve_threads(struct ui_page *p)
 {
         const char *id = form_get(p->q->query, "executorId");
-        size_t n = 0;
+        struct app_threads threads = {0};
         if (!id) {
                 page_fail(p, 400, "The parameter 'executorId' is missing.");
                 return;
@@ -240,20 +259,18 @@ void page_serve_threads(struct ui_page *p)
                 return;
         }
         app_view_end(p->view); /* asking takes time */
-        struct app_thread *threads = p->view->class->threads(p->view, id, &n);
+        bool is_known = p->view->class->threads(p->view, id, &threads);
         app_view_read(p->view);
-        if (!threads) {
+        if (is_known) {
+                page_begin(p, TAB_EXECUTORS, "Threads of Executor %s", id);
+                html_table_begin(p->b, "threads", "Threads", "#Thread ID|Name|State|#CPU Time|Place", threads.list.len,
+                                 "None.");
+                for (size_t i = 0; i < threads.list.len; i++)
+                        threads_put_row(p, &threads.list.data[i]);
+                html_table_end(p->b, threads.list.len);
+                page_end(p);
+        } else {
                 page_fail(p, 200, "The threads of executor %.100s are unknown.", id);
-                return;
         }
-        page_begin(p, TAB_EXECUTORS, "Threads of Executor %s", id);
-        html_table_begin(p->b, "threads", "Threads", "#Thread ID|Name|State|Place", n, "None.");
-        for (size_t i = 0; i < n; i++)
-                html_put(p->b,
-                         "<tr><td class=n>%D<td>%s<td>%s<td class=text><code>%s</code>"
-                         "\n",
-                         threads[i].id, threads[i].name, threads[i].state, threads[i].place);
-        html_table_end(p->b, n);
-        free(threads);
-        page_end(p);
+        app_threads_deinit(&threads);
 }
