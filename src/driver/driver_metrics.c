@@ -194,6 +194,14 @@ void driver_metrics_message_done(const struct driver_metrics *m, int64_t began)
                 metric_timer_update(m->messages, now - began, now);
 }
 
+struct metric_meter *driver_metrics_meter(const struct driver_metrics *m, const char *source, const char *name)
+{
+        if (!m)
+                return NULL;
+        _cleanup_free_ char *whole = mem_printf("%s.%s", source, name);
+        return metrics_registry_meter(m->registry, whole, now_ns());
+}
+
 struct executor_source *driver_metrics_tasks(const struct driver_metrics *m)
 {
         return m ? m->tasks : NULL;

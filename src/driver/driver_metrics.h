@@ -15,6 +15,7 @@ struct driver_metrics;
 struct executor_source;
 struct fst_context;
 struct fst_error;
+struct metric_meter;
 struct metrics_snapshot;
 
 /*
@@ -37,6 +38,12 @@ void driver_metrics_set_scheduler(struct driver_metrics *m, const struct schedul
 
 /* The scheduler's thread has handled a message, or the results of a batch of tasks, since @began (now_ns). */
 void driver_metrics_message_done(const struct driver_metrics *m, int64_t began); /* NULL is allowed */
+
+/*
+ * Returns the meter SOURCE.NAME, which it creates at first; it lives as long as the metrics. Any thread. NULL without
+ * metrics.
+ */
+struct metric_meter *driver_metrics_meter(const struct driver_metrics *m, const char *source, const char *name);
 
 /* Where slots of a local master count their tasks. NULL for NULL. */
 struct executor_source *driver_metrics_tasks(const struct driver_metrics *m);

@@ -299,12 +299,22 @@ struct executor_metrics {
         int64_t resident_bytes; /* of its process */
 };
 
+/* Counters of a node since it started, and of an executor's process; see exec/guard/node_sample.h. */
+struct node_counters {
+        int64_t ms;                      /* when they were read, since 1970; 0: not there */
+        int64_t cpu_busy_ms, cpu_all_ms; /* of all processors */
+        int64_t process_cpu_ms;
+        int64_t memory_total, memory_available;                  /* bytes */
+        int64_t disk_read, disk_written, net_received, net_sent; /* bytes */
+};
+
 /*
  * An executor's heartbeat. The event log does not have it, but the peaks of each stage, with logStageExecutorMetrics.
  */
 struct executor_metrics_update {
         const char *executor_id;
         struct executor_metrics metrics;
+        struct node_counters node;
 };
 
 struct job_start {

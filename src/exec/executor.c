@@ -15,6 +15,7 @@
 #include "exec/guard/crash.h"
 #include "exec/guard/memory_budget.h"
 #include "exec/guard/memory_limit.h"
+#include "exec/guard/node_sample.h"
 #include "exec/driver_client.h"
 #include "exec/executor_sinks.h"
 #include "exec/executor_transfer.h"
@@ -123,8 +124,26 @@ static void executor_fill_progress(struct executor *x, Firesteel__Heartbeat *bea
         *storage = tasks;
 }
 
+static void executor_fill_node(Firesteel__NodeCounters *to)
+{
+        struct node_counters node;
+        node_sample_read(&node);
+        firesteel__node_counters__init(to);
+        to->ms = node.ms;
+        to->cpu_busy_ms = node.cpu_busy_ms;
+        to->cpu_all_ms = node.cpu_all_ms;
+        to->process_cpu_ms = node.process_cpu_ms;
+        to->memory_total = node.memory_total;
+        to->memory_available = node.memory_available;
+        to->disk_read = node.disk_read;
+        to->disk_written = node.disk_written;
+        to->net_received = node.net_received;
+        to->net_sent = node.net_sent;
+}
+
 static void on_heartbeat(uv_timer_t *timer)
 {
+        Firesteel__NodeCounters node;
         struct executor *x = timer->data;
         Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
         Firesteel__TaskProgress *progress;
@@ -138,6 +157,8 @@ static void on_heartbeat(uv_timer_t *timer)
                 beat.running += x->running[s] != NULL;
         pthread_mutex_unlock(&x->lock);
         executor_fill_progress(x, &beat, &progress);
+        executor_fill_node(&node);
+        beat.node = &node;
         rpc_ask_packed(x->driver, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base, NULL, 0, on_heartbeat_reply, x);
         free(beat.tasks);
         free(progress);

@@ -96,6 +96,7 @@ static void dispatch_deliver(struct rpc_peer *peer, const struct frame_header *h
                 .attachment_len = (size_t)h->attachment_len,
                 .ask = h->kind == FRAME_ASK ? h->id : 0,
         };
+        env_count(peer->env, h->type, false);
         e->cls->receive(e->owner, &m);
         *attachment = m.attachment;
         if (m.ask && !peer->env->closing)
@@ -116,6 +117,8 @@ static void dispatch_reply(struct rpc_peer *peer, const struct frame_header *h, 
                 peer_doom(peer, LOG_WARN, -EPROTO, "a reply without a request");
         if (r <= 0)
                 return;
+        if (h->kind == FRAME_REPLY)
+                env_count(peer->env, h->type, false);
         char text[2048];
         struct rpc_answer answer = {
                 .peer = peer,

@@ -6,6 +6,7 @@
  * waiting. Because this prepare handle is started first, it runs after those started later, so their messages are sent
  * in the same iteration.
  */
+#include "metrics/metrics_registry.h"
 #include "rpc/rpc_internal.h"
 
 #include "conf/conf.h"
@@ -516,4 +517,18 @@ void rpc_env_close(struct rpc_env *env, int64_t drain_ms, void (*closed)(void *o
                 peer_update_events(container_of(l, struct rpc_peer, all)); /* no more reads */
         uv_timer_start(&env->sweep_timer, on_drain_end, (uint64_t)MAX(drain_ms, 0), 0);
         env_wake(env);
+}
+
+/* ------------------------------------------------------------------------------------------------------ meters */
+
+void env_count(struct rpc_env *env, uint16_t type, bool sent)
+{
+        if (!env->o.meter || type >= ARRAY_SIZE(env->meters[sent]))
+                return;
+        struct env_meter *m = &env->meters[sent][type];
+        if (unlikely(!m->is_known)) {
+                m->meter = env->o.meter(env->o.meter_owner, type, sent);
+                m->is_known = true;
+        }
+        metric_meter_mark(m->meter, 1, (int64_t)uv_now(env->loop) * 1000000);
 }

@@ -198,6 +198,7 @@ int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *
                 return -EMSGSIZE;
         }
         h->attachment_len = attached;
+        env_count(peer->env, h->type, true);
         if (peer->local) {
                 put_local(peer, h, body, packed, attachment);
                 return 0;

@@ -36,6 +36,7 @@ typedef struct uv_loop_s uv_loop_t;
 typedef struct ProtobufCMessage ProtobufCMessage;
 
 struct fst_conf;
+struct metric_meter;
 struct rpc_call;
 struct rpc_env;
 struct rpc_message;
@@ -55,10 +56,15 @@ struct rpc_options {
         size_t max_guest_bytes; /* limit of an unauthorized peer's messages, and of its queue; 0: the general limits */
         int backlog;            /* spark.rpc.io.backLog */
         int64_t ask_timeout_ms; /* spark.rpc.askTimeout, spark.network.timeout */
-        int64_t lookup_timeout_ms;   /* spark.rpc.lookupTimeout: to connect and receive HELLO */
-        int64_t idle_timeout_ms;     /* spark.network.timeout: a peer that is silent for so long is lost; it is pinged
-                                        before */
-        bool quiet;                  /* failed connections are reported to the caller, but not logged */
+        int64_t lookup_timeout_ms; /* spark.rpc.lookupTimeout: to connect and receive HELLO */
+        int64_t idle_timeout_ms;   /* spark.network.timeout: a peer that is silent for so long is lost; it is pinged
+                                      before */
+        bool quiet;                /* failed connections are reported to the caller, but not logged */
+        /*
+         * Returns the meter of messages of a type, sent or received; called once for each. NULL: they are not counted.
+         */
+        struct metric_meter *(*meter)(void *owner, uint16_t type, bool sent);
+        void *meter_owner;
         int64_t greeting_timeout_ms; /* spark.network.auth.rpcTimeout: for TLS and HELLO of an incoming connection */
 };
 

@@ -183,6 +183,10 @@ struct rpc_env {
         struct security *own_security;
         char *name;
         struct hello hello;
+        struct env_meter {
+                struct metric_meter *meter;
+                bool is_known;
+        } meters[2][64]; /* of received and of sent messages, by type */
         bool closing, closed;
         int handles; /* number of open libuv handles and requests */
         void (*on_closed)(void *owner);
@@ -244,6 +248,9 @@ void peer_read(struct rpc_peer *peer);
 void peer_update_events(struct rpc_peer *peer);
 void peer_sweep(struct rpc_peer *peer, int64_t now);
 /* Limit of queued bytes. */
+/* Counts a message of a type. */
+void env_count(struct rpc_env *env, uint16_t type, bool sent);
+
 static inline size_t peer_queue_limit(const struct rpc_peer *peer)
 {
         const struct rpc_options *o = &peer->env->o;

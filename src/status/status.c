@@ -184,6 +184,7 @@ struct status_executor *status_executor_of_task(struct status *s, const struct t
 static void status_executor_free(struct status_executor *x)
 {
         vec_deinit(&x->excluded_in_stages);
+        free(x->node);
         strmap_deinit(&x->logs);
         strmap_deinit(&x->attributes);
         strmap_deinit(&x->resources);
@@ -306,6 +307,11 @@ void status_on_executor_metrics_update(struct status *s, const struct executor_m
         now.values[PEAK_OTHER_RESIDENT] = e->metrics.resident_bytes;
         x->has_peaks = true;
         status_raise_peaks(&x->peaks, &now);
+        if (e->node.ms <= 0 || s->options.without_details)
+                return;
+        if (!x->node)
+                x->node = new0(struct node_series);
+        node_series_add(x->node, &e->node);
 }
 
 /* ------------------------------------------------------------------------------------------ start and end */

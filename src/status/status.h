@@ -15,6 +15,7 @@
 #include "base/hash_table.h"
 #include "base/vec.h"
 #include "events/event_reader.h"
+#include "status/node_series.h"
 #include "status/task_columns.h"
 
 enum status_job_state { STATUS_JOB_RUNNING, STATUS_JOB_SUCCEEDED, STATUS_JOB_FAILED };
@@ -153,6 +154,7 @@ struct status_executor {
         struct executor_peaks peaks;
         VEC(int) excluded_in_stages; /* ids */
         struct strmap logs, attributes, resources;
+        struct node_series *node; /* live only; NULL: no heartbeat had the counters of its node */
 };
 
 struct status_partition {

@@ -130,6 +130,24 @@ static inline void world_start(struct status *s, int64_t t)
 enum { WORLD_MS = 95000 }; /* from the start until now */
 
 /* Jobs 0 and 1 succeeded, 2 failed, 3 runs. Stage 1 is skewed, 4 failed, 5 runs. The application started at @t. */
+/* Heartbeats of two executors every five seconds. */
+static inline void world_heartbeats(struct status *s, int64_t start, int n)
+{
+        for (int i = 0; i < n; i++)
+                for (int k = 0; k < 2; k++)
+                        status_on_executor_metrics_update(
+                                s,
+                                &(struct executor_metrics_update){.executor_id = world_executors[k].id,
+                                                                  .node = {.ms = start + i * 5000,
+                                                                           .cpu_busy_ms = i * (3000 + 4000 * (i % 3)),
+                                                                           .cpu_all_ms = i * 20000,
+                                                                           .process_cpu_ms = i * 2500 * (k + 1),
+                                                                           .memory_total = 16 << 20,
+                                                                           .memory_available = (8 - i % 4) << 20,
+                                                                           .disk_read = (int64_t)i * i * 40000000,
+                                                                           .net_sent = (int64_t)i * 70000000}});
+}
+
 static inline void world_fill(struct status *s, int64_t t)
 {
         static const struct task_detail failure = {.class_name = "firesteel.UserError",
@@ -203,4 +221,5 @@ static inline void world_fill(struct status *s, int64_t t)
         strmap_deinit(&properties);
         for (int i = 0; i < 20; i++)
                 world_task(s, 5, i, t + 70200 + i / 8 * 8000, i < 12 ? 7900 : -1, NULL);
+        world_heartbeats(s, t, 12);
 }

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
+#include "driver/driver_metrics.h"
 #include "driver/backend/driver_transfer.h"
 #include "driver/backend/shuffle_service_cleanup.h"
 #include "driver/backend/executor_table.h"
@@ -471,6 +472,15 @@ static int cluster_bind_port(struct cluster_backend *b, struct fst_error *error)
         return 0;
 }
 
+/* The meter of messages of a type, "Rpc.received.HEARTBEAT"; as rpc_options.meter. */
+static struct metric_meter *cluster_find_meter(void *owner, uint16_t type, bool sent)
+{
+        const struct cluster_backend *b = owner;
+        const ProtobufCEnumValue *value =
+                protobuf_c_enum_descriptor_get_value(&firesteel__control_type__descriptor, type);
+        return value ? driver_metrics_meter(b->sc->metrics, sent ? "Rpc.sent" : "Rpc.received", value->name) : NULL;
+}
+
 static int cluster_listen(struct cluster_backend *b, struct fst_error *error)
 {
         const struct fst_conf *conf = b->sc->conf;
@@ -481,6 +491,8 @@ static int cluster_listen(struct cluster_backend *b, struct fst_error *error)
                 return r;
         options.app_id = b->sc->app_id;
         options.security = b->security;
+        options.meter = cluster_find_meter;
+        options.meter_owner = b;
         if ((r = rpc_env_new(&b->loop, &options, &b->rpc, error)) || (r = rpc_env_listen_at(b->rpc, &b->port, error)))
                 return r;
         return rpc_env_register(b->rpc, "CoarseGrainedScheduler", &driver_endpoint_class, b, error);

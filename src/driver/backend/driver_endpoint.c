@@ -179,6 +179,22 @@ static void driver_endpoint_status_update(struct cluster_backend *b, const struc
         firesteel__status_update__free_unpacked(update, NULL);
 }
 
+static struct node_counters driver_endpoint_node(const Firesteel__NodeCounters *from)
+{
+        if (!from)
+                return (struct node_counters){0};
+        return (struct node_counters){.ms = from->ms,
+                                      .cpu_busy_ms = from->cpu_busy_ms,
+                                      .cpu_all_ms = from->cpu_all_ms,
+                                      .process_cpu_ms = from->process_cpu_ms,
+                                      .memory_total = from->memory_total,
+                                      .memory_available = from->memory_available,
+                                      .disk_read = from->disk_read,
+                                      .disk_written = from->disk_written,
+                                      .net_received = from->net_received,
+                                      .net_sent = from->net_sent};
+}
+
 static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__Heartbeat *beat = firesteel__heartbeat__unpack(NULL, m->len, m->body);
@@ -197,7 +213,8 @@ static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_mess
                         &(struct executor_metrics_update){.executor_id = x->id,
                                                           .metrics = {.execution_memory = beat->execution_memory,
                                                                       .storage_memory = beat->storage_memory,
-                                                                      .resident_bytes = beat->resident_bytes}});
+                                                                      .resident_bytes = beat->resident_bytes},
+                                                          .node = driver_endpoint_node(beat->node)});
         }
         rpc_reply_packed(m, m->type, &reply.base, NULL);
         firesteel__heartbeat__free_unpacked(beat, NULL);

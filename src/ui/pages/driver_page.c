@@ -15,7 +15,9 @@ static const struct driver_section {
          "How long an event occupies the scheduler's thread, and what waits for it."},
         {"LiveListenerBus.", "bus", "Listener Queues",
          "Events that were posted and dropped, and how long listeners take. A queue that grows drops events."},
-        {"Rpc.", "messages", "Messages", "Messages to and from executors."},
+        {"Rpc.", "messages", "Messages",
+         "Messages to and from executors, by type: how many, and how many a second in the last minute. Their parts of "
+         "tasks are batched."},
         {"BlockManager.", "blocks", "Block Manager", "Memory for blocks, in MB, over all executors."},
         {"ExecutorAllocationManager.", "allocation", "Dynamic Allocation",
          "Executors that were asked for and removed."},

@@ -204,6 +204,31 @@ static void executors_put_summary(struct ui_page *p)
         html_table_end(p->b, ARRAY_SIZE(names));
 }
 
+/* The nodes of the active executors that have used most CPU time of late. */
+static void executors_put_nodes(struct ui_page *p)
+{
+        enum { MAX_NODES = 6 };
+        size_t n = 0, shown = 0;
+        struct page_key *keys = new_array(struct page_key, p->s->executors.len);
+        for (size_t i = 0; i < p->s->executors.len; i++) {
+                const struct status_executor *x = p->s->executors.data[i];
+                if (x->is_active && x->node && x->node->n >= 2)
+                        keys[n++] = (struct page_key){
+                                .number = (int64_t)(x->node->points[x->node->n - 1].process_cpu * 1000), .row = x};
+        }
+        if (n) {
+                page_table_sort(&(struct page_table){.descending = true, .n = n}, keys);
+                page_begin_section(p, "nodes", "Nodes", true);
+        }
+        for (; shown < n && shown < MAX_NODES; shown++)
+                page_put_node_charts(p, keys[shown].row, 0, INT64_MAX);
+        if (n > shown)
+                html_put(p->b, "<p class=\"nothing\">%D more executors are not drawn.</p>\n", (int64_t)(n - shown));
+        if (n)
+                page_end_section(p);
+        free(keys);
+}
+
 void page_serve_executors(struct ui_page *p)
 {
         page_begin(p, TAB_EXECUTORS, "Executors");
@@ -211,6 +236,7 @@ void page_serve_executors(struct ui_page *p)
         if (!executors_put_table(p, true, "activeExecutor", "Active Executors") ||
             !executors_put_table(p, false, "deadExecutor", "Dead Executors"))
                 return;
+        executors_put_nodes(p);
         html_table_begin(p->b, "processes", "Miscellaneous Process", "Process ID|Address|#Cores|Logs",
                          p->s->processes.len, "None.");
         for (size_t i = 0; i < p->s->processes.len; i++) {

@@ -1,6 +1,7 @@
 /* The parts that all pages share: frame, tables, values. Private to this directory. */
 #pragma once
 
+#include "status/stage_series.h"
 #include "ui/pages/pages.h"
 #include "web/html.h"
 
@@ -162,6 +163,25 @@ bool page_put_stages_by_state(struct ui_page *p, struct status_stage *const *sta
 
 /* The table of tasks, and a timeline of those that it shows. Returns false after it answered with an error. */
 bool page_put_tasks(struct ui_page *p, const struct status_stage *stage);
+
+/* A line of a chart. @class: "c1", "c2" or "c3". */
+struct page_chart_line {
+        const char *name, *class;
+        double values[SERIES_SLICES];
+};
+
+/*
+ * A small chart of @n values over @wall_ms, if any of them is above 0. @unit: 'n' a number, 't' ms, 'b' bytes, '%' per
+ * cent.
+ */
+void page_put_chart(struct ui_page *p, const char *title, char unit, const struct page_chart_line *lines,
+                    size_t n_lines, size_t n, int64_t wall_ms);
+
+/* Charts of an executor's node between two times. Does nothing if fewer than two heartbeats are known. */
+bool page_put_node_charts(struct ui_page *p, const struct status_executor *x, int64_t from_ms, int64_t to_ms);
+
+/* A section with the nodes that ran most of a stage's tasks, while it ran. Nothing if they are unknown. */
+void page_put_stage_nodes(struct ui_page *p, const struct status_stage *stage);
 
 /* The small charts of a stage. */
 void page_put_stage_series(struct ui_page *p, const struct status_stage *stage);

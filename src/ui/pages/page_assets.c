@@ -46,7 +46,7 @@ const char page_style_sheet[] =
         ".node.skipped{stroke-dasharray:4 3;opacity:.7}.node.s-failed{fill:var(--ground);stroke:var(--red)}\n"
         ".node.s-done{fill:var(--ground);stroke:var(--blue)}.node.s-run{fill:var(--ground);stroke:var(--green)}\n"
         ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(220px,1fr));gap:1rem;margin-bottom:.6rem}\n"
-        ".chart svg{width:100%}.line{fill:none;stroke-width:2}.c1{stroke:var(--blue)}.c2{stroke:var(--orange)}"
+        "h3{font-size:1rem;margin:.4rem 0}.chart svg{width:100%}.line{fill:none;stroke-width:2}.c1{stroke:var(--blue)}.c2{stroke:var(--orange)}"
         ".c3{stroke:var(--red)}\n"
         ".pager{display:flex;flex-wrap:wrap;gap:.3rem 1rem;margin:.3rem 0 .6rem}.pager a{margin:0}"
         ".pager .off{color:var(--faint)}\n"

@@ -306,6 +306,7 @@ static bool stage_put_page(struct ui_page *p, const struct status_stage *stage)
                 return true;
         if (!stage_put_executors(p, stage))
                 return false;
+        page_put_stage_nodes(p, stage);
         stage_put_accumulables(p, stage);
         return page_put_tasks(p, stage);
 }

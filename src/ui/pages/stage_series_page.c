@@ -7,25 +7,20 @@
 
 enum { CHART_WIDTH = 300, CHART_HEIGHT = 80 };
 
-/* A line of a chart. */
-struct chart_line {
-        const char *name, *class;
-        double values[SERIES_SLICES];
-};
-
-/* @unit: 'n' a number, 't' ms, 'b' bytes. */
 static void chart_put_value(struct ui_page *p, double value, char unit)
 {
         if (unit == 't')
                 diagnosis_put_duration(p->b, (int64_t)value);
         else if (unit == 'b')
                 diagnosis_put_bytes(p->b, (int64_t)value);
+        else if (unit == '%')
+                buf_printf(p->b, "%.0f %%", value);
         else
                 buf_printf(p->b, value < 10 ? "%.1f" : "%.0f", value);
 }
 
-static void chart_put(struct ui_page *p, const char *title, char unit, const struct chart_line *lines, size_t n_lines,
-                      size_t n, int64_t wall_ms)
+void page_put_chart(struct ui_page *p, const char *title, char unit, const struct page_chart_line *lines,
+                    size_t n_lines, size_t n, int64_t wall_ms)
 {
         double most = 0;
         for (size_t k = 0; k < n_lines; k++)
@@ -61,10 +56,10 @@ static void chart_put(struct ui_page *p, const char *title, char unit, const str
 void page_put_stage_series(struct ui_page *p, const struct status_stage *stage)
 {
         struct stage_series s;
-        struct chart_line running = {"running tasks", "c1"}, ended = {"ended", "c1"},
-                          failed = {"did not succeed", "c3"};
-        struct chart_line read = {"read", "c1"}, written = {"written", "c2"};
-        struct chart_line times[] = {{"median", "c1"}, {"95 %", "c2"}, {"longest", "c3"}};
+        struct page_chart_line running = {"running tasks", "c1"}, ended = {"ended", "c1"},
+                               failed = {"did not succeed", "c3"};
+        struct page_chart_line read = {"read", "c1"}, written = {"written", "c2"};
+        struct page_chart_line times[] = {{"median", "c1"}, {"95 %", "c2"}, {"longest", "c3"}};
         stage_series_make(stage, p->now_ms, &s);
         if (s.n < 2)
                 return;
@@ -78,13 +73,13 @@ void page_put_stage_series(struct ui_page *p, const struct status_stage *stage)
                 for (int k = 0; k < SERIES_PERCENTILES; k++)
                         times[k].values[i] = (double)s.slices[i].percentiles[k];
         }
-        const struct chart_line tasks[] = {ended, failed}, bytes[] = {read, written};
+        const struct page_chart_line tasks[] = {ended, failed}, bytes[] = {read, written};
         page_begin_section(p, "series", "Course of the Stage", true);
         buf_puts(p->b, "<div class=\"charts\">");
-        chart_put(p, "Running tasks", 'n', &running, 1, s.n, s.end_ms - s.begin_ms);
-        chart_put(p, "Tasks a minute", 'n', tasks, ARRAY_SIZE(tasks), s.n, s.end_ms - s.begin_ms);
-        chart_put(p, "Bytes a second", 'b', bytes, ARRAY_SIZE(bytes), s.n, s.end_ms - s.begin_ms);
-        chart_put(p, "Duration of tasks that ended", 't', times, ARRAY_SIZE(times), s.n, s.end_ms - s.begin_ms);
+        page_put_chart(p, "Running tasks", 'n', &running, 1, s.n, s.end_ms - s.begin_ms);
+        page_put_chart(p, "Tasks a minute", 'n', tasks, ARRAY_SIZE(tasks), s.n, s.end_ms - s.begin_ms);
+        page_put_chart(p, "Bytes a second", 'b', bytes, ARRAY_SIZE(bytes), s.n, s.end_ms - s.begin_ms);
+        page_put_chart(p, "Duration of tasks that ended", 't', times, ARRAY_SIZE(times), s.n, s.end_ms - s.begin_ms);
         buf_puts(p->b, "</div>\n");
         page_end_section(p);
 }
