@@ -70,7 +70,7 @@ static void fuzzed_event(struct fuzzed *f, uint8_t kind, uint8_t n, int64_t now)
                 yarn_allocator_set_excluded(&f->a, &host, n >> 7, now);
                 break;
         case 1:
-                yarn_allocator_update(&f->a);
+                yarn_allocator_update(&f->a, now);
                 break;
         case 2:
         case 3:

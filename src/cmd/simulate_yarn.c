@@ -366,7 +366,7 @@ static void world_round(struct yarn_world *w, bool faults)
         const struct yarn_request *r = w->request;
         w->now += HEARTBEAT_NS;
         w->heartbeats++;
-        yarn_allocator_update(&w->allocator);
+        yarn_allocator_update(&w->allocator, w->now);
         world_drain(w);
         for (int profile = 0; profile < r->profiles; profile++)
                 world_grant(w, profile);

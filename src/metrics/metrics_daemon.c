@@ -64,6 +64,7 @@ int metrics_daemon_start(const struct metrics_daemon_options *options, struct me
         int r = metrics_system_start(&(struct metrics_system_options){.instance = options->instance,
                                                                       .conf = options->conf,
                                                                       .conf_dir = getenv("SPARK_CONF_DIR"),
+                                                                      .app_id = options->app_id,
                                                                       .registry = d->registry},
                                      &d->system, error);
         if (r || !d->system) {

@@ -16,6 +16,7 @@ struct metrics_daemon_options {
         uv_loop_t *loop;
         const char *instance; /* "master", "applications", "worker" */
         const struct fst_conf *conf;
+        const char *app_id;                                         /* for the group of a pushgateway; NULL: none */
         void (*measure)(void *owner, struct metrics_snapshot *out); /* on the loop's thread */
         void *owner;
 };

@@ -27,7 +27,7 @@
 struct metrics_system {
         struct metrics_conf conf;
         struct metrics_registry *registry;
-        char *app_id, *executor_id;
+        char *instance, *app_id, *executor_id;
         pthread_mutex_t lock;
         pthread_cond_t wake;
         int stopped; /* atomic */
@@ -228,7 +228,7 @@ static int push_open(struct metrics_sink *sink, struct fst_error *error)
         const char *protocol = metrics_sink_option(sink, "pushgateway-address-protocol", "http");
         const char *group = metrics_sink_option(sink, "group-key", NULL),
                    *labels = metrics_sink_option(sink, "labels", NULL);
-        const char *id = system->executor_id ? system->executor_id : "driver";
+        const char *id = system->executor_id;
         _cleanup_(buf_deinit) struct buf url = BUF_INIT, text = BUF_INIT;
         struct host_port parsed;
         int r = host_port_parse(address, &parsed, error);
@@ -241,9 +241,9 @@ static int push_open(struct metrics_sink *sink, struct fst_error *error)
         if (group) {
                 r = push_read_pairs("group-key", group, &url, push_put_group, error);
         } else {
-                bool driver = strcmp(id, "driver") == 0;
-                push_put_group(&url, "role", driver ? "driver" : "executor");
-                if (!driver)
+                bool executor = id && strcmp(id, "driver") != 0;
+                push_put_group(&url, "role", executor ? "executor" : id ? "driver" : system->instance);
+                if (executor)
                         push_put_group(&url, "number", id);
         }
         if (r == 0 && labels)
@@ -486,6 +486,7 @@ static void metrics_system_free(struct metrics_system *system)
         metrics_conf_deinit(&system->conf);
         pthread_mutex_destroy(&system->lock);
         pthread_cond_destroy(&system->wake);
+        free(system->instance);
         free(system->app_id);
         free(system->executor_id);
         free(system);
@@ -497,6 +498,7 @@ int metrics_system_start(const struct metrics_system_options *options, struct me
         struct metrics_system *system = new0(struct metrics_system);
         int r = 0;
         system->registry = options->registry;
+        system->instance = mem_strdup(options->instance);
         system->app_id = mem_strdup_if(options->app_id);
         system->executor_id = mem_strdup_if(options->executor_id);
         pthread_mutex_init(&system->lock, NULL);

@@ -129,6 +129,15 @@ void node_health_set_scheduler(struct node_health *h, const char *const *hosts, 
         node_health_refresh(h, now, actions);
 }
 
+void node_health_expire(struct node_health *h, int64_t now, struct yarn_actions *actions)
+{
+        for (size_t i = 0; i < h->failing.len; i++)
+                if (h->failing.data[i].until <= now) {
+                        node_health_refresh(h, now, actions);
+                        return;
+                }
+}
+
 void node_health_resend(struct node_health *h, int64_t now, struct yarn_actions *actions)
 {
         string_list_deinit(&h->current);

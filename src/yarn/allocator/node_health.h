@@ -42,6 +42,9 @@ void node_health_failed(struct node_health *h, const char *host, int64_t now, st
 void node_health_set_scheduler(struct node_health *h, const char *const *hosts, size_t n, int64_t now,
                                struct yarn_actions *actions);
 
+/* Ends the exclusions of failing hosts whose time is over. */
+void node_health_expire(struct node_health *h, int64_t now, struct yarn_actions *actions);
+
 /* Tells a ResourceManager that has forgotten the application: the whole set once more. */
 void node_health_resend(struct node_health *h, int64_t now, struct yarn_actions *actions);
 

@@ -317,8 +317,9 @@ static void profile_request_fewer(struct yarn_allocator *a, struct profile_state
                 left -= profile_cancel_kind(p, order[i], left);
 }
 
-void yarn_allocator_update(struct yarn_allocator *a)
+void yarn_allocator_update(struct yarn_allocator *a, int64_t now)
 {
+        node_health_expire(&a->health, now, &a->actions);
         for (size_t i = 0; i < a->profiles.len && !a->stopped; i++) {
                 struct profile_state *p = a->profiles.data[i];
                 const int missing = p->target - p->requests.total - p->running - p->starting;
@@ -545,7 +546,7 @@ void yarn_allocator_resend(struct yarn_allocator *a, int64_t now)
                 if (c->state == CONTAINER_RELEASED)
                         allocator_emit_release(a, c->id);
         node_health_resend(&a->health, now, &a->actions);
-        yarn_allocator_update(a);
+        yarn_allocator_update(a, now);
 }
 
 bool yarn_allocator_failure(struct yarn_allocator *a, int64_t now, struct yarn_failure *out)
@@ -563,6 +564,19 @@ bool yarn_allocator_failure(struct yarn_allocator *a, int64_t now, struct yarn_f
                 return true;
         }
         return false;
+}
+
+struct yarn_allocator_numbers yarn_allocator_measure(struct yarn_allocator *a, int64_t now)
+{
+        struct yarn_allocator_numbers n = {.failed = failure_tracker_count(&a->health.failures, now)};
+        for (const struct yarn_container *c = a->containers.first; c; c = c->next)
+                n.released += c->state == CONTAINER_RELEASED;
+        for (size_t i = 0; i < a->profiles.len; i++) {
+                n.running += a->profiles.data[i]->running;
+                n.locality_tasks += a->profiles.data[i]->locality_tasks;
+                n.pending += a->profiles.data[i]->requests.total;
+        }
+        return n;
 }
 
 int yarn_allocator_count_running(const struct yarn_allocator *a)

@@ -6,7 +6,7 @@
  *      yarn_allocator_add_profile(&a, &profile);
  *      yarn_allocator_set_targets(&a, targets, n);
  *      yarn_allocator_set_excluded(&a, hosts, n, now);                                  → YARN_ACTION_EXCLUDE, …
- *      yarn_allocator_update(&a);                             before each heartbeat   → YARN_ACTION_ASK, …
+ *      yarn_allocator_update(&a, now);                        before each heartbeat   → YARN_ACTION_ASK, …
  *      while ((action = yarn_allocator_next_action(&a)))
  *              shell_do(action);
  *      yarn_allocator_allocated(&a, containers, n);         ← the answer               → YARN_ACTION_LAUNCH
@@ -120,8 +120,11 @@ void yarn_allocator_set_targets(struct yarn_allocator *a, const struct yarn_targ
 /* The driver's scheduler excludes these @n hosts, and no others any more. */
 void yarn_allocator_set_excluded(struct yarn_allocator *a, const char *const *hosts, size_t n, int64_t now);
 
-/* Computes what to ask for. The asks, releases and excluded hosts emitted so far belong into the next heartbeat. */
-void yarn_allocator_update(struct yarn_allocator *a);
+/*
+ * Computes what to ask for, and ends exclusions whose time is over. The asks, releases and excluded hosts emitted so
+ * far belong into the next heartbeat.
+ */
+void yarn_allocator_update(struct yarn_allocator *a, int64_t now);
 
 void yarn_allocator_allocated(struct yarn_allocator *a, const struct yarn_granted *containers, size_t n);
 void yarn_allocator_completed(struct yarn_allocator *a, const struct yarn_completed *completed, int64_t now);
@@ -148,6 +151,16 @@ void yarn_allocator_stop(struct yarn_allocator *a);
 bool yarn_allocator_failure(struct yarn_allocator *a, int64_t now, struct yarn_failure *out);
 
 const struct yarn_action *yarn_allocator_next_action(struct yarn_allocator *a);
+
+/* What Spark's ApplicationMasterSource shows, over all profiles. */
+struct yarn_allocator_numbers {
+        int failed; /* executors, within the validity interval */
+        int running;
+        int released; /* containers that were given back and have not ended */
+        int locality_tasks;
+        int pending; /* containers that are asked for */
+};
+struct yarn_allocator_numbers yarn_allocator_measure(struct yarn_allocator *a, int64_t now);
 
 /* Numbers over all profiles. */
 int yarn_allocator_count_running(const struct yarn_allocator *a);

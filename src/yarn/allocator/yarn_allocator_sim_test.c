@@ -207,7 +207,7 @@ static void world_step(struct world *w)
                 break;
         case 1:
         case 2:
-                yarn_allocator_update(&w->a);
+                yarn_allocator_update(&w->a, w->now);
                 world_drain(w);
                 break;
         case 3:
@@ -239,7 +239,7 @@ static void world_settle(struct world *w)
 {
         for (int round = 0; round < 200; round++) {
                 bool changed = false;
-                yarn_allocator_update(&w->a);
+                yarn_allocator_update(&w->a, w->now);
                 world_drain(w);
                 for (int p = 0; p < N_PROFILES; p++)
                         while (world_grant(w, p))
@@ -253,7 +253,7 @@ static void world_settle(struct world *w)
                 if (!changed)
                         break;
         }
-        yarn_allocator_update(&w->a);
+        yarn_allocator_update(&w->a, w->now);
         world_drain(w);
         for (int p = 0; p < N_PROFILES; p++)
                 for (int i = 0; i < 1 + N_RACKS + N_HOSTS; i++)

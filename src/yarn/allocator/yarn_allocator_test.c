@@ -88,16 +88,16 @@ static int allocator_close(void **state)
 static void a_granted_container_gets_an_executor(void **state)
 {
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=1");
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions(""); /* what was asked for is asked once */
         granted_on("host1", 0);
         expect_actions("launch 1@1");
         assert_int_equal(yarn_allocator_count_starting(&a), 1);
         yarn_allocator_launched(&a, id_of(1));
         assert_int_equal(yarn_allocator_count_running(&a), 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("");
 }
 
@@ -107,7 +107,7 @@ static void each_profile_has_its_own_requests(void **state)
         yarn_allocator_add_profile(&a, &second);
         target_of(0, 1);
         target_of(7, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=1, ask 7/*=2");
         granted_on("host1", 7);
         expect_actions("launch 1@1");
@@ -124,7 +124,7 @@ static void more_containers_than_asked_for_are_given_back(void **state)
         const struct yarn_granted three[] = {
                 {.id = id_of(1), .host = "a"}, {.id = id_of(2), .host = "b"}, {.id = id_of(3), .host = "c"}};
         target_of(0, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=2");
         yarn_allocator_allocated(&a, three, 3);
         expect_actions("launch 1@1, launch 2@2, release 3");
@@ -135,16 +135,16 @@ static void more_containers_than_asked_for_are_given_back(void **state)
 static void a_lower_target_cancels_requests_only(void **state)
 {
         target_of(0, 4);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=4");
         granted_on("a", 0);
         granted_on("b", 0);
         expect_actions("launch 1@1, launch 2@2");
         target_of(0, 3);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=1");
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=0"); /* the two that run stay */
         assert_int_equal(yarn_allocator_count_starting(&a), 2);
 }
@@ -152,7 +152,7 @@ static void a_lower_target_cancels_requests_only(void **state)
 static void a_container_granted_after_the_target_fell_is_given_back(void **state)
 {
         target_of(0, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=2");
         target_of(0, 0);
         granted_on("a", 0);
@@ -162,14 +162,14 @@ static void a_container_granted_after_the_target_fell_is_given_back(void **state
 static void a_lost_executor_is_reported_and_replaced(void **state)
 {
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         yarn_allocator_launched(&a, id_of(1));
         expect_actions("ask 0/*=1, launch 1@1");
         ended_with(1, 137);
         expect_actions("exited 1:137 by app");
         assert_int_equal(a.n_unexpected, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=1");
         granted_on("a", 0);
         expect_actions("launch 2@2"); /* a new id */
@@ -178,7 +178,7 @@ static void a_lost_executor_is_reported_and_replaced(void **state)
 static void a_killed_executor_is_given_back_and_reported_once(void **state)
 {
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         yarn_allocator_launched(&a, id_of(1));
         expect_actions("ask 0/*=1, launch 1@1");
@@ -192,35 +192,35 @@ static void a_killed_executor_is_given_back_and_reported_once(void **state)
         ended_with(1, -100);
         expect_actions("");
         assert_int_equal(a.n_unexpected, 0);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("");
 }
 
 static void an_executor_may_be_killed_while_it_starts(void **state)
 {
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         expect_actions("ask 0/*=1, launch 1@1");
         yarn_allocator_kill(&a, 1);
         expect_actions("release 1");
         yarn_allocator_launched(&a, id_of(1)); /* the NodeManager's answer comes late */
         assert_int_equal(yarn_allocator_count_running(&a), 0);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=1");
 }
 
 static void a_failed_launch_is_given_back_and_tried_elsewhere(void **state)
 {
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         expect_actions("ask 0/*=1, launch 1@1");
         yarn_allocator_launch_failed(&a, id_of(1), "refused");
         expect_actions("release 1");
         ended_with(1, -100);
         expect_actions(""); /* the driver never heard of executor 1 */
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=1");
 }
 
@@ -228,7 +228,7 @@ static void hosts_that_tasks_prefer_are_asked_for(void **state)
 {
         static const struct yarn_host_tasks hosts[] = {{"a", "/r1", 10}, {"b", "/r2", 10}};
         target_local(4, 10, hosts, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/a=2, ask 0/b=2, ask 0//r1=2, ask 0//r2=2, ask 0/*=4");
 }
 
@@ -236,14 +236,14 @@ static void a_grant_lowers_the_rows_of_its_host_and_rack(void **state)
 {
         static const struct yarn_host_tasks hosts[] = {{"a", "/rack", 10}};
         target_local(2, 10, hosts, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/a=2, ask 0//rack=2, ask 0/*=2");
         granted_on("a", 0);
         expect_actions("launch 1@1");
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions(""); /* the ResourceManager has lowered its rows itself */
         granted_on("c", 0); /* another host of the rack */
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("launch 2@2, ask 0/a=0"); /* the row of the host is left over */
 }
 
@@ -251,10 +251,10 @@ static void requests_for_hosts_nobody_prefers_any_more_are_replaced(void **state
 {
         static const struct yarn_host_tasks first[] = {{"a", NULL, 10}}, second[] = {{"b", NULL, 10}};
         target_local(2, 10, first, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/a=2, ask 0/*=2");
         target_local(3, 10, second, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/a=0, ask 0/*=3, ask 0/b=2");
 }
 
@@ -263,7 +263,7 @@ static void a_label_leaves_hosts_out(void **state)
         static const struct yarn_host_tasks hosts[] = {{"a", "/r", 10}};
         a.config.ignore_locality = true;
         target_local(2, 10, hosts, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=2");
 }
 
@@ -286,7 +286,7 @@ static void too_many_failures_end_the_application(void **state)
         target_of(0, 1);
         for (int i = 1; i <= 3; i++) {
                 assert_false(yarn_allocator_failure(&a, 0, &f));
-                yarn_allocator_update(&a);
+                yarn_allocator_update(&a, 0);
                 granted_on("a", 0);
                 yarn_allocator_launched(&a, id_of(i));
                 ended_with(i, 1);
@@ -303,7 +303,7 @@ static void preempted_and_lost_containers_are_no_failures(void **state)
         struct yarn_failure f = {0};
         target_of(0, 1);
         for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
-                yarn_allocator_update(&a);
+                yarn_allocator_update(&a, 0);
                 ended_with(granted_on("a", 0), statuses[i]);
         }
         assert_false(yarn_allocator_failure(&a, 0, &f));
@@ -323,10 +323,52 @@ static void all_nodes_excluded_end_the_application(void **state)
         assert_false(yarn_allocator_failure(&a, 0, &f));
 }
 
+static void a_host_comes_back_when_its_time_is_over(void **state)
+{
+        struct yarn_failure f = {0};
+        a.config.health = (struct node_health_config){.exclude_on_launch_failure = true, .timeout = 100};
+        yarn_allocator_set_cluster_nodes(&a, 1);
+        target_of(0, 1);
+        yarn_allocator_update(&a, 0);
+        granted_on("a", 0);
+        yarn_allocator_launched(&a, id_of(1));
+        expect_actions("ask 0/*=1, launch 1@1");
+        ended_with(1, 1);
+        expect_actions("exclude a, exited 1:1 by app");
+        assert_true(yarn_allocator_failure(&a, 99, &f));
+        free(f.message);
+        yarn_allocator_update(&a, 99);
+        expect_actions("ask 0/*=1");
+        yarn_allocator_update(&a, 100);
+        expect_actions("include a");
+        assert_false(yarn_allocator_failure(&a, 100, &f));
+}
+
+static void its_numbers_are_those_of_spark_s_source(void **state)
+{
+        static const struct yarn_host_tasks hosts[] = {{"a", "/r", 7}};
+        target_local(5, 7, hosts, 1);
+        yarn_allocator_update(&a, 0);
+        for (int i = 1; i <= 3; i++) {
+                granted_on("a", 0);
+                yarn_allocator_launched(&a, id_of(i));
+        }
+        yarn_allocator_kill(&a, 2);
+        ended_with(3, 1);
+        struct yarn_allocator_numbers n = yarn_allocator_measure(&a, 0);
+        assert_int_equal(n.running, 1);
+        assert_int_equal(n.released, 1);
+        assert_int_equal(n.failed, 1);
+        assert_int_equal(n.pending, 2); /* the next heartbeat asks for two more */
+        assert_int_equal(n.locality_tasks, 7);
+        ended_with(2, -100);
+        assert_int_equal(yarn_allocator_measure(&a, 0).released, 0);
+}
+
 static void executors_on_a_leaving_host_are_decommissioned(void **state)
 {
         target_of(0, 3);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         granted_on("b", 0);
         granted_on("a", 0);
@@ -343,7 +385,7 @@ static void a_restarted_resource_manager_is_told_everything(void **state)
         const struct yarn_target t = {.total = 4};
         yarn_allocator_set_targets(&a, &t, 1);
         yarn_allocator_set_excluded(&a, excluded, 1, 0);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         granted_on("b", 0);
         yarn_allocator_kill(&a, 1);
@@ -356,25 +398,25 @@ static void a_repeated_answer_changes_nothing(void **state)
 {
         const struct yarn_granted g = {.id = id_of(1), .host = "a"};
         target_of(0, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         const struct yarn_granted twice[] = {g, g};
         yarn_allocator_allocated(&a, twice, 2);
         yarn_allocator_allocated(&a, &g, 1);
         expect_actions("ask 0/*=2, launch 1@1");
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("");
 }
 
 static void a_stopped_allocator_asks_for_nothing(void **state)
 {
         target_of(0, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/*=2");
         yarn_allocator_stop(&a);
         granted_on("a", 0);
         expect_actions("release 1");
         target_of(0, 9);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("");
 }
 
@@ -382,7 +424,7 @@ static void a_leaving_host_keeps_its_executors_without_decommissioning(void **st
 {
         a.config.decommission = false;
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         yarn_allocator_launched(&a, id_of(1));
         expect_actions("ask 0/*=1, launch 1@1");
@@ -393,7 +435,7 @@ static void a_leaving_host_keeps_its_executors_without_decommissioning(void **st
 static void a_container_that_ended_before_its_launch_was_answered_does_not_run(void **state)
 {
         target_of(0, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         ended_with(1, 0);
         yarn_allocator_launched(&a, id_of(1));
@@ -405,7 +447,7 @@ static void a_container_that_ended_before_its_launch_was_answered_does_not_run(v
 static void a_repeated_end_counts_once(void **state)
 {
         target_of(0, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         for (int i = 1; i <= 2; i++) {
                 granted_on("a", 0);
                 yarn_allocator_launched(&a, id_of(i));
@@ -429,7 +471,7 @@ static void failures_count_within_their_interval(void **state)
         } steps[] = {{100, 1, 1}, {201, 0, 0}, {201, 2, 2}, {251, 1, 3}, {302, 0, 1}, {352, 0, 0}};
         a.health.failures.validity = 100 * second;
         target_of(0, 4);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         for (int i = 1; i <= 4; i++) {
                 granted_on("a", 0);
                 yarn_allocator_launched(&a, id_of(i));
@@ -448,7 +490,7 @@ static void failures_count_within_their_interval(void **state)
 static void failures_after_the_end_do_not_count(void **state)
 {
         target_of(0, 2);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         granted_on("a", 0);
         granted_on("b", 0);
         ended_with(1, -1);
@@ -466,7 +508,7 @@ static void only_failures_of_the_node_exclude_it(void **state)
         a.config.health.exclude_on_launch_failure = true;
         a.config.health.timeout = 1000;
         target_of(0, (int)ARRAY_SIZE(statuses));
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
                 _cleanup_free_ char *host = mem_printf("host%zu", i);
                 granted_on(host, 0);
@@ -490,11 +532,11 @@ static void a_container_in_the_rack_of_a_wanted_host_is_used(void **state)
 {
         static const struct yarn_host_tasks hosts[] = {{"a", "/r1", 10}};
         target_local(1, 10, hosts, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("ask 0/a=1, ask 0//r1=1, ask 0/*=1");
         const struct yarn_granted other = {.id = id_of(1), .host = "c", .rack = "/r1"};
         yarn_allocator_allocated(&a, &other, 1);
-        yarn_allocator_update(&a);
+        yarn_allocator_update(&a, 0);
         expect_actions("launch 1@1, ask 0/a=0"); /* the row of the host is cancelled, that of the rack was used */
 }
 
@@ -520,6 +562,8 @@ int main(void)
                 TEST(too_many_failures_end_the_application),
                 TEST(preempted_and_lost_containers_are_no_failures),
                 TEST(all_nodes_excluded_end_the_application),
+                TEST(a_host_comes_back_when_its_time_is_over),
+                TEST(its_numbers_are_those_of_spark_s_source),
                 TEST(executors_on_a_leaving_host_are_decommissioned),
                 TEST(a_restarted_resource_manager_is_told_everything),
                 TEST(a_repeated_answer_changes_nothing),

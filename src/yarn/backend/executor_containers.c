@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "metrics/metrics_daemon.h"
 #include "yarn/application/application_acl.h"
 #include "yarn/conf/history_address.h"
 
@@ -151,6 +152,46 @@ void executor_containers_request(struct executor_containers *c, const struct yar
         yarn_executors_set_targets(c->executors, target, 1);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- metrics */
+
+/* Spark's ApplicationMasterSource. */
+static void containers_measure(void *owner, struct metrics_snapshot *out)
+{
+        const struct executor_containers *c = owner;
+        const char *namespace = conf_get_value(c->conf, "spark.yarn.metrics.namespace");
+        const struct yarn_allocator_numbers n = yarn_executors_measure(c->executors);
+        const struct {
+                const char *name;
+                int value;
+        } gauges[] = {{"numExecutorsFailed", n.failed},
+                      {"numExecutorsRunning", n.running},
+                      {"numReleasedContainers", n.released},
+                      {"numLocalityAwareTasks", n.locality_tasks},
+                      {"numContainersPendingAllocate", n.pending}};
+        for (size_t i = 0; i < ARRAY_SIZE(gauges); i++) {
+                _cleanup_free_ char *name =
+                        mem_printf("%s.applicationMaster.%s", namespace ? namespace : c->app_id, gauges[i].name);
+                metrics_gauge(out, name, gauges[i].value);
+        }
+}
+
+static int containers_start_metrics(struct executor_containers *c, uv_loop_t *loop, struct fst_error *error)
+{
+        return metrics_daemon_start(&(struct metrics_daemon_options){.loop = loop,
+                                                                     .instance = "applicationMaster",
+                                                                     .conf = c->conf,
+                                                                     .app_id = c->app_id,
+                                                                     .measure = containers_measure,
+                                                                     .owner = c},
+                                    &c->metrics, error);
+}
+
+void executor_containers_stop(struct executor_containers *c)
+{
+        metrics_daemon_stop(steal(c->metrics));
+        yarn_executors_free(steal(c->executors));
+}
+
 int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
                               const struct executor_containers_start *start, const struct executor_containers_ops *ops,
                               void *owner, struct fst_error *error)
@@ -190,6 +231,7 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
         c->last_executor = start->last_executor;
         r = c->view_acl ? 0 : application_acls(c->conf, c->user, &c->view_acl, &c->modify_acl, error);
         r = r < 0 ? r : yarn_executors_new(loop, &options, &containers_ops, c, &c->executors, error);
+        r = r < 0 ? r : containers_start_metrics(c, loop, error);
         if (r < 0)
                 return r;
         yarn_executors_register(c->executors);

@@ -6,7 +6,7 @@
  *      … set yarn_conf, driver_url, app_id, user, staging_dir, resources …
  *      r = executor_containers_start(&c, loop, &start, &ops, owner, error);
  *      executor_containers_request(&c, &target);
- *      executor_containers_deinit(&c);                 after yarn_executors_free(c.executors) and a turn of the loop
+ *      executor_containers_deinit(&c);                 after executor_containers_stop and a turn of the loop
  */
 #pragma once
 
@@ -17,6 +17,7 @@
 
 struct fst_conf;
 struct fst_error;
+struct metrics_daemon;
 
 struct executor_containers_ops {
         /* As in yarn_executors_ops. */
@@ -39,6 +40,7 @@ struct executor_containers {
         const struct executor_containers_ops *ops;
         void *owner;
         struct yarn_executors *executors; /* NULL: not started */
+        struct metrics_daemon *metrics;   /* NULL: no sinks */
         int32_t last_executor;            /* the highest id that was launched */
 };
 
@@ -66,4 +68,7 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
 
 /* Adds the target's profile if it is new, and sets its target. */
 void executor_containers_request(struct executor_containers *c, const struct yarn_target *target);
+
+/* Reports the metrics once more and frees the executors. Does nothing before the start. */
+void executor_containers_stop(struct executor_containers *c);
 void executor_containers_deinit(struct executor_containers *c);

@@ -370,7 +370,7 @@ static void launcher_on_rpc_closed(void *owner)
 
 static void launcher_deinit(struct launcher *l)
 {
-        yarn_executors_free(l->containers.executors);
+        executor_containers_stop(&l->containers);
         rpc_ref_unref(l->driver);
         if (l->rpc)
                 rpc_env_close(l->rpc, DRAIN_MS, launcher_on_rpc_closed, l);

@@ -662,7 +662,7 @@ static void yarn_stop(struct executor_manager *manager)
                 uv_close((uv_handle_t *)steal(m->monitor), yarn_on_monitor_closed);
         token_renewer_close(steal(m->renewer));
         am_link_close(m->link);
-        yarn_executors_free(steal(m->containers.executors));
+        executor_containers_stop(&m->containers);
         hadoop_rpc_client_free(steal(m->app.rm));
 }
 

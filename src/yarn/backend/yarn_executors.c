@@ -558,7 +558,7 @@ static void executors_send_heartbeat(struct yarn_executors *x)
 {
         Firesteel__Yarn__AllocateRequest m = FIRESTEEL__YARN__ALLOCATE_REQUEST__INIT;
         Firesteel__Yarn__BlacklistRequest hosts = FIRESTEEL__YARN__BLACKLIST_REQUEST__INIT;
-        yarn_allocator_update(&x->allocator);
+        yarn_allocator_update(&x->allocator, now_ns());
         executors_drain(x);
         hosts.n_additions = x->excluded.len;
         hosts.additions = x->excluded.data;
@@ -712,6 +712,11 @@ void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status stat
         if (x->phase != EXECUTORS_OVER)
                 x->phase = EXECUTORS_FINISHING;
         executors_wake(x, 0);
+}
+
+struct yarn_allocator_numbers yarn_executors_measure(struct yarn_executors *x)
+{
+        return yarn_allocator_measure(&x->allocator, now_ns());
 }
 
 int yarn_executors_new(uv_loop_t *loop, const struct yarn_executors_options *options,

@@ -94,3 +94,6 @@ void yarn_executors_kill(struct yarn_executors *x, int32_t executor);
 /* Unregisters. @diagnostics may be NULL; at most `max_final_message` bytes are sent. Without a registration, `finished`
  * comes at once. */
 void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics);
+
+/* For metrics. */
+struct yarn_allocator_numbers yarn_executors_measure(struct yarn_executors *x);
