@@ -121,8 +121,10 @@ void log_pieces_written(struct log_pieces *p, int64_t now)
                 p->flushed = end;
                 return;
         }
+        /* A small piece with all of the text was replaced: the whole one has its name. */
         for (size_t i = 0; i < p->small.len; i++)
-                log_pieces_remove(p, p->small.data[i]);
+                if (p->small.data[i].start != p->current.start || p->small.data[i].end != p->current.end)
+                        log_pieces_remove(p, p->small.data[i]);
         p->small.len = 0;
         vec_push(&p->whole, p->current);
         memmove(p->text.data, p->text.data + end, p->text.len - end);

@@ -64,6 +64,21 @@ static void small_pieces_become_a_whole_one(void **state)
         log_pieces_deinit(&p);
 }
 
+/* The whole piece then has the name of the small one: removing that would lose it. */
+static void an_end_without_more_output_keeps_its_piece(void **state)
+{
+        struct log_pieces p;
+        struct piece_range removed;
+        log_pieces_init(&p, &usual);
+        put_bytes(&p, 10, 1);
+        assert_piece(&p, 1 + SECOND, false, 0, 10);
+        log_pieces_written(&p, 1 + SECOND);
+        assert_piece(&p, 2 * SECOND, true, 0, 10);
+        log_pieces_written(&p, 2 * SECOND);
+        assert_false(log_pieces_take_removal(&p, &removed));
+        log_pieces_deinit(&p);
+}
+
 static void failed_pieces_wait_and_come_again(void **state)
 {
         struct log_pieces p;
@@ -206,6 +221,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(small_pieces_become_a_whole_one),
+                cmocka_unit_test(an_end_without_more_output_keeps_its_piece),
                 cmocka_unit_test(failed_pieces_wait_and_come_again),
                 cmocka_unit_test(output_beyond_the_limits_is_left_out),
                 cmocka_unit_test(the_oldest_pieces_are_removed),

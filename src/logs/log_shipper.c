@@ -59,6 +59,7 @@ struct log_shipper {
         bool configured;
         int settings_fd, passed_on;
         struct shipped_output outputs[LOG_OUTPUTS];
+        size_t turn;    /* the output that is stored first: slow storage must not leave the other one out */
         int64_t end_by; /* ns; 0: the parent may still write */
 
         pthread_t thread;
@@ -324,11 +325,13 @@ static bool shipper_has_output(const struct log_shipper *s)
 /* Starts a job if one is due. */
 static void shipper_begin_job(struct log_shipper *s)
 {
-        for (size_t i = 0; i < LOG_OUTPUTS && s->configured && !s->has_job; i++) {
+        for (size_t k = 0; k < LOG_OUTPUTS && s->configured && !s->has_job; k++) {
+                const size_t i = s->turn;
                 struct shipped_output *output = &s->outputs[i];
                 struct piece_range range;
                 struct log_piece piece;
                 char name[LOG_PIECE_NAME];
+                s->turn = (i + 1) % LOG_OUTPUTS;
                 s->job.output = NULL;
                 while (log_pieces_take_removal(&output->pieces, &range))
                         string_list_add(&s->job.removals, log_piece_name(output_names[i], range, name));
