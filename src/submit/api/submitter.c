@@ -74,7 +74,7 @@ void submission_unref(fst_submission *app)
 void submitter_queue_job(fst_submission *app, enum submit_job kind, int64_t due_ms)
 {
         submission_ref(app);
-        vec_push(&app->submitter->jobs, (struct queued_job){app, kind, due_ms});
+        job_queue_add(&app->submitter->jobs, app, kind, due_ms);
         pthread_cond_signal(&app->submitter->work);
 }
 
@@ -135,18 +135,11 @@ void submission_fail(fst_submission *app, struct fst_error *error)
  */
 static bool submitter_take_job(fst_submitter *s, struct queued_job *job, int64_t *next)
 {
-        size_t first = 0;
-        *next = -1;
-        if (s->jobs.len == 0)
+        const struct queued_job *first = job_queue_first(&s->jobs);
+        *next = first ? first->due_ms : -1;
+        if (!first || *next > submitter_now_ms())
                 return false;
-        for (size_t i = 1; i < s->jobs.len; i++)
-                first = s->jobs.data[i].due_ms < s->jobs.data[first].due_ms ? i : first;
-        *next = s->jobs.data[first].due_ms;
-        if (*next > submitter_now_ms())
-                return false;
-        *job = s->jobs.data[first];
-        memmove(&s->jobs.data[first], &s->jobs.data[first + 1], (s->jobs.len - first - 1) * sizeof(s->jobs.data[0]));
-        s->jobs.len--;
+        *job = job_queue_take(&s->jobs);
         return true;
 }
 
@@ -252,7 +245,7 @@ static void submitter_dispose(fst_submitter *s)
         while (s->apps.len > 0)
                 submitter_release(s->apps.data[--s->apps.len]);
         vec_deinit(&s->apps);
-        vec_deinit(&s->jobs);
+        job_queue_deinit(&s->jobs);
         vec_deinit(&s->commands);
         vec_deinit(&s->events);
         if (s->ready >= 0)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "submit/options/arguments.h"
+#include "submit/api/job_queue.h"
 #include "submit/launcher_server.h"
 #include "submit/prepare/submission.h"
 
@@ -30,7 +31,6 @@ struct yarn_run;
 
 enum { SUBMITTER_WORKERS = 4 };
 
-enum submit_job { JOB_START, JOB_POLL, JOB_REFRESH, JOB_KILL, JOB_CONFIRM };
 enum submit_command {
         COMMAND_SPAWN, /* child processes */
         COMMAND_STOP,
@@ -99,12 +99,6 @@ struct submission_class {
         void (*release)(fst_submission *app);
 };
 
-struct queued_job {
-        fst_submission *app;
-        enum submit_job kind;
-        int64_t due_ms; /* monotonic clock */
-};
-
 struct queued_command {
         fst_submission *app;
         enum submit_command kind;
@@ -119,7 +113,7 @@ struct fst_submitter {
         pthread_mutex_t lock;
         pthread_cond_t work;    /* wakes workers: a new job, or the end */
         pthread_cond_t changed; /* a state changed, or a callback returned */
-        VEC(struct queued_job) jobs;
+        struct job_queue jobs;
         VEC(struct queued_command) commands;
         VEC(struct queued_event) events;
         VEC(fst_submission *) apps;
