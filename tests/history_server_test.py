@@ -285,6 +285,95 @@ def test_readers_that_never_read_cost_little(tmp_path):
         assert s.get("/api/v1/applications/app-1/stages/0/0/taskList?length=100000")[1] == whole
 
 
+def test_logs_are_found_by_id(tmp_path):
+    cold = tmp_path / "cold"
+    cold.mkdir()
+    (cold / "app-7").write_text("".join(lines("app-7")))
+    (cold / "app-8_1.inprogress").write_text("".join(lines("app-8", attempt="1", end=False)))
+    write(tmp_path, "app-1", lines())
+    with server(tmp_path, spark_history_fs_logDirectory=f"{tmp_path}/logs,{cold}",
+                spark_history_fs_update_scanDisabledPathPatterns=f"file:/nowhere/.*, file:{tmp_path}/co.*") as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert s.get("/api/v1/applications/app-9/jobs")[0] == 404
+        assert s.get("/api/v1/applications/..%2Flogs%2Fapp-1/jobs")[0] == 404
+        assert s.json("applications/app-7/jobs")[0]["status"] == "SUCCEEDED"
+        assert s.json("applications/app-7")["attempts"][0]["completed"]
+        assert "name of app-8" in s.get("/history/app-8/1/jobs/")[1]
+        assert set(s.ids()) == {"app-1", "app-7", "app-8"}
+        (cold / "app-8_1.inprogress").unlink()
+        (cold / "app-8_1").write_text("".join(lines("app-8", attempt="1")))
+        wait_for(lambda: s.json("applications/app-8/1/jobs")[0]["status"] == "SUCCEEDED")
+    with server(tmp_path, "off", spark_history_fs_logDirectory=cold, spark_history_fs_eventLog_onDemandLoadEnabled="false",
+                spark_history_fs_update_scanDisabledPathPatterns=".*") as s:
+        assert s.get("/api/v1/applications/app-7/jobs")[0] == 404
+
+
+def test_urls_of_logs_follow_the_pattern(tmp_path):
+    def with_attributes(end, **attributes):
+        log = lines("app-1", end=end)
+        event = json.loads(log[3])
+        event["Executor Info"].update({"Log Urls": {"stdout": "http://old"}, "Attributes": attributes})
+        log[3] = json.dumps(event) + "\n"
+        return log
+
+    def urls(s):
+        executor = s.json("applications/app-1/allexecutors")[0]["executorLogs"]
+        task = s.json("applications/app-1/stages/0/0/taskList")[0]["executorLogs"]
+        assert executor == task
+        return executor
+    files = {"stdout": "http://logs/c1/stdout", "stderr": "http://logs/c1/stderr"}
+    conf = {"spark_history_custom_executor_log_url": "http://logs/{{CONTAINER_ID}}/{{FILE_NAME}}",
+            "spark_history_fs_update_interval": "200ms"}
+    write(tmp_path, "app-1.inprogress", with_attributes(False, CONTAINER_ID="c1", LOG_FILES="stdout,stderr"))
+    with server(tmp_path, **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert urls(s) == files
+    with server(tmp_path, "running", **conf,
+                spark_history_custom_executor_log_url_applyIncompleteApplication="false") as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert urls(s) == {"stdout": "http://old"}
+        (tmp_path / "logs" / "app-1.inprogress").unlink()
+        write(tmp_path, "app-1", with_attributes(True, CONTAINER_ID="c1", LOG_FILES="stdout,stderr"))
+        wait_for(lambda: urls(s) == files)
+    write(tmp_path, "app-1", with_attributes(True, LOG_FILES="stdout"))
+    with server(tmp_path, "lacking", **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert urls(s) == {"stdout": "http://old"}
+        assert "spark.history.custom.executor.log.url" in s.log.read_text()
+
+
+def test_rolling_log_is_compacted_while_it_grows(tmp_path):
+    top = tmp_path / "logs" / "eventlog_v2_app-1"
+    top.mkdir(parents=True)
+    whole = lines("app-1")
+
+    def job(number):
+        text = "".join(whole[4:-1])
+        return text.replace('"Job ID":7', f'"Job ID":{number}').replace('"Stage ID":0', f'"Stage ID":{number}') \
+                   .replace('"Stage IDs":[0]', f'"Stage IDs":[{number}]').replace('"Task ID":', f'"Task ID":{number}')
+    (top / "appstatus_app-1.inprogress").write_text("")
+    (top / "events_1_app-1").write_text("".join(whole[:4]) + job(1))
+    (top / "events_2_app-1").write_text(job(2))
+    with server(tmp_path, spark_history_fs_update_interval="200ms",
+                spark_history_fs_eventLog_rolling_maxFilesToRetain="2") as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert [job["jobId"] for job in s.json("applications/app-1/jobs")] == [2, 1]
+        for i in range(3, 8):
+            (top / f"events_{i}_app-1").write_text(job(i))
+            wait_for(lambda: (top / f"events_{i - 2}_app-1.compact").exists() and not (top / f"events_{i - 2}_app-1").exists())
+        assert sorted(path.name for path in top.iterdir()) == ["appstatus_app-1.inprogress", "events_5_app-1.compact",
+                                                               "events_6_app-1", "events_7_app-1"]
+        # A loaded application may have read more before it was compacted.
+        wait_for(lambda: [job["jobId"] for job in s.json("applications/app-1/jobs")][:2] == [7, 6])
+        with open(top / "events_7_app-1", "a", encoding="utf-8") as out:
+            out.write(whole[-1])
+        (top / "appstatus_app-1.inprogress").rename(top / "appstatus_app-1")
+        wait_for(lambda: s.json("applications/app-1")["attempts"][0]["completed"])
+    with server(tmp_path, "again") as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert [job["jobId"] for job in s.json("applications/app-1/jobs")] == [7, 6]
+
+
 def test_acls_of_applications(tmp_path):
     write(tmp_path, "app-1", lines(user="ann", conf={"spark.ui.view.acls": "bob,eve"}))
     with server(tmp_path, spark_history_ui_acls_enable="true", spark_acls_enable="true") as s:

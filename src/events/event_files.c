@@ -13,6 +13,7 @@
 #include "io/fs/file_system.h"
 #include "io/fs/path.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #define LOG "EventLogFiles"
@@ -48,6 +49,14 @@ enum event_log_codec event_log_codec_of(const char *path)
                 if (event_files_strip(name, len, event_log_codecs[i].suffix) < len)
                         return event_log_codecs[i].codec;
         return EVENT_LOG_PLAIN;
+}
+
+char *event_log_clean_name(const char *id)
+{
+        char *name = mem_strdup(id);
+        for (char *c = name; *c; c++)
+                *c = strchr(" :/", *c) ? '-' : strchr(".${}'\"", *c) ? '_' : (char)tolower((unsigned char)*c);
+        return name;
 }
 
 void event_log_deinit(struct event_log_info *log)
@@ -299,8 +308,8 @@ static int event_log_stream_open(struct event_log_stream *s, struct fst_error *e
 }
 
 /*
- * Finds the codec of a compacted file by its first bytes. Genuine Spark compresses it as the configuration of its history
- * server says, but keeps the name of the file that it replaces.
+ * Finds the codec of a compacted file by its first bytes. Genuine Spark compresses it as the configuration of its
+ * history server says, but keeps the name of the file that it replaces.
  */
 static int event_log_stream_detect_codec(struct event_log_stream *s, struct fst_error *error)
 {

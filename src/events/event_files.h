@@ -39,6 +39,9 @@ enum event_log_codec { EVENT_LOG_PLAIN, EVENT_LOG_ZSTD, EVENT_LOG_LZ4, EVENT_LOG
 /* The codec that a file's name tells. */
 enum event_log_codec event_log_codec_of(const char *path);
 
+/* The form of an id in names of logs: Spark's rules for lower case and for signs. The caller owns it. */
+char *event_log_clean_name(const char *id);
+
 struct event_log_file {
         char *path;  /* owned */
         long number; /* of a rolling log, from 1; 0: a single log */

@@ -29,6 +29,8 @@ bool event_reader_read_ids(struct json_cursor *c, void *base, void *context)
 static bool event_reader_read_raw(struct json_cursor *c, void *base, void *context)
 {
         struct event_reader *r = context;
+        while (*c->at == ' ' || *c->at == '\t')
+                c->at++;
         if (*c->at == '"' || *c->at == 'n')
                 return json_read_text(c, base, NULL);
         const char *start = c->at;

@@ -509,6 +509,24 @@ static void reads_fields_in_any_order(void **state)
         reading_deinit(&t);
 }
 
+static void check_spaced_attributes(const struct log_event *e)
+{
+        assert_string_equal(strmap_get(e->executor_added.attributes, "NAME"), "a");
+        assert_string_equal(strmap_get(e->executor_added.attributes, "NUMBER"), "1");
+}
+
+static void reads_maps_with_blanks(void **state)
+{
+        struct reading t;
+        reading_init(&t, check_spaced_attributes);
+        reading_read(
+                &t,
+                "{\"Event\": \"SparkListenerExecutorAdded\", \"Timestamp\": 1, \"Executor ID\": \"1\", \"Executor "
+                "Info\": {\"Host\": \"h\", \"Total Cores\": 1, \"Attributes\": {\"NAME\": \"a\", \"NUMBER\" :\t1}}}\n");
+        assert_int_equal(t.n_events, 1);
+        reading_deinit(&t);
+}
+
 /* ------------------------------------------------------------------------------------------------ damage */
 
 #define GOOD "{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":1}\n"
@@ -618,6 +636,7 @@ int main(void)
                 cmocka_unit_test(gives_missing_fields_the_values_of_spark),
                 cmocka_unit_test(reads_nested_scopes),
                 cmocka_unit_test(reads_fields_in_any_order),
+                cmocka_unit_test(reads_maps_with_blanks),
                 cmocka_unit_test(reports_damaged_lines_and_reads_the_others),
                 cmocka_unit_test(takes_no_prefix_of_a_line_for_an_event),
                 cmocka_unit_test(ignores_the_beginning_of_a_line_that_is_being_written),

@@ -5,15 +5,46 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "history/history_log_urls.h"
 #include "status/status_snapshot.h"
 #include "web/acls.h"
 
 #define LOG "ReplayListenerBus"
 
+/* Replaces the URLs of logs by those of the pattern, if the attributes suffice. @out is empty. */
+static void history_app_set_urls(struct history_app *a, const struct strmap *attributes, const struct strmap **urls,
+                                 struct strmap *out)
+{
+        static const struct strmap none = STRMAP_INIT;
+        if (!a->options->log_url || !*a->options->log_url || !(a->log.is_complete || a->options->log_url_of_incomplete))
+                return;
+        if (history_log_urls_apply(a->options->log_url, attributes ? attributes : &none, out))
+                *urls = out;
+        else if (!a->warned_of_urls)
+                log_warn(LOG,
+                         "%s: the URLs of logs stay: an executor lacks an attribute of "
+                         "spark.history.custom.executor.log.url",
+                         a->log.path);
+        a->warned_of_urls |= *urls != out;
+}
+
 static void history_app_on_event(void *owner, const struct log_event *e)
 {
         struct history_app *a = owner;
+        struct strmap urls = STRMAP_INIT;
+        struct log_event changed;
+        if (e->type == EVENT_executor_added) {
+                changed = *e;
+                history_app_set_urls(a, changed.executor_added.attributes, &changed.executor_added.log_urls, &urls);
+                e = &changed;
+        } else if (e->type == EVENT_application_start && e->application_start.driver_logs) {
+                changed = *e;
+                history_app_set_urls(a, changed.application_start.driver_attributes,
+                                     &changed.application_start.driver_logs, &urls);
+                e = &changed;
+        }
         status_on_log_event(a->view.status, e);
+        strmap_deinit(&urls);
 }
 
 static void history_app_on_damaged(void *owner, size_t line, const char *problem)
@@ -102,7 +133,7 @@ static void history_app_begin_log(struct history_app *a)
                                                                     .on_damaged = history_app_on_damaged,
                                                                     .on_unknown = history_app_on_unknown,
                                                                     .owner = a,
-                                                                    .max_line = a->max_line});
+                                                                    .max_line = a->options->max_line});
         a->stream = event_log_stream_new(a->fs, a->reader);
 }
 
@@ -127,7 +158,7 @@ int history_app_new(const struct history_app_options *options, const struct file
         a->fs = fs;
         a->updated_ms = log->updated_ms;
         event_log_copy(&a->log, &log->files);
-        a->max_line = options->max_line;
+        a->options = options;
         history_app_begin_log(a);
         *out = a;
         return 0;

@@ -40,7 +40,8 @@ struct history_app {
 
         /* Private. */
         const struct file_system *fs;
-        size_t max_line;
+        const struct history_app_options *options;
+        bool warned_of_urls;
         int64_t updated_ms; /* of the log, for the next step */
         struct event_reader *reader;
         struct event_log_stream *stream;
@@ -52,6 +53,8 @@ struct history_app_options {
         const struct redactor *redactor;
         const char *logs_dir; /* durable logs that pages may read; NULL: none. Outlives the application */
         size_t max_line;
+        const char *log_url;        /* the pattern of executors' logs; NULL: none */
+        bool log_url_of_incomplete; /* use it for running applications too */
 };
 
 /*

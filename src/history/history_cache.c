@@ -50,7 +50,10 @@ void history_server_follow(struct history_server *s, const struct history_log *l
                         continue;
                 if (app->is_queued || history_app_is_current(app, &log->files))
                         continue; /* a queued one looks at the listing when it ends */
-                if (app->state == HISTORY_APP_READY && history_app_follows(app)) {
+                /* The URLs of a running application's logs may not be those of the pattern. */
+                bool keeps_urls = !s->app_options.log_url || s->app_options.log_url_of_incomplete ||
+                                  app->log.is_complete == log->files.is_complete;
+                if (app->state == HISTORY_APP_READY && history_app_follows(app) && keeps_urls) {
                         history_app_set_log(app, &log->files, log->updated_ms);
                         history_server_queue_app(s, app);
                 } else {

@@ -206,8 +206,7 @@ static void history_server_run_probe(struct history_server *s, struct history_jo
                 history_server_store_log(s, log);
         history_job_free(job);
         history_server_act(s);
-        if (!history_listing_is_pending(&s->listing))
-                pthread_cond_broadcast(&s->loaded);
+        pthread_cond_broadcast(&s->loaded);
 }
 
 /* After an application was read to the end of its log: reads on if the log has grown meanwhile. */

@@ -197,6 +197,15 @@ void history_listing_end_scan(struct history_listing *l, int dir)
         vec_deinit(&unread);
 }
 
+void history_listing_demand(struct history_listing *l, int dir, struct event_log_info *files, int64_t now_ms)
+{
+        _cleanup_free_ char *path = mem_strdup(files->path);
+        history_listing_see(l, dir, files, now_ms);
+        struct history_log *log = history_listing_get(l, path);
+        if (log->state == HISTORY_LOG_UNREAD)
+                history_listing_begin_read(l, log);
+}
+
 void history_listing_restore(struct history_listing *l, int dir, struct event_log_info *files,
                              struct history_info *info, int64_t updated_ms)
 {

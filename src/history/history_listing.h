@@ -97,6 +97,10 @@ void history_listing_begin_scan(struct history_listing *l, int dir);
 void history_listing_see(struct history_listing *l, int dir, struct event_log_info *log, int64_t now_ms);
 void history_listing_end_scan(struct history_listing *l, int dir);
 
+/* A log that was found outside a scan, and is read at once if it is new or has changed. Takes the content of @log over.
+ */
+void history_listing_demand(struct history_listing *l, int dir, struct event_log_info *log, int64_t now_ms);
+
 /* Adds a log with what was known before a restart. Takes both over. The next scan reads it if it has
  * changed. */
 void history_listing_restore(struct history_listing *l, int dir, struct event_log_info *log, struct history_info *info,

@@ -44,7 +44,8 @@ static void history_server_scan_dir(struct history_server *s, int number)
 static void history_server_scan(struct history_server *s)
 {
         for (size_t i = 0; i < s->dirs.len; i++)
-                history_server_scan_dir(s, (int)i);
+                if (s->dirs.data[i].is_scanned)
+                        history_server_scan_dir(s, (int)i);
         pthread_mutex_lock(&s->lock);
         s->scanned_ms = time_of_day_ms();
         s->n_scans++;

@@ -54,6 +54,8 @@ static void history_server_list(struct app_source *source, const char *id, struc
         struct history_server *s = history_server_of(source);
         struct history_log_list found = {0};
         pthread_mutex_lock(&s->lock);
+        if (id && s->n_scans)
+                history_server_demand(s, id, NULL);
         history_listing_attempts(&s->listing, id, &found);
         for (size_t i = 0, n; i < found.len; i += n) {
                 const struct history_info *info = &found.data[i]->info;
@@ -80,6 +82,7 @@ static int history_server_open(struct app_source *source, const char *id, const 
         pthread_mutex_lock(&s->lock);
         while (!s->n_scans && !s->is_ending) /* the store tells only what logs were, not what they are */
                 pthread_cond_wait(&s->loaded, &s->lock);
+        history_server_demand(s, id, attempt);
         const struct history_log *log = history_server_find_log(s, id, attempt);
         int r = log ? history_server_get_app(s, log, &app, error) : -ENOENT;
         if (r == 0) {
@@ -173,6 +176,29 @@ void history_server_get_state(struct history_server *s, struct history_server_st
 
 /* ------------------------------------------------------------------------------------------------- lifetime */
 
+/* Finds whether a directory is scanned: none of the expressions matches its whole path. */
+static int history_server_choose_scan(const struct history_server *s, struct history_dir *dir, struct fst_error *error)
+{
+        _cleanup_free_ char *patterns = mem_strdup(s->settings.unscanned ? s->settings.unscanned : "");
+        char *at = patterns;
+        dir->is_scanned = true;
+        for (char *pattern; (pattern = strsep(&at, ","));) {
+                regmatch_t match;
+                regex_t regex;
+                pattern = conf_trim(pattern);
+                if (!*pattern)
+                        continue;
+                int r = redact_compile(&regex, "spark.history.fs.update.scanDisabledPathPatterns", pattern, error);
+                if (r < 0)
+                        return r;
+                if (regexec(&regex, dir->path, 1, &match, 0) == 0 && match.rm_so == 0 &&
+                    match.rm_eo == (regoff_t)strlen(dir->path))
+                        dir->is_scanned = false;
+                regfree(&regex);
+        }
+        return 0;
+}
+
 static int history_server_add_dir(struct history_server *s, const char *text, char *name, struct fst_error *error)
 {
         struct history_dir dir = {.own_name = name, .watch = -1};
@@ -189,7 +215,9 @@ static int history_server_add_dir(struct history_server *s, const char *text, ch
         else if (r == 0 && !status.directory)
                 r = error_set(error, -ENOTDIR, "Logging directory specified is not a directory: %s", dir.path);
         file_status_deinit(&status);
-        if (r == 0 && strcmp(dir.fs->scheme, "file") == 0 && s->inotify >= 0)
+        if (r == 0)
+                r = history_server_choose_scan(s, &dir, error);
+        if (r == 0 && dir.is_scanned && strcmp(dir.fs->scheme, "file") == 0 && s->inotify >= 0)
                 dir.watch = inotify_add_watch(s->inotify, path_local(dir.path),
                                               IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE);
         if (r == 0)
@@ -220,12 +248,12 @@ static int history_server_add_dirs(struct history_server *s, struct fst_error *e
 static int history_server_open_store(struct history_server *s, struct fst_error *error)
 {
         static const char *const keys[] = {"spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.ui.retainedTasks",
-                                           "spark.ui.retainedDeadExecutors"};
+                                           "spark.ui.retainedDeadExecutors", "spark.history.custom.executor.log.url"};
         _cleanup_(buf_deinit) struct buf limits = BUF_INIT;
         if (!s->settings.store || !*s->settings.store)
                 return 0;
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-                buf_printf(&limits, "%s ", conf_get_value(s->conf, keys[i]));
+                buf_printf(&limits, "%s ", conf_get_value(s->conf, keys[i]) ? conf_get_value(s->conf, keys[i]) : "");
         int r = history_store_open(s->settings.store, s->settings.max_store, buf_text(&limits), &s->store, error);
         if (r == 0)
                 history_server_list_store(s);
@@ -271,6 +299,10 @@ int history_server_new(const struct fst_conf *conf, struct history_server **out,
                                                       .redactor = &s->redactor,
                                                       .logs_dir = s->settings.logs_dir,
                                                       .max_line = s->settings.max_line};
+        s->app_options.log_url = conf_get_value(conf, "spark.history.custom.executor.log.url");
+        if (r == 0)
+                r = conf_get_bool(conf, "spark.history.custom.executor.log.url.applyIncompleteApplication",
+                                  &s->app_options.log_url_of_incomplete, error);
         if (r == 0)
                 r = history_server_add_dirs(s, error);
         if (r == 0)

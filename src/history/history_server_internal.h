@@ -31,6 +31,7 @@ struct history_dir {
         const struct file_system *fs;
         int watch; /* of inotify; -1: none */
         bool is_failing;
+        bool is_scanned; /* else its logs are found only by their ids */
 };
 
 /* Something to read: the head and end of a log, or an application. */
@@ -101,6 +102,15 @@ const struct history_log *history_server_find_log(struct history_server *s, cons
  */
 int history_server_get_app(struct history_server *s, const struct history_log *log, struct history_app **out,
                            struct fst_error *error);
+
+/* history_demand.c */
+
+/*
+ * Looks for the log of an application that no scan has found, and waits until it is listed. Releases the lock
+ * meanwhile.
+ * @attempt NULL: any.
+ */
+void history_server_demand(struct history_server *s, const char *id, const char *attempt);
 
 /* history_scanner.c */
 

@@ -74,6 +74,18 @@ static int history_settings_read_compactor(struct history_settings *t, const str
         return r;
 }
 
+static int history_settings_read_demand(struct history_settings *t, const struct fst_conf *conf,
+                                        struct fst_error *error)
+{
+        int r = conf_get_bool(conf, "spark.history.fs.eventLog.onDemandLoadEnabled", &t->demands_single, error);
+        if (r == 0)
+                r = conf_get_bool(conf, "spark.history.fs.eventLog.rolling.onDemandLoadEnabled", &t->demands_rolling,
+                                  error);
+        if (r == 0)
+                r = conf_get_string(conf, "spark.history.fs.update.scanDisabledPathPatterns", &t->unscanned, error);
+        return r;
+}
+
 int history_settings_read(struct history_settings *t, const struct fst_conf *conf, struct fst_error *error)
 {
         int64_t threads = 0;
@@ -99,6 +111,8 @@ int history_settings_read(struct history_settings *t, const struct fst_conf *con
         if (r == 0)
                 r = history_settings_read_compactor(t, conf, error);
         if (r == 0)
+                r = history_settings_read_demand(t, conf, error);
+        if (r == 0)
                 r = history_settings_count(conf, "spark.history.retainedApplications", &t->retained, error);
         if (r == 0)
                 r = history_settings_count(conf, "spark.history.ui.maxApplications", &t->max_applications, error);
@@ -120,6 +134,7 @@ int history_settings_read(struct history_settings *t, const struct fst_conf *con
 void history_settings_deinit(struct history_settings *t)
 {
         free(t->dirs);
+        free(t->unscanned);
         free(t->names);
         free(t->title);
         free(t->logs_dir);

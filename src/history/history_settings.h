@@ -17,6 +17,8 @@ struct history_settings {
         struct history_compactor_options compactor;
         size_t retained, max_applications, max_line;
         int n_threads, n_compact_threads;
+        bool demands_single, demands_rolling; /* logs that are not listed are looked for by id */
+        char *unscanned;                      /* regular expressions of directories, separated by commas */
         int64_t max_store;
         char *store, *dirs, *names, *title, *driver_log_dir, *logs_dir;
 };

@@ -16,10 +16,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "events/event_files.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 
-#include <ctype.h>
 #include <lz4.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -156,14 +156,6 @@ static const char *event_file_suffix(const struct event_file *f)
         static const char *const suffixes[] = {
                 [EVENT_CODEC_NONE] = "", [EVENT_CODEC_ZSTD] = ".zstd", [EVENT_CODEC_LZ4] = ".lz4"};
         return suffixes[f->options.codec];
-}
-
-static char *event_file_clean_name(const char *text)
-{
-        char *name = mem_strdup(text);
-        for (char *c = name; *c; c++)
-                *c = strchr(" :/", *c) ? '-' : strchr(".${}'\"", *c) ? '_' : (char)tolower((unsigned char)*c);
-        return name;
 }
 
 static bool event_file_is_local(const struct event_file *f)
@@ -312,8 +304,8 @@ int event_file_open(struct event_file **file, const struct event_file_options *o
         f->options.dir = f->options.app_id = f->options.attempt_id = NULL;
         f->fs = fs;
         f->file = OPEN_FILE_INIT;
-        _cleanup_free_ char *id = event_file_clean_name(options->app_id);
-        _cleanup_free_ char *attempt = event_file_clean_name(options->attempt_id ? options->attempt_id : "");
+        _cleanup_free_ char *id = event_log_clean_name(options->app_id);
+        _cleanup_free_ char *attempt = event_log_clean_name(options->attempt_id ? options->attempt_id : "");
         f->name = mem_printf(*attempt ? "%s_%s" : "%s%s", id, attempt);
         if (options->codec == EVENT_CODEC_ZSTD) {
                 f->zstd = ZSTD_createCCtx();
