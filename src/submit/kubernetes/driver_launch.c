@@ -51,6 +51,7 @@ struct driver_launch {
         void *owner;
         enum launch_step step;
         bool stopped, expired;
+        bool resumed;     /* objects may exist from the interrupted launch */
         uv_timer_t limit; /* set when the launch was stopped */
         uint64_t answers; /* the client's count when it began */
         struct sending *first, *last;
@@ -127,8 +128,8 @@ static void driver_launch_on_sent(void *owner, struct kube_call *call, int r, co
         _cleanup_(error_deinit) struct fst_error none = FST_ERROR_INIT;
         const struct fst_error *error = answer->error;
         bool pod = l->step == STEP_POD, anew = driver_launch_has_generated_name(l, s->object);
-        if (r == FST_KUBE_E_ALREADY_EXISTS && !pod && anew && answer->maybe_done)
-                r = 0; /* created by an attempt whose reply was lost, and changed since */
+        if (r == FST_KUBE_E_ALREADY_EXISTS && !pod && anew && (answer->maybe_done || l->resumed))
+                r = 0; /* created by an attempt whose reply was lost, and changed since, or by an interrupted launch */
         if (r == 0 && pod && !answer->object)
                 r = error_set(&none, -EPROTO, "the API server returned no uid for the created object"), error = &none;
         if (r == 0 && pod)
@@ -315,8 +316,8 @@ static void driver_launch_next_step(struct driver_launch *l)
         }
 }
 
-struct driver_launch *driver_launch_begin(struct kube_client *client, struct driver_plan *plan,
-                                          driver_launch_done *done, void *owner)
+static struct driver_launch *driver_launch_new(struct kube_client *client, struct driver_plan *plan,
+                                               driver_launch_done *done, void *owner)
 {
         struct driver_launch *l = new0(struct driver_launch);
         l->client = client;
@@ -327,10 +328,28 @@ struct driver_launch *driver_launch_begin(struct kube_client *client, struct dri
         l->error = FST_ERROR_INIT;
         uv_timer_init(kube_client_loop(client), &l->limit);
         l->limit.data = l;
+        return l;
+}
+
+struct driver_launch *driver_launch_begin(struct kube_client *client, struct driver_plan *plan,
+                                          driver_launch_done *done, void *owner)
+{
+        struct driver_launch *l = driver_launch_new(client, plan, done, owner);
         for (size_t i = 0; i < plan->pod_at; i++)
                 driver_launch_apply(l, json_array_get(plan->objects, i));
         if (!l->first)
                 driver_launch_next_step(l);
+        return l;
+}
+
+struct driver_launch *driver_launch_resume(struct kube_client *client, struct driver_plan *plan, json_t *pod,
+                                           driver_launch_done *done, void *owner)
+{
+        struct driver_launch *l = driver_launch_new(client, plan, done, owner);
+        l->resumed = true;
+        l->pod = json_incref(pod);
+        driver_launch_add_created(l, driver_plan_pod(plan), pod);
+        driver_launch_send_rest(l);
         return l;
 }
 

@@ -38,6 +38,14 @@ struct driver_launch *driver_launch_begin(struct kube_client *client, struct dri
                                           driver_launch_done *done, void *owner);
 
 /*
+ * The same for a launch that was interrupted after its pod was created: creates the other objects of @plan, owned by
+ * @pod, which the server returned. Objects that exist are left alone. A failure deletes what this call has created, and
+ * the pod. It has no caller yet.
+ */
+struct driver_launch *driver_launch_resume(struct kube_client *client, struct driver_plan *plan, json_t *pod,
+                                           driver_launch_done *done, void *owner);
+
+/*
  * Ends the launch soon: deletes the objects if there is no pod, or if the first attempt to complete the launch fails,
  * and completes it otherwise. Does not wait for an API server that was never reached, and waits at most two seconds for
  * one that stopped replying.

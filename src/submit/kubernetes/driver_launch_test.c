@@ -27,6 +27,7 @@ static int result;
 static const char *faulty;
 static enum kube_fault fault;
 static int faults_left;
+static bool services_exist;
 
 static enum kube_fault script(struct kube_fixture *a, const struct fixture_exchange *x)
 {
@@ -39,6 +40,10 @@ static enum kube_fault script(struct kube_fixture *a, const struct fixture_excha
                 return FAULT_NONE;
         a->refusal = strcmp(x->method, "DELETE") == 0 ? 200 : 201;
         a->refusal_text = "{\"kind\":\"Any\",\"metadata\":{\"uid\":\"u-any\"}}";
+        if (services_exist && text_starts_with(what, "POST services")) {
+                a->refusal = 409;
+                a->refusal_text = "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"AlreadyExists\"}";
+        }
         return FAULT_REFUSED;
 }
 
@@ -51,6 +56,7 @@ static int begin(void **state)
         plan = DRIVER_PLAN_INIT;
         asked = BUF_INIT;
         faulty = NULL;
+        services_exist = false;
         faults_left = 1 << 20;
         over = false;
         result = -1;
@@ -89,21 +95,39 @@ static void on_done(void *owner, int r, const struct fst_error *why)
                 error_set(&error, r, "%s", error_message(why));
 }
 
-/* Sets the pause before a retry. */
-static void start(int64_t pause_ms)
+static void finish(void)
+{
+        while (!over)
+                uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* Makes plan and client. Sets the pause before a retry. */
+static void prepare(int64_t pause_ms)
 {
         assert_int_equal(driver_plan_read(&plan, &s, &error), 0);
         assert_int_equal(driver_plan_make(&plan, &error), 0);
         uv_loop_init(&loop);
         assert_int_equal(kube_client_new(&loop, &plan.server, NULL, &client, &error), 0);
         kube_client_set_pause(client, pause_ms, pause_ms);
+}
+
+static void start(int64_t pause_ms)
+{
+        prepare(pause_ms);
         launch = driver_launch_begin(client, &plan, on_done, NULL);
 }
 
-static void finish(void)
+/* Continues a launch that ended with its pod. */
+static void resume(void)
 {
-        while (!over)
-                uv_run(&loop, UV_RUN_ONCE);
+        prepare(1);
+        json_t *pod = json_deep_copy(driver_plan_pod(&plan));
+        json_object_set_new(json_object_get(pod, "metadata"), "uid", json_string("u-pod"));
+        kube_fixture_put(&api, pod);
+        launch = driver_launch_resume(client, &plan, pod, on_done, NULL);
+        json_decref(pod);
+        assert_false(over);
+        finish();
 }
 
 static void wait_for_requests(int n)
@@ -205,6 +229,30 @@ static void stop_after_pod_completes_launch(void **state)
         assert_non_null(strstr(buf_text(&asked), "POST configmaps\n"));
 }
 
+static void resumed_launch_creates_missing_objects(void **state)
+{
+        services_exist = true;
+        resume();
+        assert_int_equal(result, 0);
+        assert_string_equal(
+                json_string_value(json_object_get(json_object_get(driver_launch_pod(launch), "metadata"), "uid")),
+                "u-pod");
+        assert_null(strstr(buf_text(&asked), "POST pods\n"));
+        assert_null(strstr(buf_text(&asked), "DELETE"));
+        assert_non_null(strstr(buf_text(&asked), "POST services\n"));
+        assert_non_null(strstr(buf_text(&asked), "POST configmaps\n"));
+}
+
+static void resumed_launch_that_fails_deletes_its_pod(void **state)
+{
+        faulty = "POST configmaps";
+        fault = FAULT_CLOSE;
+        resume();
+        assert_true(result < 0);
+        assert_int_equal(json_object_size(api.pods), 0);
+        assert_non_null(strstr(buf_text(&asked), "DELETE services\n"));
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -215,6 +263,8 @@ int main(void)
                 CASE(keeps_existing_pod_of_same_name),
                 CASE(deletes_objects_after_lost_replies),
                 CASE(stop_after_pod_completes_launch),
+                CASE(resumed_launch_creates_missing_objects),
+                CASE(resumed_launch_that_fails_deletes_its_pod),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
