@@ -76,7 +76,6 @@ int64_t application_retry_wait_ms(const struct application_policy *p, const stru
                 return INT64_MAX;
         if (__builtin_mul_overflow(interval_s, (int64_t)1000 * s->submission_attempts, &wait_ms) || wait_ms > limit)
                 wait_ms = limit;
-        /* A clock that was set back does not prolong the wait. */
         int64_t since = now_ms - s->last_submission_attempt_ms;
-        return wait_ms - (since < 0 ? 0 : since);
+        return since < 0 ? 0 : wait_ms - since; /* a clock that was set back does not prolong the wait */
 }

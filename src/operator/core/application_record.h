@@ -48,6 +48,7 @@ struct application_record {
         enum application_action_kind under_way;
         char *candidate; /* id of the submission under way */
         int64_t begun_ms;
+        int64_t missing_since_ms; /* of the driver's pod, by this core; 0: it is present */
         int failures;
         int64_t retry_at_ms;
         int32_t loss_restarts;

@@ -36,6 +36,7 @@ static void step_enter(struct application_record *a, enum application_state stat
         a->status.state = state;
         a->deleted = false;
         a->dirty = a->entered = true;
+        a->missing_since_ms = 0;
         if (state == APPLICATION_SUBMITTED)
                 a->exposed = a->cleaned = false;
 }
@@ -254,7 +255,10 @@ static void step_driver_failed(struct application_record *a, int64_t now_ms)
 static int64_t step_driver_missing(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
         int64_t grace_ms = core->options.driver_creation_grace_ms;
-        int64_t since_ms = MAX(now_ms - a->status.last_submission_attempt_ms, (int64_t)0);
+        /* The core's own count serves if the clock was set back after the submission. */
+        if (a->missing_since_ms == 0 || a->missing_since_ms > now_ms)
+                a->missing_since_ms = now_ms;
+        int64_t since_ms = MAX(now_ms - a->status.last_submission_attempt_ms, now_ms - a->missing_since_ms);
         if (a->status.state == APPLICATION_SUBMITTED && since_ms < grace_ms)
                 return now_ms + grace_ms - since_ms;
         if (a->status.state == APPLICATION_SUBMITTED)
@@ -283,6 +287,7 @@ static int64_t step_running(struct application_core *core, struct application_re
         const struct driver_record *d = &a->driver;
         if (!driver_is_current(a))
                 return step_driver_missing(core, a, now_ms);
+        a->missing_since_ms = 0;
         if (!a->exposed && a->status.state == APPLICATION_SUBMITTED) {
                 struct application_action *action = step_act(core, a, APPLICATION_EXPOSE);
                 action->submission_id = mem_strdup_if(a->status.submission_id);
