@@ -281,6 +281,17 @@ def test_rdds_of_one_call_share_a_scope(tmp_path):
     assert found.count(found[-1]) > 1, "sort_by makes several RDDs"
 
 
+def test_timelines_have_limits(source):
+    with Application(source, "--conf", "spark.ui.port=0", "--conf", "spark.ui.timeline.tasks.maximum=2") as app:
+        assert stage_page(app).count("<title>Task ") == 2
+        page = app.ask("/stages/stage/?id=0&attempt=0&task.eventTimelinePageNumber=3")[1]
+        assert page.count("<title>Task ") == 1 and "page 3 of 3, by launch time" in page
+        assert app.end()[0] == 0
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[1]", "--conf", "spark.ui.timeline.jobs.maximum=0",
+                           source], capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
+    assert done.returncode != 0 and "spark.ui.timeline.jobs.maximum is 0: write a number from 1 to 10000" in done.stderr
+
+
 def test_taken_port_is_passed_over(source):
     with socket.create_server(("", 0)) as taken:
         port = taken.getsockname()[1]

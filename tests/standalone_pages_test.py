@@ -1,10 +1,15 @@
 """Pages of a real master and worker: behind the master's proxy, with permissions, and their contents."""
 import http.client
+import os
 import re
+import subprocess
 import urllib.parse
 
 from blocking_job import finish, hold, running
 from standalone_cluster import TIMEOUT, wait_for
+
+
+FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
 
 
 def ask(port, path, user=None, body=None, **headers):
@@ -57,6 +62,15 @@ def test_everything_is_seen_through_the_master(cluster, blocking_job):
     status, _, text = ask(port, f"/proxy/{app_id}/jobs/")
     assert status == 200 and "Active Jobs (1)" in text
     assert all(link.startswith((f"/proxy/{app_id}/", "http://", "data:")) for link in links(text)), links(text)
+    status, location, _ = ask(port, f"/proxy/{app_id}/")
+    assert (status, urllib.parse.urlsplit(location).path) == (302, f"/proxy/{app_id}/jobs/")
+    style = next(link for link in links(text) if link.endswith("firesteel-ui.css"))
+    assert ask(port, style)[0] == 200 and ".chart" in ask(port, style)[2]
+    assert f'"id" : "{app_id}"' in ask(port, f"/proxy/{app_id}/api/v1/applications")[2]
+    table = subprocess.run([FIRESTEEL, "jobs", f"http://127.0.0.1:{port}/proxy/{app_id}"], capture_output=True, text=True,
+                           check=False, timeout=TIMEOUT)
+    assert table.returncode == 0 and "RUNNING" in table.stdout, table.stderr
+    assert ask(port, f"/proxy/{app_id}/jobs/job/kill/", body="id=0")[0] == 403  # without the token of a page
     assert ask(pages(worker, "WorkerUI"), "/proxy/x/")[0] == 404  # a worker is not a proxy
     app.release()
     finish(app, 1)

@@ -8,6 +8,11 @@
 #include "ui/ui_stream.h"
 #include "web/form.h"
 
+/* The most that timelines show (spark.ui.timeline.*.maximum); 0: not set, the page decides. */
+struct ui_timelines {
+        int jobs, stages, executors, tasks;
+};
+
 struct ui_request {
         const char *method; /* "GET" or "POST" */
         /* Decoded, without a slash at its end: "/stages/stage" below an application, else the whole path. */
@@ -20,6 +25,7 @@ struct ui_request {
         const char *raw_path; /* as received: "/stages/stage/" */
         bool may_modify;      /* the user may kill jobs and stages */
         int64_t now_ms;
+        struct ui_timelines timelines;
         struct app_source *source;
         struct app_view *view; /* the application of a page; NULL for a page of the site and for /api */
 };

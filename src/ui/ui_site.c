@@ -25,7 +25,8 @@ struct ui_site {
         struct ui_site_options options;
         struct web_site *web;
         struct metrics_servlets servlets; /* none without options.measure */
-        bool measures_executors;          /* spark.ui.prometheus.enabled, on a driver */
+        struct ui_timelines timelines;
+        bool measures_executors; /* spark.ui.prometheus.enabled, on a driver */
         size_t n_pending;        /* requests and pieces in the pool */
 };
 
@@ -158,6 +159,7 @@ static void ui_site_submit(struct ui_site *s, struct web_request *q, void (*run)
                                          .token = web_form_token(q),
                                          .may_modify = web_may_modify(q),
                                          .now_ms = time_of_day_ms(),
+                                         .timelines = s->timelines,
                                          .source = s->options.source};
         if (uv_queue_work(s->options.loop, &w->work, ui_site_run, ui_site_on_answer) < 0) {
                 free(w);
@@ -349,6 +351,31 @@ static void ui_site_on_request(void *owner, struct web_request *q)
 
 /* ---------------------------------------------------------------------------------------------- start and end */
 
+/* Reads the limits of timelines that the configuration sets. */
+static int ui_site_read_timelines(const struct fst_conf *conf, struct ui_timelines *out, struct fst_error *error)
+{
+        const struct {
+                const char *key;
+                int *value;
+        } keys[] = {{"spark.ui.timeline.jobs.maximum", &out->jobs},
+                    {"spark.ui.timeline.stages.maximum", &out->stages},
+                    {"spark.ui.timeline.executors.maximum", &out->executors},
+                    {"spark.ui.timeline.tasks.maximum", &out->tasks}};
+        int64_t number;
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                if (!conf_contains(conf, keys[i].key))
+                        continue;
+                int r = conf_get_int(conf, keys[i].key, &number, error);
+                if (r < 0)
+                        return r;
+                if (number < 1 || number > 10000)
+                        return error_set(error, -EINVAL, "%s is %lld: write a number from 1 to 10000", keys[i].key,
+                                         (long long)number);
+                *keys[i].value = (int)number;
+        }
+        return 0;
+}
+
 int ui_site_new(const struct ui_site_options *options, struct ui_site **out, struct fst_error *error)
 {
         struct ui_site *s = new0(struct ui_site);
@@ -365,6 +392,8 @@ int ui_site_new(const struct ui_site_options *options, struct ui_site **out, str
                                        .owner = s};
         int r = conf_get_bool(options->conf, "spark.ui.prometheus.enabled", &s->measures_executors, error);
         s->measures_executors &= !options->source->is_history;
+        if (r == 0)
+                r = ui_site_read_timelines(options->conf, &s->timelines, error);
         if (r == 0 && options->measure)
                 metrics_servlets_read(&s->servlets, "driver", options->conf, getenv("SPARK_CONF_DIR"));
         if (r == 0)

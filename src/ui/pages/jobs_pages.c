@@ -109,9 +109,11 @@ static bool jobs_put_table(struct ui_page *p, enum status_job_state state, const
 
 static void jobs_put_timeline(struct ui_page *p)
 {
-        enum { MAX_JOBS = 100, MAX_EXECUTORS = 30 };
+        enum { DEFAULT_JOBS = 100, DEFAULT_EXECUTORS = 30 };
+        const size_t max_jobs = p->q->timelines.jobs ? (size_t)p->q->timelines.jobs : DEFAULT_JOBS;
+        const size_t max_executors = p->q->timelines.executors ? (size_t)p->q->timelines.executors : DEFAULT_EXECUTORS;
         page_spans spans = {0};
-        size_t first = p->s->jobs.len > MAX_JOBS ? p->s->jobs.len - MAX_JOBS : 0;
+        size_t first = p->s->jobs.len > max_jobs ? p->s->jobs.len - max_jobs : 0;
         int64_t from = p->now_ms;
         for (size_t i = first; i < p->s->jobs.len; i++) {
                 const struct status_job *job = p->s->jobs.data[i];
@@ -128,7 +130,7 @@ static void jobs_put_timeline(struct ui_page *p)
                 span.title = mem_printf("Job %d, %s: %s", job->id, page_job_state(job->state), job_text(job));
                 vec_push(&spans, span);
         }
-        for (size_t i = 0, n = 0; i < p->s->executors.len && n < MAX_EXECUTORS; i++) {
+        for (size_t i = 0, n = 0; i < p->s->executors.len && n < max_executors; i++) {
                 const struct status_executor *x = p->s->executors.data[i];
                 if (!x->is_registered || strcmp(x->id, "driver") == 0 || (!x->is_active && x->removed_ms < from))
                         continue;
@@ -232,9 +234,11 @@ static void job_put_diagnosis(struct ui_page *p, const struct status_job *job)
 
 static void job_put_stage_timeline(struct ui_page *p, struct status_stage *const *stages, size_t n, int64_t from)
 {
+        enum { DEFAULT_STAGES = 500 };
+        const size_t max_stages = p->q->timelines.stages ? (size_t)p->q->timelines.stages : DEFAULT_STAGES;
         page_spans spans = {0};
         int64_t to = from;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = n > max_stages ? n - max_stages : 0; i < n; i++) {
                 const struct status_stage *stage = stages[i];
                 if (stage->submission_ms <= 0 || stage->state == STATUS_STAGE_SKIPPED)
                         continue;

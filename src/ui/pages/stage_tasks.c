@@ -228,11 +228,70 @@ static void task_add_span(page_spans *spans, const struct status_task *t)
         vec_push(spans, span);
 }
 
+/* Fills in the time of a task until now, if it runs. */
+static void task_get_shown(const struct ui_page *p, const struct status_stage *stage, size_t row,
+                           struct status_task *out)
+{
+        status_get_task(p->s, stage, row, out);
+        if (out->duration_ms < 0)
+                out->duration_ms = MAX(p->now_ms - out->launch_ms, (int64_t)0);
+}
+
+/* The link to a page of the timeline; nothing for the shown page and behind the last. */
+static void task_timeline_put_link(struct ui_page *p, const struct status_stage *stage, const char *text, int64_t page,
+                                   int64_t size)
+{
+        html_put(p->b,
+                 "<a href=\"%s/stages/stage/?id=%d&amp;attempt=%d&amp;task.eventTimelinePageNumber=%D&amp;"
+                 "task.eventTimelinePageSize=%D#task-timeline\">%s</a>",
+                 p->q->base, stage->id, stage->attempt, page, size, text);
+}
+
+/*
+ * A page of the timeline of all tasks, by launch time: task.eventTimelinePageNumber (from 1) and
+ * task.eventTimelinePageSize, at most spark.ui.timeline.tasks.maximum.
+ */
+static void task_put_timeline_page(struct ui_page *p, const struct status_stage *stage, int64_t number)
+{
+        const int64_t most = p->q->timelines.tasks ? p->q->timelines.tasks : 1000,
+                      all = (int64_t)stage->columns.n_retained;
+        int64_t size = 100, from_ms = INT64_MAX, to_ms = 0;
+        page_spans spans = {0};
+        form_get_int(p->q->query, "task.eventTimelinePageSize", &size);
+        size = size < 1 ? most : MIN(size, most);
+        const int64_t n_pages = MAX((all + size - 1) / size, (int64_t)1);
+        const int64_t page = number < 1 ? 1 : MIN(number, n_pages);
+        const struct task_page wanted = {
+                .column = TASK_LAUNCH, .offset = (size_t)((page - 1) * size), .length = (size_t)size};
+        size_t *rows = new_array(size_t, (size_t)size + 1);
+        size_t n = task_columns_page(&stage->columns, &wanted, rows);
+        for (size_t i = 0; i < n; i++) {
+                struct status_task task;
+                task_get_shown(p, stage, rows[i], &task);
+                from_ms = MIN(from_ms, task.launch_ms);
+                to_ms = MAX(to_ms, task.launch_ms + task.duration_ms);
+                task_add_span(&spans, &task);
+        }
+        page_begin_section(p, "task-timeline", "Event Timeline of all Tasks", true);
+        buf_puts(p->b, "<nav class=\"pager\" aria-label=\"Pages of the timeline\">");
+        if (page > 1)
+                task_timeline_put_link(p, stage, "Previous", page - 1, size);
+        html_put(p->b, "<span>page %D of %D, by launch time</span>", page, n_pages);
+        if (page < n_pages)
+                task_timeline_put_link(p, stage, "Next", page + 1, size);
+        buf_puts(p->b, "</nav>\n");
+        page_put_timeline(p, &spans, from_ms, to_ms);
+        page_end_section(p);
+        free(rows);
+}
+
 bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
 {
         struct stage_task_table t = {0};
         page_spans spans = {0};
-        enum { MAX_SPANS = 80 };
+        enum { DEFAULT_SPANS = 80 };
+        const size_t max_spans = p->q->timelines.tasks ? (size_t)p->q->timelines.tasks : DEFAULT_SPANS;
+        int64_t timeline_page;
         int64_t from = INT64_MAX, to = 0;
         size_t error_budget = 6 << 10;
         if (!stage->columns.n_retained) {
@@ -249,12 +308,10 @@ bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
         page_table_begin(p, &t.page);
         for (size_t i = 0; i < n; i++) {
                 struct status_task task;
-                status_get_task(p->s, stage, rows[i], &task);
-                if (task.duration_ms < 0)
-                        task.duration_ms = MAX(p->now_ms - task.launch_ms, (int64_t)0);
+                task_get_shown(p, stage, rows[i], &task);
                 from = MIN(from, task.launch_ms);
                 to = MAX(to, task.launch_ms + task.duration_ms);
-                if (i < MAX_SPANS)
+                if (i < max_spans)
                         task_add_span(&spans, &task);
                 buf_puts(p->b, "<tr>");
                 for (size_t k = 0; k < t.n; k++)
@@ -263,9 +320,17 @@ bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
         }
         page_table_end(p);
         page_end_section(p);
+        free(rows);
+        if (form_get_int(p->q->query, "task.eventTimelinePageNumber", &timeline_page) == 1) {
+                for (size_t i = 0; i < spans.len; i++)
+                        free(spans.data[i].title);
+                vec_deinit(&spans);
+                task_put_timeline_page(p, stage, timeline_page);
+                return true;
+        }
         page_begin_section(p, "task-timeline", "Event Timeline of these Tasks", false);
         page_put_timeline(p, &spans, from, to);
+        task_timeline_put_link(p, stage, "All tasks by launch time", 1, 100);
         page_end_section(p);
-        free(rows);
         return true;
 }
