@@ -46,6 +46,7 @@ static struct {
         int64_t thread; /* whose frames are wanted; 0: none, the handler has taken the question; atomic */
         int n;
         void *frames[HANDLER_FRAMES + THREAD_MAX_FRAMES];
+        bool answered; /* atomic: n and frames are set. The semaphore orders them too, but not for ThreadSanitizer */
         sem_t done;
         bool is_ready; /* the handler is installed */
 } question;
@@ -56,6 +57,7 @@ static void on_dump_signal(int signal)
         int64_t me = syscall(SYS_gettid);
         if (__atomic_compare_exchange_n(&question.thread, &me, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
                 question.n = backtrace(question.frames, HANDLER_FRAMES + THREAD_MAX_FRAMES);
+                __atomic_store_n(&question.answered, true, __ATOMIC_RELEASE);
                 sem_post(&question.done);
         }
         errno = saved;
@@ -231,7 +233,7 @@ static void thread_ask_for_frames(struct thread_sample *t)
             !__atomic_compare_exchange_n(&question.thread, &id, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
                 while (!(answered = sem_wait(&question.done) == 0) && errno == EINTR)
                         ; /* the handler has begun: it ends soon */
-        if (answered)
+        if (answered && __atomic_exchange_n(&question.answered, false, __ATOMIC_ACQ_REL))
                 thread_store_frames(t, question.frames + HANDLER_FRAMES, question.n - HANDLER_FRAMES);
 }
 
