@@ -142,8 +142,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_PATCH(self):
         if not self.begin():
             return
-        if "json-patch" in self.headers.get("Content-Type", ""):
+        kind = self.headers.get("Content-Type", "")
+        if "json-patch" in kind:
             self.change(lambda item: json_patch(item, self.body))
+        elif "apply-patch" in kind and not self.server.get(self.resource, self.namespace, self.name):
+            self.answer(201, self.server.insert(self.resource, self.namespace, self.body))
         else:
             self.change(lambda item: merge(item, self.body))
 

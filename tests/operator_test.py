@@ -1,6 +1,7 @@
 """firesteel operator against an API server in memory: schedules, leader election, probes."""
 import contextlib
 import os
+import random
 import re
 import signal
 import subprocess
@@ -25,7 +26,7 @@ def wait_for(condition, what, seconds=TIMEOUT):
         if found:
             return found
         time.sleep(0.02)
-    raise AssertionError(f"timed out waiting for {what}")
+    raise AssertionError(f"timed out waiting for {what() if callable(what) else what}")
 
 
 class Operator:
@@ -137,18 +138,17 @@ def test_invalid_schedule_is_told_and_recovers(server, tmp_path):
 
 
 def test_failing_server_starts_no_run_twice(server, tmp_path):
-    """Every second write fails after it was carried out, as if its answer were lost; the others before."""
-    turn = [0]
+    """A third of the writes fail, half of these after they were carried out, as if the answer were lost."""
+    draw = random.Random(7)
 
     def fail(method, path, body):
-        if method == "GET":
+        if method == "GET" or "sparkapplications" not in path or draw.random() > 0.33:
             return None
-        turn[0] += 1
-        if turn[0] % 4 == 1 and method == "POST":
+        if method == "POST" and draw.random() < 0.5:
             server.insert("sparkapplications", "jobs", body)
-        return (503, "ServiceUnavailable") if turn[0] % 2 else None
+        return 503, "ServiceUnavailable"
 
-    add_schedule(server, schedule="@every 2s", concurrencyPolicy="Allow")
+    add_schedule(server, schedule="@every 2s", concurrencyPolicy="Allow", failedRunHistoryLimit=1000)
     server.failure = fail
     with operator(server, tmp_path):
         wait_for(lambda: len(runs_of(server)) >= 3, "three runs")
@@ -157,6 +157,129 @@ def test_failing_server_starts_no_run_twice(server, tmp_path):
         wait_for(lambda: status_of(server).get("lastRunName") == newest(), "the status")
     times = [int(run["metadata"]["name"].split("-")[1]) for run in runs_of(server)]
     assert all(later - earlier >= 2_000_000_000 for earlier, later in zip(times, times[1:]))
+
+
+def add_application(server, name="pi", namespace="jobs", **spec):
+    return server.insert("sparkapplications", namespace, {
+        "apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication", "metadata": {"name": name},
+        "spec": {"type": "Scala", "mode": "cluster", "sparkVersion": "4.0.0", "image": "spark:4", "mainClass": "org.example.Pi",
+                 "mainApplicationFile": "local:///opt/pi.jar", "driver": {"cores": 1, "memory": "512m"},
+                 "executor": {"instances": 1, "memory": "512m"}, **spec}})
+
+
+def application_status(server, name="pi", namespace="jobs"):
+    return (server.get("sparkapplications", namespace, name) or {}).get("status") or {}
+
+
+def state_of(server, name="pi"):
+    return application_status(server, name).get("applicationState", {}).get("state", "")
+
+
+def wait_for_state(server, state, name="pi"):
+    wait_for(lambda: state_of(server, name) == state, lambda: f"{state}, not {application_status(server, name)}")
+
+
+def set_phase(server, pod, phase, exit_code=None):
+    container = {"name": "spark-kubernetes-driver" if pod["metadata"]["labels"]["spark-role"] == "driver" else "spark-kubernetes-executor"}
+    if exit_code is None:
+        container["state"] = {"running": {}} if phase == "Running" else {"waiting": {}}
+    else:
+        container["state"] = {"terminated": {"exitCode": exit_code, "reason": "Completed" if exit_code == 0 else "Error"}}
+    server.update("pods", pod["metadata"]["namespace"], pod["metadata"]["name"],
+                  lambda item: item.update(status={"phase": phase, "containerStatuses": [container]}))
+
+
+def driver_of(server, name="pi"):
+    return wait_for(lambda: server.get("pods", "jobs", f"{name}-driver"), "the driver's pod")
+
+
+def test_application_runs_and_completes(server, tmp_path):
+    application = add_application(server)
+    with operator(server, tmp_path, "--enable-metrics", "--metrics-bind-address=127.0.0.1:0") as running:
+        wait_for_state(server, "SUBMITTED")
+        pod = driver_of(server)
+        labels = pod["metadata"]["labels"]
+        assert labels["sparkoperator.k8s.io/app-name"] == "pi" and labels["spark-role"] == "driver"
+        assert any(owner["uid"] == application["metadata"]["uid"] and owner["controller"] for owner in pod["metadata"]["ownerReferences"])
+        status = application_status(server)
+        assert status["submissionID"] == labels["sparkoperator.k8s.io/submission-id"]
+        assert (status["submissionAttempts"], status["executionAttempts"]) == (1, 1)
+        assert status["driverInfo"]["podName"] == "pi-driver"
+        wait_for(lambda: application_status(server)["driverInfo"].get("webUIServiceName") == "pi-ui-svc", "the UI's service")
+        assert server.get("services", "jobs", "pi-ui-svc")["spec"]["selector"]["spark-role"] == "driver"
+        set_phase(server, pod, "Running")
+        wait_for_state(server, "RUNNING")
+        executor = server.insert("pods", "jobs", {"metadata": {
+            "name": "pi-exec-1", "labels": {**labels, "spark-role": "executor", "spark-exec-id": "1"},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "pi-driver", "uid": pod["metadata"]["uid"]}]}})
+        set_phase(server, executor, "Running")
+        wait_for(lambda: application_status(server).get("executorState") == {"pi-exec-1": "RUNNING"}, "the executor")
+        assert application_status(server)["sparkApplicationId"] == labels["spark-app-selector"]
+        set_phase(server, executor, "Succeeded", 0)
+        set_phase(server, driver_of(server), "Succeeded", 0)
+        wait_for_state(server, "COMPLETED")
+        assert application_status(server)["terminationTime"]
+        wait_for(lambda: {"SparkApplicationSubmitted", "SparkDriverRunning", "SparkExecutorRunning", "SparkApplicationCompleted"} <=
+                 {event["reason"] for event in server.all("events", "jobs")}, "the events")
+        text = running.probe("/metrics", "Metrics")[1]
+        for line in ("spark_application_submit_count 1", "spark_application_success_count 1", "spark_application_running_count 0"):
+            assert line in text.splitlines()
+
+
+def test_failed_driver_is_retried(server, tmp_path):
+    add_application(server, restartPolicy={"type": "OnFailure", "onFailureRetries": 1, "onFailureRetryInterval": 1,
+                                           "onSubmissionFailureRetryInterval": 1})
+    with operator(server, tmp_path):
+        for attempt in (1, 2):
+            wait_for(lambda: state_of(server) == "SUBMITTED" and application_status(server)["executionAttempts"] == attempt, "a submission")
+            pod = driver_of(server)
+            set_phase(server, pod, "Running")
+            wait_for_state(server, "RUNNING")
+            set_phase(server, pod, "Failed", 3)
+        wait_for_state(server, "FAILED")
+        assert application_status(server)["applicationState"]["errorMessage"] == "driver container failed with ExitCode: 3, Reason: Error"
+
+
+def test_changed_spec_restarts_and_suspend_stops(server, tmp_path):
+    add_application(server)
+    with operator(server, tmp_path):
+        wait_for_state(server, "SUBMITTED")
+        first = driver_of(server)["metadata"]["uid"]
+        server.update("sparkapplications", "jobs", "pi", lambda item: item["spec"].update(arguments=["7"]))
+        wait_for(lambda: driver_of(server)["metadata"]["uid"] != first, "another driver")
+        wait_for_state(server, "SUBMITTED")
+        assert driver_of(server)["spec"]["containers"][0]["args"][-1] == "7"
+        server.update("sparkapplications", "jobs", "pi", lambda item: item["spec"].update(suspend=True))
+        wait_for_state(server, "SUSPENDED")
+        assert not server.get("pods", "jobs", "pi-driver")
+        server.update("sparkapplications", "jobs", "pi", lambda item: item["spec"].update(suspend=False))
+        wait_for_state(server, "SUBMITTED")
+
+
+def test_refused_application_says_why(server, tmp_path):
+    add_application(server, sparkConf={"spark.master": "local"})
+    with operator(server, tmp_path):
+        wait_for_state(server, "FAILED")
+        assert "spark.master" in application_status(server)["applicationState"]["errorMessage"]
+
+
+def test_killed_operator_submits_nothing_twice(server, tmp_path):
+    """Operators die at moments that differ; the next one completes each submission."""
+    for i in range(30):
+        add_application(server, f"app-{i}")
+    for turn in range(12):
+        running = Operator(server, tmp_path / str(turn))
+        wait_for(lambda: "All objects are known" in running.text(), "the operator")
+        time.sleep(0.004 * turn)
+        running.stop(signal.SIGKILL)
+    with operator(server, tmp_path):
+        for i in range(30):
+            wait_for_state(server, "SUBMITTED", f"app-{i}")
+    assert len(server.all("pods")) == 30
+    created = [change for change in server.changes if change[1] == "ADDED" and change[2] == "pods"]
+    assert len(created) == 30
+    for i in range(30):
+        assert application_status(server, f"app-{i}")["submissionAttempts"] == 1
 
 
 def test_probes_and_metrics(server, tmp_path):
@@ -177,8 +300,8 @@ def lease_holder(server):
 
 
 def test_one_of_two_operators_acts(server, tmp_path):
-    add_schedule(server, concurrencyPolicy="Allow", successfulRunHistoryLimit=1000)
-    flags = ("--leader-election", "--leader-election-lease-duration=3s", "--leader-election-renew-deadline=2s",
+    add_schedule(server, concurrencyPolicy="Allow", failedRunHistoryLimit=1000)
+    flags = ("--leader-election", "--leader-election-lease-duration=6s", "--leader-election-renew-deadline=4s",
              "--leader-election-retry-period=500ms")
     first = Operator(server, tmp_path / "first", *flags)
     try:

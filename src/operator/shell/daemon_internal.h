@@ -4,7 +4,11 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "kubernetes/api/kube_client.h"
+#include "operator/core/application_core.h"
+#include "operator/render/application_objects.h"
 #include "operator/schedule/schedule_core.h"
+#include "operator/shell/event_recorder.h"
+#include "operator/shell/operator_metrics.h"
 #include "operator/shell/work_queue.h"
 
 #define OPERATOR_LOG "SparkOperator"
@@ -14,7 +18,7 @@
 #define SCHEDULES_RESOURCE "scheduledsparkapplications"
 
 /* The kinds of keys in the work queue. */
-enum work_kind { WORK_SCHEDULE };
+enum work_kind { WORK_APPLICATION, WORK_SCHEDULE };
 
 /* A request under way for an action. The daemon cancels those that remain when it ends. */
 struct operator_call {
@@ -27,6 +31,10 @@ struct operator_call {
 struct operator_context {
         struct kube_client *client;
         struct schedule_core *schedules;
+        struct application_core *applications;
+        struct event_recorder *events;
+        struct operator_metrics *metrics;
+        struct render_options render; /* but for the submission's id */
         struct work_queue *queue;
         LIST(struct operator_call) calls;
         size_t n_calls;

@@ -179,6 +179,8 @@ static int operator_conf_read_gates(struct operator_conf *conf, struct fst_error
                         r = error_set(error, -EINVAL, "--feature-gates: '%s' is not NAME=true or NAME=false", gate);
                 else if (text_starts_with(gate, "PartialRestart="))
                         conf->partial_restart = on;
+                else if (text_starts_with(gate, "LoadSparkDefaults="))
+                        conf->load_spark_defaults = on;
                 else if (on)
                         string_list_add(&conf->ineffective, gate);
         }

@@ -37,7 +37,7 @@ struct operator_conf {
         char *health_address;
         int64_t sync_timeout, driver_creation_grace;
         char *feature_gates, *precision_name;
-        bool partial_restart;
+        bool partial_restart, load_spark_defaults;
         enum schedule_precision precision;
         char *log_level_name, *log_encoder; /* "info"; "console" or "json" */
         enum log_level log_level;

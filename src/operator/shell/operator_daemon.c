@@ -12,6 +12,8 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "kubernetes/api/kube_watch.h"
+#include "operator/resources/spark_application.h"
+#include "operator/shell/application_actions.h"
 #include "operator/shell/daemon_internal.h"
 #include "operator/shell/lease_keeper.h"
 #include "operator/shell/probe_server.h"
@@ -22,11 +24,12 @@
 #define LONGEST_WAIT (20 * NS_PER_SECOND)
 #define DEFAULT_CALLS 256
 
-enum watched_kind { WATCHED_APPLICATION, WATCHED_SCHEDULE, N_WATCHED_KINDS };
+enum watched_kind { WATCHED_POD, WATCHED_APPLICATION, WATCHED_SCHEDULE, N_WATCHED_KINDS };
 
 static const struct {
         const char *api, *resource, *labels;
 } watched_kinds[N_WATCHED_KINDS] = {
+        [WATCHED_POD] = {"v1", "pods", LABEL_LAUNCHED "=true"},
         [WATCHED_APPLICATION] = {OPERATOR_API, APPLICATIONS_RESOURCE},
         [WATCHED_SCHEDULE] = {OPERATOR_API, SCHEDULES_RESOURCE},
 };
@@ -116,9 +119,15 @@ static void operator_daemon_reconcile(struct operator_daemon *d, const struct wo
         /* The item is the queue's until it is changed. */
         _cleanup_free_ char *namespace = mem_strdup(item->namespace), *name = mem_strdup(item->name);
         int64_t wall = time_of_day_ms();
-        int64_t deadline = schedule_core_reconcile(c->schedules, namespace, name, wall);
-        for (struct schedule_action action; schedule_core_next_action(c->schedules, &action);)
-                schedule_action_perform(d, &action);
+        int64_t deadline;
+        if (item->kind == WORK_APPLICATION) {
+                deadline = application_core_reconcile(c->applications, namespace, name, wall);
+                application_actions_drain(d);
+        } else {
+                deadline = schedule_core_reconcile(c->schedules, namespace, name, wall);
+                for (struct schedule_action action; schedule_core_next_action(c->schedules, &action);)
+                        schedule_action_perform(d, &action);
+        }
         if (deadline == INT64_MAX)
                 return;
         int64_t wait = deadline <= wall ? 0 : MIN(ms_to_ns(deadline - wall), LONGEST_WAIT);
@@ -157,21 +166,48 @@ static void operator_watch_on_schedule(struct operator_daemon *d, enum kube_even
         schedule_status_deinit(&o.status);
 }
 
+/* A SparkApplication, which may be the run of a schedule. */
 static void operator_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object)
 {
         struct operator_context *c = &d->context;
+        const char *namespace = json_text_or_empty(object, "metadata.namespace");
+        const char *name = json_text_or_empty(object, "metadata.name"),
+                   *uid = json_text_or_empty(object, "metadata.uid");
         struct run_observation run;
         if (what == KUBE_DELETED) {
                 /* After a list, only name and uid of a deleted object are known. */
-                const char *namespace = json_text_or_empty(object, "metadata.namespace"), *schedule;
-                schedule =
-                        schedule_core_run_removed(c->schedules, namespace, json_text_or_empty(object, "metadata.name"),
-                                                  json_text_or_empty(object, "metadata.uid"));
+                const char *schedule = schedule_core_run_removed(c->schedules, namespace, name, uid);
                 if (schedule)
                         work_queue_add(c->queue, WORK_SCHEDULE, namespace, schedule);
-        } else if (run_observation_read(object, &run) && schedule_core_observe_run(c->schedules, &run)) {
-                work_queue_add(c->queue, WORK_SCHEDULE, run.namespace, run.schedule);
+                work_queue_remove(c->queue, WORK_APPLICATION, namespace, name);
+                if (application_core_removed(c->applications, namespace, name, uid))
+                        work_queue_add(c->queue, WORK_APPLICATION, namespace, name);
+                return;
         }
+        if (run_observation_read(object, &run) && schedule_core_observe_run(c->schedules, &run))
+                work_queue_add(c->queue, WORK_SCHEDULE, run.namespace, run.schedule);
+        if (what == KUBE_ADDED && d->synced)
+                operator_metrics_add_application(c->metrics);
+        if (application_observe(c->applications, object))
+                work_queue_add(c->queue, WORK_APPLICATION, namespace, name);
+}
+
+static void operator_watch_on_pod(struct operator_daemon *d, enum kube_event what, const json_t *object)
+{
+        struct operator_context *c = &d->context;
+        struct pod_observation pod;
+        const char *namespace = json_text_or_empty(object, "metadata.namespace");
+        if (what == KUBE_DELETED && !json_object_get(json_object_get(object, "metadata"), "labels")) {
+                pod = (struct pod_observation){.namespace = namespace,
+                                               .name = json_text_or_empty(object, "metadata.name"),
+                                               .uid = json_text_or_empty(object, "metadata.uid")};
+        } else if (!pod_observation_read(object, &pod)) {
+                return;
+        }
+        bool queue = what == KUBE_DELETED ? application_core_pod_removed(c->applications, &pod)
+                                          : application_core_observe_pod(c->applications, &pod);
+        if (queue && pod.application)
+                work_queue_add(c->queue, WORK_APPLICATION, namespace, pod.application);
 }
 
 static void operator_daemon_check_synced(struct operator_daemon *d)
@@ -184,6 +220,7 @@ static void operator_daemon_check_synced(struct operator_daemon *d)
         d->synced = true;
         log_info(OPERATOR_LOG, "All objects are known.");
         schedule_core_synced(d->context.schedules);
+        application_core_synced(d->context.applications);
 }
 
 static void operator_watch_on_event(void *owner, enum kube_event what, json_t *object)
@@ -194,6 +231,8 @@ static void operator_watch_on_event(void *owner, enum kube_event what, json_t *o
                 w->synced = true;
                 w->warned = false;
                 operator_daemon_check_synced(d);
+        } else if (w->kind == WATCHED_POD) {
+                operator_watch_on_pod(d, what, object);
         } else if (w->kind == WATCHED_SCHEDULE) {
                 operator_watch_on_schedule(d, what, object);
         } else {
@@ -240,12 +279,59 @@ static void operator_daemon_watch(struct operator_daemon *d)
 
 /* -------------------------------------------------------------------------------------------------- begin and end */
 
+static void operator_daemon_unset_render(struct operator_daemon *d)
+{
+        struct render_options *o = &d->context.render;
+        free((char *)o->master);
+        free((char *)o->kube_scheduler_names);
+        json_decref((json_t *)o->ingress_tls);
+        json_decref((json_t *)o->ingress_annotations);
+}
+
+/* Parses the JSON of a flag. "" is NULL. */
+static int operator_daemon_parse_json(const char *flag, const char *text, const json_t **out, struct fst_error *error)
+{
+        json_error_t problem;
+        if (*text && !(*out = json_loads(text, 0, &problem)))
+                return error_set(error, -EINVAL, "--%s is not JSON: %s", flag, problem.text);
+        return 0;
+}
+
+/* The address that drivers use: that of the pod's environment, as the genuine operator takes it, else our own. */
+static int operator_daemon_set_render(struct operator_daemon *d, struct fst_error *error)
+{
+        const struct operator_conf *conf = d->conf;
+        struct render_options *o = &d->context.render;
+        const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
+        struct buf schedulers = BUF_INIT;
+        for (size_t i = 0; i < conf->kube_schedulers.len; i++)
+                buf_printf(&schedulers, "%s%s", i ? "," : "", conf->kube_schedulers.data[i]);
+        *o = (struct render_options){
+                .master = host && *host && port
+                                  ? mem_printf(strchr(host, ':') ? "k8s://https://[%s]:%s" : "k8s://https://%s:%s",
+                                               host, port)
+                                  : mem_printf("k8s://%s", d->kube.server),
+                .ui_service = conf->enable_ui_service,
+                .ingress_url_format = *conf->ingress_url_format ? conf->ingress_url_format : NULL,
+                .ingress_class_name = *conf->ingress_class ? conf->ingress_class : NULL,
+                .driver_disruption_budget = conf->enable_driver_pdb,
+                .batch_scheduler = conf->enable_batch_scheduler,
+                .default_batch_scheduler = *conf->default_batch_scheduler ? conf->default_batch_scheduler : NULL,
+                .kube_scheduler_names = schedulers.len > 0 ? buf_steal(&schedulers) : NULL,
+                .load_spark_defaults = conf->load_spark_defaults};
+        int r = operator_daemon_parse_json("ingress-tls", conf->ingress_tls, &o->ingress_tls, error);
+        return r < 0 ? r
+                     : operator_daemon_parse_json("ingress-annotations", conf->ingress_annotations,
+                                                  &o->ingress_annotations, error);
+}
+
 static void operator_daemon_on_closed(uv_handle_t *handle)
 {
         struct operator_daemon *d = handle->data;
         void (*ended)(void *owner, int status) = d->ended;
         void *owner = d->owner;
         int status = d->status;
+        operator_daemon_unset_render(d);
         kube_config_deinit(&d->kube);
         free(d);
         ended(owner, status);
@@ -263,8 +349,11 @@ static void operator_daemon_free(struct operator_daemon *d)
         lease_keeper_free(d->lease);
         probe_server_free(d->probes);
         probe_server_free(d->metrics);
+        event_recorder_free(c->events);
         kube_client_free(c->client);
         schedule_core_free(c->schedules);
+        application_core_free(c->applications);
+        operator_metrics_free(c->metrics);
         work_queue_free(c->queue);
         uv_close((uv_handle_t *)&d->timer, operator_daemon_on_closed);
 }
@@ -309,11 +398,13 @@ static bool operator_daemon_ready(void *owner)
 static void operator_daemon_metrics(void *owner, struct buf *out)
 {
         const struct operator_daemon *d = owner;
-        buf_printf(out,
-                   "# HELP workqueue_depth Objects that wait for a look.\n"
-                   "# TYPE workqueue_depth gauge\n"
-                   "workqueue_depth{name=\"sparkapplication\"} %zu\n",
-                   work_queue_depth(d->context.queue));
+        const struct operator_context *c = &d->context;
+        operator_metrics_put(
+                c->metrics,
+                &(struct operator_gauges){.queue_depth = work_queue_depth(c->queue),
+                                          .running = application_core_count(c->applications, APPLICATION_RUNNING),
+                                          .leading = operator_daemon_acts(d)},
+                out);
 }
 
 /* The namespace of the lease: the flag, else the pod's or the kubeconfig's. */
@@ -358,6 +449,11 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                         "no API server: run the operator in a pod, or name a kubeconfig file with --kubeconfig or "
                         "KUBECONFIG");
         if (r == 0)
+                r = operator_metrics_new(conf->metrics_prefix, conf->start_buckets, conf->submit_buckets, &c->metrics,
+                                         error);
+        if (r == 0)
+                r = operator_daemon_set_render(d, error);
+        if (r == 0)
                 r = kube_client_new(loop, &d->kube, "firesteel-operator/" FIRESTEEL_VERSION, &c->client, error);
         if (r == 0)
                 r = probe_server_new(loop, conf->health_address, NULL, &ops, d, &d->probes, error);
@@ -366,6 +462,8 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
         if (r < 0) {
                 probe_server_free(d->probes);
                 kube_client_free(c->client);
+                operator_metrics_free(c->metrics);
+                operator_daemon_unset_render(d);
                 kube_config_deinit(&d->kube);
                 free(d);
                 return r;
@@ -373,6 +471,12 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
         for (size_t i = 0; i < conf->ineffective.len; i++)
                 log_warn(OPERATOR_LOG, "The flag --%s has no effect here.", conf->ineffective.data[i]);
         c->schedules = schedule_core_new(conf->precision);
+        c->applications = application_core_new(
+                &(struct application_core_options){.driver_creation_grace_ms = conf->driver_creation_grace / NS_PER_MS,
+                                                   .default_time_to_live_s = conf->default_time_to_live_s,
+                                                   .max_tracked_executors = (int32_t)conf->max_tracked_executors,
+                                                   .partial_restart = conf->partial_restart});
+        c->events = event_recorder_new(c->client);
         c->queue = work_queue_new(&(struct work_queue_options){
                 .rate = (int)conf->queue_rate, .burst = (int)conf->queue_burst, .most_pause = conf->queue_most_pause});
         uv_timer_init(loop, &d->timer);

@@ -1,0 +1,522 @@
+/*
+ * One call for each action. A submission goes through these steps:
+ *
+ *      read the object → make its objects (in a thread of libuv's pool) → apply those that the application owns →
+ *      create the pod and its objects (driver_launch)
+ *                                → the pod exists, and is this submission's: apply the objects that may be missing
+ *
+ * The object is read again for each submission. It is not kept, so that thousands of waiting applications need little
+ * memory. If its spec is not the one that the core knows, the core learns of it first.
+ */
+#include "operator/shell/application_actions.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/string_prefix.h"
+#include "kubernetes/pods/driver_builder.h"
+#include "operator/render/application_objects.h"
+#include "operator/render/exposed_objects.h"
+#include "operator/schedule/rfc3339.h"
+#include "submit/kubernetes/driver_launch.h"
+#include "text/json.h"
+
+#include <inttypes.h>
+
+#define APPLY_QUERY "fieldManager=firesteel-operator&force=true"
+
+struct application_call {
+        struct operator_call base;
+        struct application_action action;
+        struct spark_application app;
+        struct application_objects objects;
+        struct application_exposure exposure;
+        struct render_options render;
+        struct driver_launch *launch;
+        uv_work_t work;
+        bool working, orphaned; /* orphaned: cancelled while a thread works */
+        int made;               /* the thread's result */
+        struct fst_error error;
+
+        json_t *list; /* objects to apply or delete, one after another */
+        size_t at;
+        void (*applied)(struct application_call *c);
+        json_t *pod; /* the driver's, as the server has it */
+        char *ui_address;
+};
+
+/* --------------------------------------------------------------------------------------------------- observations */
+
+/* The hash of the spec without the fields of the executors whose change needs no restart. */
+static uint64_t application_partial_hash(const json_t *object)
+{
+        static const char *const excepted[] = {"priorityClassName", "nodeSelector", "tolerations", "affinity",
+                                               "schedulerName"};
+        json_t *spec = json_copy(json_object_get(object, "spec")), *executor = json_object_get(spec, "executor");
+        if (json_is_object(executor)) {
+                executor = json_copy(executor);
+                for (size_t i = 0; i < ARRAY_SIZE(excepted); i++)
+                        json_object_del(executor, excepted[i]);
+                json_object_set_new(spec, "executor", executor);
+        }
+        uint64_t hash = spark_spec_hash(spec);
+        json_decref(spec);
+        return hash;
+}
+
+bool application_observe(struct application_core *core, const json_t *object)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        const json_t *metadata = json_object_get(object, "metadata");
+        struct spark_application app;
+        int r = spark_application_read(object, &app, NULL, &error);
+        if (r == 0)
+                r = spark_application_validate(&app, &error);
+        _cleanup_free_ char *driver = r == 0 ? spark_application_driver_pod(&app) : NULL;
+        struct application_observation o = {.namespace = json_text_or_empty(metadata, "namespace"),
+                                            .name = json_text_or_empty(metadata, "name"),
+                                            .uid = json_text_or_empty(metadata, "uid"),
+                                            .generation = json_int_at(metadata, "generation"),
+                                            .created_ms = rfc3339_parse(json_text_at(metadata, "creationTimestamp")),
+                                            .version =
+                                                    strtoull(json_text_or_empty(metadata, "resourceVersion"), NULL, 10),
+                                            .leaving = json_text_at(metadata, "deletionTimestamp"),
+                                            .driver_pod = driver ? driver : "",
+                                            .invalid = r < 0 ? error_message(&error) : NULL};
+        if (r == 0) {
+                application_policy_read(&app.spec, app.spec_hash, &o.policy);
+                o.policy.partial_hash = application_partial_hash(object);
+        }
+        application_status_read(json_object_get(object, "status"), &o.status);
+        bool queue = application_core_observe(core, &o);
+        application_status_deinit(&o.status);
+        spark_application_deinit(&app);
+        return queue;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- calls */
+
+static void application_call_release(struct application_call *c)
+{
+        driver_launch_free(c->launch);
+        application_action_deinit(&c->action);
+        application_objects_deinit(&c->objects);
+        application_exposure_deinit(&c->exposure);
+        spark_application_deinit(&c->app);
+        error_deinit(&c->error);
+        json_decref(c->list);
+        json_decref(c->pod);
+        free(c->ui_address);
+        free(c);
+}
+
+static void application_call_free(struct operator_call *base)
+{
+        struct application_call *c = container_of(base, struct application_call, base);
+        if (c->working) {
+                c->orphaned = true; /* the thread's end releases it */
+                return;
+        }
+        application_call_release(c);
+}
+
+static struct operator_context *application_call_context(struct application_call *c)
+{
+        return operator_daemon_context(c->base.daemon);
+}
+
+static void application_call_answer(struct application_call *c, const struct application_answer *answer)
+{
+        const struct application_action *a = &c->action;
+        struct operator_context *context = application_call_context(c);
+        bool queue = application_core_done(context->applications, a->namespace, a->name, a->ticket, answer,
+                                           time_of_day_ms());
+        application_actions_drain(c->base.daemon);
+        operator_call_end(&c->base, WORK_APPLICATION, a->namespace, a->name, queue,
+                          answer->result == APPLICATION_RESULT_RETRY);
+}
+
+static void application_call_end(struct application_call *c, enum application_result result, const char *message)
+{
+        application_call_answer(c, &(struct application_answer){.result = result, .message = message});
+}
+
+/* Ends the call after a request that failed with the client's @r. */
+static void application_call_fail(struct application_call *c, int r, const struct fst_error *error)
+{
+        enum application_result result = r == FST_KUBE_E_INVALID     ? APPLICATION_RESULT_FAILED
+                                         : r == FST_KUBE_E_NOT_FOUND ? APPLICATION_RESULT_NOT_FOUND
+                                         : r == FST_KUBE_E_CONFLICT  ? APPLICATION_RESULT_CONFLICT
+                                                                     : APPLICATION_RESULT_RETRY;
+        if (r != FST_KUBE_E_NOT_FOUND && r != FST_KUBE_E_CONFLICT)
+                log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name,
+                         error_message(error));
+        application_call_end(c, result, error_message(error));
+}
+
+/* ----------------------------------------------------------------------------------------------------- applications */
+
+static bool application_call_read(struct application_call *c, const json_t *object)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (strcmp(json_text_or_empty(object, "metadata.uid"), c->action.uid) != 0) {
+                application_call_end(c, APPLICATION_RESULT_NOT_FOUND, NULL);
+                return false;
+        }
+        if (spark_application_read(object, &c->app, NULL, &error) < 0) {
+                application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&error));
+                return false;
+        }
+        return true;
+}
+
+/* Reads the application, and goes on with @then. */
+static void application_call_get(struct application_call *c, kube_done *then)
+{
+        _cleanup_free_ char *path = kube_path(OPERATOR_API, c->action.namespace, APPLICATIONS_RESOURCE, c->action.name);
+        c->base.call = kube_get(application_call_context(c)->client, path, then, c);
+}
+
+/* ---------------------------------------------------------------------------------------------------- applying objects
+ */
+
+static void application_call_apply_next(struct application_call *c);
+
+static void application_call_on_applied(void *owner, struct kube_call *call, int r,
+                                        const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        const json_t *object = json_array_get(c->list, c->at);
+        c->base.call = NULL;
+        if (r != 0) {
+                application_call_fail(c, r, response->error);
+                return;
+        }
+        if (strcmp(json_text_or_empty(object, "kind"), "Service") == 0 &&
+            text_equals(json_text_at(object, "metadata.name"), c->exposure.ui_service)) {
+                const char *ip = json_text_at(response->object, "spec.clusterIP");
+                if (ip && *ip && !c->ui_address)
+                        c->ui_address = mem_printf(strchr(ip, ':') ? "[%s]:%d" : "%s:%d", ip, (int)c->exposure.ui_port);
+        }
+        c->at++;
+        application_call_apply_next(c);
+}
+
+static void application_call_apply_next(struct application_call *c)
+{
+        const json_t *object = json_array_get(c->list, c->at);
+        if (!object) {
+                c->applied(c);
+                return;
+        }
+        _cleanup_free_ char *path = kube_object_path(object, c->action.namespace, true);
+        c->base.call = kube_send(application_call_context(c)->client,
+                                 &(struct kube_request){.method = "PATCH",
+                                                        .path = path,
+                                                        .query = APPLY_QUERY,
+                                                        .body = object,
+                                                        .content_type = "application/apply-patch+yaml"},
+                                 application_call_on_applied, c);
+}
+
+/* Applies @list, which it steals, and goes on with @applied. */
+static void application_call_apply(struct application_call *c, json_t *list,
+                                   void (*applied)(struct application_call *c))
+{
+        json_decref(c->list);
+        c->list = list;
+        c->at = 0;
+        c->applied = applied;
+        application_call_apply_next(c);
+}
+
+/* ------------------------------------------------------------------------------------------------------ submission */
+
+static void application_call_submitted(struct application_call *c)
+{
+        application_call_answer(c, &(struct application_answer){.result = APPLICATION_RESULT_OK,
+                                                                .pod_uid = json_text_at(c->pod, "metadata.uid")});
+}
+
+/* The pod of that name exists. If it is this submission's, completes the submission. */
+static void application_call_on_existing_pod(void *owner, struct kube_call *call, int r,
+                                             const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        json_t *pod = response->object, *rest, *object;
+        size_t i;
+        c->base.call = NULL;
+        if (r != 0) {
+                application_call_end(c, APPLICATION_RESULT_RETRY, error_message(response->error));
+                return;
+        }
+        const char *id = json_string_value(json_object_get(json_at(pod, "metadata.labels"), LABEL_SUBMISSION_ID));
+        if (!text_equals(id, c->action.submission_id) ||
+            !json_find(json_at(pod, "metadata.ownerReferences"), "uid", c->action.uid)) {
+                application_call_end(c, APPLICATION_RESULT_CONFLICT, "driver pod already exist");
+                return;
+        }
+        c->pod = json_incref(pod);
+        rest = json_array();
+        json_array_foreach(c->objects.plan.objects, i, object) {
+                if (i == c->objects.plan.pod_at)
+                        continue;
+                kube_set_owner(object, pod);
+                json_array_append(rest, object);
+        }
+        application_call_apply(c, rest, application_call_submitted);
+}
+
+static void application_call_on_launched(void *owner, int r, const struct fst_error *error)
+{
+        struct application_call *c = owner;
+        if (r == 0) {
+                c->pod = json_incref(driver_launch_pod(c->launch));
+                application_call_submitted(c);
+        } else if (r == -EEXIST) {
+                _cleanup_free_ char *path =
+                        kube_path("v1", c->action.namespace, "pods", driver_plan_pod_name(&c->objects.plan));
+                c->base.call = kube_get(application_call_context(c)->client, path, application_call_on_existing_pod, c);
+        } else {
+                bool final = r == -EACCES || r == -EINVAL;
+                if (!final)
+                        log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name,
+                                 error_message(error));
+                application_call_end(c, final ? APPLICATION_RESULT_FAILED : APPLICATION_RESULT_RETRY,
+                                     error_message(error));
+        }
+}
+
+static void application_call_launch(struct application_call *c)
+{
+        c->launch = driver_launch_begin(application_call_context(c)->client, &c->objects.plan,
+                                        application_call_on_launched, c);
+}
+
+/* In a thread of the pool. */
+static void application_call_make(uv_work_t *work)
+{
+        struct application_call *c = container_of(work, struct application_call, work);
+        c->made = application_objects_make(&c->app, &c->render, &c->objects, &c->error);
+}
+
+static void application_call_on_made(uv_work_t *work, int status)
+{
+        struct application_call *c = container_of(work, struct application_call, work);
+        c->working = false;
+        if (c->orphaned) {
+                application_call_release(c);
+                return;
+        }
+        for (size_t i = 0; i < c->objects.warnings.list.len; i++)
+                log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name,
+                         c->objects.warnings.list.data[i].message);
+        if (c->made < 0)
+                application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&c->error));
+        else
+                application_call_apply(c, json_incref(c->objects.before), application_call_launch);
+}
+
+static void application_call_on_object(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0) {
+                application_call_fail(c, r, response->error);
+                return;
+        }
+        if (!application_call_read(c, response->object))
+                return;
+        if (c->app.spec_hash != c->action.spec_hash) {
+                application_call_end(c, APPLICATION_RESULT_RETRY, "the spec has changed");
+                return;
+        }
+        c->working = true;
+        uv_queue_work(kube_client_loop(application_call_context(c)->client), &c->work, application_call_make,
+                      application_call_on_made);
+}
+
+/* ---------------------------------------------------------------------------------------------- exposing, deleting */
+
+static void application_call_exposed(struct application_call *c)
+{
+        const struct application_exposure *e = &c->exposure;
+        application_call_answer(c, &(struct application_answer){.result = APPLICATION_RESULT_OK,
+                                                                .ui_service = e->ui_service,
+                                                                .ui_address = c->ui_address,
+                                                                .ui_ingress = e->ui_ingress,
+                                                                .ui_ingress_address = e->ui_ingress_address,
+                                                                .ui_port = e->ui_port});
+}
+
+static void application_call_on_object_to_expose(void *owner, struct kube_call *call, int r,
+                                                 const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0) {
+                application_call_fail(c, r, response->error);
+        } else if (application_call_read(c, response->object)) {
+                const char *id = json_text_at(response->object, "status.sparkApplicationId");
+                r = application_exposure_make(&c->app, &c->render, id, &c->exposure, &c->error);
+                if (r < 0)
+                        application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&c->error));
+                else
+                        application_call_apply(c, json_incref(c->exposure.objects), application_call_exposed);
+        }
+}
+
+static void application_call_delete_next(struct application_call *c);
+
+static void application_call_on_deleted(void *owner, struct kube_call *call, int r,
+                                        const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        c->base.call = NULL;
+        /* A conflict: another object has the name now. */
+        if (r != 0 && r != FST_KUBE_E_NOT_FOUND && r != FST_KUBE_E_CONFLICT) {
+                application_call_fail(c, r, response->error);
+                return;
+        }
+        c->at++;
+        application_call_delete_next(c);
+}
+
+static void application_call_delete_next(struct application_call *c)
+{
+        const json_t *object = json_array_get(c->list, c->at);
+        if (!object) {
+                application_call_end(c, APPLICATION_RESULT_OK, NULL);
+                return;
+        }
+        _cleanup_free_ char *path = kube_object_path(object, c->action.namespace, true);
+        c->base.call = kube_delete(
+                application_call_context(c)->client, path,
+                &(struct kube_deletion){.uid = json_text_at(object, "metadata.uid"), .propagation = "Background"},
+                application_call_on_deleted, c);
+}
+
+static void application_call_add_deletion(struct application_call *c, const char *api, const char *kind,
+                                          const char *name, const char *uid)
+{
+        json_t *object = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", api, "kind", kind, "metadata", "name", name);
+        if (uid)
+                json_object_set_new(json_object_get(object, "metadata"), "uid", json_string(uid));
+        json_array_append_new(c->list, object);
+}
+
+static void application_call_delete_resources(struct application_call *c)
+{
+        const struct application_action *a = &c->action;
+        const struct operator_context *context = application_call_context(c);
+        _cleanup_free_ char *service = ui_service_name(a->name), *ingress = ui_ingress_name(a->name);
+        c->list = json_array();
+        if (a->pod_name)
+                application_call_add_deletion(c, "v1", "Pod", a->pod_name, a->pod_uid);
+        if (context->render.ui_service)
+                application_call_add_deletion(c, "v1", "Service", service, NULL);
+        if (context->render.ingress_url_format)
+                application_call_add_deletion(c, "networking.k8s.io/v1", "Ingress", ingress, NULL);
+        application_call_delete_next(c);
+}
+
+static void application_call_on_object_to_clean(void *owner, struct kube_call *call, int r,
+                                                const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0) {
+                application_call_fail(c, r, response->error);
+        } else if (application_call_read(c, response->object)) {
+                c->list = application_leftovers(&c->app, &c->render);
+                application_call_delete_next(c);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------- status, object
+ */
+
+static void application_call_on_status(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0) {
+                application_call_fail(c, r, response->error);
+                return;
+        }
+        uint64_t version = strtoull(json_text_or_empty(response->object, "metadata.resourceVersion"), NULL, 10);
+        application_call_answer(c, &(struct application_answer){.result = APPLICATION_RESULT_OK, .version = version});
+}
+
+static void application_call_write_status(struct application_call *c)
+{
+        const struct application_action *a = &c->action;
+        _cleanup_free_ char *name = mem_printf("%s/status", a->name);
+        _cleanup_free_ char *path = kube_path(OPERATOR_API, a->namespace, APPLICATIONS_RESOURCE, name);
+        json_t *patch = status_patch(a->version, application_status_json(&a->status, a->generation));
+        c->base.call = kube_patch(application_call_context(c)->client, path, KUBE_PATCH_JSON, patch,
+                                  application_call_on_status, c);
+        json_decref(patch);
+}
+
+static void application_call_begin(struct operator_daemon *d, struct application_action *action)
+{
+        struct application_call *c = new0(struct application_call);
+        c->action = *action;
+        *action = (struct application_action){0};
+        c->error = FST_ERROR_INIT;
+        c->objects.plan = DRIVER_PLAN_INIT;
+        c->base.free = application_call_free;
+        operator_call_begin(&c->base, d);
+        c->render = application_call_context(c)->render;
+        c->render.submission_id = c->action.submission_id;
+        switch (c->action.kind) {
+        case APPLICATION_SUBMIT:
+        case APPLICATION_FINISH_SUBMIT:
+                application_call_get(c, application_call_on_object);
+                break;
+        case APPLICATION_DELETE_RESOURCES:
+                application_call_delete_resources(c);
+                break;
+        case APPLICATION_EXPOSE:
+                application_call_get(c, application_call_on_object_to_expose);
+                break;
+        case APPLICATION_WRITE_STATUS:
+                application_call_write_status(c);
+                break;
+        case APPLICATION_DELETE:
+                c->list = json_array();
+                application_call_add_deletion(c, OPERATOR_API, "SparkApplication", c->action.name, c->action.uid);
+                application_call_delete_next(c);
+                break;
+        case APPLICATION_CLEAN_UP:
+                application_call_get(c, application_call_on_object_to_clean);
+                break;
+        case APPLICATION_EVENT:
+        case APPLICATION_TRANSITION:
+                break;
+        }
+}
+
+static void application_action_perform(struct operator_daemon *d, struct application_action *action)
+{
+        struct operator_context *context = operator_daemon_context(d);
+        if (action->kind == APPLICATION_EVENT)
+                event_recorder_record(
+                        context->events,
+                        &(struct event_object){"SparkApplication", action->namespace, action->name, action->uid},
+                        action->event_type, action->event_reason, action->message);
+        else if (action->kind == APPLICATION_TRANSITION)
+                operator_metrics_transition(context->metrics, action->from, action->to, action->since_created_ms,
+                                            action->since_submitted_ms);
+        else
+                application_call_begin(d, action);
+        application_action_deinit(action);
+}
+
+void application_actions_drain(struct operator_daemon *d)
+{
+        struct application_core *core = operator_daemon_context(d)->applications;
+        for (struct application_action action; application_core_next_action(core, &action);)
+                application_action_perform(d, &action);
+}

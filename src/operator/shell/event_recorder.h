@@ -1,0 +1,26 @@
+/*
+ * Writes Events (events.k8s.io/v1) about applications. An event that the API server refuses, or that exceeds
+ * MAX_PENDING_EVENTS, is dropped: events inform, and nothing depends on them.
+ *
+ * Threads: the loop's thread.
+ */
+#pragma once
+
+struct event_recorder;
+struct kube_client;
+
+#define MAX_PENDING_EVENTS 1000
+
+struct event_recorder *event_recorder_new(struct kube_client *client);
+
+/* Call it before the client is freed. NULL is allowed. */
+void event_recorder_free(struct event_recorder *r);
+
+/* The object that an event regards. Texts are borrowed for the call. */
+struct event_object {
+        const char *kind, *namespace, *name, *uid;
+};
+
+/* @type: "Normal" or "Warning". @reason: "SparkApplicationSubmitted". */
+void event_recorder_record(struct event_recorder *r, const struct event_object *object, const char *type,
+                           const char *reason, const char *message);
