@@ -141,7 +141,12 @@ static json_t *crd_make(const struct crd_kind *kind)
                                 "Namespaced", "versions", version);
         _cleanup_free_ char *name = mem_printf("%s." OPERATOR_GROUP, kind->plural);
         _cleanup_free_ char *list = mem_printf("%sList", kind->kind);
-        json_object_set_new(json_object_get(crd, "metadata"), "name", json_string(name));
+        json_t *metadata = json_object_get(crd, "metadata");
+        json_object_set_new(metadata, "name", json_string(name));
+        /* The API server refuses a definition in a group of k8s.io without it. */
+        json_object_set_new(metadata, "annotations",
+                            json_pack("{s:s}", "api-approved.kubernetes.io",
+                                      "https://github.com/kubeflow/spark-operator/pull/1298"));
         json_object_set_new(json_object_get(json_object_get(crd, "spec"), "names"), "listKind", json_string(list));
         return crd;
 }

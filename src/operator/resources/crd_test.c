@@ -25,6 +25,8 @@ static void describes_fields(void **state)
         const json_t *version = json_array_get(json_at(json_array_get(list, 0), "spec.versions"), 0);
         const json_t *spec = json_at(version, "schema.openAPIV3Schema.properties.spec");
         assert_non_null(spec);
+        assert_non_null(json_object_get(json_at(json_array_get(list, 0), "metadata.annotations"),
+                                        "api-approved.kubernetes.io"));
         assert_string_equal(json_text_at(spec, "properties.restartPolicy.properties.onFailureRetryInterval.format"),
                             "int64");
         assert_int_equal(json_int_at(spec, "properties.driver.properties.cores.minimum"), 1);
