@@ -8,10 +8,11 @@ TIME, ISO_TIME, TIME_MS = "Tue, 14 Nov 2023 22:13:20 GMT", "2023-11-14T22:13:20.
 
 
 class Bucket(http.server.ThreadingHTTPServer):
-    """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set."""
+    """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set. Reading
+    a key of `slow` waits for its event."""
 
     def __init__(self):
-        self.objects, self.removed, self.refuses = {}, [], False
+        self.objects, self.removed, self.slow, self.refuses = {}, [], {}, False
         bucket = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -28,15 +29,30 @@ class Bucket(http.server.ThreadingHTTPServer):
                 self.end_headers()
                 self.wfile.write(b"" if self.command == "HEAD" else body)
 
+            def answer_object(self, data):
+                """The whole object, or the range "bytes=FIRST-[LAST]" of it."""
+                first, _, last = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
+                if not first:
+                    self.answer(200, data)
+                elif int(first) >= len(data):
+                    self.answer(416)
+                else:
+                    self.answer(206, data[int(first):int(last) + 1 if last else len(data)])
+
             def do_GET(self):
                 query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
                 if "list-type" in query:
-                    prefix = query.get("prefix", [""])[0]
-                    found = "".join(f"<Contents><Key>{escape(key)}</Key><LastModified>{ISO_TIME}</LastModified><Size>{len(data)}</Size>"
-                                    "</Contents>" for key, data in sorted(bucket.objects.items()) if key.startswith(prefix))
+                    prefix, ends = query.get("prefix", [""])[0], query.get("delimiter", ["\0"])[0]
+                    below = {key for key in bucket.objects if key.startswith(prefix) and ends in key[len(prefix):]}
+                    folders = {prefix + key[len(prefix):].split(ends)[0] + ends for key in below}
+                    found = "".join(f"<CommonPrefixes><Prefix>{escape(key)}</Prefix></CommonPrefixes>" for key in sorted(folders))
+                    found += "".join(f"<Contents><Key>{escape(key)}</Key><LastModified>{ISO_TIME}</LastModified><Size>{len(data)}</Size>"
+                                    "</Contents>" for key, data in sorted(bucket.objects.items()) if key.startswith(prefix) and key not in below)
                     self.answer(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{found}</ListBucketResult>".encode())
                 elif self.key() in bucket.objects:
-                    self.answer(200, bucket.objects[self.key()])
+                    if self.command == "GET" and self.key() in bucket.slow:
+                        bucket.slow[self.key()].wait(60)
+                    self.answer_object(bucket.objects[self.key()])
                 else:
                     self.answer(404)
 
