@@ -264,6 +264,21 @@ int64_t task_event_sum(const struct task_event_batch *b, size_t column)
         return (int64_t)sum;
 }
 
+bool task_event_durations(const struct task_event_batch *b, int64_t *ms)
+{
+        const uint32_t times = 1 << TASK_EVENT_LAUNCH | 1 << TASK_EVENT_FINISH;
+        const int64_t *launch = task_event_values(b, TASK_EVENT_LAUNCH);
+        const int64_t *finish = task_event_values(b, TASK_EVENT_FINISH);
+        const int64_t launch_step = task_event_is_rising(b, TASK_EVENT_LAUNCH);
+        const int64_t finish_step = task_event_is_rising(b, TASK_EVENT_FINISH);
+        int64_t first_launch = b->values[TASK_EVENT_LAUNCH], first_finish = b->values[TASK_EVENT_FINISH];
+        for (size_t i = 0; i < b->n; i++)
+                ms[i] = finish ? finish[i] : first_finish + finish_step * (int64_t)i;
+        for (size_t i = 0; i < b->n; i++)
+                ms[i] -= launch ? launch[i] : first_launch + launch_step * (int64_t)i;
+        return (b->varying | b->rising) & times;
+}
+
 struct task_event_range task_event_range(const struct task_event_batch *b, size_t column)
 {
         const int64_t *values = task_event_values(b, column);

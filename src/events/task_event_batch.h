@@ -100,6 +100,9 @@ static inline int64_t task_event_value(const struct task_event_batch *b, size_t 
 
 int64_t task_event_sum(const struct task_event_batch *b, size_t column);
 
+/* Writes the milliseconds from the launch to the finish of all ends. Returns false if they are equal. */
+bool task_event_durations(const struct task_event_batch *b, int64_t *ms);
+
 struct task_event_range {
         int64_t least, greatest;
 };

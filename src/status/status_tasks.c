@@ -494,15 +494,12 @@ struct status_batch_sums {
 static struct status_batch_sums status_sum_batch(const struct task_event_batch *b)
 {
         struct status_batch_sums sums = {.n = b->n};
-        int64_t *metrics = (int64_t *)&sums.metrics;
+        int64_t *metrics = (int64_t *)&sums.metrics, ms[MAX_TASK_EVENT_BATCH];
         sums.duration_ms = task_event_sum(b, TASK_EVENT_FINISH) - task_event_sum(b, TASK_EVENT_LAUNCH);
-        sums.longest_ms = INT64_MIN;
-        for (size_t i = 0; i < b->n; i++) {
-                int64_t ms = task_event_value(b, TASK_EVENT_FINISH, i) - task_event_value(b, TASK_EVENT_LAUNCH, i);
-                sums.longest_ms = MAX(sums.longest_ms, ms);
-                if (!((b->varying | b->rising) & (1 << TASK_EVENT_FINISH | 1 << TASK_EVENT_LAUNCH)))
-                        break;
-        }
+        size_t n = task_event_durations(b, ms) ? b->n : 1;
+        sums.longest_ms = ms[0];
+        for (size_t i = 1; i < n; i++)
+                sums.longest_ms = MAX(sums.longest_ms, ms[i]);
         for (size_t c = TASK_EVENT_METRICS; c < TASK_END_COLUMNS; c++)
                 if (b->values[c] || b->varying >> c & 1)
                         metrics[c - TASK_EVENT_METRICS] = task_event_sum(b, c);

@@ -11,6 +11,21 @@ struct task_chunk *task_chunk_new(size_t room)
         return c;
 }
 
+/* Bytes in use: an array for which a run had room may be left out. */
+static size_t ended_run_bytes(const struct ended_run *run)
+{
+        return sizeof(*run) + (ENDED_COLUMNS + (size_t)__builtin_popcountll(run->varying) * run->n) * sizeof(int64_t);
+}
+
+static void task_chunk_free_ended(struct task_chunk *c)
+{
+        for (struct ended_run *run; (run = c->ended);) {
+                c->ended = run->next;
+                free(run);
+        }
+        c->n_ended_runs = 0;
+}
+
 void task_chunk_empty(struct task_chunk *c)
 {
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
@@ -18,6 +33,7 @@ void task_chunk_empty(struct task_chunk *c)
                 c->open[i] = NULL;
                 c->base[i] = c->width[i] = 0;
         }
+        task_chunk_free_ended(c);
         c->rising = 0;
         free(c->packed);
         c->packed = NULL;
@@ -43,9 +59,10 @@ static void task_chunk_fill(int64_t *to, size_t n, int64_t first, bool is_rising
 
 void task_chunk_open_column(struct task_chunk *c, size_t column)
 {
-        c->open[column] = new_array(int64_t, c->room);
+        size_t size = c->room * sizeof(int64_t);
+        c->open[column] = column < TASK_STATUS ? mem_alloc(size) : mem_zero(size); /* starts set all values */
         c->bytes += c->room * sizeof(int64_t);
-        if (c->base[column] || task_chunk_is_rising(c, column))
+        if (column < TASK_STATUS || c->base[column] || task_chunk_is_rising(c, column))
                 task_chunk_fill(c->open[column], c->n, c->base[column], task_chunk_is_rising(c, column));
         c->base[column] = 0;
         c->rising &= ~((uint64_t)1 << column);
@@ -85,6 +102,100 @@ void task_chunk_set_started_run(struct task_chunk *c, size_t n, enum task_column
         }
 }
 
+/* -------------------------------------------------------------------------------------------- rows that ended */
+
+static bool task_column_is_ended(size_t column)
+{
+        return column >= TASK_STATUS && column < TASK_PUSH_METRICS;
+}
+
+/* The values of a column in a run: an array, or the same one for all. */
+static struct column_run ended_run_column(const struct ended_run *run, size_t column)
+{
+        size_t place = column - TASK_STATUS;
+        uint64_t bit = (uint64_t)1 << place;
+        const int64_t *arrays = run->values + ENDED_COLUMNS;
+        size_t before = (size_t)__builtin_popcountll(run->varying & (bit - 1));
+        return (struct column_run){.first = run->values[place],
+                                   .values = run->varying & bit ? arrays + before * run->n : NULL};
+}
+
+struct ended_run *task_chunk_find_ended(const struct task_chunk *c, size_t row)
+{
+        for (struct ended_run *run = c->ended; run; run = run->next)
+                if (row - run->row < run->n)
+                        return run;
+        return NULL;
+}
+
+void task_chunk_flush(struct task_chunk *c)
+{
+        struct ended_run *runs = c->ended;
+        c->ended = NULL;
+        for (struct ended_run *run = runs; run; run = run->next)
+                for (size_t column = TASK_STATUS; column < TASK_PUSH_METRICS; column++) {
+                        struct column_run values = ended_run_column(run, column);
+                        task_chunk_set_run(c, run->row, run->n, (enum task_column)column, &values);
+                }
+        c->ended = runs;
+        for (struct ended_run *run = runs; run; run = run->next)
+                c->bytes -= ended_run_bytes(run);
+        task_chunk_free_ended(c);
+}
+
+/* Adds the column that comes next to a run. @values has an element for each row. */
+static void ended_run_put(struct ended_run *run, size_t column, const int64_t *values)
+{
+        size_t place = column - TASK_STATUS, i = 1;
+        run->values[place] = values[0];
+        while (i < run->n && values[i] == values[0])
+                i++;
+        if (i == run->n)
+                return;
+        memcpy(run->values + ENDED_COLUMNS + (size_t)__builtin_popcountll(run->varying) * run->n, values,
+               run->n * sizeof(int64_t));
+        run->varying |= (uint64_t)1 << place;
+}
+
+/* The milliseconds from the launch to the fetch of a large result. */
+static void task_chunk_put_fetch(struct ended_run *run, const struct task_event_batch *b, size_t at)
+{
+        int64_t ms[MAX_TASK_EVENT_BATCH];
+        if (!b->values[TASK_EVENT_GETTING_RESULT] && !((b->varying | b->rising) >> TASK_EVENT_GETTING_RESULT & 1))
+                return;
+        for (size_t i = 0; i < run->n; i++) {
+                int64_t began = task_event_value(b, TASK_EVENT_GETTING_RESULT, at + i);
+                ms[i] = began ? began - task_event_value(b, TASK_EVENT_LAUNCH, at + i) : 0;
+        }
+        ended_run_put(run, TASK_GETTING_RESULT, ms);
+}
+
+void task_chunk_end_run(struct task_chunk *c, size_t row, size_t n, const struct task_event_batch *b, size_t at)
+{
+        int64_t ms[MAX_TASK_EVENT_BATCH];
+        size_t arrays = 2 + (size_t)__builtin_popcount(b->varying >> TASK_EVENT_METRICS); /* 2: duration, fetch */
+        struct ended_run *run = mem_alloc(sizeof(*run) + (ENDED_COLUMNS + arrays * n) * sizeof(int64_t));
+        *run = (struct ended_run){.next = c->ended, .row = row, .n = n};
+        memset(run->values, 0, ENDED_COLUMNS * sizeof(int64_t));
+        run->values[TASK_STATUS - TASK_STATUS] = TASK_ROW_SUCCESS;
+        run->values[TASK_HAS_METRICS - TASK_STATUS] = 1;
+        task_event_durations(b, ms);
+        ended_run_put(run, TASK_DURATION, ms + at);
+        task_chunk_put_fetch(run, b, at);
+        for (size_t k = TASK_METRICS; k < TASK_PUSH_METRICS; k++) {
+                size_t column = TASK_EVENT_METRICS + k - TASK_METRICS;
+                if (b->varying >> column & 1)
+                        ended_run_put(run, k, task_event_values(b, column) + at);
+                else
+                        run->values[k - TASK_STATUS] = b->values[column];
+        }
+        c->ended = run;
+        c->n_ended_runs++;
+        c->bytes += ended_run_bytes(run);
+        if (c->n_ended_runs > MAX_ENDED_RUNS)
+                task_chunk_flush(c);
+}
+
 void task_chunk_grow(struct task_chunk *c, size_t room)
 {
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
@@ -104,23 +215,75 @@ static uint8_t task_chunk_width(uint64_t range)
         return range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
 }
 
+/* Reads a column of an open chunk. */
+static void task_chunk_read_open(const struct task_chunk *c, size_t column, int64_t *values)
+{
+        if (c->open[column])
+                memcpy(values, c->open[column], c->n * sizeof(int64_t));
+        else
+                task_chunk_fill(values, c->n, c->base[column], task_chunk_is_rising(c, column));
+        for (const struct ended_run *run = c->ended; run && task_column_is_ended(column); run = run->next) {
+                struct column_run part = ended_run_column(run, column);
+                if (part.values)
+                        memcpy(values + run->row, part.values, run->n * sizeof(int64_t));
+                else
+                        task_chunk_fill(values + run->row, run->n, part.first, false);
+        }
+}
+
+struct column_bounds {
+        int64_t least, greatest;
+};
+
+static void column_bounds_widen(struct column_bounds *b, const int64_t *values, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                b->least = MIN(b->least, values[i]);
+                b->greatest = MAX(b->greatest, values[i]);
+        }
+}
+
+/* Finds the least and the greatest value of a column of an open chunk. */
+static struct column_bounds task_chunk_bounds(const struct task_chunk *c, size_t column)
+{
+        int64_t read[TASK_CHUNK_ROWS];
+        const int64_t *values = c->open[column];
+        bool has_runs = c->ended && task_column_is_ended(column);
+        struct column_bounds b = {c->base[column], c->base[column]};
+        size_t covered = 0;
+        if (values) {
+                if (has_runs) {
+                        task_chunk_read_open(c, column, read);
+                        values = read;
+                }
+                b = (struct column_bounds){values[0], values[0]};
+                column_bounds_widen(&b, values, c->n);
+                return b;
+        }
+        if (task_chunk_is_rising(c, column))
+                b.greatest += c->n - 1;
+        for (const struct ended_run *run = c->ended; run && has_runs; run = run->next)
+                covered += run->n;
+        if (has_runs && covered == c->n) /* the base is the value of no row */
+                b.least = b.greatest = c->ended->values[column - TASK_STATUS];
+        for (const struct ended_run *run = c->ended; run && has_runs; run = run->next) {
+                struct column_run part = ended_run_column(run, column);
+                column_bounds_widen(&b, part.values ? part.values : &part.first, part.values ? run->n : 1);
+        }
+        return b;
+}
+
 #define PACK(type)                                                                                                     \
         do {                                                                                                           \
-                type *packed = (type *)to;                                                                             \
-                for (size_t i = 0; i < c->n; i++)                                                                      \
+                type *packed = (type *)to + row;                                                                       \
+                for (size_t i = 0; i < n; i++)                                                                         \
                         packed[i] = (type)((uint64_t)from[i] - base);                                                  \
         } while (0)
 
-/* @to is aligned to 8. */
-static void task_chunk_pack_column(const struct task_chunk *c, size_t column, char *to)
+/* Packs @n values from @row on. @to is aligned to 8. */
+static void task_chunk_pack_values(const struct task_chunk *c, size_t column, uint64_t base, const int64_t *from,
+                                   size_t row, size_t n, char *to)
 {
-        int64_t rising[TASK_CHUNK_ROWS];
-        const int64_t *from = c->open[column];
-        uint64_t base = (uint64_t)c->base[column];
-        if (!from) {
-                task_chunk_fill(rising, c->n, c->base[column], true);
-                from = rising;
-        }
         switch (c->width[column]) {
         case 1:
                 PACK(uint8_t);
@@ -137,6 +300,28 @@ static void task_chunk_pack_column(const struct task_chunk *c, size_t column, ch
         }
 }
 
+static void task_chunk_pack_column(const struct task_chunk *c, size_t column, int64_t least, char *to)
+{
+        int64_t read[TASK_CHUNK_ROWS];
+        const int64_t *from = c->open[column];
+        size_t covered = 0;
+        for (const struct ended_run *run = c->ended; run && !from && task_column_is_ended(column); run = run->next) {
+                struct column_run part = ended_run_column(run, column);
+                if (!part.values)
+                        task_chunk_fill(read, run->n, part.first, false);
+                task_chunk_pack_values(c, column, (uint64_t)least, part.values ? part.values : read, run->row, run->n,
+                                       to);
+                covered += run->n;
+        }
+        if (covered == c->n)
+                return;
+        if (!from || (c->ended && task_column_is_ended(column))) {
+                task_chunk_read_open(c, column, read);
+                from = read;
+        }
+        task_chunk_pack_values(c, column, (uint64_t)least, from, 0, c->n, to);
+}
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "task_chunk_get reads the low bytes of values first"
 #endif
@@ -144,10 +329,14 @@ static void task_chunk_pack_column(const struct task_chunk *c, size_t column, ch
 static void task_chunk_list_odd(struct task_chunk *c)
 {
         uint16_t odd[TASK_CHUNK_MAX_ODD];
+        int64_t status[TASK_CHUNK_ROWS], has_metrics[TASK_CHUNK_ROWS];
         c->n_odd = 0;
-        for (size_t row = 0; !c->all_success && row < c->n && c->n_odd <= TASK_CHUNK_MAX_ODD; row++) {
-                bool succeeded = c->open[TASK_STATUS] && c->open[TASK_STATUS][row] == TASK_ROW_SUCCESS;
-                if (succeeded && c->open[TASK_HAS_METRICS] && c->open[TASK_HAS_METRICS][row])
+        if (c->all_success)
+                return;
+        task_chunk_read_open(c, TASK_STATUS, status);
+        task_chunk_read_open(c, TASK_HAS_METRICS, has_metrics);
+        for (size_t row = 0; row < c->n && c->n_odd <= TASK_CHUNK_MAX_ODD; row++) {
+                if (status[row] == TASK_ROW_SUCCESS && has_metrics[row])
                         continue;
                 if (c->n_odd < TASK_CHUNK_MAX_ODD)
                         odd[c->n_odd] = (uint16_t)row;
@@ -161,33 +350,29 @@ static void task_chunk_list_odd(struct task_chunk *c)
 
 void task_chunk_seal(struct task_chunk *c)
 {
+        int64_t bases[TASK_COLUMNS]; /* c->base still belongs to the open columns */
         size_t bytes = 0;
-        c->all_success = true;
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
-                int64_t least = c->open[i] ? c->open[i][0] : c->base[i], greatest = least;
-                if (task_chunk_is_rising(c, i))
-                        greatest += c->n - 1;
-                for (size_t row = 1; c->open[i] && row < c->n; row++) {
-                        least = MIN(least, c->open[i][row]);
-                        greatest = MAX(greatest, c->open[i][row]);
-                }
-                c->base[i] = least;
-                c->greatest[i] = greatest;
-                c->width[i] = task_chunk_width((uint64_t)greatest - (uint64_t)least);
+                struct column_bounds b = task_chunk_bounds(c, i);
+                bases[i] = b.least;
+                c->greatest[i] = b.greatest;
+                c->width[i] = task_chunk_width((uint64_t)b.greatest - (uint64_t)b.least);
                 bytes = (bytes + 7) & ~(size_t)7;
                 c->place[i] = (uint32_t)bytes;
                 bytes += (size_t)c->width[i] * c->n;
         }
-        c->all_success = c->width[TASK_STATUS] == 0 && c->base[TASK_STATUS] == TASK_ROW_SUCCESS &&
-                         c->width[TASK_HAS_METRICS] == 0 && c->base[TASK_HAS_METRICS];
+        c->all_success = c->width[TASK_STATUS] == 0 && bases[TASK_STATUS] == TASK_ROW_SUCCESS &&
+                         c->width[TASK_HAS_METRICS] == 0 && bases[TASK_HAS_METRICS];
         task_chunk_list_odd(c);
         c->packed = mem_alloc(bytes + 8);
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
                 if (c->width[i])
-                        task_chunk_pack_column(c, i, c->packed + c->place[i]);
+                        task_chunk_pack_column(c, i, bases[i], c->packed + c->place[i]);
                 free(c->open[i]);
                 c->open[i] = NULL;
         }
+        task_chunk_free_ended(c);
+        memcpy(c->base, bases, sizeof(bases));
         c->rising = 0;
         c->is_sealed = true;
         c->room = c->n;
@@ -215,8 +400,14 @@ void task_chunk_unseal(struct task_chunk *c)
 
 int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column column)
 {
-        if (!c->is_sealed)
+        if (!c->is_sealed) {
+                const struct ended_run *run = task_column_is_ended(column) ? task_chunk_find_ended(c, row) : NULL;
+                if (run) {
+                        struct column_run part = ended_run_column(run, column);
+                        return part.values ? part.values[row - run->row] : part.first;
+                }
                 return c->open[column] ? c->open[column][row] : task_chunk_expected(c, row, column);
+        }
         uint64_t value = 0;
         memcpy(&value, c->packed + c->place[column] + row * c->width[column], c->width[column]);
         return (int64_t)((uint64_t)c->base[column] + value);
@@ -232,10 +423,7 @@ int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column 
 static void task_chunk_read_stored(const struct task_chunk *c, enum task_column column, int64_t *values)
 {
         if (!c->is_sealed) {
-                if (c->open[column])
-                        memcpy(values, c->open[column], c->n * sizeof(int64_t));
-                else
-                        task_chunk_fill(values, c->n, c->base[column], task_chunk_is_rising(c, column));
+                task_chunk_read_open(c, column, values);
                 return;
         }
         switch (c->width[column]) {
@@ -269,7 +457,7 @@ static void task_chunk_read_stored(const struct task_chunk *c, enum task_column 
 static void task_chunk_add(const struct task_chunk *c, enum task_column column, int64_t sign, int64_t *values)
 {
         if (!c->base[column] &&
-            (c->is_sealed ? !c->width[column] : !c->open[column] && !task_chunk_is_rising(c, column)))
+            (c->is_sealed ? !c->width[column] : !c->open[column] && !c->ended && !task_chunk_is_rising(c, column)))
                 return;
         switch (c->is_sealed ? c->width[column] : 8) {
         case 1:

@@ -6,6 +6,19 @@
 /* A sealed chunk knows at most TASK_CHUNK_MAX_ODD rows that summaries skip. */
 enum { TASK_CHUNK_ROWS = 1024, TASK_CHUNK_MAX_ODD = 64 };
 
+/*
+ * Rows of an open chunk that ended together, with the columns from TASK_STATUS to the last of struct task_metrics. They
+ * stay apart until the chunk is packed, so that values that are equal in all rows are never written.
+ */
+struct ended_run {
+        struct ended_run *next;
+        size_t row, n;
+        uint64_t varying; /* a bit for each column with an array, the lowest for TASK_STATUS */
+        int64_t values[]; /* the first value of each column, then n values of each varying one */
+};
+
+enum { ENDED_COLUMNS = TASK_PUSH_METRICS - TASK_STATUS, MAX_ENDED_RUNS = 16 };
+
 struct task_chunk {
         uint16_t n, room;
         uint16_t n_running, n_removed;
@@ -19,6 +32,8 @@ struct task_chunk {
         uint8_t *removed; /* a bit for each removed row; NULL: none */
         size_t bytes;
         int64_t *open[TASK_COLUMNS]; /* of an open chunk; NULL: base, and base + row if `rising` has the column's bit */
+        struct ended_run *ended;     /* of an open chunk */
+        size_t n_ended_runs;
         uint64_t rising;
         int64_t base[TASK_COLUMNS]; /* of an open chunk: not 0 only in columns that a start fills */
         /* The columns of a sealed chunk. */
@@ -57,7 +72,16 @@ static inline int64_t task_chunk_expected(const struct task_chunk *c, size_t row
 /* Gives a column of an open chunk an array. Rows that have not started are zero. */
 void task_chunk_open_column(struct task_chunk *c, size_t column);
 
-/* Sets a value of an open chunk. */
+/* Returns the run that holds the end of a row, or NULL. */
+struct ended_run *task_chunk_find_ended(const struct task_chunk *c, size_t row);
+
+/* Writes all runs to arrays. */
+void task_chunk_flush(struct task_chunk *c);
+
+/* Ends @n rows from @row on with the values of a batch from @at on: tasks that succeeded, with metrics. */
+void task_chunk_end_run(struct task_chunk *c, size_t row, size_t n, const struct task_event_batch *b, size_t at);
+
+/* Sets a value of an open chunk whose row is in no run. */
 static inline void task_chunk_set(struct task_chunk *c, size_t row, enum task_column column, int64_t value)
 {
         if (!c->open[column]) {

@@ -186,6 +186,11 @@ static struct task_chunk *task_columns_open(struct task_columns *t, size_t row, 
                 task_chunk_unseal(c);
                 t->bytes += c->bytes;
         }
+        if (task_chunk_find_ended(c, *in_chunk)) {
+                t->bytes -= c->bytes;
+                task_chunk_flush(c);
+                t->bytes += c->bytes;
+        }
         return c;
 }
 
@@ -240,44 +245,15 @@ static bool task_columns_run_all(const struct task_columns *t, size_t row, size_
                 const int64_t *status = c->open[TASK_STATUS];
                 if (c->is_sealed)
                         return false;
+                for (const struct ended_run *run = c->ended; run; run = run->next)
+                        if (i < run->row + run->n && run->row < i + k)
+                                return false;
                 for (size_t r = i; r < i + k && (c->removed || status); r++)
                         if (task_chunk_is_removed(c, r) || (status && status[r] >= TASK_ROW_SUCCESS))
                                 return false;
                 row += k;
         }
         return true;
-}
-
-static void task_chunk_end_part(struct task_chunk *c, const struct task_event_batch *b, size_t at, size_t row, size_t n)
-{
-        const uint32_t times = 1 << TASK_EVENT_LAUNCH | 1 << TASK_EVENT_FINISH;
-        int64_t times_ms[MAX_TASK_EVENT_BATCH];
-        struct column_run duration = {.first = b->values[TASK_EVENT_FINISH] - b->values[TASK_EVENT_LAUNCH]};
-        struct column_run getting = {0};
-        if ((b->varying | b->rising) & times) {
-                for (size_t i = 0; i < n; i++)
-                        times_ms[i] = task_event_value(b, TASK_EVENT_FINISH, at + i) -
-                                      task_event_value(b, TASK_EVENT_LAUNCH, at + i);
-                duration.values = times_ms;
-        }
-        task_chunk_set_run(c, row, n, TASK_STATUS, &(struct column_run){.first = TASK_ROW_SUCCESS});
-        task_chunk_set_run(c, row, n, TASK_HAS_METRICS, &(struct column_run){.first = 1});
-        task_chunk_set_run(c, row, n, TASK_DURATION, &duration);
-        if ((b->varying | b->rising) >> TASK_EVENT_GETTING_RESULT & 1 || b->values[TASK_EVENT_GETTING_RESULT]) {
-                for (size_t i = 0; i < n; i++) {
-                        int64_t ms = task_event_value(b, TASK_EVENT_GETTING_RESULT, at + i);
-                        times_ms[i] = ms ? ms - task_event_value(b, TASK_EVENT_LAUNCH, at + i) : 0;
-                }
-                getting.values = times_ms;
-        }
-        task_chunk_set_run(c, row, n, TASK_GETTING_RESULT, &getting);
-        for (size_t k = TASK_METRICS; k < TASK_PUSH_METRICS; k++) {
-                size_t column = TASK_EVENT_METRICS + k - TASK_METRICS;
-                if (!c->open[k] && !b->values[column] && !(b->varying >> column & 1))
-                        continue;
-                struct column_run run = column_run_of(b, column, at);
-                task_chunk_set_run(c, row, n, (enum task_column)k, &run);
-        }
 }
 
 bool task_columns_end_batch(struct task_columns *t, const struct task_event_batch *b)
@@ -292,7 +268,7 @@ bool task_columns_end_batch(struct task_columns *t, const struct task_event_batc
                 size_t i;
                 struct task_chunk *c = task_columns_chunk(t, row + at, &i);
                 size_t before = c->bytes, n = MIN(b->n - at, (size_t)c->n - i);
-                task_chunk_end_part(c, b, at, i, n);
+                task_chunk_end_run(c, i, n, b, at);
                 c->n_running = (uint16_t)(c->n_running - n);
                 t->bytes += c->bytes - before;
                 at += n;
