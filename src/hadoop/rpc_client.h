@@ -75,6 +75,19 @@ void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoo
 int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                            const ProtobufCMessage *request, ProtobufCMessage **answer, struct fst_error *error);
 
+/*
+ * Makes a call whose answer a later function takes: it travels with the call that is waited for next. One at a time: a
+ * second one does nothing until the first one is taken.
+ */
+void hadoop_rpc_client_call_ahead(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
+                                  const ProtobufCMessage *request);
+
+/*
+ * Waits for the call ahead. Returns true and *@answer, which the caller frees, or false if there is none for the
+ * @method, or if it failed: then make the call.
+ */
+bool hadoop_rpc_client_take_ahead(struct hadoop_rpc_client *client, const char *method, ProtobufCMessage **answer);
+
 /* Once the atomic @stopped is nonzero, hadoop_rpc_client_wait ends with -EINTR. Borrowed. */
 void hadoop_rpc_client_set_stopped(struct hadoop_rpc_client *client, const int *stopped);
 

@@ -256,6 +256,12 @@ static int yarn_client_submit_created(struct yarn_client *c, struct fst_error *e
         return r < 0 ? r : yarn_client_send(c, error);
 }
 
+/* Only clients of a shared cluster use the same connection. */
+void yarn_client_expect_others(struct yarn_client *c)
+{
+        c->app.others_follow = yarn_cluster_owner(c->cluster) != NULL;
+}
+
 int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error)
 {
         c->waits = wait;

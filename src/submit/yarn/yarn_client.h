@@ -44,6 +44,12 @@ const char *yarn_client_id(const struct yarn_client *c);
 int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error);
 
 /*
+ * Before yarn_client_submit: this process submits other applications next, so the id of one is asked for ahead. An id
+ * that nobody takes costs the ResourceManager nothing.
+ */
+void yarn_client_expect_others(struct yarn_client *c);
+
+/*
  * After a submission without waiting: returns 1 if the application is accepted, 0 if the ResourceManager has not
  * decided yet, or negative with @error if it has refused it; then the staging directory is removed.
  */

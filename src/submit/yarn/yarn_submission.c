@@ -23,6 +23,7 @@ struct yarn_run {
         struct yarn_client *client;
         bool cleaned;     /* the staging directory was removed, since the application has ended */
         int64_t pause_ms; /* before the next JOB_CONFIRM */
+        int64_t every_ms; /* between two JOB_POLL; 0: none */
 };
 
 static void yarn_run_free(struct yarn_run *run)
@@ -42,6 +43,8 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
         int r = submission_intervals(app, &every, &away, error);
         if (r == 0)
                 r = yarn_client_new(&app->prepared, conf_environment, worker->stopped, &run->client, error);
+        if (r == 0 && worker->others_follow)
+                yarn_client_expect_others(run->client);
         if (r == 0)
                 r = yarn_client_submit(run->client, false, error);
         if (r < 0) {
@@ -49,6 +52,7 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
                 return r;
         }
         run->pause_ms = FIRST_CONFIRM_MS;
+        run->every_ms = every;
         pthread_mutex_lock(&app->submitter->lock);
         app->yarn = run;
         app->class = &yarn_submission_class;
@@ -65,8 +69,6 @@ static void yarn_submission_confirm(fst_submission *app)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct yarn_run *run = app->yarn;
-        int64_t every = 0, away = 0;
-        submission_intervals(app, &every, &away, NULL);
         pthread_mutex_lock(&run->lock);
         const int r = yarn_client_is_accepted(run->client, &error);
         pthread_mutex_unlock(&run->lock);
@@ -80,8 +82,8 @@ static void yarn_submission_confirm(fst_submission *app)
                 submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
         } else {
                 submission_set_state(app, FST_SUBMIT_SUBMITTED);
-                if (every > 0)
-                        submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+                if (run->every_ms > 0)
+                        submitter_queue_job(app, JOB_POLL, submitter_now_ms() + run->every_ms);
         }
         pthread_mutex_unlock(&app->submitter->lock);
 }

@@ -108,6 +108,8 @@ int application_client_send(struct application_client *c, const struct applicati
                                                      .maximum = c->created->maximum_capability};
         yarn_context_build(&request, &arena, &context);
         log_info(COMPONENT, "Submitting application %s to ResourceManager", c->text);
+        if (c->others_follow)
+                yarn_rm_new_application_ahead(c->rm);
         const int r = yarn_rm_submit(c->rm, &context, error);
         return r < 0 ? error_wrap(error, r, "Failed to submit %s to YARN ", c->text) : 0;
 }

@@ -29,6 +29,7 @@ struct yarn_settings;
 
 struct application_client {
         struct hadoop_rpc_client *rm; /* borrowed */
+        bool others_follow;           /* on `rm`: the id of the next one is asked for with the submission */
         const int *stopped;           /* atomic; once it is nonzero, waiting ends. NULL: never */
         struct yarn_application_id id;
         char text[YARN_ID_TEXT]; /* the id, or "" */

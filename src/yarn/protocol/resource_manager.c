@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "hadoop/rpc_client.h"
 
+#define NEW_APPLICATION "getNewApplication"
 #define SCOPE_OWN 2 /* ApplicationsRequestScope */
 
 static const char *const application_states[] = {
@@ -64,14 +65,24 @@ int yarn_rm_new_application(struct hadoop_rpc_client *rm, Firesteel__Yarn__GetNe
 {
         Firesteel__Yarn__Empty request = FIRESTEEL__YARN__EMPTY__INIT;
         _cleanup_(yarn_message_freep) Firesteel__Yarn__GetNewApplicationResponse *answer = NULL;
-        const int r = rm_call(rm, "getNewApplication", &request.base,
-                              &firesteel__yarn__get_new_application_response__descriptor, &answer, error);
+        int r = 0;
+        if (!hadoop_rpc_client_take_ahead(rm, NEW_APPLICATION, (ProtobufCMessage **)&answer))
+                r = rm_call(rm, NEW_APPLICATION, &request.base,
+                            &firesteel__yarn__get_new_application_response__descriptor, &answer, error);
         if (r == 0 && (!answer->application_id || !answer->maximum_capability))
                 return error_set(error, -EBADMSG,
                                  "the ResourceManager gave no application id or no maximum capability");
         if (r == 0)
                 *out = steal(answer);
         return r;
+}
+
+void yarn_rm_new_application_ahead(struct hadoop_rpc_client *rm)
+{
+        Firesteel__Yarn__Empty request = FIRESTEEL__YARN__EMPTY__INIT;
+        const struct hadoop_rpc_call call = {.method = NEW_APPLICATION,
+                                             .answer = &firesteel__yarn__get_new_application_response__descriptor};
+        hadoop_rpc_client_call_ahead(rm, &call, &request.base);
 }
 
 int yarn_rm_submit(struct hadoop_rpc_client *rm, Firesteel__Yarn__ApplicationSubmissionContext *context,

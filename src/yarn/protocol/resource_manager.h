@@ -46,6 +46,9 @@ const char *yarn_final_status_name(int status);
 int yarn_rm_new_application(struct hadoop_rpc_client *rm, Firesteel__Yarn__GetNewApplicationResponse **out,
                             struct fst_error *error);
 
+/* Asks for the id that the next yarn_rm_new_application returns, together with the next call. */
+void yarn_rm_new_application_ahead(struct hadoop_rpc_client *rm);
+
 /* The application is accepted later: see its report. */
 int yarn_rm_submit(struct hadoop_rpc_client *rm, Firesteel__Yarn__ApplicationSubmissionContext *context,
                    struct fst_error *error);
