@@ -3,6 +3,7 @@
 The jars are those of Maven Central, resolved with our own --packages, which verifies their checksums, and kept in
 ~/.cache/firesteel-check-hdfs.
 """
+import fcntl
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import socket
 import string
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 import urllib.request
@@ -35,6 +37,8 @@ log4j.appender.err.layout.ConversionPattern=%p %c{1}: %m%n
 """
 NAMESERVICE = "depot"
 TIMEOUT = 120
+PORTS = range(10000, 32768)  # below net.ipv4.ip_local_port_range
+RESERVED, RESERVATIONS = set(), None  # ports of this process; the file in which a byte is locked for each of them
 
 # No proxy stands before loopback.
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -58,18 +62,33 @@ def jars(build, cache="check-hdfs", modules=MODULES):
         return file.read().split()
 
 
+def reserve_port(port):
+    """Whether no other test has @port. It is this process's until it ends."""
+    global RESERVATIONS
+    if RESERVATIONS is None:
+        RESERVATIONS = open(os.path.join(tempfile.gettempdir(), f"firesteel-test-ports-{os.getuid()}"), "ab")
+    try:
+        fcntl.lockf(RESERVATIONS, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except OSError:
+        return False
+    with socket.socket() as s:
+        try:
+            s.bind(("", port))
+        except OSError:
+            return False
+    RESERVED.add(port)
+    return True
+
+
 def free_ports(n):
-    """Ports that no process uses. The daemons bind them seconds later, so they are none that the system gives to others."""
-    ports = set()
+    """Ports that no process uses. The daemons bind them seconds later, so they are none that the system gives to others,
+    and none that this or another test has drawn."""
+    ports = []
     while len(ports) < n:
-        port = random.randrange(10000, 32768)  # below net.ipv4.ip_local_port_range
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-                ports.add(port)
-            except OSError:
-                pass
-    return list(ports)
+        port = random.choice(PORTS)
+        if port not in RESERVED and reserve_port(port):
+            ports.append(port)
+    return ports
 
 
 def settings(values):

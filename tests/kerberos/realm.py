@@ -1,25 +1,16 @@
 """A real Kerberos realm for as long as a test runs: MIT's KDC, on loopback."""
 import os
-import random
 import shutil
 import socket
 import subprocess
+import sys
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hdfs"))
+import hadoop  # noqa: E402
 
 REALM = "FIRESTEEL.TEST"
 NEEDED = ("krb5kdc", "kdb5_util", "kadmin.local")
-
-
-def free_port():
-    """A port that no process uses, and that the system gives to none by itself."""
-    while True:
-        port = random.randrange(10000, 32768)  # below net.ipv4.ip_local_port_range
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 class Realm:
@@ -27,7 +18,7 @@ class Realm:
 
     def __init__(self, folder):
         self.folder = folder
-        self.port = free_port()
+        self.port = hadoop.free_ports(1)[0]
         self.environment = dict(os.environ, KRB5_CONFIG=f"{folder}/krb5.conf", KRB5_KDC_PROFILE=f"{folder}/kdc.conf",
                                 LC_ALL="C")
         self.environment.pop("KRB5CCNAME", None)
