@@ -264,12 +264,11 @@ void driver_ui_free(struct driver_ui *ui)
         if (!ui)
                 return;
         uv_async_send(&ui->stop);
-        if (ui->has_thread) {
+        if (ui->has_thread)
                 pthread_join(ui->thread, NULL);
-                redactor_deinit(&ui->redactor);
-        } else {
+        else
                 uv_run(&ui->loop, UV_RUN_DEFAULT);
-        }
+        redactor_deinit(&ui->redactor);
         uv_loop_close(&ui->loop);
         free(ui->address);
         free(ui->logs_dir);
