@@ -74,6 +74,11 @@ static void invalid_objects_are_read(void **state)
                 json_decref(object);
         }
         struct application_reading r;
+        json_t *bare = fixture_json("{'metadata': {'name': 'p', 'namespace': 'n', 'uid': 'u'}}");
+        assert_true(application_reading_make(bare, &r));
+        assert_non_null(r.observation.invalid);
+        application_reading_deinit(&r);
+        json_decref(bare);
         json_t *object = fixture_json("{'metadata': {'name': 'x'}}");
         assert_false(application_reading_make(object, &r));
         application_reading_deinit(&r);

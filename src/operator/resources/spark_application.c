@@ -193,6 +193,8 @@ static uint64_t spec_hash_value(const json_t *json, bool outermost)
 {
         if (json_is_object(json))
                 return spec_hash_object(json, outermost);
+        if (!json) /* an object without a spec */
+                return 0;
         uint64_t hash = (uint64_t)json_typeof(json) + 2;
         if (json_is_array(json)) {
                 json_t *value;
