@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-yarn check-yarn-kerberos check-yarn-submissions check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-yarn check-yarn-kerberos check-yarn-submissions check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -75,6 +75,9 @@ check-web: build ## the pages of master, worker and applications in headless Chr
 check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)
 	@ninja -C $(BUILD) tests/resolve_packages
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-operator: build ## the Kubernetes operator against a real API server, with the rights of packaging/kubernetes; needs Go (builds Kubernetes, once)
+	@tests/cluster/kubernetes/check_operator $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-kubernetes: build ## spark-submit against a real Kubernetes, its objects beside genuine Spark's, its pods on a real node, and its numbers; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status

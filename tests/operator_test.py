@@ -339,6 +339,7 @@ def test_lost_lease_ends_the_operator(server, tmp_path):
     (["--leader-election-lease-duration=5s"], "--leader-election-renew-deadline must be less"),
     (["--enable-metrics=perhaps"], "--enable-metrics: 'perhaps' is neither true nor false"),
     (["--namespaces"], "--namespaces needs a value"),
+    (["--namespace-selector=team=a"], "--namespace-selector is not supported"),
     (["--feature-gates=PartialRestart"], "is not NAME=true or NAME=false"),
     (["--scheduled-spark-application-timestamp-precision=hours"], "none of nanos, micros"),
 ])

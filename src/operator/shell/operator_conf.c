@@ -216,8 +216,11 @@ static int operator_conf_check(struct operator_conf *conf, struct fst_error *err
                 return error_set(error, -EINVAL,
                                  "--leader-election-retry-period must be less than "
                                  "--leader-election-renew-deadline");
-        if (conf->namespaces.len > 0 && *conf->namespace_selector)
-                return error_set(error, -EINVAL, "--namespaces and --namespace-selector exclude each other");
+        if (*conf->namespace_selector)
+                return error_set(error, -EINVAL,
+                                 "--namespace-selector is not supported: name the namespaces with --namespaces");
+        if (conf->metrics_labels.len > 0)
+                string_list_add(&conf->ineffective, "metrics-labels");
         if (conf->namespaces.len == 1 && strcmp(conf->namespaces.data[0], "*") == 0)
                 string_list_deinit(&conf->namespaces);
         return operator_conf_read_gates(conf, error);
