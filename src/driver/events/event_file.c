@@ -4,7 +4,7 @@
  * Text is collected in a buffer. When the buffer is full, or on a flush, the codec writes it to the file. A zstd file
  * is one frame, flushed block by block, so that a reader of a log in progress gets everything up to the last flush. lz4
  * is the block stream of lz4-java, which Spark reads and writes under that name: a header of magic, method, both
- * lengths and an xxHash32, then at most one block's bytes.
+ * lengths and an xxHash32, then at most one block's bytes. snappy is the block stream of snappy-java.
  *
  * After the first error nothing more is written, and every call returns that error's code.
  *
@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "events/event_files.h"
+#include "io/codec/snappy_library.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 
@@ -29,6 +30,7 @@
 #define DIRECTORY_MODE 0770
 #define LZ4_SEED 0x9747b28cu
 #define LZ4_HEAD 21
+#define SNAPPY_HEAD 4
 
 struct event_file {
         struct event_file_options options; /* strings owned below */
@@ -44,6 +46,7 @@ struct event_file {
         struct buf text;   /* not yet compressed */
         struct buf out;    /* scratch for the codec */
         ZSTD_CCtx *zstd;
+        const struct snappy_library *snappy;
 };
 
 int event_codec_parse(const char *name, enum event_codec *codec, struct fst_error *error)
@@ -54,13 +57,15 @@ int event_codec_parse(const char *name, enum event_codec *codec, struct fst_erro
         } names[] = {{"zstd", EVENT_CODEC_ZSTD},
                      {"org.apache.spark.io.ZStdCompressionCodec", EVENT_CODEC_ZSTD},
                      {"lz4", EVENT_CODEC_LZ4},
-                     {"org.apache.spark.io.LZ4CompressionCodec", EVENT_CODEC_LZ4}};
+                     {"org.apache.spark.io.LZ4CompressionCodec", EVENT_CODEC_LZ4},
+                     {"snappy", EVENT_CODEC_SNAPPY},
+                     {"org.apache.spark.io.SnappyCompressionCodec", EVENT_CODEC_SNAPPY}};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
                 if (strcasecmp(name, names[i].name) == 0) {
                         *codec = names[i].codec;
                         return 0;
                 }
-        return error_set(error, -EINVAL, "spark.eventLog.compression.codec: '%s' is not available: use zstd or lz4",
+        return error_set(error, -EINVAL, "spark.eventLog.compression.codec: '%s' is not available: use zstd, lz4 or snappy",
                          name);
 }
 
@@ -135,6 +140,32 @@ static int event_file_write_lz4(struct event_file *f, bool end, struct fst_error
         return event_file_put(f, f->out.data, LZ4_HEAD, error);
 }
 
+static void event_file_put_be32(char *p, uint32_t v)
+{
+        for (int i = 0; i < 4; i++)
+                p[i] = (char)(v >> (24 - 8 * i));
+}
+
+/* A block is its length, then a block of snappy. */
+static int event_file_write_snappy(struct event_file *f, struct fst_error *error)
+{
+        for (size_t at = 0; at < f->text.len;) {
+                const size_t n = MIN(f->options.snappy_block_size, f->text.len - at);
+                size_t stored = f->out.cap - SNAPPY_HEAD;
+                if (f->snappy->compress(f->text.data + at, n, f->out.data + SNAPPY_HEAD, &stored) != SNAPPY_OK) {
+                        f->failed = error_set(error, -EIO, "compressing the event log %s with snappy failed",
+                                              f->open_path);
+                        return f->failed;
+                }
+                event_file_put_be32(f->out.data, (uint32_t)stored);
+                const int r = event_file_put(f, f->out.data, SNAPPY_HEAD + stored, error);
+                if (r < 0)
+                        return r;
+                at += n;
+        }
+        return 0;
+}
+
 /* Compress and write the collected text. */
 static int event_file_compress(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
 {
@@ -143,6 +174,8 @@ static int event_file_compress(struct event_file *f, ZSTD_EndDirective how, stru
                 r = event_file_write_zstd(f, how, error);
         else if (f->options.codec == EVENT_CODEC_LZ4)
                 r = event_file_write_lz4(f, how == ZSTD_e_end, error);
+        else if (f->options.codec == EVENT_CODEC_SNAPPY)
+                r = event_file_write_snappy(f, error);
         else
                 r = event_file_put(f, f->text.data, f->text.len, error);
         buf_reset(&f->text);
@@ -154,7 +187,10 @@ static int event_file_compress(struct event_file *f, ZSTD_EndDirective how, stru
 static const char *event_file_suffix(const struct event_file *f)
 {
         static const char *const suffixes[] = {
-                [EVENT_CODEC_NONE] = "", [EVENT_CODEC_ZSTD] = ".zstd", [EVENT_CODEC_LZ4] = ".lz4"};
+                [EVENT_CODEC_NONE] = "",
+                                               [EVENT_CODEC_ZSTD] = ".zstd",
+                                               [EVENT_CODEC_LZ4] = ".lz4",
+                                               [EVENT_CODEC_SNAPPY] = ".snappy"};
         return suffixes[f->options.codec];
 }
 
@@ -186,6 +222,13 @@ static int event_file_finish(struct event_file *f, const char *path, struct fst_
         return r < 0 ? error_wrap(error, r, "event log") : 0;
 }
 
+/* The header of a stream: a magic, the version, and the lowest version that can read it. */
+static int event_file_begin_snappy(struct event_file *f, struct fst_error *error)
+{
+        static const char header[16] = {(char)0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0, 0, 0, 0, 1, 0, 0, 0, 1};
+        return event_file_put(f, header, sizeof(header), error);
+}
+
 static int event_file_open_path(struct event_file *f, char *path, struct fst_error *error)
 {
         int r = event_file_create(f, path, error);
@@ -198,7 +241,7 @@ static int event_file_open_path(struct event_file *f, char *path, struct fst_err
         f->file_text = 0;
         if (f->zstd)
                 ZSTD_CCtx_reset(f->zstd, ZSTD_reset_session_only);
-        return 0;
+        return f->snappy ? event_file_begin_snappy(f, error) : 0;
 }
 
 static int event_file_close_current(struct event_file *f, struct fst_error *error)
@@ -317,7 +360,13 @@ int event_file_open(struct event_file **file, const struct event_file_options *o
                 f->options.lz4_block_size = MIN(f->options.lz4_block_size, (size_t)32 << 20);
                 buf_reserve(&f->out, LZ4_HEAD + (size_t)LZ4_compressBound((int)f->options.lz4_block_size));
         }
-        r = options->rolling ? event_file_open_rolling(f, dir, error) : event_file_open_single(f, dir, error);
+        if (options->codec == EVENT_CODEC_SNAPPY && (r = snappy_library_load(&f->snappy, error)) == 0) {
+                f->options.snappy_block_size = MAX(options->snappy_block_size, (size_t)1024);
+                f->options.snappy_block_size = MIN(f->options.snappy_block_size, (size_t)32 << 20);
+                buf_reserve(&f->out, SNAPPY_HEAD + f->snappy->max_compressed_length(f->options.snappy_block_size));
+        }
+        if (r == 0)
+                r = options->rolling ? event_file_open_rolling(f, dir, error) : event_file_open_single(f, dir, error);
         if (r < 0) {
                 event_file_release(f);
                 return r;

@@ -21,14 +21,14 @@
 struct fst_error;
 struct event_file;
 
-enum event_codec { EVENT_CODEC_NONE, EVENT_CODEC_ZSTD, EVENT_CODEC_LZ4 };
+enum event_codec { EVENT_CODEC_NONE, EVENT_CODEC_ZSTD, EVENT_CODEC_LZ4, EVENT_CODEC_SNAPPY };
 
 struct event_file_options {
         const char *dir;                 /* a local path, or file:…, hdfs://…, s3a://… */
         const char *app_id, *attempt_id; /* attempt_id may be NULL */
         enum event_codec codec;
         int zstd_level;
-        size_t lz4_block_size;
+        size_t lz4_block_size, snappy_block_size;
         size_t buffer_size; /* bytes of text collected before a write */
         bool rolling;
         int64_t max_file_size; /* bytes of text before the next file begins */
@@ -36,7 +36,7 @@ struct event_file_options {
 };
 
 /*
- * Parse "zstd", "lz4", or Spark's class name. Returns 0, or -EINVAL with @error, which names the key and the valid
+ * Parse "zstd", "lz4", "snappy", or Spark's class name. Returns 0, or -EINVAL with @error, which names the key and the valid
  * values.
  */
 int event_codec_parse(const char *name, enum event_codec *codec, struct fst_error *error);

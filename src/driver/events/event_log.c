@@ -329,6 +329,7 @@ struct event_log_options event_log_defaults(void)
                          .codec = EVENT_CODEC_ZSTD,
                          .zstd_level = 1,
                          .lz4_block_size = 32 << 10,
+                         .snappy_block_size = 32 << 10,
                          .buffer_size = 100 << 10,
                          .rolling = true,
                          .max_file_size = 128 << 20},
@@ -339,7 +340,7 @@ struct event_log_options event_log_defaults(void)
 static int event_log_read_codec(struct event_log_options *o, const struct fst_conf *conf, struct fst_error *error)
 {
         bool compress = false;
-        int64_t level = 0, block_size = 0;
+        int64_t level = 0, block_size = 0, snappy_block_size = 0;
         _cleanup_free_ char *name = NULL;
         int r = conf_get_bool(conf, "spark.eventLog.compress", &compress, error);
         if (r == 0)
@@ -348,8 +349,11 @@ static int event_log_read_codec(struct event_log_options *o, const struct fst_co
                 r = conf_get_int(conf, "spark.io.compression.zstd.level", &level, error);
         if (r == 0)
                 r = conf_get_bytes(conf, "spark.io.compression.lz4.blockSize", &block_size, error);
+        if (r == 0)
+                r = conf_get_bytes(conf, "spark.io.compression.snappy.blockSize", &snappy_block_size, error);
         if (r < 0)
                 return r;
+        o->file.snappy_block_size = (size_t)MAX(snappy_block_size, (int64_t)0);
         o->file.zstd_level = (int)level;
         o->file.lz4_block_size = (size_t)MAX(block_size, (int64_t)0);
         o->file.codec = EVENT_CODEC_NONE;

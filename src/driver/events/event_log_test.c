@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
+#include "io/codec/java_blocks.h"
 #include "unit/temp_dir.h"
 
 #include <dirent.h>
@@ -394,8 +395,10 @@ static void rejects_invalid_directories(void **state)
         assert_int_equal(event_log_open(&log, &o, &error), -EINVAL);
         assert_null(log);
         enum event_codec codec = EVENT_CODEC_NONE;
-        assert_int_equal(event_codec_parse("snappy", &codec, &error), -EINVAL);
-        assert_non_null(strstr(error_message(&error), "use zstd or lz4"));
+        assert_int_equal(event_codec_parse("lzf", &codec, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "use zstd, lz4 or snappy"));
+        assert_int_equal(event_codec_parse("Snappy", &codec, &error), 0);
+        assert_int_equal(codec, EVENT_CODEC_SNAPPY);
         assert_int_equal(event_codec_parse("org.apache.spark.io.LZ4CompressionCodec", &codec, &error), 0);
         assert_int_equal(codec, EVENT_CODEC_LZ4);
 }
@@ -512,6 +515,23 @@ static void unpack_lz4(const struct buf *from, struct buf *to)
         assert_int_equal(i, from->len);
 }
 
+/* By the reader of event logs. */
+static void unpack_java_blocks(const struct buf *from, struct buf *to, size_t size)
+{
+        struct java_blocks *b;
+        assert_int_equal(java_blocks_new(JAVA_BLOCKS_SNAPPY, &b, NULL), 0);
+        buf_reserve(to, size);
+        for (size_t at = 0, in, got = 1; at < from->len || got; at += in, to->len += got) {
+                in = from->len - at;
+                assert_null(java_blocks_step(b, (const unsigned char *)from->data + at, &in, to->data + to->len,
+                                             size - to->len, &got));
+                if (!in && !got)
+                        break;
+        }
+        assert_true(java_blocks_between(b));
+        java_blocks_free(b);
+}
+
 static void compressed_logs_decompress_to_the_same_text(void **state)
 {
         struct event_log_options o = plain_options();
@@ -538,6 +558,16 @@ static void compressed_logs_decompress_to_the_same_text(void **state)
         assert_in_range(packed.len, 1, plain.len / 4);
         buf_reset(&unpacked);
         unpack_lz4(&packed, &unpacked);
+        assert_int_equal(unpacked.len, plain.len);
+        assert_memory_equal(unpacked.data, plain.data, plain.len);
+
+        o.file.codec = EVENT_CODEC_SNAPPY;
+        play_events(&o, 20, false);
+        read_file(SCRIPTED_APPLICATION_ID ".snappy", &packed);
+        assert_in_range(packed.len, 1, plain.len / 3);
+        assert_memory_equal(packed.data, "\x82SNAPPY\0\0\0\0\1\0\0\0\1", 16);
+        buf_reset(&unpacked);
+        unpack_java_blocks(&packed, &unpacked, plain.len + 1);
         assert_int_equal(unpacked.len, plain.len);
         assert_memory_equal(unpacked.data, plain.data, plain.len);
 }
