@@ -6,6 +6,7 @@
 #include "events/events.h"
 #include "exec/app/app_compiler.h"
 #include "io/fs/hadoop_conf.h"
+#include "metrics/metrics_conf.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -59,6 +60,7 @@ void driver_environment_init(struct driver_environment *self, const struct fst_c
         strmap_set_if_missing(&self->spark, "spark.scheduler.mode", "FIFO");
         driver_environment_read_hadoop(&self->hadoop, sc);
         driver_environment_read_system(&self->system, sc);
+        metrics_conf_read_lines(&self->metrics, sc->conf, getenv("SPARK_CONF_DIR"));
         for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
                 driver_environment_add_files(&self->classpath, sc, lists[i]);
 }
@@ -69,6 +71,7 @@ void driver_environment_deinit(struct driver_environment *self)
         strmap_deinit(&self->spark);
         strmap_deinit(&self->hadoop);
         strmap_deinit(&self->system);
+        strmap_deinit(&self->metrics);
         strmap_deinit(&self->classpath);
 }
 
@@ -79,6 +82,7 @@ void driver_environment_post(const struct driver_environment *self, const struct
                                                                           .spark_properties = &self->spark,
                                                                           .hadoop_properties = &self->hadoop,
                                                                           .system_properties = &self->system,
+                                                                          .metrics_properties = &self->metrics,
                                                                           .classpath_entries = &self->classpath});
 }
 

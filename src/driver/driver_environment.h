@@ -14,7 +14,7 @@ struct fst_context;
 struct resource_profile_added;
 
 struct driver_environment {
-        struct strmap runtime, spark, hadoop, system, classpath;
+        struct strmap runtime, spark, hadoop, system, metrics, classpath;
 };
 
 /* Reads the environment of @sc. An invalid Hadoop configuration counts as empty: whatever uses it reports the error. */

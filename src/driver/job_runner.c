@@ -22,6 +22,7 @@
 #include "rdd/barrier_chain.h"
 #include "sched/commit_coordinator.h"
 #include "sched/sched_conf.h"
+#include "text/json_string.h"
 
 /* ------------------------------------------------------------------------------------------ messages and waiting */
 
@@ -388,12 +389,35 @@ void job_runner_free(struct job_runner *r)
         free(r);
 }
 
+/*
+ * Sets the properties that Spark's actions set, except count: the scope of the RDDs that they create. Spark numbers its
+ * scopes; here the id has the RDD on which the action runs.
+ */
+static void job_waiter_set_scope(struct job_waiter *wait)
+{
+        const char *site = wait->request->call_site;
+        const size_t n = site ? strcspn(site, " ") : 0;
+        if (!n || (n == 5 && strncmp(site, "count", n) == 0))
+                return;
+        _cleanup_free_ char *name = mem_strndup(site, n);
+        _cleanup_(buf_deinit) struct buf scope = BUF_INIT, id = BUF_INIT;
+        buf_printf(&id, "%d.%s", wait->request->rdd->lineage.id, name);
+        buf_puts(&scope, "{\"id\":");
+        json_put_string(&scope, buf_text(&id));
+        buf_puts(&scope, ",\"name\":");
+        json_put_string(&scope, name);
+        buf_puts(&scope, "}");
+        strmap_set(&wait->properties, "spark.rdd.scope", buf_text(&scope));
+        strmap_set(&wait->properties, "spark.rdd.scope.noOverride", "true");
+}
+
 int job_runner_run(struct job_runner *r, const struct job_request *request, struct fst_error *error)
 {
         struct job_waiter wait = {.request = request, .job_id = -1};
         struct strmap *local = local_properties(r->sc, false);
         if (local)
                 strmap_merge(&wait.properties, local);
+        job_waiter_set_scope(&wait);
         pthread_cond_init(&wait.done, NULL);
         job_runner_post(r, (struct runner_message){.kind = MESSAGE_SUBMIT, .job = &wait});
         pthread_mutex_lock(&r->lock);
@@ -411,6 +435,7 @@ void job_runner_submit(struct job_runner *r, const struct job_request *request, 
         struct job_waiter *wait = new0(struct job_waiter);
         *wait = (struct job_waiter){.request = request, .job_id = -1, .then = ended, .owner = owner};
         strmap_merge(&wait->properties, properties);
+        job_waiter_set_scope(wait);
         job_runner_post(r, (struct runner_message){.kind = MESSAGE_SUBMIT, .job = wait});
 }
 

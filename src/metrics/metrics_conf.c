@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -25,7 +26,8 @@ static void metrics_conf_load(struct strmap *lines, const struct fst_conf *conf,
                                                : NULL;
         if (!path || (!given && access(path, F_OK) != 0))
                 return;
-        if (properties_load(lines, path, &error))
+        static atomic_bool has_told; /* the file is read for each instance */
+        if (properties_load(lines, path, &error) && !atomic_exchange(&has_told, true))
                 log_error("MetricsConfig", "Error loading configuration file %s: %s", path, error_message(&error));
 }
 
@@ -66,18 +68,23 @@ static void metrics_conf_apply(struct metrics_conf *m, const struct strmap *line
                         metrics_conf_option(m, e->key, e->key + length + 1, e->value);
 }
 
+void metrics_conf_read_lines(struct strmap *lines, const struct fst_conf *conf, const char *conf_dir)
+{
+        strmap_set(lines, "*.sink.servlet.class", "org.apache.spark.metrics.sink.MetricsServlet");
+        strmap_set(lines, "*.sink.servlet.path", "/metrics/json");
+        strmap_set(lines, "master.sink.servlet.path", "/metrics/master/json");
+        strmap_set(lines, "applications.sink.servlet.path", "/metrics/applications/json");
+        metrics_conf_load(lines, conf, conf_dir);
+        for (const struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));)
+                if (text_starts_with(e->key, CONF_PREFIX))
+                        strmap_set(lines, e->key + strlen(CONF_PREFIX), e->value);
+}
+
 void metrics_conf_read(struct metrics_conf *out, const char *instance, const struct fst_conf *conf,
                        const char *conf_dir)
 {
         _cleanup_(strmap_deinit) struct strmap lines = STRMAP_INIT;
-        strmap_set(&lines, "*.sink.servlet.class", "org.apache.spark.metrics.sink.MetricsServlet");
-        strmap_set(&lines, "*.sink.servlet.path", "/metrics/json");
-        strmap_set(&lines, "master.sink.servlet.path", "/metrics/master/json");
-        strmap_set(&lines, "applications.sink.servlet.path", "/metrics/applications/json");
-        metrics_conf_load(&lines, conf, conf_dir);
-        for (const struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));)
-                if (text_starts_with(e->key, CONF_PREFIX))
-                        strmap_set(&lines, e->key + strlen(CONF_PREFIX), e->value);
+        metrics_conf_read_lines(&lines, conf, conf_dir);
         for (const struct strmap_entry *e = NULL; (e = strmap_next(&lines, e));)
                 metrics_warn_invalid_line(e->key);
         *out = (struct metrics_conf){0};

@@ -28,6 +28,9 @@ struct metrics_conf {
         metrics_part_list sinks, sources;
 };
 
+/* Adds the lines to @lines, with those that exist without a file, and those of @conf. */
+void metrics_conf_read_lines(struct strmap *lines, const struct fst_conf *conf, const char *conf_dir);
+
 /*
  * Reads the parts of @instance ("driver", "executor", "master", …) from the file of spark.metrics.conf, else from
  * metrics.properties in @conf_dir (may be NULL) if it exists, and from @conf. As in Spark, a file that cannot be read
