@@ -258,15 +258,24 @@ static void task_json_exception_failure(struct buf *b, const struct task_detail 
         task_json_text(b, ",\"Full Stack Trace\":", d->full_stack_trace ? d->full_stack_trace : full);
 }
 
-/* Writes the accumulator that counts failed attempts too. */
+/*
+ * Writes the metrics of a failed attempt, which their accumulators count, too. Spark's executors do not know the names
+ * of accumulators there, so updates are texts and none is internal.
+ */
 static void task_json_failed_updates(struct buf *b, const struct task_json *t, const struct task_end *e)
 {
         buf_puts(b, ",\"Accumulator Updates\":[");
-        if (t->accumulables && e->metrics.executor_run_ms)
+        const int64_t *values = (const int64_t *)&e->metrics;
+        const char *comma = "";
+        for (size_t i = 0; i < ARRAY_SIZE(accumulators) && t->accumulables; i++) {
+                if (!values[accumulators[i].metric])
+                        continue;
                 buf_printf(b,
-                           "{\"ID\":%" PRId64 ",\"Update\":\"%" PRId64
+                           "%s{\"ID\":%" PRId64 ",\"Update\":\"%" PRId64
                            "\",\"Internal\":false,\"Count Failed Values\":true}",
-                           t->first_accumulator + 2, e->metrics.executor_run_ms);
+                           comma, t->first_accumulator + accumulators[i].id, values[accumulators[i].metric]);
+                comma = ",";
+        }
         buf_putc(b, ']');
 }
 
