@@ -259,8 +259,9 @@ static void task_json_exception_failure(struct buf *b, const struct task_detail 
 }
 
 /*
- * Writes the metrics of a failed attempt, which their accumulators count, too. Spark's executors do not know the names
- * of accumulators there, so updates are texts and none is internal.
+ * Writes the metrics of a failed attempt, which their accumulators count, too: those that Spark sets before an attempt
+ * fails, and the size of the result in any case. Spark's executors do not know the names of accumulators there, so
+ * updates are texts and none is internal.
  */
 static void task_json_failed_updates(struct buf *b, const struct task_json *t, const struct task_end *e)
 {
@@ -268,7 +269,9 @@ static void task_json_failed_updates(struct buf *b, const struct task_json *t, c
         const int64_t *values = (const int64_t *)&e->metrics;
         const char *comma = "";
         for (size_t i = 0; i < ARRAY_SIZE(accumulators) && t->accumulables; i++) {
-                if (!values[accumulators[i].metric])
+                const bool is_result_size = accumulators[i].id == 4;
+                if (accumulators[i].id < 2 || accumulators[i].id == 3 ||
+                    (!values[accumulators[i].metric] && !is_result_size))
                         continue;
                 buf_printf(b,
                            "%s{\"ID\":%" PRId64 ",\"Update\":\"%" PRId64
