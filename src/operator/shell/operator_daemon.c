@@ -19,10 +19,12 @@
 #include "operator/shell/probe_server.h"
 #include "text/json.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #define LONGEST_WAIT (20 * NS_PER_SECOND)
 #define DEFAULT_CALLS 256
+#define MANY_CALLS 16 /* at once, whose memory is worth returning */
 
 enum watched_kind { WATCHED_POD, WATCHED_APPLICATION, WATCHED_SCHEDULE, N_WATCHED_KINDS };
 
@@ -53,6 +55,7 @@ struct operator_daemon {
         struct probe_server *probes, *metrics;
         uv_timer_t timer;
         bool synced, pumping, ending;
+        bool trim_due; /* many calls have run since memory was returned to the system */
         int status;
         void (*ended)(void *owner, int status);
         void *owner;
@@ -143,6 +146,11 @@ static void operator_daemon_pump(struct operator_daemon *d)
         while (d->context.n_calls < d->most_calls && work_queue_next(d->context.queue, now_ns(), &item))
                 operator_daemon_reconcile(d, &item);
         d->pumping = false;
+        d->trim_due = d->trim_due || d->context.n_calls >= MANY_CALLS;
+        if (d->trim_due && d->context.n_calls == 0) {
+                malloc_trim(0);
+                d->trim_due = false;
+        }
         int64_t now = now_ns(), deadline = work_queue_deadline(d->context.queue, now);
         if (deadline == INT64_MAX || d->context.n_calls >= d->most_calls)
                 uv_timer_stop(&d->timer);
