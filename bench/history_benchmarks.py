@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 import event_log
@@ -64,6 +65,16 @@ class Server:
         self.process.wait(120)
 
 
+def wait_stored(store, quiet=5):
+    """The application is stored after the first answer: waits until the files of the store do not grow any more."""
+    last, since = -1, time.monotonic()
+    while time.monotonic() - since < quiet:
+        size = sum(os.path.getsize(os.path.join(store, name)) for name in os.listdir(store))
+        if size != last:
+            last, since = size, time.monotonic()
+        time.sleep(0.1)
+
+
 def large_log(h, folder, name, size, tasks):
     """Measures the log in @folder. Returns (rows, raw)."""
     store = h.path("history", "store")
@@ -78,10 +89,7 @@ def large_log(h, folder, name, size, tasks):
             raise BenchError("the page of the stages has no completed stages")
         raw["warm"] = min(server.timed(page)[1] for _ in range(5))
         raw["peak_mib"] = server.peak_mib()
-        # The store is written after the first answer.
-        end = time.monotonic() + 60
-        while not os.path.exists(store) or time.monotonic() < end and server.cpu() != (time.sleep(0.5), server.cpu())[1]:
-            pass
+        wait_stored(store)
     finally:
         server.stop()
     server = Server(h, folder, store)
