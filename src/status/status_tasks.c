@@ -324,6 +324,28 @@ static struct status_outcome status_outcome_of(const struct task_end *e)
                                        .has_metrics = task_end_has_metrics(e)};
 }
 
+static void status_executor_add_metrics(struct status_executor *x, const struct task_metrics *m)
+{
+        x->gc_ms += m->jvm_gc_ms;
+        x->input_bytes += m->input_bytes;
+        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
+        x->shuffle_write_bytes += m->shuffle_write.bytes;
+}
+
+static void status_executor_stage_add_metrics(struct status_executor_stage *x, const struct task_metrics *m)
+{
+        x->input_bytes += m->input_bytes;
+        x->input_records += m->input_records;
+        x->output_bytes += m->output_bytes;
+        x->output_records += m->output_records;
+        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
+        x->shuffle_read_records += m->shuffle_read.records;
+        x->shuffle_write_bytes += m->shuffle_write.bytes;
+        x->shuffle_write_records += m->shuffle_write.records;
+        x->memory_bytes_spilled += m->memory_bytes_spilled;
+        x->disk_bytes_spilled += m->disk_bytes_spilled;
+}
+
 static void status_end_on_executor(struct status_executor *x, const struct task_end *e, const struct status_outcome *o)
 {
         const struct task_metrics *m = &e->metrics;
@@ -338,10 +360,7 @@ static void status_end_on_executor(struct status_executor *x, const struct task_
                 x->has_peaks = true; /* all zero */
         if (!o->has_metrics || o->resubmitted)
                 return;
-        x->gc_ms += m->jvm_gc_ms;
-        x->input_bytes += m->input_bytes;
-        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
-        x->shuffle_write_bytes += m->shuffle_write.bytes;
+        status_executor_add_metrics(x, m);
 }
 
 static void status_end_on_stage_executor(struct status_executor_stage *x, const struct task_end *e,
@@ -355,16 +374,7 @@ static void status_end_on_stage_executor(struct status_executor_stage *x, const 
         x->killed_tasks += o->killed;
         if (!o->has_metrics)
                 return;
-        x->input_bytes += m->input_bytes;
-        x->input_records += m->input_records;
-        x->output_bytes += m->output_bytes;
-        x->output_records += m->output_records;
-        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
-        x->shuffle_read_records += m->shuffle_read.records;
-        x->shuffle_write_bytes += m->shuffle_write.bytes;
-        x->shuffle_write_records += m->shuffle_write.records;
-        x->memory_bytes_spilled += m->memory_bytes_spilled;
-        x->disk_bytes_spilled += m->disk_bytes_spilled;
+        status_executor_stage_add_metrics(x, m);
 }
 
 static void status_raise_stage_peaks(struct status_stage *stage, uint32_t executor, const struct executor_peaks *peaks)
@@ -516,10 +526,7 @@ static void status_end_batch_on_executor(struct status_executor *x, const struct
         x->duration_ms += sums->duration_ms;
         x->peak_task_memory = MAX(x->peak_task_memory, peak);
         x->has_peaks = true; /* all zero */
-        x->gc_ms += m->jvm_gc_ms;
-        x->input_bytes += m->input_bytes;
-        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
-        x->shuffle_write_bytes += m->shuffle_write.bytes;
+        status_executor_add_metrics(x, m);
 }
 
 static void status_end_batch_on_stage_executor(struct status_executor_stage *x, const struct status_batch_sums *sums)
@@ -528,16 +535,7 @@ static void status_end_batch_on_stage_executor(struct status_executor_stage *x, 
         x->active_tasks = MAX(x->active_tasks - sums->n, (int64_t)0);
         x->task_ms += sums->duration_ms;
         x->succeeded_tasks += sums->n;
-        x->input_bytes += m->input_bytes;
-        x->input_records += m->input_records;
-        x->output_bytes += m->output_bytes;
-        x->output_records += m->output_records;
-        x->shuffle_read_bytes += m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
-        x->shuffle_read_records += m->shuffle_read.records;
-        x->shuffle_write_bytes += m->shuffle_write.bytes;
-        x->shuffle_write_records += m->shuffle_write.records;
-        x->memory_bytes_spilled += m->memory_bytes_spilled;
-        x->disk_bytes_spilled += m->disk_bytes_spilled;
+        status_executor_stage_add_metrics(x, m);
 }
 
 static void status_end_batch_in_stage(struct status_stage *stage, const struct task_event_batch *b,
