@@ -15,9 +15,9 @@
 #include "base/log.h"
 #include "base/string_prefix.h"
 #include "kubernetes/pods/driver_builder.h"
+#include "operator/core/application_reading.h"
 #include "operator/render/application_objects.h"
 #include "operator/render/exposed_objects.h"
-#include "operator/schedule/rfc3339.h"
 #include "submit/kubernetes/driver_launch.h"
 #include "text/json.h"
 
@@ -47,50 +47,11 @@ struct application_call {
 
 /* --------------------------------------------------------------------------------------------------- observations */
 
-/* The hash of the spec without the fields of the executors whose change needs no restart. */
-static uint64_t application_partial_hash(const json_t *object)
-{
-        static const char *const excepted[] = {"priorityClassName", "nodeSelector", "tolerations", "affinity",
-                                               "schedulerName"};
-        json_t *spec = json_copy(json_object_get(object, "spec")), *executor = json_object_get(spec, "executor");
-        if (json_is_object(executor)) {
-                executor = json_copy(executor);
-                for (size_t i = 0; i < ARRAY_SIZE(excepted); i++)
-                        json_object_del(executor, excepted[i]);
-                json_object_set_new(spec, "executor", executor);
-        }
-        uint64_t hash = spark_spec_hash(spec);
-        json_decref(spec);
-        return hash;
-}
-
 bool application_observe(struct application_core *core, const json_t *object)
 {
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        const json_t *metadata = json_object_get(object, "metadata");
-        struct spark_application app;
-        int r = spark_application_read(object, &app, NULL, &error);
-        if (r == 0)
-                r = spark_application_validate(&app, &error);
-        _cleanup_free_ char *driver = r == 0 ? spark_application_driver_pod(&app) : NULL;
-        struct application_observation o = {.namespace = json_text_or_empty(metadata, "namespace"),
-                                            .name = json_text_or_empty(metadata, "name"),
-                                            .uid = json_text_or_empty(metadata, "uid"),
-                                            .generation = json_int_at(metadata, "generation"),
-                                            .created_ms = rfc3339_parse(json_text_at(metadata, "creationTimestamp")),
-                                            .version =
-                                                    strtoull(json_text_or_empty(metadata, "resourceVersion"), NULL, 10),
-                                            .leaving = json_text_at(metadata, "deletionTimestamp"),
-                                            .driver_pod = driver ? driver : "",
-                                            .invalid = r < 0 ? error_message(&error) : NULL};
-        if (r == 0) {
-                application_policy_read(&app.spec, app.spec_hash, &o.policy);
-                o.policy.partial_hash = application_partial_hash(object);
-        }
-        application_status_read(json_object_get(object, "status"), &o.status);
-        bool queue = application_core_observe(core, &o);
-        application_status_deinit(&o.status);
-        spark_application_deinit(&app);
+        struct application_reading reading;
+        bool queue = application_reading_make(object, &reading) && application_core_observe(core, &reading.observation);
+        application_reading_deinit(&reading);
         return queue;
 }
 
