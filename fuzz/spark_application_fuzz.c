@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void render(const json_t *object)
+static void fuzz_render_application(const json_t *object)
 {
         static const struct render_options options = {.master = "k8s://https://10.0.0.1:443",
                                                       .submission_id = "00000000-0000-4000-8000-000000000000",
@@ -32,7 +32,7 @@ static void render(const json_t *object)
         spark_application_deinit(&app);
 }
 
-static void observe(const json_t *object)
+static void fuzz_observe_application(const json_t *object)
 {
         struct application_reading reading;
         struct pod_observation pod;
@@ -60,8 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (yaml_parse_all((const char *)data, size, &documents, &error) < 0)
                 return 0;
         json_array_foreach(documents, i, object) {
-                observe(object);
-                render(object);
+                fuzz_observe_application(object);
+                fuzz_render_application(object);
         }
         json_decref(documents);
         return 0;

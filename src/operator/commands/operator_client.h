@@ -1,5 +1,5 @@
 /*
- * What users do to applications and schedules through the API server, as commands do: each function blocks.
+ * The operations of commands on applications and schedules, through the API server: each function blocks.
  *
  *      r = operator_client_open(NULL, &client, error);
  *      r = operator_client_kill(client, "jobs", "pi", error);

@@ -26,13 +26,13 @@ struct application_core *application_core_new(const struct application_core_opti
 
 /* --------------------------------------------------------------------------------------------------------- records */
 
-static void driver_record_deinit(struct driver_record *d)
+static void application_driver_deinit(struct application_driver *d)
 {
         char *const texts[] = {d->name,   d->uid,     d->owner_uid,    d->submission_id, d->application_id,
                                d->reason, d->message, d->loss_message, d->waiting,       d->waiting_message};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
-        *d = (struct driver_record){0};
+        *d = (struct application_driver){0};
 }
 
 static void record_free(struct application_record *a)
@@ -41,7 +41,7 @@ static void record_free(struct application_record *a)
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
         application_status_deinit(&a->status);
-        driver_record_deinit(&a->driver);
+        application_driver_deinit(&a->driver);
         for (size_t i = 0; i < a->executors.len; i++)
                 free(a->executors.data[i].name);
         vec_deinit(&a->executors);
@@ -193,7 +193,7 @@ bool application_core_removed(struct application_core *core, const char *namespa
 
 /* ------------------------------------------------------------------------------------------------------------- pods */
 
-size_t executor_record_place(const struct application_record *a, const char *name, bool *found)
+size_t application_executor_place(const struct application_record *a, const char *name, bool *found)
 {
         size_t low = 0, high = a->executors.len;
         while (low < high) {
@@ -211,17 +211,17 @@ static bool record_observe_executor(struct application_core *core, struct applic
                                     const struct pod_observation *o)
 {
         bool found;
-        size_t at = executor_record_place(a, o->name, &found);
+        size_t at = application_executor_place(a, o->name, &found);
         if (!found) {
                 if (a->executors.len >= (size_t)core->options.max_tracked_executors)
                         return false;
                 vec_insert(&a->executors, at,
-                           (struct executor_record){.name = mem_strdup(o->name),
-                                                    .submission = submission_hash(o->submission_id)});
+                           (struct application_executor){.name = mem_strdup(o->name),
+                                                         .submission = submission_hash(o->submission_id)});
         } else if (o->version && o->version <= a->executors.data[at].version) {
                 return false;
         }
-        struct executor_record *e = &a->executors.data[at];
+        struct application_executor *e = &a->executors.data[at];
         bool changed = !found || e->state != o->phase;
         e->state = o->phase;
         e->version = o->version;
@@ -230,7 +230,7 @@ static bool record_observe_executor(struct application_core *core, struct applic
         return changed;
 }
 
-static void driver_record_take(struct driver_record *d, const struct pod_observation *o)
+static void application_driver_take(struct application_driver *d, const struct pod_observation *o)
 {
         const struct {
                 char **to;
@@ -262,12 +262,12 @@ static void driver_record_take(struct driver_record *d, const struct pod_observa
 static bool record_observe_driver(struct application_core *core, struct application_record *a,
                                   const struct pod_observation *o)
 {
-        struct driver_record *d = &a->driver;
+        struct application_driver *d = &a->driver;
         bool same = d->present && text_equals(d->uid, o->uid);
         if (o->version && o->version <= d->version)
                 return false; /* an event that came late, or twice */
         bool news = !same || d->phase != o->phase;
-        driver_record_take(d, o);
+        application_driver_take(d, o);
         if (news && core->synced && driver_is_current(a))
                 application_emit_driver(core, a);
         return true;
@@ -296,7 +296,7 @@ bool application_core_pod_removed(struct application_core *core, const struct po
                         status_text_set(&a->driver.loss_message, o->loss_message);
                 }
         } else if (!o->is_driver) {
-                size_t at = executor_record_place(a, o->name, &found);
+                size_t at = application_executor_place(a, o->name, &found);
                 if (found) {
                         free(a->executors.data[at].name);
                         memmove(&a->executors.data[at], &a->executors.data[at + 1],

@@ -44,7 +44,7 @@ struct application_core_options {
 
 enum restart_type { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
 
-/* What the core needs of an object's spec: application_policy_read. */
+/* The part of an object's spec that the core needs: application_policy_read. */
 struct application_policy {
         enum restart_type restart;
         int32_t failure_retries, submission_retries;       /* -1: unset */

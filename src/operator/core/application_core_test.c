@@ -9,7 +9,7 @@
 #define NOW INT64_C(1795852800000)
 #define S INT64_C(1000)
 
-struct bench {
+struct core_fixture {
         struct application_core *core;
         struct application_policy policy;
         struct application_status stored; /* as the server has it */
@@ -21,9 +21,9 @@ struct bench {
         char log[2000]; /* what the core did */
 };
 
-static void bench_init(struct bench *b, const struct application_core_options *options)
+static void core_fixture_init(struct core_fixture *b, const struct application_core_options *options)
 {
-        *b = (struct bench){.core = application_core_new(options), .generation = 1, .now = NOW};
+        *b = (struct core_fixture){.core = application_core_new(options), .generation = 1, .now = NOW};
         b->policy = (struct application_policy){.failure_retries = -1,
                                                 .submission_retries = -1,
                                                 .failure_interval_s = -1,
@@ -33,20 +33,20 @@ static void bench_init(struct bench *b, const struct application_core_options *o
         application_core_synced(b->core);
 }
 
-static void bench_deinit(struct bench *b)
+static void core_fixture_deinit(struct core_fixture *b)
 {
         application_status_deinit(&b->stored);
         application_core_free(b->core);
 }
 
-static void bench_log(struct bench *b, const char *text)
+static void core_fixture_log(struct core_fixture *b, const char *text)
 {
         size_t n = strlen(b->log);
         snprintf(b->log + n, sizeof(b->log) - n, "%s%s", n ? " " : "", text);
 }
 
 /* The server has a new version of the object. */
-static void bench_observe(struct bench *b)
+static void core_fixture_observe(struct core_fixture *b)
 {
         b->version++;
         const struct application_observation o = {.namespace = "jobs",
@@ -63,7 +63,7 @@ static void bench_observe(struct bench *b)
         assert_true(application_core_observe(b->core, &o));
 }
 
-static struct pod_observation bench_driver(struct bench *b, enum spark_pod_state phase)
+static struct pod_observation core_fixture_driver(struct core_fixture *b, enum spark_pod_state phase)
 {
         return (struct pod_observation){.namespace = "jobs",
                                         .name = "pi-driver",
@@ -80,29 +80,30 @@ static struct pod_observation bench_driver(struct bench *b, enum spark_pod_state
                                         .version = ++b->driver_version};
 }
 
-static void bench_pod(struct bench *b, enum spark_pod_state phase)
+static void core_fixture_pod(struct core_fixture *b, enum spark_pod_state phase)
 {
-        const struct pod_observation o = bench_driver(b, phase);
+        const struct pod_observation o = core_fixture_driver(b, phase);
         application_core_observe_pod(b->core, &o);
 }
 
-static void bench_driver_ends(struct bench *b, int exit_code, const char *reason)
+static void core_fixture_driver_ends(struct core_fixture *b, int exit_code, const char *reason)
 {
-        struct pod_observation o = bench_driver(b, exit_code ? SPARK_POD_FAILED : SPARK_POD_COMPLETED);
+        struct pod_observation o = core_fixture_driver(b, exit_code ? SPARK_POD_FAILED : SPARK_POD_COMPLETED);
         o.terminated = true;
         o.exit_code = exit_code;
         o.reason = reason;
         application_core_observe_pod(b->core, &o);
 }
 
-static void bench_pod_removed(struct bench *b)
+static void core_fixture_pod_removed(struct core_fixture *b)
 {
-        const struct pod_observation o = bench_driver(b, SPARK_POD_FAILED);
+        const struct pod_observation o = core_fixture_driver(b, SPARK_POD_FAILED);
         application_core_pod_removed(b->core, &o);
 }
 
 /* Performs @action as a server that succeeds, or with @result. */
-static void bench_perform(struct bench *b, struct application_action *action, enum application_result result)
+static void core_fixture_perform(struct core_fixture *b, struct application_action *action,
+                                 enum application_result result)
 {
         static const char *const names[] = {
                 [APPLICATION_SUBMIT] = "submit", [APPLICATION_FINISH_SUBMIT] = "finish",
@@ -111,14 +112,14 @@ static void bench_perform(struct bench *b, struct application_action *action, en
         };
         struct application_answer answer = {.result = result, .message = "reason"};
         if (action->kind == APPLICATION_WRITE_STATUS) {
-                bench_log(b, application_state_name(action->status.state));
+                core_fixture_log(b, application_state_name(action->status.state));
                 assert_true(action->version == b->version);
                 if (result == APPLICATION_RESULT_OK) {
                         application_status_copy(&b->stored, &action->status);
                         answer.version = ++b->version;
                 }
         } else if (action->kind < APPLICATION_EVENT) {
-                bench_log(b, names[action->kind]);
+                core_fixture_log(b, names[action->kind]);
         }
         if (action->kind == APPLICATION_EXPOSE)
                 answer.ui_service = "pi-ui-svc", answer.ui_port = 4040, answer.ui_address = "10.0.0.2:4040";
@@ -127,13 +128,13 @@ static void bench_perform(struct bench *b, struct application_action *action, en
 }
 
 /* One call of reconcile. The first answered action gets @result, others succeed. */
-static void bench_step_with(struct bench *b, enum application_result result)
+static void core_fixture_step_with(struct core_fixture *b, enum application_result result)
 {
         struct application_action action;
         b->deadline = application_core_reconcile(b->core, "jobs", "pi", b->now);
         while (application_core_next_action(b->core, &action)) {
                 bool answered = action.ticket;
-                bench_perform(b, &action, result);
+                core_fixture_perform(b, &action, result);
                 if (answered)
                         result = APPLICATION_RESULT_OK;
                 application_action_deinit(&action);
@@ -141,25 +142,25 @@ static void bench_step_with(struct bench *b, enum application_result result)
 }
 
 /* Reconciles until nothing more happens. */
-static void bench_run(struct bench *b)
+static void core_fixture_run(struct core_fixture *b)
 {
         for (int i = 0; i < 30; i++) {
                 char before[sizeof(b->log)];
                 memcpy(before, b->log, sizeof(before));
-                bench_step_with(b, APPLICATION_RESULT_OK);
+                core_fixture_step_with(b, APPLICATION_RESULT_OK);
                 if (strcmp(before, b->log) == 0)
                         return;
         }
         fail_msg("it does not come to rest: %s", b->log);
 }
 
-static void assert_log(struct bench *b, const char *expected)
+static void assert_log(struct core_fixture *b, const char *expected)
 {
         assert_string_equal(b->log, expected);
         b->log[0] = '\0';
 }
 
-static void bench_on_failure(struct bench *b, int failures, int submissions)
+static void core_fixture_on_failure(struct core_fixture *b, int failures, int submissions)
 {
         b->policy.restart = RESTART_ON_FAILURE;
         b->policy.failure_retries = failures;
@@ -197,21 +198,21 @@ static void one_sync_as_in_the_genuine_operator(void **state)
                 {APPLICATION_FAILING, RESTART_NEVER, 1, 2000, APPLICATION_FAILED},
         };
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-                struct bench b;
-                bench_init(&b, NULL);
-                bench_on_failure(&b, 1, 2);
+                struct core_fixture b;
+                core_fixture_init(&b, NULL);
+                core_fixture_on_failure(&b, 1, 2);
                 b.policy.restart = rows[i].policy;
                 b.stored.state = rows[i].before;
                 b.stored.execution_attempts = b.stored.submission_attempts = rows[i].attempts;
                 b.stored.last_submission_attempt_ms = NOW - rows[i].elapsed_s * S;
-                bench_observe(&b);
+                core_fixture_observe(&b);
                 /* An action, then the status. */
                 for (int k = 0; k < 3 && b.stored.state == rows[i].before; k++)
-                        bench_step_with(&b, APPLICATION_RESULT_OK);
+                        core_fixture_step_with(&b, APPLICATION_RESULT_OK);
                 if (b.stored.state != rows[i].after)
                         fail_msg("row %zu: %s instead of %s (%s)", i, application_state_name(b.stored.state),
                                  application_state_name(rows[i].after), b.log);
-                bench_deinit(&b);
+                core_fixture_deinit(&b);
         }
 }
 
@@ -246,240 +247,240 @@ static void retries_are_due_as_in_the_genuine_operator(void **state)
 
 static void application_runs_to_its_end(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED");
         assert_int_equal(b.stored.execution_attempts, 1);
         assert_int_equal(b.stored.submission_attempts, 1);
         assert_int_equal(b.stored.last_submission_attempt_ms, NOW);
         assert_int_equal(strlen(b.stored.submission_id), 36);
         assert_string_equal(b.stored.pod_name, "pi-driver");
-        bench_pod(&b, SPARK_POD_PENDING);
-        bench_run(&b);
+        core_fixture_pod(&b, SPARK_POD_PENDING);
+        core_fixture_run(&b);
         assert_log(&b, "expose SUBMITTED");
         assert_string_equal(b.stored.ui_service, "pi-ui-svc");
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
         assert_log(&b, "RUNNING");
         assert_string_equal(b.stored.application_id, "spark-1");
-        bench_driver_ends(&b, 0, "Completed");
+        core_fixture_driver_ends(&b, 0, "Completed");
         b.now += 5 * S;
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "SUCCEEDING COMPLETED clean-up");
         assert_int_equal(b.stored.termination_ms, NOW + 5 * S);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void failures_are_explained(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
-        struct pod_observation o = bench_driver(&b, SPARK_POD_PENDING);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        struct pod_observation o = core_fixture_driver(&b, SPARK_POD_PENDING);
         o.waiting = "Unschedulable";
         o.waiting_message = "0/3 nodes are available";
         application_core_observe_pod(b.core, &o);
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_string_equal(b.stored.explanation, "the driver's pod waits: Unschedulable: 0/3 nodes are available");
-        bench_driver_ends(&b, 137, "OOMKilled");
-        bench_run(&b);
+        core_fixture_driver_ends(&b, 137, "OOMKilled");
+        core_fixture_run(&b);
         assert_string_equal(b.stored.message, "driver container failed with ExitCode: 137, Reason: OOMKilled");
         assert_non_null(strstr(b.stored.explanation, "raise driver.memoryOverhead or driver.memory"));
         assert_int_equal(b.stored.state, APPLICATION_FAILED);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void failed_driver_is_retried_after_the_interval(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_on_failure(&b, 1, 1);
-        bench_observe(&b);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_on_failure(&b, 1, 1);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         _cleanup_free_ char *first = mem_strdup(b.stored.submission_id);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_driver_ends(&b, 1, "Error");
-        bench_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_driver_ends(&b, 1, "Error");
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED expose FAILING");
         assert_int_equal(b.deadline, NOW + 100 * S);
         b.now += 100 * S;
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "delete-pods PENDING_RERUN"); /* the pod is still there */
         assert_null(b.stored.pod_name);
-        bench_pod_removed(&b);
-        bench_run(&b);
+        core_fixture_pod_removed(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED");
         assert_int_equal(b.stored.execution_attempts, 2);
         assert_int_equal(b.stored.submission_attempts, 2);
         assert_string_not_equal(b.stored.submission_id, first);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void spec_change_restarts(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED expose RUNNING");
         b.policy.spec_hash = 12;
         b.generation++;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN");
         assert_int_equal(b.stored.execution_attempts, 0);
         assert_int_equal(b.stored.submission_attempts, 0);
-        bench_pod_removed(&b);
-        bench_run(&b);
+        core_fixture_pod_removed(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED");
         assert_int_equal(b.stored.execution_attempts, 1);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void spec_change_is_seen_after_a_restart(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
         b.stored.state = APPLICATION_RUNNING;
         status_text_set(&b.stored.submission_id, "s-1");
-        bench_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
         b.policy.spec_hash = 12; /* the pod has 11 */
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void metadata_and_time_to_live_restart_nothing(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
         b.log[0] = '\0';
         b.policy.has_time_to_live = true;
         b.policy.time_to_live_s = 7;
         b.generation++;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void partial_restart_excepts_fields(void **state)
 {
-        struct bench b;
-        bench_init(&b, &(struct application_core_options){.partial_restart = true});
-        bench_observe(&b);
-        bench_run(&b);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, &(struct application_core_options){.partial_restart = true});
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
         b.log[0] = '\0';
         b.policy.spec_hash = 12;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "");
         b.policy.partial_hash = 8;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void suspension_and_resumption(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED expose RUNNING");
         b.policy.suspend = true;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "SUSPENDING delete-pods SUSPENDED");
-        bench_pod_removed(&b);
-        bench_run(&b);
+        core_fixture_pod_removed(&b);
+        core_fixture_run(&b);
         assert_log(&b, "");
         b.policy.suspend = false;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "RESUMING submit SUBMITTED");
         assert_int_equal(b.stored.execution_attempts, 2);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void new_suspended_application_is_not_submitted(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
         b.policy.suspend = true;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "SUSPENDING delete-pods SUSPENDED");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void time_to_live_deletes(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
         b.stored.state = APPLICATION_COMPLETED;
         b.stored.termination_ms = NOW;
         b.policy.has_time_to_live = true;
         b.policy.time_to_live_s = 60;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "clean-up");
         assert_int_equal(b.deadline, NOW + 60 * S);
         b.now += 60 * S;
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "delete");
-        bench_deinit(&b);
-        bench_init(&b, &(struct application_core_options){.default_time_to_live_s = 5});
+        core_fixture_deinit(&b);
+        core_fixture_init(&b, &(struct application_core_options){.default_time_to_live_s = 5});
         b.stored.state = APPLICATION_FAILED;
         b.stored.termination_ms = NOW - 5 * S;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "clean-up delete");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void submission_failure_is_retried(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_on_failure(&b, 1, 1);
-        bench_observe(&b);
-        bench_step_with(&b, APPLICATION_RESULT_FAILED);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_on_failure(&b, 1, 1);
+        core_fixture_observe(&b);
+        core_fixture_step_with(&b, APPLICATION_RESULT_FAILED);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMISSION_FAILED");
         assert_string_equal(b.stored.message, "failed to submit spark application: failed to run spark-submit: reason");
         assert_int_equal(b.stored.submission_attempts, 1);
         assert_int_equal(b.stored.execution_attempts, 0);
         assert_int_equal(b.deadline, NOW + 100 * S);
         b.now += 100 * S;
-        bench_step_with(&b, APPLICATION_RESULT_CONFLICT);
-        bench_run(&b);
+        core_fixture_step_with(&b, APPLICATION_RESULT_CONFLICT);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMISSION_FAILED FAILED clean-up");
         assert_string_equal(b.stored.message,
                             "failed to submit spark application: failed to run spark-submit: driver pod already exist");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void unanswered_submission_is_repeated_with_its_id(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
         struct application_action first, second;
         application_core_reconcile(b.core, "jobs", "pi", b.now);
         assert_true(application_core_next_action(b.core, &first));
@@ -492,204 +493,205 @@ static void unanswered_submission_is_repeated_with_its_id(void **state)
         assert_string_equal(first.submission_id, second.submission_id);
         application_action_deinit(&first);
         application_action_deinit(&second);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void interrupted_submission_is_completed(void **state)
 {
-        struct bench b;
+        struct core_fixture b;
         struct application_action action;
-        bench_init(&b, NULL);
-        bench_observe(&b);
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
         application_core_reconcile(b.core, "jobs", "pi", b.now);
         assert_true(application_core_next_action(b.core, &action));
         assert_int_equal(action.kind, APPLICATION_SUBMIT);
         /* The operator dies here. Another one finds the pod and a status without it. */
         application_core_free(b.core);
         b.core = application_core_new(NULL);
-        struct pod_observation o = bench_driver(&b, SPARK_POD_PENDING);
+        struct pod_observation o = core_fixture_driver(&b, SPARK_POD_PENDING);
         o.submission_id = action.submission_id;
         application_core_observe_pod(b.core, &o);
-        bench_observe(&b);
+        core_fixture_observe(&b);
         application_core_synced(b.core);
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "finish SUBMITTED expose SUBMITTED");
         assert_string_equal(b.stored.submission_id, action.submission_id);
         assert_int_equal(b.stored.submission_attempts, 1);
         application_action_deinit(&action);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void missing_driver_fails_after_the_grace_period(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_int_equal(b.deadline, NOW + 10 * S);
         b.now += 10 * S;
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED FAILING FAILED clean-up");
         assert_string_equal(b.stored.message, "driver pod not found");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void lost_driver_uses_up_no_retry(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_on_failure(&b, 0, 0);
-        bench_observe(&b);
-        bench_run(&b);
-        struct pod_observation o = bench_driver(&b, SPARK_POD_FAILED);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_on_failure(&b, 0, 0);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        struct pod_observation o = core_fixture_driver(&b, SPARK_POD_FAILED);
         o.loss = POD_LOSS_PREEMPTED;
         o.loss_message = "pod x";
         application_core_observe_pod(b.core, &o);
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED expose FAILING delete-pods PENDING_RERUN");
         assert_string_equal(b.stored.explanation, "the driver's pod was preempted by one of higher priority: pod x");
         assert_int_equal(b.stored.execution_attempts, 0);
-        bench_pod_removed(&b);
-        bench_run(&b);
+        core_fixture_pod_removed(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED");
         assert_int_equal(b.stored.execution_attempts, 1);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_driver_ends(&b, 1, "Error");
-        bench_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_driver_ends(&b, 1, "Error");
+        core_fixture_run(&b);
         assert_int_equal(b.stored.state, APPLICATION_FAILED);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void sidecars_do_not_prolong(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
-        struct pod_observation o = bench_driver(&b, SPARK_POD_COMPLETED); /* the pod runs, its container has ended */
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        struct pod_observation o =
+                core_fixture_driver(&b, SPARK_POD_COMPLETED); /* the pod runs, its container has ended */
         o.terminated = true;
         application_core_observe_pod(b.core, &o);
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED expose SUCCEEDING COMPLETED clean-up");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void executors_are_tracked(void **state)
 {
-        struct bench b;
-        bench_init(&b, &(struct application_core_options){.max_tracked_executors = 2});
-        bench_observe(&b);
-        bench_run(&b);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_run(&b);
+        struct core_fixture b;
+        core_fixture_init(&b, &(struct application_core_options){.max_tracked_executors = 2});
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
         for (int i = 0; i < 3; i++) {
                 char name[] = {'e', (char)('0' + i), '\0'};
-                struct pod_observation o = bench_driver(&b, i == 1 ? SPARK_POD_COMPLETED : SPARK_POD_RUNNING);
+                struct pod_observation o = core_fixture_driver(&b, i == 1 ? SPARK_POD_COMPLETED : SPARK_POD_RUNNING);
                 o.is_driver = false;
                 o.name = name;
                 application_core_observe_pod(b.core, &o);
         }
-        struct pod_observation foreign = bench_driver(&b, SPARK_POD_RUNNING);
+        struct pod_observation foreign = core_fixture_driver(&b, SPARK_POD_RUNNING);
         foreign.is_driver = false;
         foreign.name = "a";
         foreign.submission_id = "other";
         application_core_observe_pod(b.core, &foreign);
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_int_equal(b.stored.n_executors, 2);
         assert_int_equal(b.stored.executors[0].state, SPARK_POD_RUNNING);
         assert_int_equal(b.stored.executors[1].state, SPARK_POD_COMPLETED);
-        struct pod_observation gone = bench_driver(&b, SPARK_POD_RUNNING);
+        struct pod_observation gone = core_fixture_driver(&b, SPARK_POD_RUNNING);
         gone.is_driver = false;
         gone.name = "e0";
         assert_true(application_core_pod_removed(b.core, &gone));
         gone.name = "e1";
         assert_true(application_core_pod_removed(b.core, &gone));
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_int_equal(b.stored.executors[0].state, SPARK_POD_UNKNOWN);
         assert_int_equal(b.stored.executors[1].state, SPARK_POD_COMPLETED);
-        bench_driver_ends(&b, 0, NULL);
-        bench_run(&b);
+        core_fixture_driver_ends(&b, 0, NULL);
+        core_fixture_run(&b);
         assert_int_equal(b.stored.state, APPLICATION_COMPLETED);
         assert_int_equal(b.stored.executors[0].state, SPARK_POD_COMPLETED);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void deleted_object_is_not_submitted(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
         b.leaving = true;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "");
-        bench_deinit(&b);
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_run(&b);
-        bench_pod(&b, SPARK_POD_RUNNING);
-        bench_run(&b);
+        core_fixture_deinit(&b);
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
         b.log[0] = '\0';
         b.leaving = true;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "delete-pods");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void invalid_application_fails_until_it_is_corrected(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
         b.invalid = "spec.driver: it is required";
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "FAILED clean-up");
         assert_string_equal(b.stored.message, "spec.driver: it is required");
         b.invalid = NULL;
         b.policy.spec_hash = 12;
-        bench_observe(&b);
-        bench_run(&b);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
         assert_log(&b, "INVALIDATING delete-pods PENDING_RERUN submit SUBMITTED");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void foreign_pod_is_left_alone(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        struct pod_observation o = bench_driver(&b, SPARK_POD_RUNNING);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        struct pod_observation o = core_fixture_driver(&b, SPARK_POD_RUNNING);
         o.owner_uid = "someone else";
         application_core_observe_pod(b.core, &o);
-        bench_step_with(&b, APPLICATION_RESULT_CONFLICT);
-        bench_run(&b);
+        core_fixture_step_with(&b, APPLICATION_RESULT_CONFLICT);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMISSION_FAILED FAILED clean-up");
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void stored_status_conflict_is_resolved(void **state)
 {
-        struct bench b;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_step_with(&b, APPLICATION_RESULT_OK); /* submitted */
-        bench_step_with(&b, APPLICATION_RESULT_CONFLICT);
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_step_with(&b, APPLICATION_RESULT_OK); /* submitted */
+        core_fixture_step_with(&b, APPLICATION_RESULT_CONFLICT);
         assert_log(&b, "submit SUBMITTED");
-        bench_observe(&b); /* the object as another client wrote it: new */
+        core_fixture_observe(&b); /* the object as another client wrote it: new */
         b.now += S;
-        bench_run(&b);
+        core_fixture_run(&b);
         assert_log(&b, "submit SUBMITTED");
         assert_int_equal(b.stored.submission_attempts, 1);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 static void events_follow_stored_states(void **state)
 {
-        struct bench b;
+        struct core_fixture b;
         struct application_action action;
-        bench_init(&b, NULL);
-        bench_observe(&b);
-        bench_step_with(&b, APPLICATION_RESULT_OK);
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_step_with(&b, APPLICATION_RESULT_OK);
         application_core_reconcile(b.core, "jobs", "pi", b.now);
         assert_true(application_core_next_action(b.core, &action));
         assert_int_equal(action.kind, APPLICATION_WRITE_STATUS);
@@ -706,7 +708,7 @@ static void events_follow_stored_states(void **state)
         assert_int_equal(action.to, APPLICATION_SUBMITTED);
         application_action_deinit(&action);
         assert_int_equal(application_core_count(b.core, APPLICATION_SUBMITTED), 1);
-        bench_deinit(&b);
+        core_fixture_deinit(&b);
 }
 
 int main(void)

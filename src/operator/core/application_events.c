@@ -91,7 +91,7 @@ void application_emit_driver(struct application_core *core, struct application_r
                                               [SPARK_POD_COMPLETED] = "SparkDriverCompleted",
                                               [SPARK_POD_FAILED] = "SparkDriverFailed",
                                               [SPARK_POD_UNKNOWN] = "SparkDriverUnknown"};
-        const struct driver_record *d = &a->driver;
+        const struct application_driver *d = &a->driver;
         application_emit_event(core, a, pod_event_type(d->phase), reasons[d->phase],
                                pod_event_message("Driver", d->name, d->phase, d->exit_code, d->reason, d->message));
 }

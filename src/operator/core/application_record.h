@@ -7,7 +7,7 @@
 #include "operator/core/application_core.h"
 
 /* The driver's pod as last seen. Owns its texts. */
-struct driver_record {
+struct application_driver {
         bool present; /* it exists */
         bool leaving, terminated, has_status;
         enum spark_pod_state phase;
@@ -19,7 +19,7 @@ struct driver_record {
                 *waiting_message;
 };
 
-struct executor_record {
+struct application_executor {
         char *name;          /* owned */
         uint64_t submission; /* hash of its submission's id */
         enum spark_pod_state state;
@@ -41,8 +41,8 @@ struct application_record {
         bool spec_changed;
         bool deleted;          /* the resources of this state are deleted */
         bool exposed, cleaned; /* done since the core started */
-        struct driver_record driver;
-        VEC(struct executor_record) executors; /* present pods, sorted by name */
+        struct application_driver driver;
+        VEC(struct application_executor) executors; /* present pods, sorted by name */
 
         uint64_t ticket; /* of the action under way; 0: none */
         enum application_action_kind under_way;
@@ -64,7 +64,7 @@ struct application_core {
 };
 
 /* application_core.c: returns the index of the executor's pod, or of its place. */
-size_t executor_record_place(const struct application_record *a, const char *name, bool *found);
+size_t application_executor_place(const struct application_record *a, const char *name, bool *found);
 
 /* application_steps.c: performs one step of @a. Returns the deadline. */
 int64_t application_step(struct application_core *core, struct application_record *a, int64_t now_ms);
@@ -87,7 +87,7 @@ struct application_action *application_push(struct application_core *core, const
 
 static inline bool driver_is_ours(const struct application_record *a)
 {
-        const struct driver_record *d = &a->driver;
+        const struct application_driver *d = &a->driver;
         return d->present && d->owner_uid && a->uid && strcmp(d->owner_uid, a->uid) == 0;
 }
 

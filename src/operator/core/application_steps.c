@@ -107,7 +107,7 @@ static enum spark_pod_state step_missing_executor(const struct application_recor
 static bool step_executor_is_present(const struct application_record *a, const char *pod)
 {
         bool found;
-        executor_record_place(a, pod, &found);
+        application_executor_place(a, pod, &found);
         return found;
 }
 
@@ -123,7 +123,7 @@ static void step_update_executors(const struct application_core *core, struct ap
                 s->executors[i].state = state;
         }
         for (size_t i = 0; i < a->executors.len; i++) {
-                const struct executor_record *e = &a->executors.data[i];
+                const struct application_executor *e = &a->executors.data[i];
                 if (e->submission == submission && s->n_executors < (size_t)core->options.max_tracked_executors &&
                     application_status_set_executor(s, e->name, e->state))
                         a->dirty = true;
@@ -227,7 +227,7 @@ static const char *step_loss_text(enum pod_loss loss)
 
 static void step_explain_failure(struct application_record *a, int64_t now_ms)
 {
-        const struct driver_record *d = &a->driver;
+        const struct application_driver *d = &a->driver;
         if (d->loss != POD_LOSS_NONE) {
                 _cleanup_free_ char *text =
                         mem_printf("%s: %s", step_loss_text(d->loss), d->loss_message ? d->loss_message : "no details");
@@ -243,7 +243,7 @@ static void step_explain_failure(struct application_record *a, int64_t now_ms)
 
 static void step_driver_failed(struct application_record *a, int64_t now_ms)
 {
-        const struct driver_record *d = &a->driver;
+        const struct application_driver *d = &a->driver;
         _cleanup_free_ char *message = d->terminated
                                                ? mem_printf("driver container failed with ExitCode: %d, Reason: %s",
                                                             d->exit_code, d->reason ? d->reason : "")
@@ -274,7 +274,7 @@ static int64_t step_driver_missing(struct application_core *core, struct applica
 
 static void step_explain_wait(struct application_record *a, int64_t now_ms)
 {
-        const struct driver_record *d = &a->driver;
+        const struct application_driver *d = &a->driver;
         _cleanup_free_ char *text =
                 d->waiting ? mem_printf("the driver's pod waits: %s%s%s", d->waiting, d->waiting_message ? ": " : "",
                                         d->waiting_message ? d->waiting_message : "")
@@ -284,7 +284,7 @@ static void step_explain_wait(struct application_record *a, int64_t now_ms)
 
 static int64_t step_running(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
-        const struct driver_record *d = &a->driver;
+        const struct application_driver *d = &a->driver;
         if (!driver_is_current(a))
                 return step_driver_missing(core, a, now_ms);
         a->missing_since_ms = 0;

@@ -41,7 +41,7 @@ struct flight {
         int due; /* the step in which it is performed */
 };
 
-struct world {
+struct application_world {
         unsigned seed;
         struct application_core *core;
         struct world_app apps[APPS];
@@ -52,22 +52,22 @@ struct world {
         bool calm;
 };
 
-static unsigned world_random(struct world *w, unsigned n)
+static unsigned application_world_random(struct application_world *w, unsigned n)
 {
         w->seed = w->seed * 1664525u + 1013904223u;
         return (w->seed >> 10) % n;
 }
 
 /* True in one of @n cases while there are faults. */
-static bool world_fault(struct world *w, unsigned n)
+static bool application_world_fault(struct application_world *w, unsigned n)
 {
-        return !w->calm && world_random(w, n) == 0;
+        return !w->calm && application_world_random(w, n) == 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
  * observing */
 
-static void world_send_app(struct world *w, struct world_app *a)
+static void application_world_send_app(struct application_world *w, struct world_app *a)
 {
         const struct application_observation o = {.namespace = "n",
                                                   .name = a->name,
@@ -84,7 +84,7 @@ static void world_send_app(struct world *w, struct world_app *a)
                 application_core_removed(w->core, "n", a->name, a->name);
 }
 
-static void world_send_pod(struct world *w, struct world_app *a)
+static void application_world_send_pod(struct application_world *w, struct world_app *a)
 {
         char uid[60];
         snprintf(uid, sizeof(uid), "%s-%d", a->name, a->pod_number);
@@ -114,15 +114,15 @@ static void world_send_pod(struct world *w, struct world_app *a)
 }
 
 /* The watch: sooner or later, sometimes twice. */
-static void world_watch(struct world *w)
+static void application_world_watch(struct application_world *w)
 {
         for (int i = 0; i < APPS; i++) {
-                if (world_fault(w, 3))
+                if (application_world_fault(w, 3))
                         continue;
-                int times = world_fault(w, 8) ? 2 : 1;
+                int times = application_world_fault(w, 8) ? 2 : 1;
                 for (int k = 0; k < times; k++) {
-                        world_send_app(w, &w->apps[i]);
-                        world_send_pod(w, &w->apps[i]);
+                        application_world_send_app(w, &w->apps[i]);
+                        application_world_send_pod(w, &w->apps[i]);
                 }
         }
 }
@@ -130,7 +130,7 @@ static void world_watch(struct world *w)
 /* -------------------------------------------------------------------------------------------------------- the API
  * server */
 
-static struct world_app *world_find(struct world *w, const char *name)
+static struct world_app *application_world_find(struct application_world *w, const char *name)
 {
         for (int i = 0; i < APPS; i++)
                 if (strcmp(w->apps[i].name, name) == 0)
@@ -138,7 +138,7 @@ static struct world_app *world_find(struct world *w, const char *name)
         return NULL;
 }
 
-static enum application_result server_submit(struct world *w, struct world_app *a,
+static enum application_result server_submit(struct application_world *w, struct world_app *a,
                                              const struct application_action *action)
 {
         if (!a->exists)
@@ -159,9 +159,10 @@ static enum application_result server_submit(struct world *w, struct world_app *
         return APPLICATION_RESULT_OK;
 }
 
-static enum application_result server_perform(struct world *w, struct application_action *action, uint64_t *version)
+static enum application_result server_perform(struct application_world *w, struct application_action *action,
+                                              uint64_t *version)
 {
-        struct world_app *a = world_find(w, action->name);
+        struct world_app *a = application_world_find(w, action->name);
         switch (action->kind) {
         case APPLICATION_SUBMIT:
         case APPLICATION_FINISH_SUBMIT:
@@ -189,11 +190,11 @@ static enum application_result server_perform(struct world *w, struct applicatio
 }
 
 /* Performs an action: it may fail before or after it had its effect. */
-static void world_perform(struct world *w, struct application_action *action)
+static void application_world_perform(struct application_world *w, struct application_action *action)
 {
         struct application_answer answer = {.message = "no answer"};
-        bool lost = world_fault(w, 6);
-        if (world_fault(w, 6))
+        bool lost = application_world_fault(w, 6);
+        if (application_world_fault(w, 6))
                 answer.result = APPLICATION_RESULT_RETRY;
         else
                 answer.result = server_perform(w, action, &answer.version);
@@ -205,19 +206,20 @@ static void world_perform(struct world *w, struct application_action *action)
 /* --------------------------------------------------------------------------------------------------------- things
  * happen */
 
-static void world_drivers(struct world *w)
+static void application_world_drivers(struct application_world *w)
 {
         for (int i = 0; i < APPS; i++) {
                 struct world_app *a = &w->apps[i];
                 if (!a->pod)
                         continue;
                 if (a->leaving || !a->exists) {
-                        if (world_random(w, 4) == 0)
+                        if (application_world_random(w, 4) == 0)
                                 a->pod = false;
-                } else if (!a->ended && world_random(w, 40) == 0) {
+                } else if (!a->ended && application_world_random(w, 40) == 0) {
                         a->ended = true;
-                        a->failed = world_random(w, 2);
-                        a->loss = a->failed && !a->quiet && world_random(w, 3) == 0 ? POD_LOSS_EVICTED : POD_LOSS_NONE;
+                        a->failed = application_world_random(w, 2);
+                        a->loss = a->failed && !a->quiet && application_world_random(w, 3) == 0 ? POD_LOSS_EVICTED
+                                                                                                : POD_LOSS_NONE;
                 } else {
                         continue;
                 }
@@ -225,12 +227,12 @@ static void world_drivers(struct world *w)
         }
 }
 
-static void world_users(struct world *w)
+static void application_world_users(struct application_world *w)
 {
-        struct world_app *a = &w->apps[world_random(w, APPS)];
-        if (w->calm || a->quiet || !a->exists || world_random(w, 30))
+        struct world_app *a = &w->apps[application_world_random(w, APPS)];
+        if (w->calm || a->quiet || !a->exists || application_world_random(w, 30))
                 return;
-        switch (world_random(w, 4)) {
+        switch (application_world_random(w, 4)) {
         case 0:
                 a->policy.spec_hash++;
                 break;
@@ -238,7 +240,7 @@ static void world_users(struct world *w)
                 a->policy.suspend = !a->policy.suspend;
                 break;
         case 2:
-                if (world_random(w, 10) == 0)
+                if (application_world_random(w, 10) == 0)
                         a->exists = false;
                 break;
         default: /* metadata alone */
@@ -249,31 +251,31 @@ static void world_users(struct world *w)
         a->version = ++w->version;
 }
 
-static void world_new_core(struct world *w)
+static void application_world_new_core(struct application_world *w)
 {
         application_core_free(w->core);
         w->core = application_core_new(&(struct application_core_options){.max_loss_restarts = 3});
         for (int i = 0; i < APPS; i++) {
-                world_send_pod(w, &w->apps[i]);
-                world_send_app(w, &w->apps[i]);
+                application_world_send_pod(w, &w->apps[i]);
+                application_world_send_app(w, &w->apps[i]);
         }
         application_core_synced(w->core);
 }
 
 /* Kills the operator. A request under way has its effect or not. */
-static void world_crash(struct world *w)
+static void application_world_crash(struct application_world *w)
 {
         uint64_t version;
         for (size_t i = 0; i < w->flights.len; i++) {
-                if (world_random(w, 2))
+                if (application_world_random(w, 2))
                         server_perform(w, &w->flights.data[i].action, &version);
                 application_action_deinit(&w->flights.data[i].action);
         }
         w->flights.len = 0;
-        world_new_core(w);
+        application_world_new_core(w);
 }
 
-static void world_flights(struct world *w)
+static void application_world_flights(struct application_world *w)
 {
         for (size_t i = 0; i < w->flights.len;) {
                 if (w->flights.data[i].due > w->step) {
@@ -282,37 +284,38 @@ static void world_flights(struct world *w)
                 }
                 struct application_action action = w->flights.data[i].action;
                 w->flights.data[i] = w->flights.data[--w->flights.len];
-                world_perform(w, &action);
+                application_world_perform(w, &action);
                 application_action_deinit(&action);
         }
 }
 
-static void world_step(struct world *w)
+static void application_world_step(struct application_world *w)
 {
         w->step++;
         w->now += STEP_MS;
-        if (world_fault(w, 400))
+        if (application_world_fault(w, 400))
                 w->now -= 3600000;
-        world_users(w);
-        world_drivers(w);
-        world_watch(w);
+        application_world_users(w);
+        application_world_drivers(w);
+        application_world_watch(w);
         for (int i = 0; i < APPS; i++)
                 application_core_reconcile(w->core, "n", w->apps[i].name, w->now);
         for (struct application_action action; application_core_next_action(w->core, &action);) {
                 if (action.ticket)
-                        vec_push(&w->flights,
-                                 (struct flight){action, w->step + (w->calm ? 0 : (int)world_random(w, 4))});
+                        vec_push(
+                                &w->flights,
+                                (struct flight){action, w->step + (w->calm ? 0 : (int)application_world_random(w, 4))});
                 else
                         application_action_deinit(&action);
         }
-        world_flights(w);
-        if (world_fault(w, 150))
-                world_crash(w);
+        application_world_flights(w);
+        if (application_world_fault(w, 150))
+                application_world_crash(w);
 }
 
-static void world_init(struct world *w, unsigned seed)
+static void application_world_init(struct application_world *w, unsigned seed)
 {
-        *w = (struct world){.seed = seed * 2654435761u + 1, .now = START};
+        *w = (struct application_world){.seed = seed * 2654435761u + 1, .now = START};
         for (int i = 0; i < APPS; i++) {
                 struct world_app *a = &w->apps[i];
                 snprintf(a->name, sizeof(a->name), "app-%d", i);
@@ -320,19 +323,19 @@ static void world_init(struct world *w, unsigned seed)
                 a->quiet = i % 2 == 0;
                 a->generation = 1;
                 a->version = ++w->version;
-                a->policy =
-                        (struct application_policy){.restart = world_random(w, 2) ? RESTART_ON_FAILURE : RESTART_NEVER,
-                                                    .failure_retries = (int)world_random(w, 3),
-                                                    .submission_retries = 5,
-                                                    .failure_interval_s = 1,
-                                                    .submission_interval_s = 1,
-                                                    .spec_hash = 100,
-                                                    .partial_hash = 100};
+                a->policy = (struct application_policy){.restart = application_world_random(w, 2) ? RESTART_ON_FAILURE
+                                                                                                  : RESTART_NEVER,
+                                                        .failure_retries = (int)application_world_random(w, 3),
+                                                        .submission_retries = 5,
+                                                        .failure_interval_s = 1,
+                                                        .submission_interval_s = 1,
+                                                        .spec_hash = 100,
+                                                        .partial_hash = 100};
         }
-        world_new_core(w);
+        application_world_new_core(w);
 }
 
-static void world_deinit(struct world *w)
+static void application_world_deinit(struct application_world *w)
 {
         for (size_t i = 0; i < w->flights.len; i++)
                 application_action_deinit(&w->flights.data[i].action);
@@ -342,7 +345,7 @@ static void world_deinit(struct world *w)
                 application_status_deinit(&w->apps[i].status);
 }
 
-static void world_check_executions(const struct world *w, unsigned seed)
+static void application_world_check_executions(const struct application_world *w, unsigned seed)
 {
         for (int i = 0; i < APPS; i++) {
                 const struct world_app *a = &w->apps[i];
@@ -353,7 +356,7 @@ static void world_check_executions(const struct world *w, unsigned seed)
         }
 }
 
-static bool world_is_at_rest(const struct world *w)
+static bool application_world_is_at_rest(const struct application_world *w)
 {
         for (int i = 0; i < APPS; i++) {
                 const struct world_app *a = &w->apps[i];
@@ -365,36 +368,36 @@ static bool world_is_at_rest(const struct world *w)
         return w->flights.len == 0;
 }
 
-static void world_run(unsigned seed)
+static void application_world_run(unsigned seed)
 {
-        struct world w;
-        world_init(&w, seed);
+        struct application_world w;
+        application_world_init(&w, seed);
         for (int i = 0; i < STEPS; i++) {
-                world_step(&w);
-                world_check_executions(&w, seed);
+                application_world_step(&w);
+                application_world_check_executions(&w, seed);
         }
         w.calm = true;
-        for (int i = 0; i < CALM_STEPS && !world_is_at_rest(&w); i++)
-                world_step(&w);
-        for (int i = 0; i < APPS && !world_is_at_rest(&w); i++)
+        for (int i = 0; i < CALM_STEPS && !application_world_is_at_rest(&w); i++)
+                application_world_step(&w);
+        for (int i = 0; i < APPS && !application_world_is_at_rest(&w); i++)
                 print_message("%s: %s, pod %d, suspend %d\n", w.apps[i].name,
                               application_state_name(w.apps[i].status.state), w.apps[i].pod, w.apps[i].policy.suspend);
-        if (!world_is_at_rest(&w))
+        if (!application_world_is_at_rest(&w))
                 fail_msg("seed %u does not come to rest", seed);
-        world_check_executions(&w, seed);
+        application_world_check_executions(&w, seed);
         for (int i = 0; i < APPS; i++)
                 if (w.apps[i].quiet && w.apps[i].executions == 0)
                         fail_msg("seed %u: %s was forgotten", seed, w.apps[i].name);
-        world_deinit(&w);
+        application_world_deinit(&w);
 }
 
 static void worlds_come_to_rest(void **state)
 {
         const char *seed = getenv("FIRESTEEL_TEST_SEED");
         for (unsigned i = 0; !seed && i < WORLDS; i++)
-                world_run(i);
+                application_world_run(i);
         if (seed)
-                world_run((unsigned)strtoul(seed, NULL, 10));
+                application_world_run((unsigned)strtoul(seed, NULL, 10));
 }
 
 int main(void)

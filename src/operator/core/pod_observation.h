@@ -1,4 +1,4 @@
-/* What the core knows of a pod of an application: a driver or an executor. */
+/* The core's view of a pod of an application: a driver or an executor. */
 #pragma once
 
 #include "operator/resources/application_status.h"

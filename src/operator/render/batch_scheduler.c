@@ -89,7 +89,7 @@ static int batch_bytes(const char *memory, const char *field, int64_t *out, stru
         return error_set(error, -EINVAL, "%s: \"%s\" is not an amount of memory; write 512m or 2g", field, memory);
 }
 
-/* What a pod requests. A driver's coreRequest counts only with @with_request. */
+/* Reads the requests of a pod. A driver's coreRequest counts only with @with_request. */
 static int batch_pod_amount(const struct spark_pod_fields *pod, bool with_request, struct batch_amount *out,
                             struct fst_error *error)
 {
@@ -135,7 +135,7 @@ static char *batch_show_bytes(int64_t bytes)
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
 
-/* What the driver and its first executors request together. */
+/* Adds up the requests of the driver and its first executors. */
 static int batch_min_resources(const struct spark_application *app, json_t **out, struct fst_error *error)
 {
         struct batch_amount driver, executor, total = {0};

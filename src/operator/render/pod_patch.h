@@ -1,5 +1,5 @@
 /*
- * What the genuine operator's mutating webhook does to the pods of an application, in its order. Pure.
+ * Applies the patches of the genuine operator's mutating webhook to the pods of an application, in its order. Pure.
  *
  * A driver's pod is patched when it is complete. Executors are created by the driver from a template: the template is
  * patched, and Spark adds its own afterwards.

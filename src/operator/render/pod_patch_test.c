@@ -1,4 +1,4 @@
-/* What the webhook would patch, field by field. */
+/* The patches of the webhook, field by field. */
 #include "operator/render/pod_patch.h"
 
 #include "operator/render/render_fixture.h"

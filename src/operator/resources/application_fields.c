@@ -24,22 +24,22 @@
 /* ------------------------------------------------------------------------------------------- parts of driver, executor */
 
 #define STRUCT struct secret_fields
-static const struct field secret_rows[] = {
+static const struct field_row secret_rows[] = {
         TEXT("name", name, REQUIRED), TEXT("path", path, REQUIRED), TEXT("secretType", secret_type, REQUIRED),
 };
-static const struct field config_map_rows[] = {TEXT("name", name, REQUIRED), TEXT("path", path, REQUIRED)};
-static const struct field secret_key_rows[] = {TEXT("name", name, REQUIRED), TEXT("key", key, REQUIRED)};
+static const struct field_row config_map_rows[] = {TEXT("name", name, REQUIRED), TEXT("path", path, REQUIRED)};
+static const struct field_row secret_key_rows[] = {TEXT("name", name, REQUIRED), TEXT("key", key, REQUIRED)};
 #undef STRUCT
 const struct field_table secret_fields_table = TABLE("SecretInfo", secret_rows);
 static const struct field_table config_map_table = TABLE("NamePath", config_map_rows);
 static const struct field_table secret_key_table = TABLE("NameKey", secret_key_rows);
 
 #define STRUCT struct gpu_spec
-static const struct field gpu_rows[] = {TEXT("name", name, REQUIRED), LONG("quantity", quantity, REQUIRED)};
+static const struct field_row gpu_rows[] = {TEXT("name", name, REQUIRED), LONG("quantity", quantity, REQUIRED)};
 #undef STRUCT
 static const struct field_table gpu_table = TABLE("GPUSpec", gpu_rows);
 
-static const struct field port_rows[] = {
+static const struct field_row port_rows[] = {
         BARE("name", FIELD_STRING, REQUIRED), BARE("protocol", FIELD_STRING, REQUIRED),
         BARE("containerPort", FIELD_INT, REQUIRED),
 };
@@ -90,7 +90,7 @@ static const struct field_table port_table = TABLE("Port", port_rows);
         TEXT("javaOptions", pod.java_options)
 
 #define STRUCT struct spark_driver_fields
-static const struct field driver_rows[] = {
+static const struct field_row driver_rows[] = {
         POD_ROWS,
         TEXT("podName", pod_name),
         TEXT("kubernetesMaster", kubernetes_master),
@@ -101,7 +101,7 @@ static const struct field driver_rows[] = {
 static const struct field_table driver_table = TABLE("DriverSpec", driver_rows);
 
 #define STRUCT struct spark_executor_fields
-static const struct field executor_rows[] = {
+static const struct field_row executor_rows[] = {
         POD_ROWS,
         INT("instances", instances, AT_LEAST(1)),
         FLAG("deleteOnTermination", delete_on_termination, SINCE_V1BETA2),
@@ -113,7 +113,7 @@ static const struct field_table executor_table = TABLE("ExecutorSpec", executor_
 
 #define STRUCT struct dependencies_fields
 #define BY_DRIVER "the driver downloads its dependencies itself"
-static const struct field dependencies_rows[] = {
+static const struct field_row dependencies_rows[] = {
         STRINGS("jars", jars),
         STRINGS("files", files),
         STRINGS("pyFiles", py_files),
@@ -130,7 +130,7 @@ static const struct field dependencies_rows[] = {
 static const struct field_table dependencies_table = TABLE("Dependencies", dependencies_rows);
 
 #define STRUCT struct restart_policy_fields
-static const struct field restart_policy_rows[] = {
+static const struct field_row restart_policy_rows[] = {
         TEXT("type", type, .words = "Never|Always|OnFailure"),
         INT("onSubmissionFailureRetries", on_submission_failure_retries, AT_LEAST(0)),
         INT("onFailureRetries", on_failure_retries, AT_LEAST(0)),
@@ -141,7 +141,7 @@ static const struct field restart_policy_rows[] = {
 static const struct field_table restart_policy_table = TABLE("RestartPolicy", restart_policy_rows);
 
 #define STRUCT struct prometheus_fields
-static const struct field prometheus_rows[] = {
+static const struct field_row prometheus_rows[] = {
         TEXT("jmxExporterJar", jmx_exporter_jar, REQUIRED),
         INT("port", port, AT_LEAST(1024), .maximum = {true, 49151}),
         TEXT("portName", port_name),
@@ -152,7 +152,7 @@ static const struct field prometheus_rows[] = {
 static const struct field_table prometheus_table = TABLE("PrometheusSpec", prometheus_rows);
 
 #define STRUCT struct monitoring_fields
-static const struct field monitoring_rows[] = {
+static const struct field_row monitoring_rows[] = {
         FLAG("exposeDriverMetrics", expose_driver_metrics, REQUIRED),
         FLAG("exposeExecutorMetrics", expose_executor_metrics, REQUIRED),
         TEXT("metricsProperties", metrics_properties),
@@ -163,7 +163,7 @@ static const struct field monitoring_rows[] = {
 static const struct field_table monitoring_table = TABLE("MonitoringSpec", monitoring_rows);
 
 #define STRUCT struct batch_scheduler_fields
-static const struct field batch_scheduler_rows[] = {
+static const struct field_row batch_scheduler_rows[] = {
         TEXT("queue", queue),
         TEXT("priorityClassName", priority_class_name),
         {.name = "resources", .type = FIELD_QUANTITY_MAP, .offset = AT(resources)},
@@ -177,7 +177,7 @@ static const struct field_table batch_scheduler_table = TABLE("BatchSchedulerCon
         KUBE_LIST("ingressTLS", ingress_tls, kubernetes_ingress_tls_members)
 
 #define STRUCT struct ui_fields
-static const struct field ui_rows[] = {
+static const struct field_row ui_rows[] = {
         INT("servicePort", service_port),
         TEXT("servicePortName", service_port_name),
         SERVICE_ROWS,
@@ -186,7 +186,7 @@ static const struct field ui_rows[] = {
 static const struct field_table ui_table = TABLE("SparkUIConfiguration", ui_rows);
 
 #define STRUCT struct driver_ingress_fields
-static const struct field driver_ingress_rows[] = {
+static const struct field_row driver_ingress_rows[] = {
         INT("servicePort", service_port, REQUIRED),
         TEXT("servicePortName", service_port_name, REQUIRED),
         TEXT("ingressURLFormat", ingress_url_format),
@@ -196,7 +196,7 @@ static const struct field driver_ingress_rows[] = {
 const struct field_table driver_ingress_table = TABLE("DriverIngressConfiguration", driver_ingress_rows);
 
 #define STRUCT struct dynamic_allocation_fields
-static const struct field dynamic_allocation_rows[] = {
+static const struct field_row dynamic_allocation_rows[] = {
         FLAG("enabled", enabled),
         INT("initialExecutors", initial_executors),
         INT("minExecutors", min_executors),
@@ -211,7 +211,7 @@ static const struct field_table dynamic_allocation_table = TABLE("DynamicAllocat
 
 #define STRUCT struct spark_application_spec
 #define LEGACY "use restartPolicy"
-static const struct field spec_rows[] = {
+static const struct field_row spec_rows[] = {
         TEXT("type", type, REQUIRED, .words = "Java|Python|Scala|R"),
         TEXT("sparkVersion", spark_version, REQUIRED),
         TEXT("mode", mode, .words = "cluster|client"),
@@ -252,7 +252,7 @@ static const struct field spec_rows[] = {
 const struct field_table spark_application_fields = TABLE("SparkApplicationSpec", spec_rows);
 
 #define STRUCT struct schedule_spec
-static const struct field schedule_rows[] = {
+static const struct field_row schedule_rows[] = {
         TEXT("schedule", schedule, REQUIRED),
         TEXT("timeZone", time_zone, SINCE_V1BETA2),
         OBJECT("template", template, spark_application_fields, REQUIRED),
@@ -266,12 +266,12 @@ const struct field_table scheduled_application_fields = TABLE("ScheduledSparkApp
 
 /* --------------------------------------------------------------------------------------------------------------- status */
 
-static const struct field state_rows[] = {
+static const struct field_row state_rows[] = {
         BARE("state", FIELD_STRING, REQUIRED), BARE("errorMessage", FIELD_STRING),
 };
 static const struct field_table state_table = TABLE("ApplicationState", state_rows);
 
-static const struct field driver_info_rows[] = {
+static const struct field_row driver_info_rows[] = {
         BARE("podName", FIELD_STRING),          BARE("webUIServiceName", FIELD_STRING),
         BARE("webUIPort", FIELD_INT),           BARE("webUIAddress", FIELD_STRING),
         BARE("webUIIngressName", FIELD_STRING), BARE("webUIIngressAddress", FIELD_STRING),
@@ -279,14 +279,14 @@ static const struct field driver_info_rows[] = {
 static const struct field_table driver_info_table = TABLE("DriverInfo", driver_info_rows);
 
 /* Ours: the genuine definition has no conditions. */
-static const struct field condition_rows[] = {
+static const struct field_row condition_rows[] = {
         BARE("type", FIELD_STRING, REQUIRED),    BARE("status", FIELD_STRING, REQUIRED),
         BARE("reason", FIELD_STRING),            BARE("message", FIELD_STRING),
         BARE("lastTransitionTime", FIELD_TIME),  BARE("observedGeneration", FIELD_INT, .wide = true),
 };
 static const struct field_table condition_table = TABLE("Condition", condition_rows);
 
-static const struct field status_rows[] = {
+static const struct field_row status_rows[] = {
         BARE("sparkApplicationId", FIELD_STRING),
         BARE("submissionID", FIELD_STRING),
         BARE("lastSubmissionAttemptTime", FIELD_TIME, .nullable = true),
@@ -301,7 +301,7 @@ static const struct field status_rows[] = {
 };
 const struct field_table spark_application_status_fields = TABLE("SparkApplicationStatus", status_rows);
 
-static const struct field schedule_status_rows[] = {
+static const struct field_row schedule_status_rows[] = {
         BARE("lastRun", FIELD_TIME, .nullable = true),
         BARE("nextRun", FIELD_TIME, .nullable = true),
         BARE("lastRunName", FIELD_STRING),

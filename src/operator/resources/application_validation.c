@@ -1,4 +1,4 @@
-/* What the genuine operator's validating webhook refuses, with its messages. */
+/* Refuses the applications that the genuine operator's validating webhook refuses, with its messages. */
 #include "operator/resources/spark_application.h"
 
 #include "base/error.h"

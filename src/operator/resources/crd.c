@@ -26,7 +26,7 @@ static json_t *crd_map_of(json_t *values)
         return json_pack("{s:s,s:o}", "type", "object", "additionalProperties", values);
 }
 
-static json_t *crd_int_schema(const struct field *f)
+static json_t *crd_int_schema(const struct field_row *f)
 {
         json_t *schema = json_pack("{s:s,s:s}", "type", "integer", "format", f->wide ? "int64" : "int32");
         if (f->minimum.set)
@@ -36,7 +36,7 @@ static json_t *crd_int_schema(const struct field *f)
         return schema;
 }
 
-static json_t *crd_text_schema(const struct field *f)
+static json_t *crd_text_schema(const struct field_row *f)
 {
         json_t *schema = crd_typed("string");
         if (!f->words)
@@ -51,7 +51,7 @@ static json_t *crd_text_schema(const struct field *f)
         return schema;
 }
 
-static json_t *crd_field_schema(const struct field *f)
+static json_t *crd_field_schema(const struct field_row *f)
 {
         static const char quantity[] = "x-kubernetes-int-or-string";
         switch (f->type) {
@@ -91,7 +91,7 @@ static json_t *crd_table_schema(const struct field_table *table)
 {
         json_t *schema = crd_typed("object"), *properties = json_object(), *required = json_array();
         for (size_t i = 0; i < table->n; i++) {
-                const struct field *f = &table->fields[i];
+                const struct field_row *f = &table->fields[i];
                 if (f->versions == FIELD_V1BETA1_ONLY)
                         continue;
                 json_t *field = crd_field_schema(f);

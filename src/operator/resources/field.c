@@ -44,12 +44,12 @@ void field_problems_deinit(struct field_problems *problems)
 /* ------------------------------------------------------------------------------------------------------------- check
  */
 
-static bool field_exists_in(const struct field *f, bool v1beta1)
+static bool field_exists_in(const struct field_row *f, bool v1beta1)
 {
         return f->versions == FIELD_ALL_VERSIONS || (f->versions == FIELD_V1BETA1_ONLY) == v1beta1;
 }
 
-static const struct field *field_find(const struct field_table *table, const char *name, bool v1beta1)
+static const struct field_row *field_find(const struct field_table *table, const char *name, bool v1beta1)
 {
         for (size_t i = 0; i < table->n; i++)
                 if (strcmp(table->fields[i].name, name) == 0 && field_exists_in(&table->fields[i], v1beta1))
@@ -105,7 +105,7 @@ static bool field_word_allowed(const char *words, const char *word)
         return false;
 }
 
-static void field_check_text(const struct field *f, const char *path, const json_t *json,
+static void field_check_text(const struct field_row *f, const char *path, const json_t *json,
                              struct field_problems *problems)
 {
         if (!json_is_string(json))
@@ -115,7 +115,7 @@ static void field_check_text(const struct field *f, const char *path, const json
                                    json_string_value(json), f->words);
 }
 
-static void field_check_int(const struct field *f, const char *path, const json_t *json,
+static void field_check_int(const struct field_row *f, const char *path, const json_t *json,
                             struct field_problems *problems)
 {
         if (!json_is_integer(json)) {
@@ -134,7 +134,7 @@ static void field_check_int(const struct field *f, const char *path, const json_
 }
 
 /* An object of Kubernetes: the API server checks it, except that a schema that keeps everything hides misspellings. */
-static void field_check_kubernetes(const struct field *f, const char *path, const json_t *json,
+static void field_check_kubernetes(const struct field_row *f, const char *path, const json_t *json,
                                    struct field_problems *problems)
 {
         const char *name;
@@ -154,13 +154,13 @@ static void field_check_kubernetes(const struct field *f, const char *path, cons
         }
 }
 
-static void field_check_value(const struct field *f, const char *path, const json_t *json, bool v1beta1,
+static void field_check_value(const struct field_row *f, const char *path, const json_t *json, bool v1beta1,
                               struct field_problems *problems);
 
-static void field_check_elements(const struct field *f, enum field_type type, const char *path, const json_t *json,
+static void field_check_elements(const struct field_row *f, enum field_type type, const char *path, const json_t *json,
                                  bool v1beta1, struct field_problems *problems)
 {
-        struct field element = *f;
+        struct field_row element = *f;
         json_t *value;
         size_t i;
         element.type = type;
@@ -174,10 +174,10 @@ static void field_check_elements(const struct field *f, enum field_type type, co
         }
 }
 
-static void field_check_members(const struct field *f, enum field_type type, const char *path, const json_t *json,
+static void field_check_members(const struct field_row *f, enum field_type type, const char *path, const json_t *json,
                                 bool v1beta1, struct field_problems *problems)
 {
-        struct field element = *f;
+        struct field_row element = *f;
         const char *name;
         json_t *value;
         element.type = type;
@@ -191,7 +191,7 @@ static void field_check_members(const struct field *f, enum field_type type, con
         }
 }
 
-static void field_check_value(const struct field *f, const char *path, const json_t *json, bool v1beta1,
+static void field_check_value(const struct field_row *f, const char *path, const json_t *json, bool v1beta1,
                               struct field_problems *problems)
 {
         switch (f->type) {
@@ -247,7 +247,7 @@ static void field_check_value(const struct field *f, const char *path, const jso
 static void field_check_unknown(const struct field_table *table, const char *path, const char *name, bool v1beta1,
                                 struct field_problems *problems)
 {
-        const struct field *other = field_find(table, name, !v1beta1);
+        const struct field_row *other = field_find(table, name, !v1beta1);
         const char *close = field_suggest(table, name, v1beta1);
         if (other)
                 field_problems_add(problems, FIELD_UNKNOWN, "%s.%s: only %s has this field", path, name,
@@ -265,7 +265,7 @@ void field_check(const struct field_table *table, const char *path, const json_t
         const char *name;
         json_t *value;
         json_object_foreach((json_t *)json, name, value) {
-                const struct field *f = field_find(table, name, v1beta1);
+                const struct field_row *f = field_find(table, name, v1beta1);
                 if (!f) {
                         field_check_unknown(table, path, name, v1beta1, problems);
                         continue;
@@ -279,7 +279,7 @@ void field_check(const struct field_table *table, const char *path, const json_t
                                            f->no_effect);
         }
         for (size_t i = 0; i < table->n; i++) {
-                const struct field *f = &table->fields[i];
+                const struct field_row *f = &table->fields[i];
                 const json_t *present = json_object_get(json, f->name);
                 if (f->required && field_exists_in(f, v1beta1) && (!present || json_is_null(present)))
                         field_problems_add(problems, FIELD_MISSING, "%s.%s: it is required", path, f->name);
@@ -305,7 +305,7 @@ static bool field_type_fits(enum field_type type, const json_t *json)
         }
 }
 
-static void field_read_one(const struct field *f, const json_t *json, void *member)
+static void field_read_one(const struct field_row *f, const json_t *json, void *member)
 {
         switch (f->type) {
         case FIELD_STRING:
@@ -337,7 +337,7 @@ void field_read(const struct field_table *table, const json_t *json, void *out)
 {
         *(const json_t **)out = json_is_object(json) ? json : NULL;
         for (size_t i = 0; json_is_object(json) && i < table->n; i++) {
-                const struct field *f = &table->fields[i];
+                const struct field_row *f = &table->fields[i];
                 const json_t *value = json_object_get(json, f->name);
                 if (value && f->offset != FIELD_NO_MEMBER)
                         field_read_one(f, value, (char *)out + f->offset);

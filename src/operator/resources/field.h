@@ -45,7 +45,7 @@ struct field_int {
 /* The versions that have a field. */
 enum field_versions { FIELD_ALL_VERSIONS, FIELD_V1BETA1_ONLY, FIELD_SINCE_V1BETA2 };
 
-struct field {
+struct field_row {
         const char *name;
         enum field_type type;
         size_t offset; /* of the member; FIELD_NO_MEMBER: the struct has none */
@@ -63,7 +63,7 @@ struct field {
 
 struct field_table {
         const char *name; /* of the type: "DriverSpec" */
-        const struct field *fields;
+        const struct field_row *fields;
         size_t n;
 };
 

@@ -30,7 +30,7 @@ struct gpu_spec {
         struct field_int quantity;
 };
 
-/* What driver and executor share. A part of their structs. */
+/* The fields that driver and executor share. A part of their structs. */
 struct spark_pod_fields {
         struct field_int cores;
         const json_t *cores_number; /* v1beta1 */
@@ -145,7 +145,8 @@ struct schedule_spec {
         struct spark_application_spec template;
 };
 
-/* Of spec and status of both kinds, and of elements of lists: secrets and configMaps, driverIngressOptions. */
+/* The fields of spec and status of both kinds, and of elements of lists: secrets and configMaps, driverIngressOptions.
+ */
 extern const struct field_table spark_application_fields, spark_application_status_fields;
 extern const struct field_table scheduled_application_fields, scheduled_application_status_fields;
 extern const struct field_table secret_fields_table, driver_ingress_table;

@@ -83,7 +83,7 @@ enum schedule_result {
         SCHEDULE_RESULT_RETRY,   /* anything else; a conflict too: the next observation has the reason */
 };
 
-/* What the numbers in names of runs count. */
+/* The unit of the numbers in names of runs. */
 enum schedule_precision {
         SCHEDULE_NANOS,
         SCHEDULE_MICROS,

@@ -25,7 +25,7 @@ struct server_run {
         bool exists;
 };
 
-struct world {
+struct schedule_world {
         struct schedule_core *core;
         struct schedule_observation object; /* its status is the server's */
         struct server_run runs[MAX_RUNS];   /* of all times */
@@ -36,12 +36,12 @@ struct world {
         char calls[4096]; /* the actions since the last look: "create N;delete N;" */
 };
 
-static void world_observe(struct world *w)
+static void schedule_world_observe(struct schedule_world *w)
 {
         schedule_core_observe(w->core, &w->object);
 }
 
-static void world_observe_run(struct world *w, const struct server_run *run)
+static void schedule_world_observe_run(struct schedule_world *w, const struct server_run *run)
 {
         struct run_observation o = {.namespace = "jobs",
                                     .name = run->name,
@@ -56,20 +56,20 @@ static void world_observe_run(struct world *w, const struct server_run *run)
                 schedule_core_run_removed(w->core, "jobs", run->name, run->uid);
 }
 
-static void world_restart(struct world *w)
+static void schedule_world_restart(struct schedule_world *w)
 {
         schedule_core_free(w->core);
         w->core = schedule_core_new(SCHEDULE_NANOS);
         for (size_t i = 0; i < w->n_runs; i++)
                 if (w->runs[i].exists)
-                        world_observe_run(w, &w->runs[i]);
-        world_observe(w);
+                        schedule_world_observe_run(w, &w->runs[i]);
+        schedule_world_observe(w);
         schedule_core_synced(w->core);
 }
 
-static void world_make(struct world *w, const char *schedule, enum schedule_concurrency concurrency)
+static void schedule_world_make(struct schedule_world *w, const char *schedule, enum schedule_concurrency concurrency)
 {
-        *w = (struct world){.now = START, .seed = 1};
+        *w = (struct schedule_world){.now = START, .seed = 1};
         w->object = (struct schedule_observation){.namespace = "jobs",
                                                   .name = "nightly",
                                                   .uid = "u1",
@@ -79,16 +79,16 @@ static void world_make(struct world *w, const char *schedule, enum schedule_conc
                                                   .concurrency = concurrency,
                                                   .successful_limit = 1,
                                                   .failed_limit = 1};
-        world_restart(w);
+        schedule_world_restart(w);
 }
 
-static void world_free(struct world *w)
+static void schedule_world_free(struct schedule_world *w)
 {
         schedule_core_free(w->core);
         schedule_status_deinit(&w->object.status);
 }
 
-static struct server_run *world_find(struct world *w, const char *name)
+static struct server_run *schedule_world_find(struct schedule_world *w, const char *name)
 {
         for (size_t i = 0; i < w->n_runs; i++)
                 if (w->runs[i].exists && strcmp(w->runs[i].name, name) == 0)
@@ -96,7 +96,7 @@ static struct server_run *world_find(struct world *w, const char *name)
         return NULL;
 }
 
-static size_t world_unfinished(const struct world *w)
+static size_t schedule_world_unfinished(const struct schedule_world *w)
 {
         size_t n = 0;
         for (size_t i = 0; i < w->n_runs; i++)
@@ -104,14 +104,14 @@ static size_t world_unfinished(const struct world *w)
         return n;
 }
 
-static void world_create_run(struct world *w, const char *name)
+static void schedule_world_create_run(struct schedule_world *w, const char *name)
 {
-        if (world_find(w, name))
+        if (schedule_world_find(w, name))
                 return;
         for (size_t i = 0; i < w->n_runs; i++) /* never the same run twice, not even after its deletion */
                 assert_string_not_equal(w->runs[i].name, name);
         if (w->object.concurrency != SCHEDULE_ALLOW)
-                assert_int_equal(world_unfinished(w), 0);
+                assert_int_equal(schedule_world_unfinished(w), 0);
         assert_true(w->n_runs < MAX_RUNS);
         struct server_run *run = &w->runs[w->n_runs++];
         *run = (struct server_run){.created_ms = w->now, .exists = true, .state = APPLICATION_NEW};
@@ -120,12 +120,12 @@ static void world_create_run(struct world *w, const char *name)
 }
 
 /* Carries out an action. Returns false if the object has another version. */
-static bool world_perform(struct world *w, const struct schedule_action *a)
+static bool schedule_world_perform(struct schedule_world *w, const struct schedule_action *a)
 {
-        struct server_run *run = a->run ? world_find(w, a->run) : NULL;
+        struct server_run *run = a->run ? schedule_world_find(w, a->run) : NULL;
         switch (a->kind) {
         case SCHEDULE_CREATE_RUN:
-                world_create_run(w, a->run);
+                schedule_world_create_run(w, a->run);
                 return true;
         case SCHEDULE_DELETE_RUN:
                 if (run && strcmp(run->uid, a->run_uid) == 0)
@@ -145,7 +145,7 @@ static bool world_perform(struct world *w, const struct schedule_action *a)
 }
 
 /* Lets the core act until it has nothing to do. */
-static void world_settle(struct world *w)
+static void schedule_world_settle(struct schedule_world *w)
 {
         static const char *const words[] = {"create", "delete", "status"};
         w->calls[0] = 0;
@@ -155,36 +155,36 @@ static void world_settle(struct world *w)
                 if (!schedule_core_next_action(w->core, &a))
                         return;
                 bool fails = (int)(rand_r(&w->seed) % 100) < w->fail_percent;
-                bool done = (!fails || rand_r(&w->seed) % 2) && world_perform(w, &a);
+                bool done = (!fails || rand_r(&w->seed) % 2) && schedule_world_perform(w, &a);
                 if (strlen(w->calls) < sizeof(w->calls) - 100)
                         sprintf(w->calls + strlen(w->calls), "%s%s%s;", words[a.kind], a.run ? " " : "",
                                 a.run ? a.run : "");
-                struct server_run *run = a.run ? world_find(w, a.run) : NULL;
+                struct server_run *run = a.run ? schedule_world_find(w, a.run) : NULL;
                 if (run)
-                        world_observe_run(w, run);
+                        schedule_world_observe_run(w, run);
                 else if (a.kind == SCHEDULE_DELETE_RUN)
                         schedule_core_run_removed(w->core, "jobs", a.run, a.run_uid);
                 schedule_core_done(w->core, "jobs", "nightly", a.ticket,
                                    done && !fails ? SCHEDULE_RESULT_OK : SCHEDULE_RESULT_RETRY, "lost",
                                    a.kind == SCHEDULE_WRITE_STATUS && done ? w->object.version : 0, w->now);
                 if (fails)
-                        world_observe(w);
+                        schedule_world_observe(w);
                 schedule_action_deinit(&a);
                 /* An operator that dies after an action and before the next one. */
                 if (w->fail_percent && rand_r(&w->seed) % 10 == 0)
-                        world_restart(w);
+                        schedule_world_restart(w);
         }
         fail_msg("the core does not settle: %s", w->calls);
 }
 
-static void world_set_state(struct world *w, size_t run, enum application_state state)
+static void schedule_world_set_state(struct schedule_world *w, size_t run, enum application_state state)
 {
         w->runs[run].state = state;
-        world_observe_run(w, &w->runs[run]);
-        world_settle(w);
+        schedule_world_observe_run(w, &w->runs[run]);
+        schedule_world_settle(w);
 }
 
-static size_t world_count(const struct world *w)
+static size_t schedule_world_count(const struct schedule_world *w)
 {
         size_t n = 0;
         for (size_t i = 0; i < w->n_runs; i++)
@@ -197,158 +197,158 @@ static size_t world_count(const struct world *w)
 
 static void allow_starts_runs_and_keeps_history(void **state)
 {
-        struct world w;
-        world_make(&w, "@every 10m", SCHEDULE_ALLOW);
-        world_settle(&w);
+        struct schedule_world w;
+        schedule_world_make(&w, "@every 10m", SCHEDULE_ALLOW);
+        schedule_world_settle(&w);
         assert_string_equal(w.calls, "status;");
         assert_int_equal(w.object.status.next_run_ms, START + 10 * MINUTE);
         assert_int_equal(w.deadline, START + 10 * MINUTE);
         w.now += 10 * MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_string_equal(w.calls, "create nightly-1774000600000000000;status;");
         assert_string_equal(w.object.status.last_run_name, "nightly-1774000600000000000");
         assert_int_equal(w.object.status.last_run_ms, START + 10 * MINUTE);
         w.now += 5 * SECOND;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_string_equal(w.calls, "");
-        world_set_state(&w, 0, APPLICATION_COMPLETED);
+        schedule_world_set_state(&w, 0, APPLICATION_COMPLETED);
         assert_int_equal(w.object.status.successful.len, 1);
         assert_string_equal(w.object.status.successful.data[0], w.runs[0].name);
         w.now = w.object.status.next_run_ms + 5 * SECOND;
-        world_settle(&w);
-        assert_int_equal(world_count(&w), 2);
-        world_set_state(&w, 1, APPLICATION_COMPLETED);
+        schedule_world_settle(&w);
+        assert_int_equal(schedule_world_count(&w), 2);
+        schedule_world_set_state(&w, 1, APPLICATION_COMPLETED);
         assert_string_equal(w.object.status.successful.data[0], w.runs[1].name);
         assert_int_equal(w.object.status.successful.len, 1);
         assert_false(w.runs[0].exists);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void forbid_waits_for_previous_run(void **state)
 {
-        struct world w;
-        world_make(&w, "@every 1m", SCHEDULE_FORBID);
-        world_settle(&w);
+        struct schedule_world w;
+        schedule_world_make(&w, "@every 1m", SCHEDULE_FORBID);
+        schedule_world_settle(&w);
         w.now += MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 1);
-        world_set_state(&w, 0, APPLICATION_RUNNING);
+        schedule_world_set_state(&w, 0, APPLICATION_RUNNING);
         w.now += MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 1);
         assert_int_equal(w.deadline, INT64_MAX);
         w.now += 5 * SECOND;
-        world_set_state(&w, 0, APPLICATION_FAILED);
+        schedule_world_set_state(&w, 0, APPLICATION_FAILED);
         assert_int_equal(w.n_runs, 2);
         assert_string_equal(w.object.status.failed.data[0], w.runs[0].name);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void replace_deletes_unfinished_run(void **state)
 {
-        struct world w;
-        world_make(&w, "@every 1m", SCHEDULE_REPLACE);
-        world_settle(&w);
+        struct schedule_world w;
+        schedule_world_make(&w, "@every 1m", SCHEDULE_REPLACE);
+        schedule_world_settle(&w);
         w.now += MINUTE;
-        world_settle(&w);
-        world_set_state(&w, 0, APPLICATION_RUNNING);
+        schedule_world_settle(&w);
+        schedule_world_set_state(&w, 0, APPLICATION_RUNNING);
         w.now += MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 2);
         assert_false(w.runs[0].exists);
         assert_true(w.runs[1].exists);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void missed_occurrences_start_one_run(void **state)
 {
-        struct world w;
-        world_make(&w, "*/5 * * * *", SCHEDULE_ALLOW);
-        world_settle(&w);
+        struct schedule_world w;
+        schedule_world_make(&w, "*/5 * * * *", SCHEDULE_ALLOW);
+        schedule_world_settle(&w);
         w.now += 24 * 60 * MINUTE; /* the operator was away for a day */
-        world_restart(&w);
-        world_settle(&w);
+        schedule_world_restart(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 1);
         assert_int_equal(w.object.status.next_run_ms, START + 24 * 60 * MINUTE + 200 * SECOND);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void suspended_schedule_starts_nothing(void **state)
 {
-        struct world w;
-        world_make(&w, "@hourly", SCHEDULE_ALLOW);
+        struct schedule_world w;
+        schedule_world_make(&w, "@hourly", SCHEDULE_ALLOW);
         w.object.suspend = true;
-        world_observe(&w);
-        world_settle(&w);
+        schedule_world_observe(&w);
+        schedule_world_settle(&w);
         w.now += 5 * 60 * MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 0);
         assert_int_equal(w.deadline, INT64_MAX);
         w.object.suspend = false;
-        world_observe(&w);
-        world_settle(&w);
+        schedule_world_observe(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 1);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void invalid_schedule_is_told_and_recovers(void **state)
 {
-        struct world w;
-        world_make(&w, "61 * * * *", SCHEDULE_ALLOW);
-        world_settle(&w);
+        struct schedule_world w;
+        schedule_world_make(&w, "61 * * * *", SCHEDULE_ALLOW);
+        schedule_world_settle(&w);
         assert_int_equal(w.object.status.state, SCHEDULE_FAILED_VALIDATION);
         assert_string_equal(w.object.status.reason, "end of range (61) above maximum (59): 61");
         w.object.schedule = "@hourly";
         w.object.time_zone = "Mars/Base";
-        world_observe(&w);
-        world_settle(&w);
+        schedule_world_observe(&w);
+        schedule_world_settle(&w);
         assert_ptr_equal(strstr(w.object.status.reason, "Invalid timezone: "), w.object.status.reason);
         w.object.time_zone = NULL;
-        world_observe(&w);
-        world_settle(&w);
+        schedule_world_observe(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.object.status.state, SCHEDULE_SCHEDULED);
         assert_null(w.object.status.reason);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void changed_schedule_moves_next_run(void **state)
 {
-        struct world w;
-        world_make(&w, "0 12 * * *", SCHEDULE_ALLOW);
-        world_settle(&w);
+        struct schedule_world w;
+        schedule_world_make(&w, "0 12 * * *", SCHEDULE_ALLOW);
+        schedule_world_settle(&w);
         w.object.schedule = "0 11 * * *"; /* earlier */
-        world_observe(&w);
-        world_settle(&w);
+        schedule_world_observe(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.object.status.next_run_ms, START + 4400 * SECOND);
         w.object.schedule = "0 14 * * *"; /* later */
-        world_observe(&w);
-        world_settle(&w);
+        schedule_world_observe(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.object.status.next_run_ms, START + (4400 + 3 * 3600) * SECOND);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void clock_set_back_repeats_no_run(void **state)
 {
-        struct world w;
-        world_make(&w, "*/10 * * * *", SCHEDULE_ALLOW);
-        world_settle(&w);
+        struct schedule_world w;
+        schedule_world_make(&w, "*/10 * * * *", SCHEDULE_ALLOW);
+        schedule_world_settle(&w);
         w.now += 10 * MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         int64_t next = w.object.status.next_run_ms;
         w.now -= 60 * MINUTE;
-        world_restart(&w);
-        world_settle(&w);
+        schedule_world_restart(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 1);
         assert_int_equal(w.object.status.next_run_ms, next);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void refused_run_is_given_up(void **state)
 {
-        struct world w;
+        struct schedule_world w;
         struct schedule_action a;
-        world_make(&w, "@every 10m", SCHEDULE_ALLOW);
-        world_settle(&w);
+        schedule_world_make(&w, "@every 10m", SCHEDULE_ALLOW);
+        schedule_world_settle(&w);
         w.now += 10 * MINUTE;
         schedule_core_reconcile(w.core, "jobs", "nightly", w.now);
         assert_true(schedule_core_next_action(w.core, &a));
@@ -356,48 +356,48 @@ static void refused_run_is_given_up(void **state)
         assert_true(
                 schedule_core_done(w.core, "jobs", "nightly", a.ticket, SCHEDULE_RESULT_REFUSED, "too long", 0, w.now));
         schedule_action_deinit(&a);
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_string_equal(w.object.status.reason, "the run nightly-1774000600000000000 was not created: too long");
         assert_null(w.object.status.last_run_name);
         assert_int_equal(w.object.status.next_run_ms, w.now + 10 * MINUTE);
         w.now += 10 * MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 1);
         assert_null(w.object.status.reason);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 static void other_schedules_of_the_name_do_not_count(void **state)
 {
-        struct world w;
-        world_make(&w, "@every 1m", SCHEDULE_FORBID);
+        struct schedule_world w;
+        schedule_world_make(&w, "@every 1m", SCHEDULE_FORBID);
         schedule_core_observe_run(w.core, &(struct run_observation){.namespace = "jobs",
                                                                     .name = "nightly-7",
                                                                     .uid = "old",
                                                                     .schedule = "nightly",
                                                                     .owner_uid = "u0",
                                                                     .state = APPLICATION_RUNNING});
-        world_settle(&w);
+        schedule_world_settle(&w);
         w.now += MINUTE;
-        world_settle(&w);
+        schedule_world_settle(&w);
         assert_int_equal(w.n_runs, 1);
-        world_free(&w);
+        schedule_world_free(&w);
 }
 
 /*
- * Actions fail, answers are lost, the operator dies, runs end at random. world_create_run asserts that no run starts
- * twice and that Forbid and Replace have one at a time. In the end a quiet hour must bring a run for each occurrence,
- * and a history within its limits.
+ * Actions fail, answers are lost, the operator dies, runs end at random. schedule_world_create_run asserts that no run
+ * starts twice and that Forbid and Replace have one at a time. In the end a quiet hour must bring a run for each
+ * occurrence, and a history within its limits.
  */
 static void random_worlds_start_each_run_once(void **state)
 {
         for (unsigned seed = 1; seed <= 600; seed++) {
                 CASE_LABEL("seed %u", seed);
-                struct world w;
-                world_make(&w, "*/10 * * * *", (enum schedule_concurrency)(seed % 3));
+                struct schedule_world w;
+                schedule_world_make(&w, "*/10 * * * *", (enum schedule_concurrency)(seed % 3));
                 w.seed = seed;
                 w.object.successful_limit = (int32_t)(seed % 4);
-                world_observe(&w);
+                schedule_world_observe(&w);
                 for (int step = 0; step < 60; step++) {
                         w.fail_percent = 30;
                         w.now += rand_r(&w.seed) % (4 * MINUTE);
@@ -405,27 +405,27 @@ static void random_worlds_start_each_run_once(void **state)
                                 struct server_run *run = &w.runs[rand_r(&w.seed) % w.n_runs];
                                 if (run->exists && !application_state_is_final(run->state)) {
                                         run->state = rand_r(&w.seed) % 2 ? APPLICATION_COMPLETED : APPLICATION_FAILED;
-                                        world_observe_run(&w, run);
+                                        schedule_world_observe_run(&w, run);
                                 }
                         }
-                        world_settle(&w);
+                        schedule_world_settle(&w);
                 }
                 w.fail_percent = 0;
-                world_observe(&w);
-                world_settle(&w);
+                schedule_world_observe(&w);
+                schedule_world_settle(&w);
                 for (size_t i = 0; i < w.n_runs; i++)
                         if (w.runs[i].exists && !application_state_is_final(w.runs[i].state))
-                                world_set_state(&w, i, APPLICATION_COMPLETED);
+                                schedule_world_set_state(&w, i, APPLICATION_COMPLETED);
                 size_t before = w.n_runs;
                 for (int occurrence = 0; occurrence < 6; occurrence++) {
                         w.now = w.deadline;
-                        world_settle(&w);
-                        world_set_state(&w, w.n_runs - 1, APPLICATION_COMPLETED);
+                        schedule_world_settle(&w);
+                        schedule_world_set_state(&w, w.n_runs - 1, APPLICATION_COMPLETED);
                 }
                 assert_true(w.n_runs - before >= 6);
                 assert_true(w.object.status.successful.len <= (size_t)w.object.successful_limit);
-                assert_true(world_count(&w) <= (size_t)w.object.successful_limit + 1);
-                world_free(&w);
+                assert_true(schedule_world_count(&w) <= (size_t)w.object.successful_limit + 1);
+                schedule_world_free(&w);
         }
 }
 

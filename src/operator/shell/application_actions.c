@@ -463,7 +463,7 @@ static void application_action_perform(struct operator_daemon *d, struct applica
 {
         struct operator_context *context = operator_daemon_context(d);
         if (action->kind == APPLICATION_EVENT)
-                event_recorder_record(
+                kube_event_recorder_record(
                         context->events,
                         &(struct event_object){"SparkApplication", action->namespace, action->name, action->uid},
                         action->event_type, action->event_reason, action->message);

@@ -1,4 +1,4 @@
-/* What the parts of the operator's daemon share. */
+/* The types and calls that the parts of the operator's daemon share. */
 #pragma once
 
 #include "base/list.h"
@@ -7,7 +7,7 @@
 #include "operator/core/application_core.h"
 #include "operator/render/application_objects.h"
 #include "operator/schedule/schedule_core.h"
-#include "operator/shell/event_recorder.h"
+#include "operator/shell/kube_event_recorder.h"
 #include "operator/shell/operator_metrics.h"
 #include "operator/shell/work_queue.h"
 
@@ -32,7 +32,7 @@ struct operator_context {
         struct kube_client *client;
         struct schedule_core *schedules;
         struct application_core *applications;
-        struct event_recorder *events;
+        struct kube_event_recorder *events;
         struct operator_metrics *metrics;
         struct render_options render; /* but for the submission's id */
         struct work_queue *queue;

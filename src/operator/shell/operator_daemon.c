@@ -357,7 +357,7 @@ static void operator_daemon_free(struct operator_daemon *d)
         lease_keeper_free(d->lease);
         probe_server_free(d->probes);
         probe_server_free(d->metrics);
-        event_recorder_free(c->events);
+        kube_event_recorder_free(c->events);
         kube_client_free(c->client);
         schedule_core_free(c->schedules);
         application_core_free(c->applications);
@@ -484,7 +484,7 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                                                    .default_time_to_live_s = conf->default_time_to_live_s,
                                                    .max_tracked_executors = (int32_t)conf->max_tracked_executors,
                                                    .partial_restart = conf->partial_restart});
-        c->events = event_recorder_new(c->client);
+        c->events = kube_event_recorder_new(c->client);
         c->queue = work_queue_new(&(struct work_queue_options){
                 .rate = (int)conf->queue_rate, .burst = (int)conf->queue_burst, .most_pause = conf->queue_most_pause});
         uv_timer_init(loop, &d->timer);

@@ -29,7 +29,7 @@ void operator_metrics_add_application(struct operator_metrics *m);
 void operator_metrics_transition(struct operator_metrics *m, enum application_state from, enum application_state to,
                                  int64_t since_created_ms, int64_t since_submitted_ms);
 
-/* What the operator knows when it is scraped. */
+/* The operator's values at the time of a scrape. */
 struct operator_gauges {
         size_t queue_depth, applications, running, schedules;
         bool leading;

@@ -6,15 +6,15 @@
  */
 #pragma once
 
-struct event_recorder;
+struct kube_event_recorder;
 struct kube_client;
 
 #define MAX_PENDING_EVENTS 1000
 
-struct event_recorder *event_recorder_new(struct kube_client *client);
+struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client);
 
 /* Call it before the client is freed. NULL is allowed. */
-void event_recorder_free(struct event_recorder *r);
+void kube_event_recorder_free(struct kube_event_recorder *r);
 
 /* The object that an event regards. Texts are borrowed for the call. */
 struct event_object {
@@ -22,5 +22,5 @@ struct event_object {
 };
 
 /* @type: "Normal" or "Warning". @reason: "SparkApplicationSubmitted". */
-void event_recorder_record(struct event_recorder *r, const struct event_object *object, const char *type,
-                           const char *reason, const char *message);
+void kube_event_recorder_record(struct kube_event_recorder *r, const struct event_object *object, const char *type,
+                                const char *reason, const char *message);

@@ -1,5 +1,5 @@
 /* Creates one Event for each call. */
-#include "operator/shell/event_recorder.h"
+#include "operator/shell/kube_event_recorder.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -18,11 +18,11 @@
 
 struct recorded_event {
         struct recorded_event *prev, *next;
-        struct event_recorder *recorder;
+        struct kube_event_recorder *recorder;
         struct kube_call *call;
 };
 
-struct event_recorder {
+struct kube_event_recorder {
         struct kube_client *client;
         LIST(struct recorded_event) events; /* under way */
         size_t n_events;
@@ -30,15 +30,15 @@ struct event_recorder {
         char host[128];
 };
 
-struct event_recorder *event_recorder_new(struct kube_client *client)
+struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client)
 {
-        struct event_recorder *r = new0(struct event_recorder);
+        struct kube_event_recorder *r = new0(struct kube_event_recorder);
         r->client = client;
         gethostname(r->host, sizeof(r->host) - 1);
         return r;
 }
 
-void event_recorder_free(struct event_recorder *r)
+void kube_event_recorder_free(struct kube_event_recorder *r)
 {
         if (!r)
                 return;
@@ -49,7 +49,8 @@ void event_recorder_free(struct event_recorder *r)
         free(r);
 }
 
-static void event_recorder_on_created(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+static void kube_event_recorder_on_created(void *owner, struct kube_call *call, int r,
+                                           const struct kube_response *response)
 {
         struct recorded_event *e = owner;
         if (r != 0)
@@ -59,8 +60,8 @@ static void event_recorder_on_created(void *owner, struct kube_call *call, int r
         free(e);
 }
 
-void event_recorder_record(struct event_recorder *r, const struct event_object *object, const char *type,
-                           const char *reason, const char *message)
+void kube_event_recorder_record(struct kube_event_recorder *r, const struct event_object *object, const char *type,
+                                const char *reason, const char *message)
 {
         char time[RFC3339_TEXT], micro[RFC3339_TEXT + 8];
         int64_t now = time_of_day_ms();
@@ -86,6 +87,6 @@ void event_recorder_record(struct event_recorder *r, const struct event_object *
         e->recorder = r;
         list_append(&r->events, e);
         r->n_events++;
-        e->call = kube_create(r->client, object->namespace, event, event_recorder_on_created, e);
+        e->call = kube_create(r->client, object->namespace, event, kube_event_recorder_on_created, e);
         json_decref(event);
 }
