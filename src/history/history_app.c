@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "history/history_log_urls.h"
-#include "status/status_snapshot.h"
 #include "web/acls.h"
 
 #define LOG "ReplayListenerBus"
@@ -208,11 +207,8 @@ void history_app_restart(struct history_app *a, const struct event_log_info *log
         history_app_begin_log(a);
 }
 
-bool history_app_restore(struct history_app *a, const struct buf *snapshot)
+void history_app_restore(struct history_app *a, struct status *restored)
 {
-        struct status *restored = status_snapshot_get(snapshot->data, snapshot->len);
-        if (!restored)
-                return false;
         app_view_write(&a->view);
         status_free(a->view.status);
         a->view.status = restored;
@@ -220,7 +216,6 @@ bool history_app_restore(struct history_app *a, const struct buf *snapshot)
         a->bytes = status_task_bytes(restored);
         a->is_restored = true;
         history_app_leave_log(a);
-        return true;
 }
 
 /* Holds the view's lock for a piece of the text at a time, so that pages of a growing application wait for little. */

@@ -10,7 +10,6 @@
 #include "ui/app_view.h"
 
 struct access;
-struct buf;
 struct file_system;
 struct fst_conf;
 struct fst_error;
@@ -74,11 +73,8 @@ void history_app_restart(struct history_app *a, const struct event_log_info *log
 /* Returns true if the log can be read on when it grows: it was not complete. */
 bool history_app_follows(const struct history_app *a);
 
-/*
- * Takes what the store holds in place of reading the log. Returns false, and changes nothing, if it is damaged or of
- * another version. Before the first step only.
- */
-bool history_app_restore(struct history_app *a, const struct buf *snapshot);
+/* Takes @restored, which the store held, in place of reading the log. Before the first step only. */
+void history_app_restore(struct history_app *a, struct status *restored);
 
 /* Returns true if @log is what was read last. */
 bool history_app_is_current(const struct history_app *a, const struct event_log_info *log);

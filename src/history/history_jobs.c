@@ -4,7 +4,6 @@
  */
 #include "history/history_server_internal.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -165,19 +164,26 @@ void history_server_list_store(struct history_server *s)
 /* Tries to take an application from the store. Without the lock. */
 static bool history_server_restore_app(struct history_server *s, struct history_app *app)
 {
-        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
-        return s->store && app->log.is_complete && history_store_get_snapshot(s->store, &app->log, &bytes) &&
-               history_app_restore(app, &bytes);
+        if (!s->store || !app->log.is_complete || !history_store_open_snapshot(s->store, &app->log))
+                return false;
+        struct status *restored = status_snapshot_read(history_store_get_piece, s->store);
+        history_store_leave_snapshot(s->store);
+        if (restored)
+                history_app_restore(app, restored);
+        return restored != NULL;
 }
 
 /* Stores an application whose complete log was read. Without the lock. */
 static void history_server_store_app(struct history_server *s, struct history_app *app)
 {
-        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         if (!s->store || !app->log.is_complete || app->is_restored)
                 return;
-        status_snapshot_put(app->view.status, &bytes);
-        history_store_put_snapshot(s->store, &app->log, &bytes);
+        app_view_write(&app->view);
+        uint64_t bytes = status_snapshot_size(app->view.status);
+        app_view_written(&app->view);
+        if (history_store_begin_snapshot(s->store, &app->log, bytes))
+                history_store_end_snapshot(s->store,
+                                           status_snapshot_write(app->view.status, history_store_put_piece, s->store));
 }
 
 static void history_server_run_probe(struct history_server *s, struct history_job *job)

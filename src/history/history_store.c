@@ -1,5 +1,5 @@
 /*
- * See history_store.h. A status core is stored in pieces, so that SQLite needs little memory for it.
+ * See history_store.h. A status core is stored in pieces, so that it needs little memory on its way.
  *
  * The journal is a write-ahead log that is not synchronised at each transaction: a crash of the machine may lose the
  * last ones, which costs reading some logs again, but does not damage the database.
@@ -18,7 +18,7 @@
 
 #define LOG "HistoryStore"
 
-enum { STORE_VERSION = 1, PIECE_SIZE = 1 << 20 };
+enum { STORE_VERSION = 1 };
 
 /* The statements, prepared once. */
 enum history_statement {
@@ -69,7 +69,8 @@ struct history_store {
         sqlite3_stmt *statements[STATEMENTS];
         char *limits;
         int64_t max_bytes;
-        bool has_failed; /* reported once */
+        int64_t n_pieces; /* of the status core that is written now */
+        bool has_failed;  /* reported once */
 };
 
 /* ------------------------------------------------------------------------------------------------- statements */
@@ -336,21 +337,6 @@ static bool history_store_make_room(struct history_store *s, int64_t more)
         }
 }
 
-static bool history_store_write_pieces(struct history_store *s, const char *path, const struct buf *snapshot)
-{
-        bool good = true;
-        for (size_t at = 0, n = 0; good && at < snapshot->len; at += PIECE_SIZE, n++) {
-                sqlite3_stmt *statement = history_store_begin_statement(s, PUT_PIECE);
-                size_t size = MIN(snapshot->len - at, (size_t)PIECE_SIZE);
-                history_store_bind(s, statement, 1, path);
-                s->sqlite->bind_int64(statement, 2, (int64_t)n);
-                s->sqlite->bind_blob(statement, 3, snapshot->data + at, (int)size, SQLITE_STATIC);
-                good = history_store_run(s, PUT_PIECE);
-                s->sqlite->bind_null(statement, 3);
-        }
-        return good;
-}
-
 /* Binds the state of a log that a status core belongs to, from parameter 1 on. Returns the next parameter. */
 static int history_store_bind_log(struct history_store *s, sqlite3_stmt *statement, const struct event_log_info *files)
 {
@@ -362,44 +348,77 @@ static int history_store_bind_log(struct history_store *s, sqlite3_stmt *stateme
         return 6;
 }
 
-void history_store_put_snapshot(struct history_store *s, const struct event_log_info *files, const struct buf *snapshot)
+bool history_store_begin_snapshot(struct history_store *s, const struct event_log_info *files, uint64_t bytes)
 {
-        if ((int64_t)snapshot->len > s->max_bytes)
-                return;
+        if (bytes > (uint64_t)s->max_bytes)
+                return false;
         pthread_mutex_lock(&s->lock);
-        if (history_store_exec(s, "BEGIN")) {
-                bool good = history_store_drop_snapshot(s, files->path) &&
-                            history_store_make_room(s, (int64_t)snapshot->len);
-                sqlite3_stmt *statement = history_store_begin_statement(s, PUT_SNAPSHOT);
-                int at = history_store_bind_log(s, statement, files);
-                s->sqlite->bind_int64(statement, at++, (int64_t)snapshot->len);
-                s->sqlite->bind_int64(statement, at, time_of_day_ms());
-                good = good && history_store_run(s, PUT_SNAPSHOT) &&
-                       history_store_write_pieces(s, files->path, snapshot);
-                history_store_exec(s, good ? "COMMIT" : "ROLLBACK");
+        if (!history_store_exec(s, "BEGIN")) {
+                pthread_mutex_unlock(&s->lock);
+                return false;
         }
+        s->n_pieces = 0;
+        bool good = history_store_drop_snapshot(s, files->path) && history_store_make_room(s, (int64_t)bytes);
+        sqlite3_stmt *statement = history_store_begin_statement(s, PUT_SNAPSHOT);
+        int at = history_store_bind_log(s, statement, files);
+        s->sqlite->bind_int64(statement, at++, (int64_t)bytes);
+        s->sqlite->bind_int64(statement, at, time_of_day_ms());
+        good = good && history_store_run(s, PUT_SNAPSHOT);
+        history_store_bind(s, history_store_begin_statement(s, PUT_PIECE), 1, files->path); /* for all pieces */
+        if (!good)
+                history_store_end_snapshot(s, false);
+        return good;
+}
+
+bool history_store_put_piece(void *store, const void *piece, size_t size)
+{
+        struct history_store *s = store;
+        sqlite3_stmt *statement = history_store_begin_statement(s, PUT_PIECE);
+        s->sqlite->bind_int64(statement, 2, s->n_pieces++);
+        s->sqlite->bind_blob(statement, 3, piece, (int)size, SQLITE_STATIC);
+        bool good = history_store_run(s, PUT_PIECE);
+        s->sqlite->bind_null(statement, 3);
+        return good;
+}
+
+void history_store_end_snapshot(struct history_store *s, bool is_whole)
+{
+        history_store_exec(s, is_whole ? "COMMIT" : "ROLLBACK");
         pthread_mutex_unlock(&s->lock);
 }
 
-bool history_store_get_snapshot(struct history_store *s, const struct event_log_info *files, struct buf *out)
+bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files)
 {
         pthread_mutex_lock(&s->lock);
         sqlite3_stmt *statement = history_store_begin_statement(s, FIND_SNAPSHOT);
         history_store_bind_log(s, statement, files);
-        int64_t bytes = s->sqlite->step(statement) == SQLITE_ROW ? s->sqlite->column_int64(statement, 0) : -1;
+        bool found = s->sqlite->step(statement) == SQLITE_ROW;
         s->sqlite->reset(statement);
-        bool found = bytes >= 0 && bytes <= s->max_bytes && buf_try_reserve(out, (size_t)bytes);
-        if (found) {
-                sqlite3_stmt *pieces = history_store_begin_statement(s, GET_PIECES);
-                history_store_bind(s, pieces, 1, files->path);
-                while (s->sqlite->step(pieces) == SQLITE_ROW)
-                        buf_append(out, s->sqlite->column_blob(pieces, 0), (size_t)s->sqlite->column_bytes(pieces, 0));
-                s->sqlite->reset(pieces);
-                statement = history_store_begin_statement(s, USE_SNAPSHOT);
-                s->sqlite->bind_int64(statement, 1, time_of_day_ms());
-                history_store_bind(s, statement, 2, files->path);
-                history_store_run(s, USE_SNAPSHOT);
+        if (!found) {
+                pthread_mutex_unlock(&s->lock);
+                return false;
         }
+        statement = history_store_begin_statement(s, USE_SNAPSHOT);
+        s->sqlite->bind_int64(statement, 1, time_of_day_ms());
+        history_store_bind(s, statement, 2, files->path);
+        history_store_run(s, USE_SNAPSHOT);
+        history_store_bind(s, history_store_begin_statement(s, GET_PIECES), 1, files->path);
+        return true;
+}
+
+const void *history_store_get_piece(void *store, size_t *size)
+{
+        struct history_store *s = store;
+        sqlite3_stmt *pieces = s->statements[GET_PIECES];
+        if (s->sqlite->step(pieces) != SQLITE_ROW)
+                return NULL;
+        const void *piece = s->sqlite->column_blob(pieces, 0);
+        *size = (size_t)s->sqlite->column_bytes(pieces, 0);
+        return piece;
+}
+
+void history_store_leave_snapshot(struct history_store *s)
+{
+        s->sqlite->reset(s->statements[GET_PIECES]);
         pthread_mutex_unlock(&s->lock);
-        return found && out->len == (size_t)bytes;
 }

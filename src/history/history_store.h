@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include "base/buf.h"
 #include "history/history_listing.h"
 
 struct fst_error;
@@ -36,8 +35,17 @@ void history_store_put_log(struct history_store *s, const char *dir, const struc
 /* Removes a log and its status core. */
 void history_store_forget(struct history_store *s, const char *path);
 
-/* The status core of a complete log, as status_snapshot.h writes it. */
-void history_store_put_snapshot(struct history_store *s, const struct event_log_info *files,
-                                const struct buf *snapshot);
-/* Returns false if there is none for the log as it is now. */
-bool history_store_get_snapshot(struct history_store *s, const struct event_log_info *files, struct buf *out);
+/*
+ * Writes the status core of a complete log as the pieces that status_snapshot.h makes, @bytes in all. Between begin and
+ * end, and between open and leave, the store serves only this caller. begin returns false if the core has no room or on
+ * failure, and then end must not be called. end with @is_whole false leaves the store as it was before.
+ */
+bool history_store_begin_snapshot(struct history_store *s, const struct event_log_info *files, uint64_t bytes);
+bool history_store_put_piece(void *store, const void *piece, size_t size);
+void history_store_end_snapshot(struct history_store *s, bool is_whole);
+
+/* Reads the core back. open returns false if there is none for the log as it is now, and then leave must not be called.
+ * A piece is there until the next call. */
+bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files);
+const void *history_store_get_piece(void *store, size_t *size); /* NULL at the end or on failure */
+void history_store_leave_snapshot(struct history_store *s);

@@ -38,26 +38,45 @@ static void test_store_put(struct history_store *s, const char *path, uint64_t s
         event_log_deinit(&log);
 }
 
-static void test_store_put_core(struct history_store *s, const char *path, uint64_t size, size_t bytes, char fill)
+enum { PIECE = 400000 };
+
+/* Stores a core in pieces. Returns false if it has no room. */
+static bool test_store_begin_core(struct history_store *s, const char *path, uint64_t size, size_t bytes, char fill)
 {
         struct event_log_info log = test_store_log(path, size);
-        struct buf core = BUF_INIT;
-        buf_reserve(&core, bytes);
-        memset(core.data, fill, bytes);
-        core.len = bytes;
-        history_store_put_snapshot(s, &log, &core);
-        buf_deinit(&core);
+        bool has_room = history_store_begin_snapshot(s, &log, bytes);
         event_log_deinit(&log);
+        _cleanup_free_ char *piece = mem_alloc(PIECE);
+        memset(piece, fill, PIECE);
+        for (size_t at = 0; has_room && at < bytes; at += PIECE)
+                assert_true(history_store_put_piece(s, piece, MIN(bytes - at, (size_t)PIECE)));
+        return has_room;
 }
 
-/* Returns the size of the stored core, or -1. */
+static void test_store_put_core(struct history_store *s, const char *path, uint64_t size, size_t bytes, char fill)
+{
+        if (test_store_begin_core(s, path, size, bytes, fill))
+                history_store_end_snapshot(s, true);
+}
+
+/* Returns the size of the stored core, or -1. Its bytes are all the same. */
 static int64_t test_store_core(struct history_store *s, const char *path, uint64_t size)
 {
         struct event_log_info log = test_store_log(path, size);
-        _cleanup_(buf_deinit) struct buf core = BUF_INIT;
-        bool found = history_store_get_snapshot(s, &log, &core);
+        size_t n, bytes = 0;
+        bool found = history_store_open_snapshot(s, &log);
         event_log_deinit(&log);
-        return found ? (int64_t)core.len : -1;
+        if (!found)
+                return -1;
+        char fill = 0;
+        for (const char *piece; (piece = history_store_get_piece(s, &n)); bytes += n) {
+                if (!bytes)
+                        fill = piece[0];
+                assert_int_equal(piece[0], fill);
+                assert_memory_equal(piece, piece + 1, n - 1);
+        }
+        history_store_leave_snapshot(s);
+        return (int64_t)bytes;
 }
 
 static void test_store_count(void *owner, const char *dir, struct event_log_info *files, struct history_info *info,
@@ -99,6 +118,19 @@ static void test_keeps_logs_and_cores(void **state)
         history_store_forget(s, "/a");
         assert_int_equal(test_store_logs(s), 1);
         assert_int_equal(test_store_core(s, "/a", 11), -1);
+        history_store_close(s);
+}
+
+static void test_broken_off_core_leaves_the_old_one(void **state)
+{
+        struct history_store *s = test_store_open("broken", 1 << 30, "");
+        test_store_put_core(s, "/a", 1, 1000000, 'x');
+        assert_true(test_store_begin_core(s, "/a", 2, 900000, 'y'));
+        history_store_end_snapshot(s, false);
+        assert_int_equal(test_store_core(s, "/a", 1), 1000000);
+        assert_int_equal(test_store_core(s, "/a", 2), -1);
+        test_store_put_core(s, "/a", 2, 900000, 'y');
+        assert_int_equal(test_store_core(s, "/a", 2), 900000);
         history_store_close(s);
 }
 
@@ -159,6 +191,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_keeps_logs_and_cores),
+                cmocka_unit_test(test_broken_off_core_leaves_the_old_one),
                 cmocka_unit_test(test_other_limits_hide_cores),
                 cmocka_unit_test(test_cores_beyond_the_limit_are_dropped),
                 cmocka_unit_test(test_damaged_database_is_replaced),

@@ -1,38 +1,28 @@
 /*
- * See status_snapshot.h. One function for each kind of entity both writes and reads it, so that the two directions
- * agree.
+ * See status_snapshot.h. One function for each kind of entity writes it, reads it, and counts its bytes, so that the
+ * directions agree.
  *
- * Reading checks every length against the rest of the data. After the first problem all further values are zero and all
- * lists empty, and the result is thrown away.
+ * The stream begins with a head. After the first problem of reading, the result is thrown away.
  */
 #include "status/status_snapshot.h"
 
 #include "base/mem.h"
+#include "status/snapshot_stream.h"
 #include "status/status_internal.h"
 #include "status/task_chunk.h"
 
 #include <xxhash.h>
 
-enum { SNAPSHOT_VERSION = 3 };
-
-#define SNAPSHOT_NO_TEXT UINT32_MAX
+enum { SNAPSHOT_VERSION = 4 };
 
 struct snapshot_head {
         char magic[8];
         uint32_t version, columns;
-        uint64_t sizes; /* of the structs, mixed */
-        uint64_t length;
-        uint64_t checksum; /* xxh3 of what follows */
+        uint64_t sizes;  /* of the structs, mixed */
+        uint64_t length; /* of what follows */
 };
 
 static const char snapshot_magic[8] = "FSstatus";
-
-struct snapshot_stream {
-        struct buf *out;      /* writing; NULL: reading */
-        const char *at, *end; /* reading */
-        bool is_bad;
-        struct status *status;
-};
 
 /* A change of a struct changes this number, most likely. */
 static uint64_t snapshot_sizes(void)
@@ -46,83 +36,10 @@ static uint64_t snapshot_sizes(void)
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-static void snapshot_bytes(struct snapshot_stream *p, void *value, size_t size)
-{
-        if (!size)
-                return;
-        if (p->out) {
-                buf_append(p->out, value, size);
-        } else if ((size_t)(p->end - p->at) < size) {
-                p->is_bad = true;
-                p->at = p->end;
-                memset(value, 0, size);
-        } else {
-                memcpy(value, p->at, size);
-                p->at += size;
-        }
-}
-
-/* A number, or a struct of 64-bit numbers. Padding between members would not be the same each time. */
-#define VALUE(p, lvalue) snapshot_bytes((p), (void *)&(lvalue), sizeof(lvalue))
-
-/* The length of a list, of which each element takes at least @least bytes. */
-static size_t snapshot_length(struct snapshot_stream *p, size_t length, size_t least)
-{
-        uint64_t n = length;
-        VALUE(p, n);
-        if (!p->out && n > (uint64_t)(p->end - p->at) / MAX(least, (size_t)1)) {
-                p->is_bad = true;
-                p->at = p->end;
-                return 0;
-        }
-        return (size_t)n;
-}
-
-/* Reserves the elements of a list and clears them. */
-#define LIST(p, list, least)                                                                                           \
-        do {                                                                                                           \
-                size_t length_ = snapshot_length((p), (list)->len, (least));                                           \
-                if (!(p)->out && length_) {                                                                            \
-                        (list)->data = mem_zero_array(length_, sizeof(*(list)->data));                                 \
-                        (list)->len = (list)->cap = length_;                                                           \
-                }                                                                                                      \
-        } while (0)
-
-/* Reads a text that stays in the data. Returns false for no text. */
-static bool snapshot_read_text(struct snapshot_stream *p, const char **text, uint32_t *length)
-{
-        VALUE(p, *length);
-        if (*length == SNAPSHOT_NO_TEXT || p->is_bad)
-                return false;
-        if ((size_t)(p->end - p->at) < *length) {
-                p->is_bad = true;
-                p->at = p->end;
-                return false;
-        }
-        *text = p->at;
-        p->at += *length;
-        return true;
-}
-
-static void snapshot_write_text(struct snapshot_stream *p, const char *text)
-{
-        uint32_t length = text ? (uint32_t)strlen(text) : SNAPSHOT_NO_TEXT;
-        VALUE(p, length);
-        if (text)
-                buf_append(p->out, text, length);
-}
-
-static char *snapshot_copy_text(struct snapshot_stream *p)
-{
-        const char *text = NULL;
-        uint32_t length = 0;
-        return snapshot_read_text(p, &text, &length) ? mem_strndup(text, length) : NULL;
-}
-
 /* A text of its own memory. */
 static void snapshot_owned(struct snapshot_stream *p, const char **text)
 {
-        if (p->out)
+        if (!p->get)
                 snapshot_write_text(p, *text);
         else
                 *text = snapshot_copy_text(p);
@@ -131,7 +48,7 @@ static void snapshot_owned(struct snapshot_stream *p, const char **text)
 /* A text that many share. One that may not be NULL becomes "" in damaged data. */
 static void snapshot_shared(struct snapshot_stream *p, const char **text)
 {
-        if (p->out) {
+        if (!p->get) {
                 snapshot_write_text(p, *text);
                 return;
         }
@@ -143,7 +60,7 @@ static void snapshot_in_arena(struct snapshot_stream *p, struct arena *arena, co
 {
         const char *from = NULL;
         uint32_t length = 0;
-        if (p->out)
+        if (!p->get)
                 snapshot_write_text(p, *text);
         else
                 *text = snapshot_read_text(p, &from, &length) ? arena_copy(arena, from, length) : NULL;
@@ -151,7 +68,7 @@ static void snapshot_in_arena(struct snapshot_stream *p, struct arena *arena, co
 
 static void snapshot_map(struct snapshot_stream *p, struct strmap *map)
 {
-        if (p->out) {
+        if (!p->get) {
                 uint64_t n = map->count;
                 VALUE(p, n);
                 for (struct strmap_entry *e = NULL; (e = strmap_next(map, e));) {
@@ -172,7 +89,7 @@ static void snapshot_indices(struct snapshot_stream *p, struct status_indices *s
 {
         size_t n = snapshot_length(p, set->n_words, sizeof(uint64_t));
         VALUE(p, set->n);
-        if (!p->out && n) {
+        if (p->get && n) {
                 set->bits = new_array(uint64_t, n);
                 set->n_words = n;
         }
@@ -193,14 +110,14 @@ static void snapshot_killed(struct snapshot_stream *p, status_killed_list *list)
 /* Rows of open chunks are stored like those of packed ones: a restored chunk is packed, as no task runs any more. */
 static void snapshot_put_open_columns(struct snapshot_stream *p, struct task_chunk *c)
 {
-        if (p->out)
+        if (!p->get && c->ended)
                 task_chunk_flush(c); /* the same values */
         VALUE(p, c->base);
         VALUE(p, c->rising);
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
                 bool is_there = c->open[i] != NULL;
                 VALUE(p, is_there);
-                if (!p->out && is_there)
+                if (p->get && is_there)
                         c->open[i] = new_array(int64_t, MAX(c->n, (uint16_t)1));
                 if (is_there)
                         snapshot_bytes(p, c->open[i], c->n * sizeof(int64_t));
@@ -221,16 +138,16 @@ static void snapshot_packed_columns(struct snapshot_stream *p, struct task_chunk
                 if (p->is_bad)
                         return;
                 bytes = (bytes + 7) & ~(size_t)7;
-                if (!p->out)
+                if (p->get)
                         c->place[i] = (uint32_t)bytes;
                 bytes += (size_t)c->width[i] * c->n;
                 stored += (size_t)c->width[i] * c->n;
         }
         if (is_empty)
                 return;
-        if (!p->out) {
-                if ((size_t)(p->end - p->at) < stored) {
-                        p->is_bad = true;
+        if (p->get) {
+                if (p->left < stored) {
+                        snapshot_fail(p);
                         return;
                 }
                 c->packed = mem_zero(bytes + 8);
@@ -254,7 +171,7 @@ static void snapshot_chunk(struct snapshot_stream *p, struct task_chunk *c)
                 p->is_bad = true;
         if (p->is_bad)
                 return;
-        if (!p->out) {
+        if (p->get) {
                 c->room = c->n;
                 if (has_removed)
                         c->removed = mem_zero(TASK_CHUNK_ROWS / 8);
@@ -276,12 +193,12 @@ static void snapshot_columns(struct snapshot_stream *p, struct task_columns *t)
         VALUE(p, t->n_retained);
         VALUE(p, t->bytes);
         VALUE(p, t->unordered);
-        if (!p->out && n) {
+        if (p->get && n) {
                 t->chunks = new_array(struct task_chunk *, n);
                 t->cap = n;
         }
         for (size_t i = 0; i < n && !p->is_bad; i++) {
-                if (!p->out)
+                if (p->get)
                         t->chunks[t->n_chunks++] = task_chunk_new(0);
                 size_t bytes = t->chunks[i]->bytes;
                 VALUE(p, bytes);
@@ -338,7 +255,7 @@ static void snapshot_scopes(struct snapshot_stream *p, const struct rdd_scope **
                 VALUE(p, is_there);
                 if (!is_there || p->is_bad)
                         return;
-                if (!p->out) {
+                if (p->get) {
                         struct rdd_scope *made = arena_alloc(&p->status->texts, sizeof(*made));
                         *made = (struct rdd_scope){0};
                         *scope = made;
@@ -354,7 +271,7 @@ static void snapshot_stage_rdd(struct snapshot_stream *p, struct status_rdd_info
 {
         VALUE(p, rdd->id);
         size_t n = snapshot_length(p, (size_t)rdd->n_parents, sizeof(int));
-        if (!p->out) {
+        if (p->get) {
                 rdd->n_parents = (int)n;
                 rdd->parent_ids = new_array(int, n);
         }
@@ -402,7 +319,7 @@ static void snapshot_stage_executor(struct snapshot_stream *p, struct status_sta
         VALUE(p, x->disk_bytes_spilled);
         VALUE(p, x->excluded);
         VALUE(p, has_peaks);
-        if (has_peaks && !p->out)
+        if (has_peaks && p->get)
                 x->peaks = arena_alloc(&stage->texts, sizeof(*x->peaks));
         if (has_peaks)
                 snapshot_bytes(p, (void *)x->peaks, sizeof(*x->peaks));
@@ -415,7 +332,7 @@ static void snapshot_note(struct snapshot_stream *p, struct status_stage *stage,
         VALUE(p, note->row);
         snapshot_in_arena(p, &stage->texts, &note->error);
         size_t n = snapshot_length(p, note->n_accumulables, sizeof(int64_t));
-        if (!p->out && n) {
+        if (p->get && n) {
                 struct accumulable *list = arena_alloc(&stage->texts, n * sizeof(*list));
                 memset(list, 0, n * sizeof(*list));
                 note->accumulables = list;
@@ -433,11 +350,11 @@ static void snapshot_stage_jobs(struct snapshot_stream *p, struct status_stage *
         for (size_t i = 0; i < stage->jobs.len; i++) {
                 struct status_stage_job *mine = &stage->jobs.data[i];
                 uint64_t number = 0, place = mine->place;
-                while (p->out && s->jobs.data[number] != mine->job)
+                while (!p->get && s->jobs.data[number] != mine->job)
                         number++;
                 VALUE(p, number);
                 VALUE(p, place);
-                if (p->out)
+                if (!p->get)
                         continue;
                 if (number >= s->jobs.len || place >= s->jobs.data[number]->stages.len) {
                         p->is_bad = true;
@@ -632,10 +549,10 @@ static void snapshot_pool(struct snapshot_stream *p, struct status_pool *pool)
         LIST(p, &pool->stages, sizeof(uint64_t));
         for (size_t i = 0; i < pool->stages.len; i++) {
                 uint64_t number = 0;
-                while (p->out && s->stages.data[number] != pool->stages.data[i])
+                while (!p->get && s->stages.data[number] != pool->stages.data[i])
                         number++;
                 VALUE(p, number);
-                if (!p->out && number >= s->stages.len) {
+                if (p->get && number >= s->stages.len) {
                         p->is_bad = true;
                         pool->stages.len = i;
                         return;
@@ -658,7 +575,7 @@ static void snapshot_process(struct snapshot_stream *p, struct status_process *p
         do {                                                                                                           \
                 size_t length_ = snapshot_length((p), (list)->len, sizeof(int));                                       \
                 for (size_t i_ = 0; i_ < length_ && !(p)->is_bad; i_++) {                                              \
-                        if (!(p)->out)                                                                                 \
+                        if ((p)->get)                                                                                  \
                                 vec_push((list), new0(type));                                                          \
                         function((p), (list)->data[i_]);                                                               \
                 }                                                                                                      \
@@ -694,33 +611,56 @@ static void snapshot_status(struct snapshot_stream *p)
         ENTITIES(p, &s->processes, struct status_process, snapshot_process);
 }
 
-void status_snapshot_put(const struct status *s, struct buf *out)
+/* Counts the bytes of the stream without the head. */
+static uint64_t snapshot_count(const struct status *s)
 {
-        size_t begin = out->len;
-        struct snapshot_head head = {.version = SNAPSHOT_VERSION, .columns = TASK_COLUMNS, .sizes = snapshot_sizes()};
-        struct snapshot_stream p = {.out = out, .status = (struct status *)s}; /* writing changes nothing */
-        memcpy(head.magic, snapshot_magic, sizeof(head.magic));
-        buf_append(out, &head, sizeof(head));
+        struct snapshot_stream p = {.status = (struct status *)s};
         snapshot_status(&p);
-        head.length = out->len - begin - sizeof(head);
-        head.checksum = XXH3_64bits(out->data + begin + sizeof(head), head.length);
-        memcpy(out->data + begin, &head, sizeof(head));
+        return p.written;
 }
 
-struct status *status_snapshot_get(const void *data, size_t size)
+uint64_t status_snapshot_size(const struct status *s)
+{
+        uint64_t length = sizeof(struct snapshot_head) + snapshot_count(s);
+        return length + (length + SNAPSHOT_PIECE_ROOM - 1) / SNAPSHOT_PIECE_ROOM * SNAPSHOT_CHECKSUM;
+}
+
+bool status_snapshot_write(const struct status *s, status_snapshot_put_fn *put, void *owner)
+{
+        struct snapshot_head head = {.version = SNAPSHOT_VERSION,
+                                     .columns = TASK_COLUMNS,
+                                     .sizes = snapshot_sizes(),
+                                     .length = snapshot_count(s)};
+        struct snapshot_stream p = {.put = put, .owner = owner, .status = (struct status *)s};
+        snapshot_stream_begin(&p);
+        memcpy(head.magic, snapshot_magic, sizeof(head.magic));
+        snapshot_write_bytes(&p, &head, sizeof(head));
+        snapshot_status(&p);
+        snapshot_stream_end(&p);
+        snapshot_stream_deinit(&p);
+        return !p.is_bad && p.written == sizeof(head) + head.length;
+}
+
+static bool snapshot_read_head(struct snapshot_stream *p)
 {
         struct snapshot_head head;
-        if (size < sizeof(head))
+        p->left = sizeof(head);
+        snapshot_read_bytes(p, &head, sizeof(head));
+        p->left = p->is_bad ? 0 : head.length;
+        return !p->is_bad && memcmp(head.magic, snapshot_magic, sizeof(head.magic)) == 0 &&
+               head.version == SNAPSHOT_VERSION && head.columns == TASK_COLUMNS && head.sizes == snapshot_sizes();
+}
+
+struct status *status_snapshot_read(status_snapshot_get_fn *get, void *owner)
+{
+        struct snapshot_stream p = {.get = get, .owner = owner};
+        size_t size;
+        if (!snapshot_read_head(&p))
                 return NULL;
-        memcpy(&head, data, sizeof(head));
-        const char *body = (const char *)data + sizeof(head);
-        if (memcmp(head.magic, snapshot_magic, sizeof(head.magic)) != 0 || head.version != SNAPSHOT_VERSION ||
-            head.columns != TASK_COLUMNS || head.sizes != snapshot_sizes() || head.length != size - sizeof(head) ||
-            head.checksum != XXH3_64bits(body, head.length))
-                return NULL;
-        struct snapshot_stream p = {.at = body, .end = body + head.length, .status = status_new(NULL)};
+        p.status = status_new(NULL);
         snapshot_status(&p);
-        if (!p.is_bad && p.at == p.end) {
+        snapshot_stream_deinit(&p);
+        if (!p.is_bad && !p.left && !p.here && !get(owner, &size)) {
                 status_index_jobs(p.status);
                 return p.status;
         }

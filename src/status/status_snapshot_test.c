@@ -1,6 +1,7 @@
 /* Tests that a status survives as bytes, and that damaged bytes are refused. */
 #include "status/status_snapshot.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "unit/cases.h"
 
@@ -102,16 +103,64 @@ static struct status *snapshot_test_status(size_t n)
         return s;
 }
 
+/* Collects the bytes of pieces without their checksums. */
+static bool snapshot_test_put(void *owner, const void *piece, size_t size)
+{
+        buf_append(owner, (const char *)piece + sizeof(uint64_t), size - sizeof(uint64_t));
+        return true;
+}
+
+/* Writes the bytes of @s without the checksums of pieces. */
+static void snapshot_test_write(const struct status *s, struct buf *out)
+{
+        uint64_t size = status_snapshot_size(s);
+        assert_true(status_snapshot_write(s, snapshot_test_put, out));
+        size_t pieces = (out->len + STATUS_SNAPSHOT_PIECE - 9) / (STATUS_SNAPSHOT_PIECE - 8);
+        assert_int_equal(size, out->len + 8 * pieces);
+}
+
+/* Bytes that are read in pieces of any size, which get right checksums. */
+struct snapshot_test_source {
+        const struct buf *bytes;
+        size_t at, size; /* of a piece, without the checksum */
+        uint64_t n;
+        struct buf piece;
+        uint64_t damaged; /* a piece with a wrong checksum */
+};
+
+static const void *snapshot_test_get(void *owner, size_t *size)
+{
+        struct snapshot_test_source *p = owner;
+        size_t n = MIN(p->size, p->bytes->len - p->at);
+        uint64_t checksum = XXH3_64bits_withSeed(p->bytes->data + p->at, n, p->n) ^ (p->n == p->damaged);
+        p->n++;
+        buf_deinit(&p->piece); /* a piece is not used after the next call */
+        p->piece = BUF_INIT;
+        buf_append(&p->piece, &checksum, sizeof(checksum));
+        buf_append(&p->piece, p->bytes->data + p->at, n);
+        p->at += n;
+        *size = p->piece.len;
+        return n ? p->piece.data : NULL;
+}
+
+static struct status *snapshot_test_read(const struct buf *bytes, size_t piece, uint64_t damaged)
+{
+        struct snapshot_test_source source = {.bytes = bytes, .size = piece, .damaged = damaged};
+        struct status *s = status_snapshot_read(snapshot_test_get, &source);
+        buf_deinit(&source.piece);
+        return s;
+}
+
 static void keeps_everything_at_each_moment(void **state)
 {
         for (size_t n = 0; n <= ARRAY_SIZE(lines); n++) {
                 CASE_LABEL("after %zu lines", n);
                 _cleanup_(buf_deinit) struct buf first = BUF_INIT, second = BUF_INIT;
                 struct status *s = snapshot_test_status(n);
-                status_snapshot_put(s, &first);
-                struct status *back = status_snapshot_get(first.data, first.len);
+                snapshot_test_write(s, &first);
+                struct status *back = snapshot_test_read(&first, STATUS_SNAPSHOT_PIECE - 8, UINT64_MAX);
                 assert_non_null(back);
-                status_snapshot_put(back, &second);
+                snapshot_test_write(back, &second);
                 assert_int_equal(first.len, second.len);
                 assert_memory_equal(first.data, second.data, first.len);
                 status_free(s);
@@ -123,9 +172,9 @@ static void restores_entities(void **state)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct status *s = snapshot_test_status(ARRAY_SIZE(lines));
-        status_snapshot_put(s, &bytes);
+        snapshot_test_write(s, &bytes);
         status_free(s);
-        s = status_snapshot_get(bytes.data, bytes.len);
+        s = snapshot_test_read(&bytes, STATUS_SNAPSHOT_PIECE - 8, UINT64_MAX);
         assert_string_equal(s->application.attempt_id, "2");
         assert_string_equal(strmap_get(&s->application.spark_properties, "spark.a"), "b");
         const struct status_job *job = status_find_job(s, 7);
@@ -166,8 +215,8 @@ static void restores_many_tasks(void **state)
                 status_on_task_end(s, &end);
         }
         _cleanup_(buf_deinit) struct buf first = BUF_INIT, second = BUF_INIT;
-        status_snapshot_put(s, &first);
-        struct status *back = status_snapshot_get(first.data, first.len);
+        snapshot_test_write(s, &first);
+        struct status *back = snapshot_test_read(&first, STATUS_SNAPSHOT_PIECE - 8, UINT64_MAX);
         assert_non_null(back);
         const struct status_stage *a = s->stages.data[0], *b = back->stages.data[0];
         static const double halves[] = {0, 0.5, 1};
@@ -182,37 +231,77 @@ static void restores_many_tasks(void **state)
                                 assert_int_equal(task_columns_value(&a->columns, row, c),
                                                  task_columns_value(&b->columns, row, c));
         }
-        status_snapshot_put(back, &second);
+        snapshot_test_write(back, &second);
         assert_int_equal(first.len, second.len);
         assert_memory_equal(first.data, second.data, first.len);
         status_free(s);
         status_free(back);
 }
 
-/* The head's last 16 bytes are the length of the body and its checksum. */
-enum { HEAD = 40, CHECKSUM_AT = 32 };
-
-static void refuses_damage(void **state)
+static void reads_pieces_of_any_size(void **state)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct status *s = snapshot_test_status(ARRAY_SIZE(lines));
-        status_snapshot_put(s, &bytes);
+        snapshot_test_write(s, &bytes);
         status_free(s);
-        for (size_t i = 0; i < bytes.len; i += 3) {
-                bytes.data[i] ^= 1;
-                assert_null(status_snapshot_get(bytes.data, bytes.len));
-                bytes.data[i] ^= 1;
-                assert_null(status_snapshot_get(bytes.data, i));
+        for (size_t piece = 1; piece < 200; piece++) {
+                CASE_LABEL("pieces of %zu bytes", piece);
+                _cleanup_(buf_deinit) struct buf again = BUF_INIT;
+                s = snapshot_test_read(&bytes, piece, UINT64_MAX);
+                assert_non_null(s);
+                snapshot_test_write(s, &again);
+                assert_int_equal(bytes.len, again.len);
+                assert_memory_equal(bytes.data, again.data, bytes.len);
+                status_free(s);
         }
+}
+
+static bool snapshot_test_refuse(void *owner, const void *piece, size_t size)
+{
+        ++*(int *)owner;
+        return false;
+}
+
+static void ends_when_a_piece_is_refused(void **state)
+{
+        int n = 0;
+        struct status *s = snapshot_test_status(ARRAY_SIZE(lines));
+        assert_false(status_snapshot_write(s, snapshot_test_refuse, &n));
+        assert_int_equal(n, 1);
+        status_free(s);
+}
+
+/* The head ends with the length of the stream. */
+enum { LENGTH_AT = 24, HEAD = 32 };
+
+static void refuses_damage(void **state)
+{
+        enum { PIECE = 100 };
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct status *s = snapshot_test_status(ARRAY_SIZE(lines));
+        snapshot_test_write(s, &bytes);
+        status_free(s);
+        const size_t length = bytes.len;
+        for (uint64_t i = 0; i * PIECE < length; i++)
+                assert_null(snapshot_test_read(&bytes, PIECE, i));
+        for (bytes.len = 0; bytes.len < length; bytes.len += 3)
+                assert_null(snapshot_test_read(&bytes, PIECE, UINT64_MAX));
+        bytes.len = length;
+        buf_putc(&bytes, 0);
+        assert_null(snapshot_test_read(&bytes, PIECE, UINT64_MAX));
+        bytes.len = length;
         /* With a right checksum: nothing is read beyond the end, whatever lengths say. */
         for (size_t i = HEAD; i + 4 <= bytes.len; i++) {
                 char old[4];
                 memcpy(old, bytes.data + i, 4);
                 memset(bytes.data + i, 0x7f, 4);
-                uint64_t checksum = XXH3_64bits(bytes.data + HEAD, bytes.len - HEAD);
-                memcpy(bytes.data + CHECKSUM_AT, &checksum, sizeof(checksum));
-                status_free(status_snapshot_get(bytes.data, bytes.len));
+                status_free(snapshot_test_read(&bytes, i % 2 ? PIECE : bytes.len, UINT64_MAX));
                 memcpy(bytes.data + i, old, 4);
+        }
+        for (size_t i = 0; i < LENGTH_AT; i++) { /* another magic, version, columns, sizes */
+                bytes.data[i] ^= 1;
+                assert_null(snapshot_test_read(&bytes, bytes.len, UINT64_MAX));
+                bytes.data[i] ^= 1;
         }
 }
 
@@ -222,6 +311,8 @@ int main(void)
                 cmocka_unit_test(keeps_everything_at_each_moment),
                 cmocka_unit_test(restores_entities),
                 cmocka_unit_test(restores_many_tasks),
+                cmocka_unit_test(reads_pieces_of_any_size),
+                cmocka_unit_test(ends_when_a_piece_is_refused),
                 cmocka_unit_test(refuses_damage),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
