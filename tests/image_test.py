@@ -111,6 +111,16 @@ def test_a_driver_runs_where_nothing_else_is(root):
     assert "Pi is roughly 3.1" in done.stdout
 
 
+@pytest.mark.skipif(not os.path.exists("/usr/share/zoneinfo/Asia/Kolkata"), reason="this machine has no tz database")
+def test_schedules_have_zones(root):
+    # Asia/Calcutta is another name of Asia/Kolkata, half an hour off whole hours, without daylight saving.
+    for zone in ("Asia/Kolkata", "Asia/Calcutta"):
+        done = subprocess.run([*root, "/opt/spark/bin/firesteel", "operator", "schedule", "--time-zone", zone, "--count", "1", "0 9 * * *"],
+                              text=True, capture_output=True, timeout=TIMEOUT, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "03:30:00Z" in done.stdout or "09:00:00+05:30" in done.stdout, done.stdout
+
+
 def test_a_driver_of_spark_2_3_runs_by_its_environment(root):
     done = run(root, "driver", SPARK_DRIVER_BIND_ADDRESS="127.0.0.1", SPARK_DRIVER_CLASS="main", SPARK_DRIVER_ARGS="3",
                SPARK_MOUNTED_CLASSPATH="/opt/app/*", SPARK_JAVA_OPT_0="-Dspark.master=local[2]")

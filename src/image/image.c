@@ -12,6 +12,7 @@
 #include "image/image_name.h"
 #include "image/program_files.h"
 #include "image/tar_writer.h"
+#include "image/zone_files.h"
 
 #include <firesteel/types.h>
 
@@ -74,7 +75,8 @@ static int image_make_system(struct image *image, const struct program_files *fi
         for (size_t i = 0; i < files->libraries.len && r == 0; i++)
                 r = image_add_library(layer, files->folder, files->libraries.data[i], error);
         image->report.libraries = files->libraries.len;
-        return r ? r : image_add_certificates(layer, error);
+        r = r ? r : image_add_certificates(layer, error);
+        return r ? r : zone_files_add(layer, ZONE_FOLDER, error);
 }
 
 static int image_make_firesteel(struct image *image, const struct program_files *files, struct image_layer *layer,

@@ -4,7 +4,7 @@
  * (image/entry/entrypoint.h).
  *
  *      / three layers, so that a new application does not change the large ones:
- *      1. the C library, the libraries, certificates, /etc/passwd, /tmp
+ *      1. the C library, the libraries, certificates, time zones, /etc/passwd, /tmp
  *      2. Firesteel, below /opt/spark as in Spark's images, /opt/entrypoint.sh and /opt/decom.sh
  *      3. the user's files, by default below /opt/app
  *

@@ -93,7 +93,12 @@ void image_layer_link(struct image_layer *layer, const char *path, const char *t
 
 void image_layer_text(struct image_layer *layer, const char *path, unsigned mode, const char *text)
 {
-        buf_puts(image_layer_add(layer, path, S_IFREG | mode, 0), text);
+        image_layer_bytes(layer, path, mode, text, strlen(text));
+}
+
+void image_layer_bytes(struct image_layer *layer, const char *path, unsigned mode, const void *data, size_t n)
+{
+        buf_append(image_layer_add(layer, path, S_IFREG | mode, 0), data, n);
 }
 
 static int image_layer_read_whole(int fd, const char *path, size_t size, struct buf *out, struct fst_error *error)

@@ -37,6 +37,7 @@ void image_layer_free(struct image_layer *layer); /* NULL is allowed */
 void image_layer_folder(struct image_layer *layer, const char *path, unsigned mode, int user);
 void image_layer_link(struct image_layer *layer, const char *path, const char *target);
 void image_layer_text(struct image_layer *layer, const char *path, unsigned mode, const char *text);
+void image_layer_bytes(struct image_layer *layer, const char *path, unsigned mode, const void *data, size_t n);
 
 /*
  * Adds the file @from, which is read now. The mode is 0755 if its owner may execute it, else 0644. With @strip an ELF
