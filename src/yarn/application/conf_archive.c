@@ -180,23 +180,15 @@ static int conf_archive_load_defaults(const struct conf_archive *a, struct hadoo
 
 static void conf_archive_put_xml(struct buf *out, const char *text)
 {
-        for (; *text; text++)
-                switch (*text) {
-                case '&':
-                        buf_puts(out, "&amp;");
-                        break;
-                case '<':
-                        buf_puts(out, "&lt;");
-                        break;
-                case '>':
-                        buf_puts(out, "&gt;");
-                        break;
-                case '\r':
-                        buf_puts(out, "&#13;");
-                        break;
-                default:
-                        buf_putc(out, *text);
-                }
+        for (;;) {
+                const size_t plain = strcspn(text, "&<>\r");
+                buf_append(out, text, plain);
+                text += plain;
+                if (!*text)
+                        return;
+                buf_puts(out, *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : "&#13;");
+                text++;
+        }
 }
 
 /* Hadoop's configuration as an XML file, without the keys that begin with @without (NULL: with all). */
@@ -210,8 +202,8 @@ static void conf_archive_put_values(struct buf *text, const struct hadoop_conf *
                 conf_archive_put_xml(text, e->key);
                 buf_puts(text, "</name><value>");
                 conf_archive_put_xml(text, e->value);
-                buf_printf(text, "</value><final>%s</final></property>\n",
-                           strmap_get(&conf->final, e->key) ? "true" : "false");
+                buf_puts(text, strmap_get(&conf->final, e->key) ? "</value><final>true</final></property>\n"
+                                                                : "</value><final>false</final></property>\n");
         }
         buf_puts(text, "</configuration>\n");
 }

@@ -73,6 +73,18 @@ static void container_resource_refuse(const struct fst_conf *conf, const char *k
                         buf_printf(out, "Error: Do not use %s, please use %s instead!\n", keys[i], better);
 }
 
+/* Whether a key of the container resources of any role is set: most applications set none. */
+static bool container_resources_any(const struct fst_conf *conf)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));) {
+                const char *rest = text_starts_with(e->key, "spark.yarn.") ? e->key + strlen("spark.yarn.") : "";
+                if (text_starts_with(rest, "am.resource.") || text_starts_with(rest, "driver.resource.") ||
+                    text_starts_with(rest, "executor.resource."))
+                        return true;
+        }
+        return false;
+}
+
 int container_resources_check(const struct fst_conf *conf, struct fst_error *error)
 {
         static const char *const memory[] = {"memory", "mb", "memory-mb"}, *const cores[] = {"cores", "vcores",
@@ -96,6 +108,8 @@ int container_resources_check(const struct fst_conf *conf, struct fst_error *err
                 {"spark.yarn.resourceGpuDeviceName", "spark.yarn.driver.resource.", "spark.driver.resource.gpu.amount"},
         };
         _cleanup_(buf_deinit) struct buf message = BUF_INIT;
+        if (!container_resources_any(conf))
+                return 0;
         for (size_t kind = 0; kind < 6; kind++)
                 for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
                         _cleanup_free_ char *key =
