@@ -32,14 +32,19 @@ static void secret_deinit(struct hadoop_secret *secret)
         buf_deinit_secret(&secret->value);
 }
 
+void hadoop_credentials_forget_secrets(struct hadoop_credentials *c)
+{
+        for (size_t i = 0; i < c->secrets.len; i++)
+                secret_deinit(&c->secrets.data[i]);
+        vec_deinit(&c->secrets);
+}
+
 void hadoop_credentials_deinit(struct hadoop_credentials *c)
 {
         for (size_t i = 0; i < c->tokens.len; i++)
                 hadoop_token_deinit(&c->tokens.data[i]);
-        for (size_t i = 0; i < c->secrets.len; i++)
-                secret_deinit(&c->secrets.data[i]);
         vec_deinit(&c->tokens);
-        vec_deinit(&c->secrets);
+        hadoop_credentials_forget_secrets(c);
 }
 
 void hadoop_token_copy(const struct hadoop_token *token, struct hadoop_token *out)

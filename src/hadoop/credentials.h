@@ -70,6 +70,9 @@ const struct buf *hadoop_credentials_secret(const struct hadoop_credentials *c, 
 void hadoop_credentials_add(struct hadoop_credentials *c, const struct hadoop_token *token);
 void hadoop_credentials_add_secret(struct hadoop_credentials *c, const char *alias, const void *value, size_t len);
 
+/* Frees the secrets and overwrites their bytes. The tokens stay. */
+void hadoop_credentials_forget_secrets(struct hadoop_credentials *c);
+
 /* The content of the identifier of a delegation token of a file system. Strings are owned. */
 struct hadoop_token_identifier {
         char *owner, *renewer, *real_user; /* real_user is "" unless somebody acts for the owner */

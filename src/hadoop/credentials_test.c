@@ -171,6 +171,21 @@ static void reads_the_identifier_of_a_delegation_token(void **state)
         hadoop_token_deinit(&token);
 }
 
+static void forgets_secrets_and_keeps_tokens(void **state)
+{
+        _cleanup_(hadoop_credentials_deinit) struct hadoop_credentials c = {0};
+        const struct hadoop_token token = {.alias = (char *)"rm", .kind = (char *)"KIND", .service = (char *)"rm:1"};
+        hadoop_credentials_add(&c, &token);
+        hadoop_credentials_add_secret(&c, "spark.secret", "abc", 3);
+        for (int i = 0; i < 2; i++) { /* the second time there are none */
+                hadoop_credentials_forget_secrets(&c);
+                assert_null(hadoop_credentials_secret(&c, "spark.secret"));
+                assert_non_null(hadoop_credentials_find(&c, "KIND", "rm:1"));
+        }
+        hadoop_credentials_add_secret(&c, "spark.secret", "de", 2);
+        assert_int_equal(hadoop_credentials_secret(&c, "spark.secret")->len, 2);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -179,6 +194,7 @@ int main(void)
                 cmocka_unit_test(replaces_a_token_with_the_same_alias),
                 cmocka_unit_test(rejects_damaged_streams_and_adds_nothing),
                 cmocka_unit_test(names_the_file_that_it_cannot_read),
+                cmocka_unit_test(forgets_secrets_and_keeps_tokens),
                 cmocka_unit_test(round_trips_a_token_as_a_word),
                 cmocka_unit_test(reads_the_identifier_of_a_delegation_token),
         };

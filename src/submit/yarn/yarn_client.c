@@ -256,6 +256,14 @@ static int yarn_client_submit_created(struct yarn_client *c, struct fst_error *e
         return r < 0 ? r : yarn_client_send(c, error);
 }
 
+/* Frees what only a submission needs: a submitter keeps clients of thousands of applications. */
+static void yarn_client_forget_launch(struct yarn_client *c)
+{
+        am_launch_deinit(&c->launch);
+        c->launch = (struct am_launch){0};
+        hadoop_credentials_forget_secrets(&c->credentials);
+}
+
 /* Only clients of a shared cluster use the same connection. */
 void yarn_client_expect_others(struct yarn_client *c)
 {
@@ -274,6 +282,7 @@ int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error
         if (r < 0)
                 yarn_client_clean_up(c);
         yarn_client_disconnect(c, r);
+        yarn_client_forget_launch(c);
         yarn_client_use_ticket(c, false);
         if (r == 0 && !wait) {
                 c->sent_ns = now_ns();
