@@ -159,6 +159,28 @@ def test_a_killed_executor_keeps_what_it_has_printed(run):
     assert "missing" not in text and "left out" not in text
 
 
+def test_a_killed_executor_keeps_lines_that_no_task_has_flushed(run):
+    source = PRINTING.replace("fflush(stdout);", "")
+    assert source != PRINTING
+    (run.folder / "printing.c").write_text(source)
+    gate = run.folder / "gate"
+    with run.start(gate) as process:
+        try:
+            wait_until(lambda: run.logs.exists() and "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout,
+                       "output while it runs")
+            wait_until(lambda: "the driver says hello" in run.print("--file", "stdout", run.application()).stdout, "the driver's line")
+            (victim,) = [name for name in ("executor-0", "executor-1") if
+                         "task 0 line 20" in run.print("--executor", name[-1], run.application()).stdout]
+            os.kill(executor_pid(run, victim[-1]), signal.SIGKILL)
+            wait_until(lambda: run.ended(victim), "the end of the killed executor's log")
+            text = run.print("--executor", victim[-1], "--file", "stdout", run.application()).stdout
+        finally:
+            gate.touch()
+            process.communicate(timeout=60)
+    lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
+    assert process.returncode == 0 and lines == list(range(len(lines))) and len(lines) > 20
+
+
 def test_executors_of_a_standalone_cluster(tmp_path):
     """One is killed, and its machine's directory is lost: its log is there."""
     cluster = Cluster(tmp_path)

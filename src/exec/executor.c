@@ -651,6 +651,7 @@ static void executor_capture_output(const struct executor_options *options)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *process = mem_printf("executor-%s", options->executor_id);
+        log_capture_buffer_lines(); /* task processes inherit it */
         if (log_capture_start(options->conf, options->app_id, process, false, &error) < 0)
                 log_warn("Executor", "%s", error_message(&error));
         if (conf_get_value(options->conf, "spark.firesteel.logs.dir"))

@@ -113,6 +113,11 @@ static void capture_run_shipper(const struct fst_conf *conf, const char *applica
         _exit(0);
 }
 
+void log_capture_buffer_lines(void)
+{
+        setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
 int log_capture_start(const struct fst_conf *conf, const char *application, const char *process, bool cleans,
                       struct fst_error *error)
 {
@@ -135,6 +140,8 @@ int log_capture_start(const struct fst_conf *conf, const char *application, cons
                 capture_pipes_close(&p);
                 return r;
         }
+        if (p.outputs[0][1] >= 0)
+                log_capture_buffer_lines();
         capture.started = true;
         capture.owner = getpid();
         for (size_t i = 0; i < LOG_OUTPUTS; i++) {

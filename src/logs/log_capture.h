@@ -26,6 +26,12 @@ struct fst_error;
 int log_capture_start(const struct fst_conf *conf, const char *application, const char *process, bool cleans,
                       struct fst_error *error);
 
+/*
+ * Makes the C library's standard output line-buffered, also if it is a file or a pipe: a killed process then loses no
+ * whole line. log_capture_start does it for an output that it captures.
+ */
+void log_capture_buffer_lines(void);
+
 /* Passes spark.hadoop.*, spark.redaction.*, spark.app.id and the keys of durable logs on. Only the first call counts.
  */
 void log_capture_configure(const struct fst_conf *conf);
