@@ -63,7 +63,9 @@ def test_tables_of_a_file(tmp_path):
     found = cells("stages", log)
     assert (found["STATE"], found["TASKS"], found["MEDIAN"], found["LONGEST"], found["INPUT"]) == (
         "COMPLETE", "2/2", "3.5 s", "3.5 s", "4.0 KiB")
-    assert found["LIMITED BY"] == "overhead of tasks (25 %): the median task took 2.5 s, scheduler delay 1.0 s"
+    assert found["LIMITED BY"] == (
+        "overhead of tasks (25 %): the median task took 2.5 s, scheduler delay 1.0 s; also slow tasks (25 %): partition 1 ran "
+        "3.5 s, 1.4 times the median of 2.5 s, and read 2.0 KiB (mean 2.0 KiB); idle cores cost 1.0 s")
     found = cells("executors", log)
     assert (found["STATE"], found["CORES"], found["COMPLETED"], found["TASK TIME"]) == ("ACTIVE", "3", "2", "6.0 s")
 

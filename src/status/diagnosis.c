@@ -342,13 +342,64 @@ static bool diagnosis_has_more_data(const struct stage_diagnosis *d)
 
 /* ----------------------------------------------------------------------------------------------------- limit */
 
-static void diagnosis_offer(struct stage_diagnosis *d, enum diagnosis_limit limit, double ms)
+/* Enters the time of a limit; the longest counts. */
+static void diagnosis_offer(double ms[static DIAGNOSIS_LIMITS], enum diagnosis_limit limit, double offered)
 {
-        double share = d->wall_ms > 0 ? ms / (double)d->wall_ms : 0;
-        if (share < 0.1 || share <= d->share)
-                return;
-        d->limit = limit;
-        d->share = MIN(share, 1.0);
+        ms[limit] = MAX(ms[limit], offered);
+}
+
+/* Takes the limits of at least a tenth of the time, largest first. Of equal ones the first of the enum comes first. */
+static void diagnosis_choose(struct stage_diagnosis *d, double ms[static DIAGNOSIS_LIMITS])
+{
+        for (;;) {
+                int best = LIMIT_UNKNOWN;
+                for (int i = 0; i < DIAGNOSIS_LIMITS; i++)
+                        if (ms[i] > ms[best])
+                                best = i;
+                double share = d->wall_ms > 0 ? MIN(ms[best] / (double)d->wall_ms, 1.0) : 0;
+                if (share < 0.1 || d->n_further == DIAGNOSIS_FURTHER)
+                        return;
+                ms[best] = 0;
+                if (d->limit != LIMIT_UNKNOWN) {
+                        d->further[d->n_further++] = (struct diagnosis_share){(enum diagnosis_limit)best, share};
+                        continue;
+                }
+                d->limit = (enum diagnosis_limit)best;
+                d->share = share;
+        }
+}
+
+/* Averages the load of the hosts of the stage's executors. Only heartbeats have it. */
+static void diagnose_nodes(const struct status *s, const struct status_stage *stage, struct stage_diagnosis *d,
+                           int64_t from_ms, int64_t to_ms)
+{
+        struct node_point points[NODE_POINTS];
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < s->executors.len; i++) {
+                const struct status_executor *x = s->executors.data[i];
+                bool is_of_stage = false;
+                for (size_t k = 0; x->node && k < stage->executors.len && !is_of_stage; k++)
+                        is_of_stage = stage->executors.data[k].executor == x->number;
+                size_t n_points = is_of_stage ? node_series_get(x->node, from_ms, to_ms, points) : 0;
+                for (size_t k = 0; k < n_points; k++)
+                        sum += (double)points[k].node_cpu;
+                n += n_points;
+        }
+        d->node_cpu = n ? sum / (double)n : -1;
+}
+
+/* Names the waiting of tasks that had no CPU: what events measure of input and output does not explain all of it. */
+static enum diagnosis_limit diagnosis_outside_limit(const struct status_stage *stage, const struct stage_diagnosis *d)
+{
+        static const double busy = 0.9;
+        const struct task_metrics *m = &stage->metrics;
+        if (d->node_cpu >= busy)
+                return LIMIT_BUSY_HOST;
+        if (d->node_cpu >= 0 || m->input_bytes || m->output_bytes || m->disk_bytes_spilled ||
+            d->parts_ms[DIAGNOSIS_FETCH] > d->parts_ms[DIAGNOSIS_OUTSIDE] / 10)
+                return LIMIT_OUTSIDE;
+        return LIMIT_CPU_OR_LOCKS;
 }
 
 /* The largest part but computing, from a tenth of the time on. */
@@ -356,25 +407,26 @@ static void diagnose_limit(const struct status *s, const struct status_stage *st
 {
         const int64_t *parts = d->parts_ms;
         const struct task_metrics *m = &stage->metrics;
+        double ms[DIAGNOSIS_LIMITS] = {0};
         int64_t read = m->input_bytes + m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
         bool slow_host =
                 d->slow_host && d->n_longest &&
                 strcmp(d->slow_host,
                        s->executor_names.data[task_columns_value(&stage->columns, d->longest[0].row, TASK_EXECUTOR)]
                                .host) == 0;
-        diagnosis_offer(d, LIMIT_CORES, (double)parts[DIAGNOSIS_CORES]);
-        diagnosis_offer(d, LIMIT_ATTEMPTS, (double)parts[DIAGNOSIS_ATTEMPTS]);
-        diagnosis_offer(d, LIMIT_FETCH, (double)parts[DIAGNOSIS_FETCH]);
-        diagnosis_offer(d, LIMIT_WRITE, (double)parts[DIAGNOSIS_WRITE]);
-        diagnosis_offer(d, LIMIT_GC, (double)parts[DIAGNOSIS_GC]);
-        diagnosis_offer(d, LIMIT_OUTSIDE, (double)parts[DIAGNOSIS_OUTSIDE]);
-        diagnosis_offer(d, LIMIT_OVERHEAD,
+        diagnosis_offer(ms, LIMIT_CORES, (double)parts[DIAGNOSIS_CORES]);
+        diagnosis_offer(ms, LIMIT_ATTEMPTS, (double)parts[DIAGNOSIS_ATTEMPTS]);
+        diagnosis_offer(ms, LIMIT_FETCH, (double)parts[DIAGNOSIS_FETCH]);
+        diagnosis_offer(ms, LIMIT_WRITE, (double)parts[DIAGNOSIS_WRITE]);
+        diagnosis_offer(ms, LIMIT_GC, (double)parts[DIAGNOSIS_GC]);
+        diagnosis_offer(ms, diagnosis_outside_limit(stage, d), (double)parts[DIAGNOSIS_OUTSIDE]);
+        diagnosis_offer(ms, LIMIT_OVERHEAD,
                         (double)(parts[DIAGNOSIS_DESERIALIZE] + parts[DIAGNOSIS_RESULTS] + parts[DIAGNOSIS_SCHEDULER]));
         if (slow_host)
-                diagnosis_offer(d, LIMIT_SLOW_HOST,
+                diagnosis_offer(ms, LIMIT_SLOW_HOST,
                                 (double)parts[DIAGNOSIS_UNEVEN] + diagnosis_slow_host_ms(s, stage, d));
         else
-                diagnosis_offer(d,
+                diagnosis_offer(ms,
                                 d->n_longest && d->longest[0].duration_ms <= d->median_ms + d->median_ms / 4
                                         ? LIMIT_PARTITIONS /* the last tasks do not fill the cores */
                                 : diagnosis_has_more_data(d) ? LIMIT_SKEW
@@ -383,13 +435,14 @@ static void diagnose_limit(const struct status *s, const struct status_stage *st
         /* Spilling has no time of its own in events: it counts as its part in what tasks read, written and read again.
          */
         if (m->disk_bytes_spilled > 0)
-                diagnosis_offer(d, LIMIT_SPILL,
+                diagnosis_offer(ms, LIMIT_SPILL,
                                 (double)(parts[DIAGNOSIS_COMPUTING] + parts[DIAGNOSIS_OUTSIDE]) * 2 *
                                         (double)m->disk_bytes_spilled /
                                         (double)(read + 2 * m->disk_bytes_spilled + m->shuffle_write.bytes));
         if (!d->shared && d->cores / 2 >= stage->tasks && d->wall_ms >= 1000)
-                diagnosis_offer(d, LIMIT_PARTITIONS,
+                diagnosis_offer(ms, LIMIT_PARTITIONS,
                                 (double)parts[DIAGNOSIS_COMPUTING] * (1 - (double)stage->tasks / (double)d->cores));
+        diagnosis_choose(d, ms);
         if (d->limit == LIMIT_UNKNOWN) {
                 d->limit = LIMIT_COMPUTING;
                 d->share = d->wall_ms > 0 ? (double)parts[DIAGNOSIS_COMPUTING] / (double)d->wall_ms : 1;
@@ -403,7 +456,7 @@ void diagnose_stage(const struct status *s, const struct status_stage *stage, in
         const struct task_columns *t = &stage->columns;
         struct task_scan scan = {.end_ms = status_stage_is_live(stage) ? now_ms : stage->completion_ms};
         int64_t n_ended = stage->completed_tasks + stage->failed_tasks + stage->killed_tasks;
-        *out = (struct stage_diagnosis){.n_tasks = n_ended + stage->active_tasks, .median_ms = -1};
+        *out = (struct stage_diagnosis){.n_tasks = n_ended + stage->active_tasks, .median_ms = -1, .node_cpu = -1};
         if (!task_scan_bounds(&scan, t))
                 return;
         /* Without the first tasks nothing is known about their time. */
@@ -421,6 +474,7 @@ void diagnose_stage(const struct status *s, const struct status_stage *stage, in
                 out->task_ms += stage->executors.data[i].task_ms;
         task_columns_quantiles(t, TASK_DURATION, &middle, &out->median_ms, 1);
         out->cores = diagnosis_cores(s, begin_ms, scan.end_ms);
+        diagnose_nodes(s, stage, out, begin_ms, scan.end_ms);
         out->shared = diagnosis_is_shared(s, stage, scan.begin_ms, scan.end_ms);
         diagnose_parts(stage, out, &scan, begin_ms);
         diagnose_longest(stage, out, n_ended);

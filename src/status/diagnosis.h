@@ -34,17 +34,26 @@ enum diagnosis_limit {
         LIMIT_UNKNOWN, /* nothing ran, or single tasks are not kept */
         LIMIT_COMPUTING,
         LIMIT_CORES,
-        LIMIT_SKEW,       /* some partitions have more data */
-        LIMIT_STRAGGLERS, /* some tasks are slow although their data is not larger */
-        LIMIT_SLOW_HOST,
         LIMIT_ATTEMPTS,
         LIMIT_FETCH,
         LIMIT_WRITE,
         LIMIT_GC,
         LIMIT_OUTSIDE,
-        LIMIT_OVERHEAD, /* decoding tasks, scheduler delay, results: tasks are too short */
+        LIMIT_BUSY_HOST,    /* tasks waited, and heartbeats say that the processors of their hosts were busy */
+        LIMIT_CPU_OR_LOCKS, /* tasks waited without input, output, fetch wait or spill, on hosts of unknown load */
+        LIMIT_OVERHEAD,     /* decoding tasks, scheduler delay, results: tasks are too short */
+        LIMIT_SKEW,         /* some partitions have more data */
+        LIMIT_STRAGGLERS,   /* some tasks are slow although their data is not larger */
+        LIMIT_SLOW_HOST,
         LIMIT_SPILL,
         LIMIT_PARTITIONS, /* fewer tasks than cores */
+        DIAGNOSIS_LIMITS
+};
+
+/* A limit, and the part of the wall-clock time that it stands for, 0 to 1. */
+struct diagnosis_share {
+        enum diagnosis_limit limit;
+        double share;
 };
 
 /* A long task. */
@@ -54,11 +63,14 @@ struct diagnosis_task {
         int partition;
 };
 
-enum { DIAGNOSIS_LONG_TASKS = 3 };
+enum { DIAGNOSIS_LONG_TASKS = 3, DIAGNOSIS_FURTHER = 3 };
 
 struct stage_diagnosis {
         enum diagnosis_limit limit;
         double share; /* of the wall-clock time that the limit stands for, 0 to 1 */
+        struct diagnosis_share further[DIAGNOSIS_FURTHER]; /* other limits of at least a tenth, largest first */
+        size_t n_further;
+        double node_cpu; /* busy part of the processors of the stage's hosts meanwhile, -1: unknown */
         int64_t wall_ms;
         int64_t parts_ms[DIAGNOSIS_PARTS];                   /* sum: wall_ms */
         int64_t task_ms;                                     /* of all attempts */
@@ -82,7 +94,7 @@ void diagnose_stage(const struct status *s, const struct status_stage *stage, in
 
 /*
  * Appends one line, without a newline: "skew: partition 7 ran 42 s, 8.4 times the median of 5.0 s …". Names in it come
- * from events: pages must escape it. Nothing for LIMIT_UNKNOWN.
+ * from events: pages must escape it. Nothing for LIMIT_UNKNOWN. Further limits follow: "; also …".
  */
 void stage_diagnosis_put(const struct status_stage *stage, const struct stage_diagnosis *d, struct buf *out);
 

@@ -91,6 +91,17 @@ static struct status *with_stage(const struct diagnosed_stage *c)
                 from, ms, 1, TASK_SUCCEEDED, BUSY(ms)                                                                  \
         }
 
+/* A task that has the CPU for @cpu of @ms, and reads as many bytes of shuffle blocks, at once. */
+#define WAITS(from, ms, executor, cpu)                                                                                 \
+        {                                                                                                              \
+                from, ms, executor, TASK_SUCCEEDED,                                                                    \
+                {                                                                                                      \
+                        .executor_run_ms = ms, .executor_cpu_ns = cpu * 1000000LL, .shuffle_read = {                   \
+                                .local_bytes = cpu                                                                     \
+                        }                                                                                              \
+                }                                                                                                      \
+        }
+
 static const struct diagnosed_stage stages[] = {
         {"balanced tasks compute",
          2000,
@@ -180,7 +191,8 @@ static const struct diagnosed_stage stages[] = {
             .shuffle_read = {.fetch_wait_ms = 800, .remote_bytes = 1024, .local_bytes = 1024}}}},
          LIMIT_FETCH,
          80,
-         "fetch wait (80 %): tasks waited 1.6 s of 2.0 s for shuffle blocks, 2.0 KiB of 4.0 KiB from other hosts"},
+         "fetch wait (80 %): tasks waited 1.6 s of 2.0 s for shuffle blocks, 2.0 KiB of 4.0 KiB from other hosts; also waits "
+         "outside the CPU (10 %): tasks had the CPU for 200 ms of 2.0 s; shuffle read 4.0 KiB"},
         {"the JVM collects garbage",
          1000,
          2,
@@ -198,7 +210,19 @@ static const struct diagnosed_stage stages[] = {
           {0, 1000, 1, TASK_SUCCEEDED, {.executor_run_ms = 1000, .executor_cpu_ns = 250000000, .input_bytes = 2048}}},
          LIMIT_OUTSIDE,
          75,
-         "waits outside the CPU (75 %): tasks had the CPU for 500 ms of 2.0 s; input 4.0 KiB, output 0 B"},
+         "waits outside the CPU (75 %): tasks had the CPU for 500 ms of 2.0 s; input 4.0 KiB"},
+        {"a busy host, and one partition with most of the data",
+         24000,
+         6,
+         1,
+         {WAITS(0, 1000, 0, 100), WAITS(0, 1000, 1, 100), WAITS(1000, 23000, 0, 3300), WAITS(1000, 1000, 1, 100),
+          WAITS(2000, 1000, 1, 100), WAITS(3000, 1000, 1, 100)},
+         LIMIT_CPU_OR_LOCKS,
+         50,
+         "waiting for the CPU of a busy host, or for locks and input (50 %): tasks had the CPU for 3.8 s of 28.0 s; "
+         "shuffle read 3.7 KiB; look at the load of the node: fewer cores per executor help if it is busy; "
+         "also skew (42 %): partition 2 ran 23.0 s, 23.0 times the median of 1.0 s, and read 3.2 KiB (mean 633 B); "
+         "idle cores cost 10.0 s"},
         {"tasks are too short",
          100,
          2,
@@ -281,6 +305,39 @@ static void names_the_limit_of_a_stage(void **state)
                 }
                 assert_int_equal(sum, d.wall_ms);
                 assert_int_equal(d.wall_ms, d.n_tasks ? c->wall : 0);
+                buf_deinit(&line);
+                status_free(s);
+        }
+}
+
+/* The heartbeats of the hosts tell a busy host from locks. */
+static void heartbeats_tell_busy_hosts_from_locks(void **state)
+{
+        static const struct {
+                int busy; /* per cent */
+                enum diagnosis_limit limit;
+                const char *part;
+        } cases[] = {{97, LIMIT_BUSY_HOST, "their hosts used 97 % of all processors"},
+                     {20, LIMIT_OUTSIDE, "their hosts used 20 % of all processors"}};
+        static const struct diagnosed_stage stage = {
+                "", 10000, 2, 1, {WAITS(0, 10000, 0, 1000), WAITS(0, 10000, 1, 1000)}, LIMIT_UNKNOWN, 0, ""};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct status *s = with_stage(&stage);
+                struct stage_diagnosis d;
+                struct buf line = BUF_INIT;
+                for (int k = 0; k <= 10; k++) {
+                        const struct executor_metrics_update heartbeat = {
+                                .executor_id = "0",
+                                .node = {.ms = T0 + k * 1000,
+                                         .cpu_busy_ms = 1 + k * cases[i].busy * 10,
+                                         .cpu_all_ms = 1 + k * 1000}};
+                        status_on_executor_metrics_update(s, &heartbeat);
+                }
+                diagnose_stage(s, status_find_stage(s, 1, 0), 0, &d);
+                stage_diagnosis_put(status_find_stage(s, 1, 0), &d, &line);
+                CASE_LABEL("%d %%: %s", cases[i].busy, buf_text(&line));
+                assert_int_equal(d.limit, cases[i].limit);
+                assert_non_null(strstr(buf_text(&line), cases[i].part));
                 buf_deinit(&line);
                 status_free(s);
         }
@@ -430,6 +487,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(names_the_limit_of_a_stage),
+                cmocka_unit_test(heartbeats_tell_busy_hosts_from_locks),
                 cmocka_unit_test(a_running_stage_lasts_until_now),
                 cmocka_unit_test(removed_tasks_are_counted_but_not_seen),
                 cmocka_unit_test(damaged_times_do_no_harm),

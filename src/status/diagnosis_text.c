@@ -41,6 +41,8 @@ const char *diagnosis_limit_name(enum diagnosis_limit limit)
                 [LIMIT_WRITE] = "shuffle write",
                 [LIMIT_GC] = "garbage collection",
                 [LIMIT_OUTSIDE] = "waits outside the CPU",
+                [LIMIT_BUSY_HOST] = "waiting for the CPU of a busy host",
+                [LIMIT_CPU_OR_LOCKS] = "waiting for the CPU of a busy host, or for locks and input",
                 [LIMIT_OVERHEAD] = "overhead of tasks",
                 [LIMIT_SPILL] = "spill",
                 [LIMIT_PARTITIONS] = "few partitions",
@@ -125,11 +127,41 @@ static void diagnosis_put_part(const struct stage_diagnosis *d, enum diagnosis_p
                 diagnosis_put(out, ", %s %T", diagnosis_part_name(part), d->parts_ms[part]);
 }
 
-static void diagnosis_put_reason(const struct status_stage *stage, const struct stage_diagnosis *d, struct buf *out)
+/* "tasks had the CPU for 5.1 s of 32.7 s; shuffle read 30.0 MiB". Bytes that are 0 are left out. */
+static void diagnosis_put_waits(const struct task_metrics *m, const struct stage_diagnosis *d,
+                                enum diagnosis_limit limit, struct buf *out)
+{
+        const struct {
+                const char *name;
+                int64_t bytes;
+        } moved[] = {{"input", m->input_bytes},
+                     {"output", m->output_bytes},
+                     {"shuffle read", m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes},
+                     {"shuffle write", m->shuffle_write.bytes},
+                     {"spill", m->disk_bytes_spilled}};
+        const char *separator = "; ";
+        diagnosis_put(out, "tasks had the CPU for %T of %T", m->executor_cpu_ns / 1000000, m->executor_run_ms);
+        if (d->node_cpu >= 0)
+                diagnosis_put(out, ", and their hosts used %f %% of all processors", d->node_cpu);
+        for (size_t i = 0; i < ARRAY_SIZE(moved); i++) {
+                if (moved[i].bytes <= 0)
+                        continue;
+                diagnosis_put(out, "%s%s %B", separator, moved[i].name, moved[i].bytes);
+                separator = ", ";
+        }
+        if (limit == LIMIT_BUSY_HOST)
+                diagnosis_put(out, "; give executors fewer cores, or find out what else runs there");
+        else if (limit == LIMIT_CPU_OR_LOCKS)
+                diagnosis_put(out, "; look at the load of the node: fewer cores per executor help if it is busy");
+}
+
+static void diagnosis_put_reason(const struct status_stage *stage, const struct stage_diagnosis *d,
+                                 enum diagnosis_limit limit, struct buf *out)
 {
         const struct task_metrics *m = &stage->metrics;
-        switch (d->limit) {
+        switch (limit) {
         case LIMIT_UNKNOWN:
+        case DIAGNOSIS_LIMITS:
                 break;
         case LIMIT_COMPUTING:
                 diagnosis_put(out, "up to %x cores were busy", d->slots);
@@ -171,8 +203,9 @@ static void diagnosis_put_reason(const struct status_stage *stage, const struct 
                 diagnosis_put(out, "tasks stood still for %T of %T", m->jvm_gc_ms, d->task_ms);
                 break;
         case LIMIT_OUTSIDE:
-                diagnosis_put(out, "tasks had the CPU for %T of %T; input %B, output %B", m->executor_cpu_ns / 1000000,
-                              m->executor_run_ms, m->input_bytes, m->output_bytes);
+        case LIMIT_BUSY_HOST:
+        case LIMIT_CPU_OR_LOCKS:
+                diagnosis_put_waits(m, d, limit, out);
                 break;
         case LIMIT_OVERHEAD:
                 diagnosis_put(out, "the median task took %T", MAX(d->median_ms, (int64_t)0));
@@ -199,7 +232,12 @@ void stage_diagnosis_put(const struct status_stage *stage, const struct stage_di
         if (d->limit == LIMIT_UNKNOWN)
                 return;
         diagnosis_put(out, "%s (%f %%): ", diagnosis_limit_name(d->limit), d->share);
-        diagnosis_put_reason(stage, d, out);
+        diagnosis_put_reason(stage, d, d->limit, out);
+        for (size_t i = 0; i < d->n_further; i++) {
+                diagnosis_put(out, "; also %s (%f %%): ", diagnosis_limit_name(d->further[i].limit),
+                              d->further[i].share);
+                diagnosis_put_reason(stage, d, d->further[i].limit, out);
+        }
         if (d->n_seen < d->n_tasks)
                 diagnosis_put(out, " (from %D of %D attempts)", d->n_seen, d->n_tasks);
 }

@@ -88,6 +88,9 @@ static void stage_put_limit_cell(struct ui_page *p, const struct status_stage *s
         html_put(p->b, "<td title=\"%s\">%s", buf_text(&line), diagnosis_limit_name(d.limit));
         if (d.limit != LIMIT_UNKNOWN)
                 html_put(p->b, " %d&nbsp;%%", (int)(d.share * 100 + 0.5));
+        for (size_t i = 0; i < d.n_further; i++)
+                html_put(p->b, ", %s %d&nbsp;%%", diagnosis_limit_name(d.further[i].limit),
+                         (int)(d.further[i].share * 100 + 0.5));
         buf_deinit(&line);
 }
 
