@@ -181,6 +181,38 @@ def test_a_killed_executor_keeps_lines_that_no_task_has_flushed(run):
     assert process.returncode == 0 and lines == list(range(len(lines))) and len(lines) > 20
 
 
+def shipper_pids(run):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if pathlib.Path(f"/proc/{pid}/comm").read_text() == "log-shipper\n" and \
+                    f"HOME={run.folder}\0".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+@pytest.mark.parametrize("master, shippers", [("local[1]", 1), ("local-cluster[2,1,1024]", 3)])
+def test_a_killed_shipper_does_not_change_the_result(tmp_path, master, shippers):
+    """Output goes on where it went before, with a warning."""
+    run, gate = Run(tmp_path, master), tmp_path / "gate"
+    with run.start(gate) as process:
+        try:
+            wait_until(lambda: run.logs.exists() and os.listdir(run.logs) and
+                       "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout, "output while it runs")
+            pids = shipper_pids(run)
+            assert len(pids) == shippers
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not shipper_pids(run), "the end of the shippers")
+        finally:
+            gate.touch()
+            output = process.communicate(timeout=60)[0]
+    assert process.returncode == 0, output
+    assert "the driver has counted 2" in output and "further output is not stored" in output.lower(), output
+
+
 def test_executors_of_a_standalone_cluster(tmp_path):
     """One is killed, and its machine's directory is lost: its log is there."""
     cluster = Cluster(tmp_path)

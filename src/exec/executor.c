@@ -654,8 +654,6 @@ static void executor_capture_output(const struct executor_options *options)
         log_capture_buffer_lines(); /* task processes inherit it */
         if (log_capture_start(options->conf, options->app_id, process, false, &error) < 0)
                 log_warn("Executor", "%s", error_message(&error));
-        if (conf_get_value(options->conf, "spark.firesteel.logs.dir"))
-                signal(SIGPIPE, SIG_IGN); /* it goes on if the process that stores the output is gone */
 }
 
 int executor_run(const struct executor_options *options)

@@ -89,7 +89,8 @@ int native_program_run(const struct native_program *p, int *status, struct fst_e
                 return 0;
         }
         int answer = native_program_call_main(p, &app);
-        if (fflush(stdout) != 0 && answer == 0) {
+        log_capture_recover();
+        if (fflush(stdout) != 0 && !log_capture_recover() && answer == 0) {
                 error_errno(error, "standard output");
                 answer = 1;
         }

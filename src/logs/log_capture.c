@@ -31,6 +31,7 @@ static struct {
         int previous[LOG_OUTPUTS]; /* the descriptors 1 and 2 before; -1: not captured */
         int settings;              /* -1 after the first configure */
         int passed_on;
+        volatile sig_atomic_t lost[LOG_OUTPUTS]; /* the shipper is gone, and the descriptor is the previous one */
 } capture = {.settings = -1, .passed_on = -1};
 
 /* Ends of the pipes: [0] is the shipper's for outputs and settings, and ours for `passed_on`. */
@@ -113,6 +114,51 @@ static void capture_run_shipper(const struct fst_conf *conf, const char *applica
         _exit(0);
 }
 
+/*
+ * Gives descriptors 1 and 2 back whose pipe has no reader any more. Async-signal-safe. Returns true if there were any.
+ * Forked processes do it for themselves.
+ */
+static bool capture_restore_lost(void)
+{
+        static const char notice[] = "Warning: the process that stores this output in spark.firesteel.logs.dir is gone. "
+                                     "Further output is not stored\n";
+        bool restored = false;
+        for (size_t i = 0; capture.started && i < LOG_OUTPUTS; i++) {
+                struct pollfd output = {.fd = (int)i + STDOUT_FILENO};
+                if (capture.previous[i] < 0 || capture.lost[i] || poll(&output, 1, 0) != 1 ||
+                    !(output.revents & POLLERR))
+                        continue;
+                capture.lost[i] = 1;
+                dup2(capture.previous[i], output.fd);
+                restored = true;
+        }
+        if (restored && capture.previous[1] >= 0 && write(capture.previous[1], notice, sizeof(notice) - 1) < 0)
+                return true; /* nobody reads it */
+        return restored;
+}
+
+static void on_broken_pipe(int number)
+{
+        const int error = errno;
+        (void)number;
+        capture_restore_lost();
+        errno = error;
+}
+
+/* A program that handles or ignores SIGPIPE itself goes on doing so. Programs that it executes get the default. */
+static void capture_handle_broken_pipe(void)
+{
+        struct sigaction action = {.sa_handler = on_broken_pipe, .sa_flags = SA_RESTART}, before;
+        sigemptyset(&action.sa_mask);
+        if (sigaction(SIGPIPE, NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
+                sigaction(SIGPIPE, &action, NULL);
+}
+
+bool log_capture_recover(void)
+{
+        return capture_restore_lost();
+}
+
 void log_capture_buffer_lines(void)
 {
         setvbuf(stdout, NULL, _IOLBF, 0);
@@ -153,6 +199,7 @@ int log_capture_start(const struct fst_conf *conf, const char *application, cons
                 dup2(p.outputs[i][1], fd);
                 pipe_close(p.outputs[i]);
         }
+        capture_handle_broken_pipe();
         close(p.settings[0]);
         close(p.passed_on[1]);
         capture.settings = p.settings[1];

@@ -36,6 +36,12 @@ void log_capture_buffer_lines(void);
  */
 void log_capture_configure(const struct fst_conf *conf);
 
+/*
+ * Gives the descriptors back if the process that stores the output was killed. Returns true if it did now: output that
+ * could not be written just before is no error of its program. SIGPIPE, which is handled meanwhile, does it as well.
+ */
+bool log_capture_recover(void);
+
 /* Restores the descriptors, and waits until the output so far has been passed on. */
 void log_capture_stop(void);
 
