@@ -67,7 +67,7 @@ start() {
         # Wait until it listens or has ended.
         for _ in $(seq 50); do
                 kill -0 "$pid" 2>/dev/null || break
-                ! grep -q "Successfully started service" "$log" || break
+                ! grep -qs "Successfully started service" "$log" || break
                 sleep 0.1
         done
         if ! kill -0 "$pid" 2>/dev/null; then

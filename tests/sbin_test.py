@@ -172,6 +172,7 @@ def test_who_does_not_start_says_why(home):
     assert status == 1 and "failed to launch: nice -n 0 " in said, said
     assert "\n  Usage: Master [options]\n" in said or "nonsense" in said
     assert f"full log in {home.log(MASTER)}\n" in said
+    assert "grep:" not in said, said
     status, said = home.run("spark-daemon.sh", "status", MASTER, "1")
     assert (status, said) == (1, f"{home.folder}/pids/spark-me-{MASTER}-1.pid file is present but {MASTER} not running\n")
     home.run("start-master.sh", TEST_PORT="nonsense")
