@@ -83,6 +83,19 @@ void snapshot_bytes(struct snapshot_stream *p, void *value, size_t size)
                 snapshot_write_bytes(p, value, size);
 }
 
+void snapshot_bool(struct snapshot_stream *p, void *value, size_t size)
+{
+        if (!p->get) {
+                snapshot_write_bytes(p, value, size);
+                return;
+        }
+        uint8_t byte = 0;
+        snapshot_read_bytes(p, &byte, sizeof(byte));
+        if (byte > 1)
+                snapshot_fail(p);
+        *(bool *)value = byte == 1;
+}
+
 void snapshot_stream_begin(struct snapshot_stream *p)
 {
         p->piece = mem_alloc(STATUS_SNAPSHOT_PIECE);

@@ -40,6 +40,8 @@ void snapshot_fail(struct snapshot_stream *p);
 
 /* Writes, counts or reads. */
 void snapshot_bytes(struct snapshot_stream *p, void *value, size_t size);
+/* The same for a bool: a byte that is 0 or 1. Another one fails, as the value of such a bool is undefined. */
+void snapshot_bool(struct snapshot_stream *p, void *value, size_t size);
 void snapshot_read_bytes(struct snapshot_stream *p, void *to, size_t size);
 void snapshot_write_bytes(struct snapshot_stream *p, const void *from, size_t size);
 
@@ -51,8 +53,9 @@ bool snapshot_read_text(struct snapshot_stream *p, const char **text, uint32_t *
 char *snapshot_copy_text(struct snapshot_stream *p); /* for the caller, or NULL */
 void snapshot_write_text(struct snapshot_stream *p, const char *text);
 
-/* A number, or a struct of 64-bit numbers. Padding between members would not be the same each time. */
-#define VALUE(p, lvalue) snapshot_bytes((p), (void *)&(lvalue), sizeof(lvalue))
+/* A number, a bool, or a struct of 64-bit numbers. Padding between members would not be the same each time. */
+#define VALUE(p, lvalue)                                                                                               \
+        _Generic((lvalue), bool : snapshot_bool, default : snapshot_bytes)((p), (void *)&(lvalue), sizeof(lvalue))
 
 /* Reserves the elements of a list and clears them. */
 #define LIST(p, list, least)                                                                                           \

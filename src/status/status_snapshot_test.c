@@ -305,6 +305,24 @@ static void refuses_damage(void **state)
         }
 }
 
+/* A bool of the options, which lie at the front, is neither 0 nor 1. */
+static void refuses_bool_of_2(void **state)
+{
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        struct status *s = snapshot_test_status(ARRAY_SIZE(lines));
+        const size_t at = HEAD + 4 * sizeof(s->options.retained_jobs);
+        snapshot_test_write(s, &bytes);
+        for (int value = 0; value <= 2; value++) {
+                bytes.data[at] = (char)value;
+                struct status *back = snapshot_test_read(&bytes, bytes.len, UINT64_MAX);
+                assert_int_equal(back != NULL, value < 2);
+                if (back)
+                        assert_int_equal(back->options.is_live, value);
+                status_free(back);
+        }
+        status_free(s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -314,6 +332,7 @@ int main(void)
                 cmocka_unit_test(reads_pieces_of_any_size),
                 cmocka_unit_test(ends_when_a_piece_is_refused),
                 cmocka_unit_test(refuses_damage),
+                cmocka_unit_test(refuses_bool_of_2),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
