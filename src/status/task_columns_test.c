@@ -219,20 +219,31 @@ static void quantiles_follow_a_task_that_ends_again(void **state)
         task_columns_deinit(&t);
 }
 
+/* With chunks of which all tasks succeeded, and with failures; few rows of a chunk, and many. */
 static void pages_hold_the_given_rows_only(void **state)
 {
         enum { N = 3000 };
-        struct task_columns t = {0};
-        uint64_t only[N / 64 + 1] = {0};
-        size_t rows[8];
-        free(fill(&t, N, 0, true));
-        only[0] = 1u << 5;
-        only[40] = 1u << 7;
-        const struct task_page page = {.column = TASK_ID, .descending = true, .length = 8, .only = only};
-        assert_int_equal(task_columns_page(&t, &page, rows), 2);
-        assert_int_equal(rows[0], 40 * 64 + 7);
-        assert_int_equal(rows[1], 5);
-        task_columns_deinit(&t);
+        for (one_fails_of = 8; one_fails_of; one_fails_of = one_fails_of == 8 ? UINT64_MAX : 0) {
+                struct task_columns t = {0};
+                uint64_t only[N / 64 + 1] = {0};
+                size_t rows[104];
+                free(fill(&t, N, 0, true));
+                only[0] = 1u << 5;
+                only[40] = 1u << 7;
+                struct task_page page = {.column = TASK_ID, .descending = true, .length = 8, .only = only};
+                assert_int_equal(task_columns_page(&t, &page, rows), 2);
+                assert_int_equal(rows[0], 40 * 64 + 7);
+                assert_int_equal(rows[1], 5);
+                only[1] = only[2] = ~(uint64_t)0;
+                page.length = 104;
+                page.offset = 26;
+                page.descending = false;
+                assert_int_equal(task_columns_page(&t, &page, rows), 104);
+                assert_int_equal(rows[0], 64 + 25);
+                assert_int_equal(rows[103], 40 * 64 + 7);
+                task_columns_deinit(&t);
+        }
+        one_fails_of = 8;
 }
 
 struct sorted_row {

@@ -51,6 +51,39 @@ static int64_t task_select_order(const struct task_keys *k, int64_t value, int64
         return k->column >= TASK_COLUMNS ? value : -value - 1;
 }
 
+enum { ONLY_WORDS = TASK_CHUNK_ROWS / 64, FEW_ROWS = 64, MAX_SORTED_ROWS = 1 << 15 };
+
+/* Returns how many of a chunk's rows are among those that count at all. */
+static size_t task_select_count_only(const struct task_keys *k, size_t chunk)
+{
+        const struct task_chunk *c = k->t->chunks[chunk];
+        size_t n = 0;
+        for (size_t word = 0; word < ((size_t)c->n + 63) / 64; word++)
+                n += (size_t)__builtin_popcountll(k->only[chunk * ONLY_WORDS + word]);
+        return n;
+}
+
+/* Reads the keys of a chunk of which few rows count, value by value. */
+static size_t task_select_read_few(const struct task_keys *k, size_t chunk, uint64_t *keys, uint16_t *rows)
+{
+        const struct task_chunk *c = k->t->chunks[chunk];
+        size_t n = 0;
+        for (size_t word = 0; word < ((size_t)c->n + 63) / 64; word++)
+                for (uint64_t bits = k->only[chunk * ONLY_WORDS + word]; bits; bits &= bits - 1) {
+                        size_t row = word * 64 + (size_t)__builtin_ctzll(bits);
+                        int64_t status = task_chunk_get(c, row, TASK_STATUS);
+                        bool has_metrics = task_chunk_get(c, row, TASK_HAS_METRICS);
+                        if (task_chunk_is_removed(c, row) || !(k->statuses >> status & 1))
+                                continue;
+                        keys[n] = task_select_key(
+                                task_select_order(k, task_chunk_get(c, row, k->column), status, has_metrics));
+                        if (rows)
+                                rows[n] = (uint16_t)row;
+                        n++;
+                }
+        return n;
+}
+
 /* Reads the keys of a chunk's rows that count, and their rows unless @rows is NULL. Returns their number. */
 static size_t task_select_read(const struct task_keys *k, size_t chunk, uint64_t *keys, uint16_t *rows)
 {
@@ -59,9 +92,11 @@ static size_t task_select_read(const struct task_keys *k, size_t chunk, uint64_t
         size_t n = 0;
         if (c->n_removed == c->n)
                 return 0;
+        if (k->only && !k->summary && k->column < TASK_COLUMNS && task_select_count_only(k, chunk) <= FEW_ROWS)
+                return task_select_read_few(k, chunk, keys, rows);
         task_chunk_read(c, k->column, values);
         /* Successful tasks sort by their values in all columns. */
-        if (c->all_success && !c->removed && !k->rank && k->statuses >> TASK_ROW_SUCCESS & 1) {
+        if (c->all_success && !c->removed && !k->rank && !k->only && k->statuses >> TASK_ROW_SUCCESS & 1) {
                 for (size_t i = 0; i < c->n; i++)
                         keys[i] = task_select_key(values[i]);
                 for (size_t i = 0; rows && i < c->n; i++)
@@ -465,6 +500,23 @@ static size_t task_select_collect_page(const struct task_keys *k, const size_t *
         return n_places;
 }
 
+/* Fills a page of few rows that count, by sorting all of them. */
+static size_t task_select_sort_few(const struct task_keys *k, const struct task_page *page, size_t n_only, size_t *rows)
+{
+        struct task_place *places = mem_alloc((n_only + 1) * sizeof(*places));
+        uint64_t keys[TASK_CHUNK_ROWS];
+        uint16_t found[TASK_CHUNK_ROWS];
+        size_t n = 0, n_rows = 0;
+        for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++)
+                for (size_t i = 0, n_found = task_select_read(k, chunk, keys, found); i < n_found; i++)
+                        places[n++] = (struct task_place){keys[i], chunk * TASK_CHUNK_ROWS + found[i]};
+        qsort(places, n, sizeof(*places), task_place_compare);
+        for (size_t i = page->offset; i < n && n_rows < page->length; i++)
+                rows[n_rows++] = places[page->descending ? n - 1 - i : i].row;
+        free(places);
+        return n_rows;
+}
+
 size_t task_columns_page(const struct task_columns *t, const struct task_page *page, size_t *rows)
 {
         const struct task_keys k = {.t = t,
@@ -473,6 +525,11 @@ size_t task_columns_page(const struct task_columns *t, const struct task_page *p
                                     .only = page->only,
                                     .rank = page->rank};
         uint64_t least, greatest, ends[2];
+        size_t n_only = 0;
+        for (size_t chunk = 0; page->only && chunk < t->n_chunks; chunk++)
+                n_only += task_select_count_only(&k, chunk);
+        if (page->only && n_only <= MAX_SORTED_ROWS)
+                return task_select_sort_few(&k, page, n_only, rows);
         size_t n = task_select_bounds(&k, &least, &greatest);
         if (page->offset >= n || page->length == 0)
                 return 0;
