@@ -137,6 +137,21 @@ size_t task_columns_read(const struct task_columns *t, size_t first, enum task_c
         return c->n;
 }
 
+bool task_columns_range(const struct task_columns *t, size_t first, enum task_column column, int64_t *least,
+                        int64_t *greatest)
+{
+        const struct task_chunk *c = t->chunks[first / TASK_CHUNK_ROWS];
+        if (task_chunk_is_constant(c, column, least)) {
+                *greatest = *least;
+                return true;
+        }
+        if (!c->is_sealed || column >= TASK_COLUMNS)
+                return false;
+        *least = c->base[column];
+        *greatest = c->greatest[column];
+        return true;
+}
+
 bool task_columns_is_removed(const struct task_columns *t, size_t row)
 {
         size_t i;

@@ -95,6 +95,13 @@ int64_t task_columns_value(const struct task_columns *t, size_t row, enum task_c
 enum { TASK_BLOCK_ROWS = 1024 };
 size_t task_columns_read(const struct task_columns *t, size_t first, enum task_column column, int64_t *values);
 
+/*
+ * Returns true if a range that holds the values of all rows of the block from @first on is known without reading them.
+ * The ends of the range are equal only if all values are.
+ */
+bool task_columns_range(const struct task_columns *t, size_t first, enum task_column column, int64_t *least,
+                        int64_t *greatest);
+
 bool task_columns_is_removed(const struct task_columns *t, size_t row);
 
 /* Called with the first of @n neighbouring rows that were removed. */

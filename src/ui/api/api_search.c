@@ -1,8 +1,9 @@
 /*
  * Finds the tasks of a stage that contain a text in any column, as the search field of the stage page does. Texts that
- * many tasks share are compared once: executors, states, levels. Numbers are read only for a text of digits.
+ * many tasks share are compared once: executors, states, levels. Their columns are read only if one of these has the
+ * text, and numbers only for a text of digits.
  */
-#include "text/number_format.h"
+#include "text/digit_search.h"
 #include "ui/api/api_internal.h"
 
 /* Numbers that every task has, then those of tasks with metrics. */
@@ -34,10 +35,10 @@ enum { SEARCH_WITHOUT_METRICS = 6 };
 
 struct api_search {
         const char *text;
-        size_t length;
         bool *executors; /* by number: id or host contain the text */
         bool statuses[TASK_ROW_KILLED + 1], levels[LOCALITY_LEVELS], speculative[2];
-        bool is_number; /* the text may be part of a number */
+        bool has_names;              /* one of them contains it */
+        struct digit_search *digits; /* NULL: the text is not part of a number */
 };
 
 static bool api_search_has(const struct api_search *a, const char *text)
@@ -45,20 +46,28 @@ static bool api_search_has(const struct api_search *a, const char *text)
         return strcasestr(text, a->text) != NULL;
 }
 
+static bool api_search_has_name(struct api_search *a, const char *name)
+{
+        bool has = api_search_has(a, name);
+        a->has_names |= has;
+        return has;
+}
+
 static void api_search_init(struct api_search *a, const struct status *s, const char *text)
 {
-        *a = (struct api_search){.text = text, .length = strlen(text)};
+        *a = (struct api_search){.text = text};
         a->executors = new_array(bool, s->executor_names.len);
         for (size_t i = 0; i < s->executor_names.len; i++)
-                a->executors[i] = api_search_has(a, s->executor_names.data[i].id) ||
-                                  api_search_has(a, s->executor_names.data[i].host);
+                a->executors[i] = api_search_has_name(a, s->executor_names.data[i].id) ||
+                                  api_search_has_name(a, s->executor_names.data[i].host);
         for (size_t i = 0; i < ARRAY_SIZE(a->statuses); i++)
-                a->statuses[i] = api_search_has(a, api_task_status_name((enum task_row_status)i));
+                a->statuses[i] = api_search_has_name(a, api_task_status_name((enum task_row_status)i));
         for (size_t i = 0; i < ARRAY_SIZE(a->levels); i++)
-                a->levels[i] = api_search_has(a, locality_name((enum task_locality)i));
-        a->speculative[false] = api_search_has(a, "false");
-        a->speculative[true] = api_search_has(a, "true");
-        a->is_number = strspn(text, "-0123456789") == a->length;
+                a->levels[i] = api_search_has_name(a, locality_name((enum task_locality)i));
+        a->speculative[false] = api_search_has_name(a, "false");
+        a->speculative[true] = api_search_has_name(a, "true");
+        if (strspn(text, "-0123456789") == strlen(text))
+                a->digits = digit_search_new(text);
 }
 
 static void api_search_mark(uint64_t *found, size_t row)
@@ -67,7 +76,7 @@ static void api_search_mark(uint64_t *found, size_t row)
 }
 
 /* Marks the rows of a block whose executor, state, level or speculation contain the text. */
-static void api_search_texts(const struct api_search *a, const struct task_columns *t, size_t first, uint64_t *found)
+static void api_search_names(const struct api_search *a, const struct task_columns *t, size_t first, uint64_t *found)
 {
         int64_t executor[TASK_BLOCK_ROWS], status[TASK_BLOCK_ROWS], level[TASK_BLOCK_ROWS], second[TASK_BLOCK_ROWS];
         size_t n = task_columns_read(t, first, TASK_EXECUTOR, executor);
@@ -80,49 +89,61 @@ static void api_search_texts(const struct api_search *a, const struct task_colum
                         api_search_mark(found, first + i);
 }
 
-/* Marks the rows of a block one of whose numbers contains the text. Equal neighbours are compared once. */
+/* Marks the rows of a block one of whose numbers contains the text. */
 static void api_search_numbers(const struct api_search *a, const struct task_columns *t, size_t first, uint64_t *found)
 {
-        int64_t values[TASK_BLOCK_ROWS], metrics[TASK_BLOCK_ROWS];
-        task_columns_read(t, first, TASK_HAS_METRICS, metrics);
+        int64_t values[TASK_BLOCK_ROWS], metrics[TASK_BLOCK_ROWS], least, greatest;
+        uint64_t all[TASK_BLOCK_ROWS / 64] = {0}, measured[TASK_BLOCK_ROWS / 64] = {0}; /* the latter if with metrics */
+        size_t n = task_columns_read(t, first, TASK_HAS_METRICS, metrics);
         for (size_t k = 0; k < ARRAY_SIZE(api_search_columns); k++) {
-                size_t n = task_columns_read(t, first, api_search_columns[k], values);
-                bool has = false;
-                for (size_t i = 0; i < n; i++) {
-                        if (i == 0 || values[i] != values[i - 1]) {
-                                char digits[NUMBER_I64_SIZE];
-                                has = memmem(digits, number_format_i64(digits, values[i]), a->text, a->length) != NULL;
-                        }
-                        if (has && (k < SEARCH_WITHOUT_METRICS || metrics[i]))
-                                api_search_mark(found, first + i);
+                uint64_t *bits = k < SEARCH_WITHOUT_METRICS ? all : measured;
+                bool is_known = task_columns_range(t, first, api_search_columns[k], &least, &greatest);
+                if (is_known && !digit_search_may_find(a->digits, least, greatest))
+                        continue;
+                if (is_known && least == greatest) {
+                        memset(bits, 0xff, sizeof(all));
+                } else {
+                        task_columns_read(t, first, api_search_columns[k], values);
+                        digit_search_mark(a->digits, values, n, bits);
                 }
         }
+        for (size_t i = 0; i < n; i++)
+                if ((all[i / 64] | (measured[i / 64] & -(uint64_t)(metrics[i] != 0))) >> i % 64 & 1)
+                        api_search_mark(found, first + i);
+}
+
+/* Takes the marks of removed rows off, and returns how many remain. */
+static size_t api_search_count(const struct task_columns *t, uint64_t *found)
+{
+        size_t n = 0;
+        for (size_t row = 0; t->n_retained < t->n_rows && row < t->n_rows; row++)
+                if (task_columns_is_removed(t, row))
+                        found[row / 64] &= ~(UINT64_C(1) << row % 64);
+        for (size_t word = 0; word < (t->n_rows + 63) / 64; word++)
+                n += (size_t)__builtin_popcountll(found[word]);
+        return n;
 }
 
 size_t api_search_tasks(const struct api_call *c, const struct status_stage *stage, const char *text, uint64_t *found)
 {
         const struct task_columns *t = &stage->columns;
         struct api_search a;
-        size_t n = 0;
         api_search_init(&a, c->s, text);
         bool everywhere = api_search_has(&a, "d"); /* what Spark writes for a value that is absent */
         for (size_t first = 0; first < t->n_rows; first += TASK_BLOCK_ROWS) {
                 if (task_columns_is_removed(t, first) && t->n_retained == 0)
                         continue;
-                api_search_texts(&a, t, first, found);
-                if (a.is_number)
+                if (a.has_names)
+                        api_search_names(&a, t, first, found);
+                if (a.digits)
                         api_search_numbers(&a, t, first, found);
         }
         for (size_t i = 0; i < stage->notes.len; i++)
                 if (stage->notes.data[i].error && api_search_has(&a, stage->notes.data[i].error))
                         api_search_mark(found, stage->notes.data[i].row);
-        for (size_t row = 0; row < t->n_rows; row++) {
-                if (everywhere)
-                        api_search_mark(found, row);
-                if (task_columns_is_removed(t, row))
-                        found[row / 64] &= ~(UINT64_C(1) << row % 64);
-                n += found[row / 64] >> row % 64 & 1;
-        }
+        for (size_t row = 0; everywhere && row < t->n_rows; row++)
+                api_search_mark(found, row);
+        digit_search_free(a.digits);
         free(a.executors);
-        return n;
+        return api_search_count(t, found);
 }
