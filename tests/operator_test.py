@@ -127,6 +127,26 @@ def test_schedules_of_other_namespaces_are_left_alone(server, tmp_path):
     assert not runs_of(server, "others") and not status_of(server, namespace="others")
 
 
+def test_selected_namespaces_are_watched_while_they_have_the_label(server, tmp_path):
+    server.insert("namespaces", None, {"metadata": {"name": "jobs", "labels": {"team": "a"}}})
+    server.insert("namespaces", None, {"metadata": {"name": "later", "labels": {"team": "b"}}})
+    add_schedule(server)
+    add_schedule(server, namespace="later")
+    with operator(server, tmp_path, "--namespace-selector=team=a") as running:
+        wait_for(lambda: runs_of(server), "a run of a selected namespace")
+        assert not runs_of(server, "later")
+        server.update("namespaces", None, "later", lambda item: item["metadata"]["labels"].update(team="a"))
+        wait_for(lambda: runs_of(server, "later"), "a run of a namespace that got the label")
+        server.delete("namespaces", None, "jobs")
+        wait_for(lambda: "Watches namespace jobs no longer" in running.text(), "the end of the watch")
+        names = lambda namespace: {run["metadata"]["name"] for run in runs_of(server, namespace)}  # noqa: E731
+        before = names("later")
+        wait_for(lambda: names("later") - before, "a run elsewhere, after which no creation is under way")
+        left, before = names("jobs"), names("later")
+        wait_for(lambda: names("later") - before, "another run elsewhere")
+        assert names("jobs") == left
+
+
 def test_invalid_schedule_is_told_and_recovers(server, tmp_path):
     add_schedule(server, schedule="61 * * * *")
     with operator(server, tmp_path):
@@ -339,7 +359,9 @@ def test_lost_lease_ends_the_operator(server, tmp_path):
     (["--leader-election-lease-duration=5s"], "--leader-election-renew-deadline must be less"),
     (["--enable-metrics=perhaps"], "--enable-metrics: 'perhaps' is neither true nor false"),
     (["--namespaces"], "--namespaces needs a value"),
-    (["--namespace-selector=team=a"], "--namespace-selector is not supported"),
+    (["--namespace-selector=team=a,"], "--namespace-selector: 'team=a,' is not of the form LABEL=VALUE"),
+    (["--namespace-selector==a"], "is not of the form LABEL=VALUE"),
+    (["--namespace-selector=team=a", "--namespaces=jobs"], "exclude each other"),
     (["--feature-gates=PartialRestart"], "is not NAME=true or NAME=false"),
     (["--scheduled-spark-application-timestamp-precision=hours"], "none of nanos, micros"),
 ])

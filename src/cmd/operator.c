@@ -69,6 +69,8 @@ const char command_operator_help[] =
         "Flags of the operator. They are written --name=value or --name value:\n"
         "  --namespaces LIST\n"
         "      watch these namespaces, separated by commas (default: all)\n"
+        "  --namespace-selector LABEL=VALUE\n"
+        "      watch the namespaces with this label, also those that get it later\n"
         "  --kubeconfig FILE\n"
         "      the kubeconfig file (default: KUBECONFIG, ~/.kube/config, then the pod's account)\n"
         "  --controller-threads N\n"

@@ -415,6 +415,13 @@ void kube_watch_free(struct kube_watch *w)
         uv_close((uv_handle_t *)&w->timer, kube_watch_on_closed);
 }
 
+void kube_watch_withdraw(struct kube_watch *w)
+{
+        while (w && !w->dead && w->first)
+                kube_watch_emit_deleted(w, w->first);
+        kube_watch_free(w);
+}
+
 struct kube_watch_counts kube_watch_counts(const struct kube_watch *w)
 {
         return w->counts;

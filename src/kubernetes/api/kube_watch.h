@@ -52,6 +52,12 @@ struct kube_watch *kube_watch_start(struct kube_client *client, const struct kub
 /* Makes no further callbacks. Call it before kube_client_free. NULL is allowed. */
 void kube_watch_free(struct kube_watch *watch);
 
+/*
+ * Reports DELETED for each known object, as after a list without objects, and frees the watch. Do not call it in a
+ * callback of this watch. NULL is allowed.
+ */
+void kube_watch_withdraw(struct kube_watch *watch);
+
 /* Counters for tests and metrics. */
 struct kube_watch_counts {
         uint64_t lists, watches, events, bookmarks;

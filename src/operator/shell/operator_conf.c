@@ -188,6 +188,20 @@ static int operator_conf_read_gates(struct operator_conf *conf, struct fst_error
         return r;
 }
 
+/* Whether @text is "LABEL=VALUE", or several of these with commas between them, as the genuine operator demands. */
+static bool operator_selector_is_valid(const char *text)
+{
+        for (;;) {
+                size_t label = strcspn(text, "=,"), value = text[label] == '=' ? strcspn(text + label + 1, "=,") : 0;
+                if (label == 0 || value == 0)
+                        return false;
+                text += label + 1 + value;
+                if (*text != ',')
+                        return *text == '\0';
+                text++;
+        }
+}
+
 static int operator_conf_check(struct operator_conf *conf, struct fst_error *error)
 {
         size_t i = 0;
@@ -216,9 +230,13 @@ static int operator_conf_check(struct operator_conf *conf, struct fst_error *err
                 return error_set(error, -EINVAL,
                                  "--leader-election-retry-period must be less than "
                                  "--leader-election-renew-deadline");
-        if (*conf->namespace_selector)
+        if (*conf->namespace_selector && !operator_selector_is_valid(conf->namespace_selector))
                 return error_set(error, -EINVAL,
-                                 "--namespace-selector is not supported: name the namespaces with --namespaces");
+                                 "--namespace-selector: '%s' is not of the form LABEL=VALUE,LABEL=VALUE",
+                                 conf->namespace_selector);
+        if (*conf->namespace_selector && conf->namespaces.len > 0)
+                return error_set(error, -EINVAL,
+                                 "--namespaces and --namespace-selector exclude each other: give one of them");
         if (conf->metrics_labels.len > 0)
                 string_list_add(&conf->ineffective, "metrics-labels");
         if (conf->namespaces.len == 1 && strcmp(conf->namespaces.data[0], "*") == 0)

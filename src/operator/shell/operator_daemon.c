@@ -38,10 +38,17 @@ static const struct {
 
 struct operator_watch {
         struct operator_daemon *daemon;
+        struct operator_scope *scope;
         enum watched_kind kind;
-        char *namespace; /* NULL: all */
-        struct kube_watch *watch;
+        struct kube_watch *watch; /* NULL before it starts */
         bool synced, warned;
+};
+
+/* A namespace, or all of them. */
+struct operator_scope {
+        struct operator_scope *prev, *next;
+        char *namespace; /* NULL: all */
+        struct operator_watch watches[N_WATCHED_KINDS];
 };
 
 struct operator_daemon {
@@ -49,8 +56,10 @@ struct operator_daemon {
         uv_loop_t *loop;
         const struct operator_conf *conf;
         struct kube_config kube;
-        struct operator_watch *watches;
-        size_t n_watches, most_calls;
+        LIST(struct operator_scope) scopes;
+        struct kube_watch *selected; /* the namespaces of --namespace-selector, or NULL */
+        bool selected_synced, selected_warned;
+        size_t most_calls;
         struct lease_keeper *lease;
         struct probe_server *probes, *metrics;
         uv_timer_t timer;
@@ -220,16 +229,19 @@ static void operator_watch_on_pod(struct operator_daemon *d, enum kube_event wha
 
 static void operator_daemon_check_synced(struct operator_daemon *d)
 {
-        for (size_t i = 0; i < d->n_watches; i++)
-                if (!d->watches[i].synced)
-                        return;
-        if (d->synced)
+        if (d->synced || (d->selected && !d->selected_synced))
                 return;
+        for (const struct operator_scope *s = d->scopes.first; s; s = s->next)
+                for (size_t i = 0; i < N_WATCHED_KINDS; i++)
+                        if (!s->watches[i].synced)
+                                return;
         d->synced = true;
         log_info(OPERATOR_LOG, "All objects are known.");
         schedule_core_synced(d->context.schedules);
         application_core_synced(d->context.applications);
 }
+
+static void operator_watch_start_next(struct operator_watch *w);
 
 static void operator_watch_on_event(void *owner, enum kube_event what, json_t *object)
 {
@@ -238,6 +250,7 @@ static void operator_watch_on_event(void *owner, enum kube_event what, json_t *o
         if (what == KUBE_SYNCED) {
                 w->synced = true;
                 w->warned = false;
+                operator_watch_start_next(w);
                 operator_daemon_check_synced(d);
         } else if (w->kind == WATCHED_POD) {
                 operator_watch_on_pod(d, what, object);
@@ -262,26 +275,105 @@ static void operator_watch_on_failed(void *owner, int r, const struct fst_error 
         w->warned = true;
 }
 
-static void operator_daemon_watch(struct operator_daemon *d)
+static void operator_watch_start(struct operator_watch *w)
 {
         static const struct kube_watch_ops ops = {.event = operator_watch_on_event, .failed = operator_watch_on_failed};
-        const struct string_list *namespaces = &d->conf->namespaces;
-        size_t scopes = MAX(namespaces->len, (size_t)1);
-        d->n_watches = scopes * N_WATCHED_KINDS;
-        d->watches = new_array(struct operator_watch, d->n_watches);
-        for (size_t i = 0; i < d->n_watches; i++) {
-                struct operator_watch *w = &d->watches[i];
-                w->daemon = d;
-                w->kind = (enum watched_kind)(i % N_WATCHED_KINDS);
-                w->namespace = namespaces->len > 0 ? mem_strdup(namespaces->data[i / N_WATCHED_KINDS]) : NULL;
+        _cleanup_free_ char *path =
+                kube_path(watched_kinds[w->kind].api, w->scope->namespace, watched_kinds[w->kind].resource, NULL);
+        w->watch = kube_watch_start(w->daemon->context.client,
+                                    &(struct kube_watch_options){.path = path, .labels = watched_kinds[w->kind].labels},
+                                    &ops, w);
+}
+
+static struct operator_scope *operator_scope_add(struct operator_daemon *d, const char *namespace)
+{
+        struct operator_scope *s = new0(struct operator_scope);
+        s->namespace = mem_strdup_if(namespace);
+        for (size_t i = 0; i < N_WATCHED_KINDS; i++)
+                s->watches[i] = (struct operator_watch){.daemon = d, .scope = s, .kind = (enum watched_kind)i};
+        list_append(&d->scopes, s);
+        return s;
+}
+
+static void operator_scope_free(struct operator_daemon *d, struct operator_scope *s)
+{
+        for (size_t i = 0; i < N_WATCHED_KINDS; i++)
+                kube_watch_free(s->watches[i].watch);
+        list_remove(&d->scopes, s);
+        free(s->namespace);
+        free(s);
+}
+
+/*
+ * In a namespace that was selected while the cores act, pods are known before applications, and these before schedules:
+ * an application whose driver is not known yet would seem to have lost it.
+ */
+static void operator_watch_start_next(struct operator_watch *w)
+{
+        size_t next = (size_t)w->kind + 1;
+        if (next < N_WATCHED_KINDS && !w->scope->watches[next].watch)
+                operator_watch_start(&w->scope->watches[next]);
+}
+
+static struct operator_scope *operator_scope_find(struct operator_daemon *d, const char *namespace)
+{
+        struct operator_scope *s = d->scopes.first;
+        while (s && strcmp(s->namespace, namespace) != 0)
+                s = s->next;
+        return s;
+}
+
+/* Forgets the objects of a namespace, schedules first, so that no schedule misses its runs. Deletes nothing there. */
+static void operator_scope_withdraw(struct operator_daemon *d, struct operator_scope *s)
+{
+        for (size_t i = N_WATCHED_KINDS; i-- > 0;)
+                kube_watch_withdraw(steal(s->watches[i].watch));
+        operator_scope_free(d, s);
+}
+
+static void operator_namespaces_on_event(void *owner, enum kube_event what, json_t *object)
+{
+        struct operator_daemon *d = owner;
+        const char *name = json_text_or_empty(object, "metadata.name");
+        struct operator_scope *s = object ? operator_scope_find(d, name) : NULL;
+        if (what == KUBE_SYNCED) {
+                d->selected_synced = true;
+                d->selected_warned = false;
+        } else if (what == KUBE_DELETED && s) {
+                log_info(OPERATOR_LOG, "Watches namespace %s no longer.", name);
+                operator_scope_withdraw(d, s);
+        } else if (what != KUBE_DELETED && !s) {
+                log_info(OPERATOR_LOG, "Watches namespace %s.", name);
+                operator_watch_start(&operator_scope_add(d, name)->watches[0]);
         }
-        for (size_t i = 0; i < d->n_watches; i++) {
-                struct operator_watch *w = &d->watches[i];
-                _cleanup_free_ char *path =
-                        kube_path(watched_kinds[w->kind].api, w->namespace, watched_kinds[w->kind].resource, NULL);
-                w->watch = kube_watch_start(
+        operator_daemon_check_synced(d);
+        operator_daemon_pump(d);
+}
+
+static void operator_namespaces_on_failed(void *owner, int r, const struct fst_error *error, int64_t again_ms)
+{
+        struct operator_daemon *d = owner;
+        if (!d->selected_warned)
+                log_warn(OPERATOR_LOG, "--namespace-selector: %s", error_message(error));
+        d->selected_warned = true;
+}
+
+static void operator_daemon_watch(struct operator_daemon *d)
+{
+        static const struct kube_watch_ops ops = {.event = operator_namespaces_on_event,
+                                                  .failed = operator_namespaces_on_failed};
+        const struct string_list *namespaces = &d->conf->namespaces;
+        if (*d->conf->namespace_selector) {
+                _cleanup_free_ char *path = kube_path("v1", NULL, "namespaces", NULL);
+                d->selected = kube_watch_start(
                         d->context.client,
-                        &(struct kube_watch_options){.path = path, .labels = watched_kinds[w->kind].labels}, &ops, w);
+                        &(struct kube_watch_options){.path = path, .labels = d->conf->namespace_selector}, &ops, d);
+                return;
+        }
+        for (size_t i = 0; i < MAX(namespaces->len, (size_t)1); i++) {
+                struct operator_scope *s = operator_scope_add(d, namespaces->len > 0 ? namespaces->data[i] : NULL);
+                for (size_t k = 0; k < N_WATCHED_KINDS; k++)
+                        operator_watch_start(&s->watches[k]);
         }
 }
 
@@ -349,11 +441,9 @@ static void operator_daemon_free(struct operator_daemon *d)
 {
         struct operator_context *c = &d->context;
         operator_calls_cancel(d);
-        for (size_t i = 0; i < d->n_watches; i++) {
-                kube_watch_free(d->watches[i].watch);
-                free(d->watches[i].namespace);
-        }
-        free(d->watches);
+        kube_watch_free(d->selected);
+        while (d->scopes.first)
+                operator_scope_free(d, d->scopes.first);
         lease_keeper_free(d->lease);
         probe_server_free(d->probes);
         probe_server_free(d->metrics);
