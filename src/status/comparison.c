@@ -225,7 +225,7 @@ void run_pair_put_reason(const struct run_pair *pair, struct buf *out)
         buf_printf(out, "%s %s", diagnosis_part_name((enum diagnosis_part)part), most > 0 ? "+" : "-");
         diagnosis_put_duration(out, most > 0 ? most : -most);
         if (change > 0 && b->diagnosis.limit != a->diagnosis.limit && *b->line) {
-                buf_puts(out, "; now limited by ");
+                buf_puts(out, b->diagnosis.limit == LIMIT_FAILED ? "; it " : "; now limited by ");
                 buf_puts(out, b->line);
         }
 }

@@ -4,7 +4,10 @@
 #include "base/mem.h"
 #include "status/task_chunk.h"
 
-enum { SLICES = 1024 };
+enum {
+        SLICES = 1024,
+        MIN_LIMITED_MS = 10, /* times are whole ms: shares of less say nothing */
+};
 #define MAX_WALL_MS ((int64_t)1 << 40) /* sums of times do not overflow */
 
 /* One pass over the tasks of a stage. */
@@ -408,6 +411,8 @@ static void diagnose_limit(const struct status *s, const struct status_stage *st
         const int64_t *parts = d->parts_ms;
         const struct task_metrics *m = &stage->metrics;
         double ms[DIAGNOSIS_LIMITS] = {0};
+        if (d->limit == LIMIT_FAILED || d->wall_ms < MIN_LIMITED_MS)
+                return;
         int64_t read = m->input_bytes + m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes;
         bool slow_host =
                 d->slow_host && d->n_longest &&
@@ -457,6 +462,8 @@ void diagnose_stage(const struct status *s, const struct status_stage *stage, in
         struct task_scan scan = {.end_ms = status_stage_is_live(stage) ? now_ms : stage->completion_ms};
         int64_t n_ended = stage->completed_tasks + stage->failed_tasks + stage->killed_tasks;
         *out = (struct stage_diagnosis){.n_tasks = n_ended + stage->active_tasks, .median_ms = -1, .node_cpu = -1};
+        if (stage->state == STATUS_STAGE_FAILED)
+                out->limit = LIMIT_FAILED;
         if (!task_scan_bounds(&scan, t))
                 return;
         /* Without the first tasks nothing is known about their time. */

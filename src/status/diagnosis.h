@@ -31,7 +31,7 @@ enum diagnosis_part {
 };
 
 enum diagnosis_limit {
-        LIMIT_UNKNOWN, /* nothing ran, or single tasks are not kept */
+        LIMIT_UNKNOWN, /* nothing ran, single tasks are not kept, or the stage took a few ms only */
         LIMIT_COMPUTING,
         LIMIT_CORES,
         LIMIT_ATTEMPTS,
@@ -47,6 +47,7 @@ enum diagnosis_limit {
         LIMIT_SLOW_HOST,
         LIMIT_SPILL,
         LIMIT_PARTITIONS, /* fewer tasks than cores */
+        LIMIT_FAILED,     /* the stage failed: its share is 0 */
         DIAGNOSIS_LIMITS
 };
 
@@ -118,6 +119,9 @@ struct job_diagnosis {
 /* Reads single tasks of at most @max_rows tasks. Stages beyond count as if they were balanced. */
 void diagnose_job(const struct status *s, const struct status_job *job, int64_t now_ms, size_t max_rows,
                   struct job_diagnosis *out);
+
+/* Appends the first line of an error, at most @max bytes, and "…" in place of the rest. NULL: nothing. */
+void diagnosis_put_error(struct buf *out, const char *error, size_t max);
 
 /* Append a duration: "12 ms", "4.0 s", "3.5 min", "2.0 h", and a size: "12 B", "1.5 GiB". */
 void diagnosis_put_duration(struct buf *out, int64_t ms);

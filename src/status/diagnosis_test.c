@@ -281,6 +281,7 @@ static const struct diagnosed_stage stages[] = {
          LIMIT_PARTITIONS,
          25,
          "few partitions (25 %): 3 tasks for 2 cores; idle cores cost 500 ms after the last start"},
+        {"a few milliseconds say nothing", 4, 2, 1, {EVEN(3, 1)}, LIMIT_UNKNOWN, 0, ""},
         {"no task", 1000, 2, 4, {{0}}, LIMIT_UNKNOWN, 0, ""},
 };
 
@@ -340,6 +341,76 @@ static void heartbeats_tell_busy_hosts_from_locks(void **state)
                 assert_non_null(strstr(buf_text(&line), cases[i].part));
                 buf_deinit(&line);
                 status_free(s);
+        }
+}
+
+/* Ends a stage of two tasks after @wall ms; @n_failed attempts of its first task fail, each with its error. */
+static void diagnose_failed_stage(int wall, int n_failed, const char *failure, struct buf *line,
+                                  struct stage_diagnosis *d)
+{
+        static const struct task_detail errors[] = {{.description = "no such file: a", .message = "no such file: a"},
+                                                    {.description = "later", .message = "later"}};
+        struct status *s = status_new(NULL);
+        struct stage_info info = stage_info(1, 2, 0, 0);
+        add_executors(s, 1);
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = info});
+        for (int i = 0; i < n_failed; i++) {
+                struct task_info task = {
+                        .id = i, .launch_ms = T0 + wall / 2, .executor = &refs[0], .stage_id = 1, .attempt = i};
+                status_on_task_start(s, &(struct task_start){.info = task});
+                status_on_task_end(s, &(struct task_end){.info = task,
+                                                         .finish_ms = T0 + wall,
+                                                         .state = TASK_FAILED,
+                                                         .detail = &errors[MIN(i, 1)]});
+        }
+        info = stage_info(1, 2, 0, wall);
+        info.failure_reason = failure;
+        status_on_stage_completed(s, &(struct stage_completed){.stage = info});
+        diagnose_stage(s, status_find_stage(s, 1, 0), 0, d);
+        stage_diagnosis_put(status_find_stage(s, 1, 0), d, line);
+        status_free(s);
+}
+
+static void a_failed_stage_names_its_first_error(void **state)
+{
+        static const struct {
+                int wall, n_failed;
+                const char *failure, *line;
+        } cases[] = {
+                {4, 4, "Task 0 failed 4 times",
+                 "failed: 4 attempts failed, the first: firesteel.TaskFailure: "
+                 "no such file: a"},
+                {10000, 1, "Task 0 failed 1 times", "failed: 1 attempt failed: firesteel.TaskFailure: no such file: a"},
+                {4, 0, "the executor\nis lost", "failed: the executor"},
+                {4, 0, NULL, ""}, /* it did not fail */
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct buf line = BUF_INIT;
+                struct stage_diagnosis d;
+                diagnose_failed_stage(cases[i].wall, cases[i].n_failed, cases[i].failure, &line, &d);
+                CASE_LABEL("case %zu: %s", i, buf_text(&line));
+                assert_string_equal(buf_text(&line), cases[i].line);
+                assert_int_equal(d.n_further, 0);
+                assert_true(d.share == 0);
+                buf_deinit(&line);
+        }
+}
+
+static void shortens_errors_between_characters(void **state)
+{
+        static const struct {
+                const char *error;
+                size_t max;
+                const char *text;
+        } cases[] = {{NULL, 5, ""},          {"", 5, ""},
+                     {"short", 5, "short"},  {"longer", 5, "longe…"},
+                     {"one\ntwo", 9, "one"}, {"ab\xc3\xa4", 3, "ab…"}};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct buf text = BUF_INIT;
+                diagnosis_put_error(&text, cases[i].error, cases[i].max);
+                CASE_LABEL("case %zu", i);
+                assert_string_equal(buf_text(&text), cases[i].text);
+                buf_deinit(&text);
         }
 }
 
@@ -488,6 +559,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(names_the_limit_of_a_stage),
                 cmocka_unit_test(heartbeats_tell_busy_hosts_from_locks),
+                cmocka_unit_test(a_failed_stage_names_its_first_error),
+                cmocka_unit_test(shortens_errors_between_characters),
                 cmocka_unit_test(a_running_stage_lasts_until_now),
                 cmocka_unit_test(removed_tasks_are_counted_but_not_seen),
                 cmocka_unit_test(damaged_times_do_no_harm),

@@ -27,6 +27,17 @@ void diagnosis_put_bytes(struct buf *out, int64_t bytes)
         buf_printf(out, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
+void diagnosis_put_error(struct buf *out, const char *error, size_t max)
+{
+        size_t whole = error ? strcspn(error, "\r\n") : 0, n = MIN(whole, max);
+        while (n < whole && n > 0 && ((unsigned char)error[n] & 0xc0) == 0x80)
+                n--; /* not within a character */
+        if (n)
+                buf_append(out, error, n);
+        if (n < whole)
+                buf_puts(out, "…");
+}
+
 const char *diagnosis_limit_name(enum diagnosis_limit limit)
 {
         static const char *const names[] = {
@@ -46,6 +57,7 @@ const char *diagnosis_limit_name(enum diagnosis_limit limit)
                 [LIMIT_OVERHEAD] = "overhead of tasks",
                 [LIMIT_SPILL] = "spill",
                 [LIMIT_PARTITIONS] = "few partitions",
+                [LIMIT_FAILED] = "failed",
         };
         return names[limit];
 }
@@ -155,6 +167,32 @@ static void diagnosis_put_waits(const struct task_metrics *m, const struct stage
                 diagnosis_put(out, "; look at the load of the node: fewer cores per executor help if it is busy");
 }
 
+/* Returns the error of the attempt that started first among those that failed, or that of the stage, or NULL. */
+static const char *diagnosis_first_error(const struct status_stage *stage)
+{
+        const struct status_task_note *first = NULL;
+        for (size_t i = 0; i < stage->notes.len; i++) {
+                const struct status_task_note *note = &stage->notes.data[i];
+                if (note->error && (!first || note->row < first->row) &&
+                    task_columns_value(&stage->columns, note->row, TASK_STATUS) == TASK_ROW_FAILED)
+                        first = note;
+        }
+        return first ? first->error : stage->failure;
+}
+
+/* "4 attempts failed, the first: division by zero" */
+static void diagnosis_put_failure(const struct status_stage *stage, struct buf *out)
+{
+        enum { MAX_ERROR = 160 };
+        const char *error = diagnosis_first_error(stage);
+        if (stage->failed_tasks > 0)
+                diagnosis_put(out, "%D attempt%s failed%s", stage->failed_tasks, stage->failed_tasks == 1 ? "" : "s",
+                              !error                     ? ""
+                              : stage->failed_tasks == 1 ? ": "
+                                                         : ", the first: ");
+        diagnosis_put_error(out, error ? error : stage->failed_tasks > 0 ? NULL : "the log has no reason", MAX_ERROR);
+}
+
 static void diagnosis_put_reason(const struct status_stage *stage, const struct stage_diagnosis *d,
                                  enum diagnosis_limit limit, struct buf *out)
 {
@@ -218,6 +256,9 @@ static void diagnosis_put_reason(const struct status_stage *stage, const struct 
                               m->memory_bytes_spilled,
                               m->input_bytes + m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes);
                 break;
+        case LIMIT_FAILED:
+                diagnosis_put_failure(stage, out);
+                break;
         case LIMIT_PARTITIONS:
                 diagnosis_put(out, "%D tasks for %D cores", (int64_t)stage->tasks,
                               MAX(d->cores, (int64_t)(d->slots + 0.5)));
@@ -231,7 +272,10 @@ void stage_diagnosis_put(const struct status_stage *stage, const struct stage_di
 {
         if (d->limit == LIMIT_UNKNOWN)
                 return;
-        diagnosis_put(out, "%s (%f %%): ", diagnosis_limit_name(d->limit), d->share);
+        buf_puts(out, diagnosis_limit_name(d->limit));
+        if (d->limit != LIMIT_FAILED)
+                diagnosis_put(out, " (%f %%)", d->share);
+        buf_puts(out, ": ");
         diagnosis_put_reason(stage, d, d->limit, out);
         for (size_t i = 0; i < d->n_further; i++) {
                 diagnosis_put(out, "; also %s (%f %%): ", diagnosis_limit_name(d->further[i].limit),

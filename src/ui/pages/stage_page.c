@@ -140,7 +140,8 @@ static void stage_put_diagnosis(struct ui_page *p, const struct status_stage *st
         diagnose_stage(p->s, stage, p->now_ms, &d);
         stage_diagnosis_put(stage, &d, &line);
         if (line.len)
-                html_put(p->b, "<p class=\"limit\" id=\"limit\">Limited by <strong>%s</strong></p>\n", buf_text(&line));
+                html_put(p->b, "<p class=\"limit\" id=\"limit\">%s<strong>%s</strong></p>\n",
+                         d.limit == LIMIT_FAILED ? "" : "Limited by ", buf_text(&line));
         for (int i = 0; i < DIAGNOSIS_PARTS; i++)
                 parts[i] = (struct page_part){diagnosis_part_name((enum diagnosis_part)i), classes[i], d.parts_ms[i]};
         page_put_parts(p, "Where the time went", parts, DIAGNOSIS_PARTS);

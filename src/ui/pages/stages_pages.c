@@ -86,7 +86,7 @@ static void stage_put_limit_cell(struct ui_page *p, const struct status_stage *s
                 stage_diagnosis_put(stage, &d, &line);
         }
         html_put(p->b, "<td title=\"%s\">%s", buf_text(&line), diagnosis_limit_name(d.limit));
-        if (d.limit != LIMIT_UNKNOWN)
+        if (d.limit != LIMIT_UNKNOWN && d.limit != LIMIT_FAILED)
                 html_put(p->b, " %d&nbsp;%%", (int)(d.share * 100 + 0.5));
         for (size_t i = 0; i < d.n_further; i++)
                 html_put(p->b, ", %s %d&nbsp;%%", diagnosis_limit_name(d.further[i].limit),
