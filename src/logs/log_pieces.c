@@ -78,6 +78,20 @@ void log_pieces_put(struct log_pieces *p, const char *data, size_t n, int64_t no
 
 /* --------------------------------------------------------------------------------------------------------- writing */
 
+static bool log_pieces_is_due(const struct log_pieces *p, int64_t now)
+{
+        const bool much = !p->has_failed && log_pieces_waiting(p) >= LOG_PIECE_SMALL;
+        return now >= p->next_flush || (much && now >= p->last_written + p->limits.interval);
+}
+
+/* After a piece of @n bytes. */
+static void log_pieces_choose_interval(struct log_pieces *p, size_t n)
+{
+        const int64_t last = p->interval ? p->interval : p->limits.interval;
+        p->interval = n >= LOG_PIECE_SMALL ? p->limits.interval : MIN(last * 2, p->limits.max_interval);
+        p->interval = MAX(p->interval, p->limits.interval);
+}
+
 bool log_pieces_next(struct log_pieces *p, int64_t now, bool end, struct log_piece *out)
 {
         if (p->writing)
@@ -87,7 +101,7 @@ bool log_pieces_next(struct log_pieces *p, int64_t now, bool end, struct log_pie
         const bool whole = end || p->text.len >= (size_t)p->limits.piece_size;
         const size_t from = whole ? 0 : p->flushed;
         /* A whole piece does not wait for the interval, unless the last one failed. */
-        if (p->text.len == from || (!end && now < p->next_flush && (!whole || p->has_failed)))
+        if (p->text.len == from || (!end && !log_pieces_is_due(p, now) && (!whole || p->has_failed)))
                 return false;
         p->writing = true;
         p->writing_whole = whole;
@@ -115,7 +129,9 @@ void log_pieces_written(struct log_pieces *p, int64_t now)
 {
         const size_t end = (size_t)(p->current.end - p->base);
         p->writing = p->has_failed = false;
-        p->next_flush = now + p->limits.interval;
+        log_pieces_choose_interval(p, (size_t)(p->current.end - p->current.start));
+        p->last_written = now;
+        p->next_flush = now + p->interval;
         if (!p->writing_whole) {
                 vec_push(&p->small, p->current);
                 p->flushed = end;
@@ -138,6 +154,7 @@ void log_pieces_failed(struct log_pieces *p, int64_t now)
 {
         p->writing = false;
         p->has_failed = true;
+        p->last_written = now;
         p->next_flush = now + p->limits.interval;
 }
 

@@ -8,7 +8,9 @@
  *              log_pieces_written(&p, now);                 or log_pieces_failed(&p, now)
  *      while (log_pieces_take_removal(&p, &range))      → remove that file
  *
- * New output becomes a small piece after `interval`, so that little is lost with the process. Once `piece_size` bytes
+ * New output becomes a small piece after `interval`, so that little is lost with the process. Each small piece with less
+ * than LOG_PIECE_SMALL bytes doubles the time to the next one, up to `max_interval`: each file costs a request where
+ * storage is an object store. LOG_PIECE_SMALL bytes that wait are due after `interval` again. Once `piece_size` bytes
  * have come since the last whole piece, they are written again as one whole piece, and the small ones are removed.
  * Beyond `max_size` the oldest whole pieces are removed. Output faster than `max_rate`, and output that storage does
  * not take in time, is left out, and a line says how much.
@@ -30,13 +32,17 @@
 /* The name of a piece: "stderr.00000000000000000000-00000000000000001024", and a NUL. */
 #define LOG_PIECE_NAME 64
 
+/* A small piece with fewer bytes makes the next one wait longer. */
+#define LOG_PIECE_SMALL 16384
+
 /* Bytes `start` to `end`, exclusive, of the output. */
 struct piece_range {
         uint64_t start, end;
 };
 
 struct log_limits {
-        int64_t interval;    /* ns */
+        int64_t interval;     /* ns */
+        int64_t max_interval; /* ns; not above `interval`: the interval does not grow */
         int64_t piece_size;  /* bytes of a whole piece; positive */
         int64_t max_size;    /* bytes of all pieces; 0: no limit */
         int64_t max_rate;    /* bytes a second; 0: no limit */
@@ -59,6 +65,8 @@ struct log_pieces {
         bool writing, writing_whole, has_failed;
         struct piece_range current;
         int64_t next_flush, last_put; /* 0: not yet */
+        int64_t last_written;         /* when a piece was written or failed */
+        int64_t interval;             /* before the next small piece; 0: that of the limits */
         int64_t allowance;            /* bytes that may come at once */
         uint64_t left_out, total_left_out;
 };

@@ -217,9 +217,63 @@ static void random_outputs_are_stored_in_order(void **state)
         }
 }
 
+/* 130 bytes a second for a minute, polled ten times a second. */
+static size_t count_pieces_of_a_minute(int64_t max_interval, size_t bytes)
+{
+        struct log_limits limits = usual;
+        struct log_pieces p;
+        struct log_piece piece;
+        size_t n = 0;
+        limits.piece_size = limits.max_waiting = 8 << 20;
+        limits.max_interval = max_interval;
+        log_pieces_init(&p, &limits);
+        for (int64_t now = SECOND; now < 61 * SECOND; now += SECOND / 10) {
+                for (size_t put = 0; now % SECOND == 0 && put < bytes; put += MIN(bytes - put, (size_t)4096))
+                        put_bytes(&p, MIN(bytes - put, (size_t)4096), now);
+                if (!log_pieces_next(&p, now, false, &piece))
+                        continue;
+                assert_true(n > 0 || now <= 2 * SECOND); /* the first one is early */
+                n++;
+                log_pieces_written(&p, now);
+        }
+        log_pieces_deinit(&p);
+        return n;
+}
+
+static void little_output_makes_few_pieces(void **state)
+{
+        assert_in_range(count_pieces_of_a_minute(0, 130), 50, 61);
+        assert_in_range(count_pieces_of_a_minute(10 * SECOND, 130), 6, 10);
+        assert_in_range(count_pieces_of_a_minute(10 * SECOND, 20000), 50, 61);
+        assert_in_range(count_pieces_of_a_minute(10 * SECOND, 8000), 18, 32);
+}
+
+static void much_output_is_due_after_the_short_interval(void **state)
+{
+        struct log_limits limits = usual;
+        struct log_pieces p;
+        limits.piece_size = limits.max_waiting = 8 << 20;
+        limits.max_interval = 10 * SECOND;
+        log_pieces_init(&p, &limits);
+        put_bytes(&p, 10, SECOND);
+        assert_piece(&p, 2 * SECOND, false, 0, 10);
+        log_pieces_written(&p, 2 * SECOND);
+        put_bytes(&p, 10, 2 * SECOND);
+        assert_nothing(&p, 3 * SECOND);
+        for (int i = 0; i < 4; i++)
+                put_bytes(&p, 4096, 3 * SECOND);
+        assert_piece(&p, 3 * SECOND, false, 10, 20 + 16384);
+        log_pieces_failed(&p, 3 * SECOND);
+        assert_nothing(&p, 3 * SECOND + 1);
+        assert_piece(&p, 4 * SECOND, false, 10, 20 + 16384);
+        log_pieces_deinit(&p);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(little_output_makes_few_pieces),
+                cmocka_unit_test(much_output_is_due_after_the_short_interval),
                 cmocka_unit_test(small_pieces_become_a_whole_one),
                 cmocka_unit_test(an_end_without_more_output_keeps_its_piece),
                 cmocka_unit_test(failed_pieces_wait_and_come_again),

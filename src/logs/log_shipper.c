@@ -399,12 +399,14 @@ static void shipper_poll(struct log_shipper *s)
 
 static void shipper_read_limits(const struct fst_conf *conf, struct log_limits *limits)
 {
-        int64_t interval_ms = 0;
+        int64_t interval_ms = 0, max_interval_ms = 0;
         conf_get_ms(conf, "spark.firesteel.logs.interval", &interval_ms, NULL);
+        conf_get_ms(conf, "spark.firesteel.logs.maxInterval", &max_interval_ms, NULL);
         conf_get_bytes(conf, "spark.firesteel.logs.pieceSize", &limits->piece_size, NULL);
         conf_get_bytes(conf, "spark.firesteel.logs.maxSize", &limits->max_size, NULL);
         conf_get_bytes(conf, "spark.firesteel.logs.maxRate", &limits->max_rate, NULL);
         limits->interval = ms_to_ns(MAX(interval_ms, (int64_t)POLL_MS));
+        limits->max_interval = ms_to_ns(MAX(max_interval_ms, (int64_t)POLL_MS));
         limits->piece_size = MIN(limits->piece_size, MAX_WAITING / 2);
         limits->piece_size = MAX(limits->piece_size, (int64_t)4096);
         limits->max_waiting = MAX_WAITING;
