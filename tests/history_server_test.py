@@ -197,6 +197,20 @@ def test_list_page(tmp_path):
         assert "Completed applications" in s.get("/any/path")[1]
 
 
+def test_list_page_names_a_directory_that_cannot_be_listed(tmp_path):
+    logs = tmp_path / "logs"
+    logs.mkdir(exist_ok=True)
+    with server(tmp_path, spark_history_fs_update_interval="200ms") as s:
+        wait_for(lambda: "No completed applications found." in s.get("/")[1])
+        logs.rename(tmp_path / "away")
+        wait_for(lambda: "Event logs cannot be listed: " in s.get("/")[1])
+        page = s.get("/?showIncomplete=true")[1]
+        assert f"{tmp_path}/logs" in page and "No such file" in page and "applications found" not in page
+        assert s.log.read_text().count("ERROR FsHistoryProvider: Exception in checking for event log updates: ") == 1
+        (tmp_path / "away").rename(logs)
+        wait_for(lambda: "No completed applications found." in s.get("/")[1])
+
+
 def test_log_names_address_and_directories(tmp_path):
     (tmp_path / "more").mkdir()
     os.environ["SPARK_PUBLIC_DNS"] = "logs.example"

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/string_list.h"
 #include "base/string_prefix.h"
 #include "events/event_reader.h"
 #include "io/codec/codec.h"
@@ -189,7 +190,7 @@ static int event_log_from_directory(const struct file_system *fs, const char *pa
 }
 
 int event_log_list_directory(const struct file_system *fs, const char *path, struct event_log_list *out,
-                             struct fst_error *error)
+                             struct string_list *unreadable, struct fst_error *error)
 {
         struct file_list list = {0};
         int r = fs->list(fs, path, &list, error);
@@ -209,8 +210,8 @@ int event_log_list_directory(const struct file_system *fs, const char *path, str
                 } else if (status->directory && text_starts_with(name, EVENT_LOG_ROLLING_PREFIX)) {
                         struct fst_error problem = FST_ERROR_INIT;
                         r = event_log_from_directory(fs, status->path, &log, &found, &problem);
-                        if (r < 0 && r != -ENOENT)
-                                log_debug(LOG, "%s", error_message(&problem));
+                        if (r < 0 && r != -ENOENT && unreadable)
+                                string_list_add(unreadable, error_message(&problem));
                         found = found && r == 0 && log.size > 0;
                         error_deinit(&problem);
                 }

@@ -29,6 +29,7 @@
 struct event_reader;
 struct file_system;
 struct fst_error;
+struct string_list;
 
 #define EVENT_LOG_ROLLING_PREFIX "eventlog_v2_"
 #define EVENT_LOG_IN_PROGRESS ".inprogress"
@@ -72,10 +73,11 @@ void event_log_list_deinit(struct event_log_list *list);
 
 /*
  * Appends the logs of the directory @path to @out. Skips what is no log, hidden and empty files, and
- * what cannot be read. Returns 0, or the error of listing @path.
+ * what cannot be read. Adds a message to @unreadable for each rolling log whose directory cannot be listed; NULL: none.
+ * Returns 0, or the error of listing @path.
  */
 int event_log_list_directory(const struct file_system *fs, const char *path, struct event_log_list *out,
-                             struct fst_error *error);
+                             struct string_list *unreadable, struct fst_error *error);
 
 /*
  * Looks up one log, a file or a directory with files events_N_…. Returns 0, -ENOENT, or another negative code with

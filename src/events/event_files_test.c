@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/string_list.h"
 #include "base/string_prefix.h"
 #include "events/event_reader.h"
 #include "io/codec/java_blocks.h"
@@ -194,7 +195,7 @@ static void test_lists_logs_of_a_directory(void **state)
         _cleanup_free_ char *path = test_full_path("list"), *missing = test_full_path("nothing");
         struct event_log_list list = {0};
         struct fst_error error = FST_ERROR_INIT;
-        assert_int_equal(event_log_list_directory(&local_fs, path, &list, &error), 0);
+        assert_int_equal(event_log_list_directory(&local_fs, path, &list, NULL, &error), 0);
         assert_int_equal(list.len, 3);
         assert_string_equal(list.data[0].name, "app-1");
         assert_true(list.data[0].is_complete && !list.data[0].is_rolling);
@@ -210,9 +211,37 @@ static void test_lists_logs_of_a_directory(void **state)
         assert_int_equal(rolling->files.data[0].number, 2);
         assert_int_equal(rolling->files.data[1].number, 10);
         assert_int_equal(rolling->size, 7);
-        assert_int_equal(event_log_list_directory(&local_fs, missing, &list, &error), -ENOENT);
+        assert_int_equal(event_log_list_directory(&local_fs, missing, &list, NULL, &error), -ENOENT);
         event_log_list_deinit(&list);
         error_deinit(&error);
+}
+
+/* The local file system, as a user sees it who may not list one rolling log. */
+static int refusing_fs_list(const struct file_system *fs, const char *path, struct file_list *out,
+                            struct fst_error *error)
+{
+        (void)fs;
+        return strstr(path, "eventlog_v2_app-2") ? error_set(error, -EACCES, "cannot list %s: Permission denied", path)
+                                                 : local_fs.list(&local_fs, path, out, error);
+}
+
+static void names_rolling_logs_that_cannot_be_listed(void **state)
+{
+        struct file_system fs = local_fs;
+        fs.list = refusing_fs_list;
+        test_write_text("refused/eventlog_v2_app-1/appstatus_app-1", "");
+        test_write_text("refused/eventlog_v2_app-1/events_1_app-1", "1");
+        test_write_text("refused/eventlog_v2_app-2/events_1_app-2", "1");
+        test_write_text("refused/eventlog_v2_app-3/appstatus_app-3", "");
+        _cleanup_free_ char *path = test_full_path("refused");
+        _cleanup_(string_list_deinit) struct string_list unreadable = {0};
+        struct event_log_list list = {0};
+        assert_int_equal(event_log_list_directory(&fs, path, &list, &unreadable, NULL), 0);
+        assert_int_equal(list.len, 1);
+        assert_int_equal(unreadable.len, 1);
+        assert_non_null(strstr(unreadable.data[0], "eventlog_v2_app-2: Permission denied"));
+        assert_int_equal(event_log_list_directory(&fs, path, &list, NULL, NULL), 0);
+        event_log_list_deinit(&list);
 }
 
 static void test_codec_of_names(void **state)
@@ -423,7 +452,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_java_blocks_round_trip),    cmocka_unit_test(test_java_blocks_refuses_damage),
-                cmocka_unit_test(test_lists_logs_of_a_directory), cmocka_unit_test(test_codec_of_names),
+                cmocka_unit_test(test_lists_logs_of_a_directory), cmocka_unit_test(names_rolling_logs_that_cannot_be_listed),
+                cmocka_unit_test(test_codec_of_names),
                 cmocka_unit_test(test_streams_of_growing_files),  cmocka_unit_test(test_stream_of_a_truncated_file),
                 cmocka_unit_test(test_stream_of_a_rolling_log),   cmocka_unit_test(test_stream_begins_at_the_tail),
         };

@@ -255,7 +255,9 @@ static void history_list_put(struct buf *b, struct history_list_page *p, const s
         history_list_put_state(b, p, state);
         html_put(b, "<h2 id=\"applications\">%s applications <span class=\"count\">(%D)</span></h2>\n",
                  p->incomplete ? "Incomplete" : "Completed", (int64_t)shown);
-        if (!shown) {
+        if (!shown && !p->search && state->problem) {
+                html_put(b, "<p class=\"nothing\">Event logs cannot be listed: %s</p>\n", state->problem);
+        } else if (!shown) {
                 html_put(b, "<p class=\"nothing\">%s</p>\n",
                          p->search          ? "No application matches the search."
                          : p->incomplete    ? "No incomplete applications found."
@@ -299,6 +301,7 @@ static void history_serve_list(const struct ui_request *q, struct ui_answer *a)
         history_list_put(&a->body, &page, &state);
         vec_deinit(&page.rows);
         app_list_deinit(&list);
+        free(state.problem);
 }
 
 void history_serve_page(const struct ui_request *q, struct ui_answer *a)

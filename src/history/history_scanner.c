@@ -6,30 +6,61 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/log.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 
 #include <poll.h>
 #include <unistd.h>
+#include <string.h>
 
 enum {
         NEWS_SCANS = 4,       /* scans after a file appeared, */
         NEWS_PERIOD_MS = 300, /* this far apart: its first lines may follow later */
 };
 
+static bool history_dir_has_told(const struct history_dir *dir, const char *problem)
+{
+        for (size_t i = 0; i < dir->unreadable.len; i++)
+                if (strcmp(dir->unreadable.data[i], problem) == 0)
+                        return true;
+        return false;
+}
+
+/* Warns of each rolling log that cannot be listed, once while it stays so. Takes @unreadable over. */
+static void history_dir_tell_unreadable(struct history_dir *dir, struct string_list *unreadable)
+{
+        for (size_t i = 0; i < unreadable->len; i++)
+                if (!history_dir_has_told(dir, unreadable->data[i]))
+                        log_warn(HISTORY_LOG, "A rolling event log cannot be read: %s", unreadable->data[i]);
+        string_list_deinit(&dir->unreadable);
+        dir->unreadable = *unreadable;
+}
+
+/* Keeps the problem of a scan for the list page. @problem NULL: there is none. */
+static void history_dir_set_problem(struct history_server *s, struct history_dir *dir, const char *problem)
+{
+        if (problem && !dir->problem)
+                log_error(HISTORY_LOG, "Exception in checking for event log updates: %s", problem);
+        pthread_mutex_lock(&s->lock);
+        free(dir->problem);
+        dir->problem = problem ? mem_strdup(problem) : NULL;
+        pthread_mutex_unlock(&s->lock);
+}
+
 static void history_server_scan_dir(struct history_server *s, int number)
 {
         struct history_dir *dir = &s->dirs.data[number];
         struct event_log_list list = {0};
+        struct string_list unreadable = {0};
         struct fst_error error = FST_ERROR_INIT;
-        int r = event_log_list_directory(dir->fs, dir->path, &list, &error);
+        int r = event_log_list_directory(dir->fs, dir->path, &list, &unreadable, &error);
         int64_t now = time_of_day_ms();
-        if (r < 0 && !dir->is_failing)
-                log_error(HISTORY_LOG, "Exception in checking for event log updates: %s", error_message(&error));
-        dir->is_failing = r < 0;
+        history_dir_set_problem(s, dir, r < 0 ? error_message(&error) : NULL);
         error_deinit(&error);
         if (r == 0) {
+                history_dir_tell_unreadable(dir, &unreadable);
                 pthread_mutex_lock(&s->lock);
                 history_listing_begin_scan(&s->listing, number);
                 for (size_t i = 0; i < list.len; i++)

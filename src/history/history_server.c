@@ -171,6 +171,8 @@ void history_server_get_state(struct history_server *s, struct history_server_st
                                              .title = s->settings.title,
                                              .dirs = s->settings.dirs,
                                              .max_applications = s->settings.max_applications};
+        for (size_t i = 0; i < s->dirs.len && !out->problem; i++)
+                out->problem = s->dirs.data[i].problem ? mem_strdup(s->dirs.data[i].problem) : NULL;
         pthread_mutex_unlock(&s->lock);
 }
 
@@ -341,6 +343,8 @@ void history_server_free(struct history_server *s)
         for (size_t i = 0; i < s->dirs.len; i++) {
                 free(s->dirs.data[i].path);
                 free(s->dirs.data[i].own_name);
+                free(s->dirs.data[i].problem);
+                string_list_deinit(&s->dirs.data[i].unreadable);
         }
         vec_deinit(&s->dirs);
         history_listing_deinit(&s->listing);

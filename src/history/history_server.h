@@ -40,6 +40,7 @@ struct history_server_state {
         const char *title;       /* spark.history.ui.title */
         const char *dirs;        /* as configured */
         size_t max_applications; /* of the list page */
+        char *problem;           /* why a directory cannot be listed; NULL: none. The caller frees it */
 };
 void history_server_get_state(struct history_server *s, struct history_server_state *out);
 

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/string_list.h"
 #include "base/vec.h"
 #include "conf/redact.h"
 #include "history/history_app.h"
@@ -30,7 +31,8 @@ struct history_dir {
         char *own_name;
         const struct file_system *fs;
         int watch; /* of inotify; -1: none */
-        bool is_failing;
+        char *problem;                 /* why the last scan failed; NULL: it did not. Guarded by the lock */
+        struct string_list unreadable; /* messages about rolling logs of the last scan; the scanner's */
         bool is_scanned; /* else its logs are found only by their ids */
 };
 
