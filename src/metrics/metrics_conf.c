@@ -116,19 +116,21 @@ int metrics_conf_period(const struct metrics_part *sink, int64_t *period_ms, str
         } units[] = {{"NANOSECONDS", 1e-6}, {"MICROSECONDS", 1e-3}, {"MILLISECONDS", 1}, {"SECONDS", 1e3},
                      {"MINUTES", 6e4},      {"HOURS", 36e5},        {"DAYS", 864e5}};
         const char *text = strmap_get(&sink->options, "period"), *unit = strmap_get(&sink->options, "unit");
+        const char *key = strmap_get(&sink->keys, "period"), *period_key = key ? key : "period";
         char *end;
         errno = 0;
         intmax_t period = strtoimax(text ? text : "10", &end, 10);
         if (*end || errno || period > INT32_MAX || period < INT32_MIN || (text && !*text))
-                return error_set(error, -EINVAL, "For input string: \"%s\"", text);
+                return error_set(error, -EINVAL, "%s: For input string: \"%s\"", period_key, text);
         for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
                 if (strcasecmp(unit ? unit : "SECONDS", units[i].name) != 0)
                         continue;
                 double ms = (double)period * units[i].ms;
                 if (ms < 1000)
                         return error_set(error, -EINVAL,
-                                         "Polling period %" PRIdMAX " %s below than minimal polling period ", period,
-                                         units[i].name);
+                                         "%s: Polling period %" PRIdMAX " %s below than minimal polling period of 1 "
+                                         "second",
+                                         period_key, period, units[i].name);
                 *period_ms = (int64_t)ms;
                 return 0;
         }

@@ -77,12 +77,12 @@ static void period_has_a_minimum(void **state)
                 {"2", "minutes", 120000, NULL},
                 {"1", "SECONDS", 1000, NULL},
                 {"1000", "milliseconds", 1000, NULL},
-                {"0", NULL, 0, "Polling period 0 SECONDS below than minimal polling period "},
-                {"-3", "days", 0, "Polling period -3 DAYS below than minimal polling period "},
-                {"999", "Milliseconds", 0, "Polling period 999 MILLISECONDS below than minimal polling period "},
-                {"ten", NULL, 0, "For input string: \"ten\""},
-                {"", NULL, 0, "For input string: \"\""},
-                {"99999999999", NULL, 0, "For input string: \"99999999999\""},
+                {"0", NULL, 0, "*.sink.x.period: Polling period 0 SECONDS below than minimal polling period of 1 second"},
+                {"-3", "days", 0, "*.sink.x.period: Polling period -3 DAYS below than minimal polling period of 1 second"},
+                {"999", "Milliseconds", 0, "*.sink.x.period: Polling period 999 MILLISECONDS below than minimal polling period of 1 second"},
+                {"ten", NULL, 0, "*.sink.x.period: For input string: \"ten\""},
+                {"", NULL, 0, "*.sink.x.period: For input string: \"\""},
+                {"99999999999", NULL, 0, "*.sink.x.period: For input string: \"99999999999\""},
                 {"1", "fortnights", 0,
                  "*.sink.x.unit is \"fortnights\": use nanoseconds, microseconds, milliseconds, seconds, minutes, hours or "
                  "days"},
@@ -96,6 +96,7 @@ static void period_has_a_minimum(void **state)
                 if (cases[i].unit)
                         strmap_set(&sink.options, "unit", cases[i].unit);
                 strmap_set(&sink.keys, "unit", "*.sink.x.unit");
+                strmap_set(&sink.keys, "period", "*.sink.x.period");
                 assert_int_equal(metrics_conf_period(&sink, &ms, &error), cases[i].error ? -EINVAL : 0);
                 assert_int_equal(ms, cases[i].ms);
                 if (cases[i].error)

@@ -248,8 +248,8 @@ static void invalid_sinks_are_refused(void **state)
                  "Sink class org.apache.spark.metrics.sink.CsvSink cannot be instantiated: directory is empty. Set it "
                  "to an existing directory"},
                 {"org.apache.spark.metrics.sink.StatsdSink", "period", "0",
-                 "Sink class org.apache.spark.metrics.sink.StatsdSink cannot be instantiated: Polling period 0 SECONDS "
-                 "below than minimal polling period "},
+                 "Sink class org.apache.spark.metrics.sink.StatsdSink cannot be instantiated: driver.sink.x.period: "
+                 "Polling period 0 SECONDS below than minimal polling period of 1 second"},
                 {"org.apache.spark.metrics.sink.ConsoleSink", "unit", "weeks",
                  "Sink class org.apache.spark.metrics.sink.ConsoleSink cannot be instantiated: "
                  "driver.sink.x.unit is \"weeks\": use nanoseconds, microseconds, milliseconds, seconds, minutes, hours or "

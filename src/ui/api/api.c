@@ -30,17 +30,22 @@ void api_fail(struct api_call *c, int status, const char *format, ...)
         c->failed = true;
 }
 
-void api_fail_parameter(struct api_call *c)
+static void api_fail_page(struct api_call *c, const char *problem)
 {
         buf_reset(&c->a->body);
         html_put(&c->a->body,
                  "<html>\n<head>\n<meta http-equiv=\"Content-Type\" content=\"text/html;charset=utf-8\"/>\n"
                  "<title>Error 404 Not Found</title>\n</head>\n<body><h2>HTTP ERROR 404 Not Found</h2>\n"
-                 "<p>%s: a parameter has an invalid value.</p>\n</body>\n</html>\n",
-                 c->q->path);
+                 "<p>%s: %s.</p>\n</body>\n</html>\n",
+                 c->q->path, problem);
         c->a->status = 404;
         c->a->type = "text/html;charset=utf-8";
         c->failed = true;
+}
+
+void api_fail_parameter(struct api_call *c)
+{
+        api_fail_page(c, "a parameter has an invalid value");
 }
 
 void api_fail_path(struct api_call *c)
@@ -166,7 +171,7 @@ void api_serve(const struct ui_request *q, struct ui_answer *a)
         } else if (text_starts_with(path, apps) && (!path[strlen(apps)] || path[strlen(apps)] == '/')) {
                 api_serve_applications(&c, path + strlen(apps));
         } else {
-                api_fail_parameter(&c);
+                api_fail_page(&c, "unknown resource. There are /api/v1/version and /api/v1/applications");
         }
 }
 

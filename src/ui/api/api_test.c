@@ -131,6 +131,7 @@ static void answers_each_path_as_spark(void **state)
                 {"unknown attempt of a stage", APP "/stages/3/1", "", 404,
                  "unknown attempt for stage 3.  Found attempts: [0]"},
                 {"attempt of an unknown stage", APP "/stages/9/0", "", 404, "unknown stage: 9"},
+                {"an unknown root", "/api/v1", "", 404, "<html>"},
                 {"below an attempt", APP "/stages/3/0/x", "", 404, "<html>"},
                 {"summary", APP "/stages/3/0/taskSummary", "quantiles=1,0.5,0", 200,
                  "{\n  \"quantiles\" : [ 0.0, 0.5, 1.0 ],\n  \"duration\" : [ 105.0, 305.0, 305.0 ],"},
@@ -186,6 +187,8 @@ static void answers_each_path_as_spark(void **state)
                 print_message("%s\n", rows[i].label);
                 ui_fixture_ask(&f, rows[i].path, rows[i].query);
                 assert_begins(&f.answer, rows[i].begin);
+                if (strcmp(rows[i].path, "/api/v1/nothing") == 0)
+                        assert_non_null(strstr(buf_text(&f.answer.body), "<p>/api/v1/nothing: unknown resource."));
                 assert_int_equal(f.answer.status, rows[i].status);
                 assert_int_equal(f.n_open, 0);
         }
