@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from event_log_tables_test import LINES, T0
+from event_log_tables_test import FAILED_LINES, LINES, T0
 from history_server_test import lines, server, wait_for, write
 
 BIN = os.environ["FIRESTEEL_BIN"]
@@ -55,8 +55,9 @@ def fails(message, *arguments, status=1):
     assert done.stderr.startswith("Error: ") and message in done.stderr, done.stderr
 
 
-def test_history_server_prints_what_the_log_says(tmp_path):
-    log = write(tmp_path, "app-1", LINES)
+@pytest.mark.parametrize("events", (LINES, FAILED_LINES))
+def test_history_server_prints_what_the_log_says(tmp_path, events):
+    log = write(tmp_path, "app-1", events)
     with server(tmp_path) as s:
         wait_for(lambda: s.ids() == ["app-1"])
         for command in ("applications", "jobs", "stages", "executors"):

@@ -59,7 +59,7 @@ def test_tables_of_a_file(tmp_path):
         "ID": "app-1", "ATTEMPT": "-", "NAME": "tables", "USER": "me", "STARTED": "2023-11-14 22:13:20",
         "DURATION": "9.0 s", "STATE": "ENDED (exit status 3)"}
     assert cells("jobs", log) == {"JOB": "7", "STATE": "SUCCEEDED", "STARTED": "2023-11-14 22:13:21", "DURATION": "5.0 s",
-                                  "STAGES": "1/1", "TASKS": "2/2", "FAILED": "0", "NAME": "count at a.c:1"}
+                                  "STAGES": "1/1", "TASKS": "2/2", "FAILED": "0", "NAME": "count at a.c:1", "FAILURE": "-"}
     found = cells("stages", log)
     assert (found["STATE"], found["TASKS"], found["MEDIAN"], found["LONGEST"], found["INPUT"]) == (
         "COMPLETE", "2/2", "3.5 s", "3.5 s", "4.0 KiB")
@@ -68,6 +68,27 @@ def test_tables_of_a_file(tmp_path):
         "3.5 s, 1.4 times the median of 2.5 s, and read 2.0 KiB (mean 2.0 KiB); idle cores cost 1.0 s")
     found = cells("executors", log)
     assert (found["STATE"], found["CORES"], found["COMPLETED"], found["TASK TIME"]) == ("ACTIVE", "3", "2", "6.0 s")
+
+
+REASON = "Task 1 failed 4 times, most recent failure: " + "x" * 200
+FAILED_LINES = [
+    line.replace(
+        '"Completion Time":%d}' % (T0 + 5000), '"Completion Time":%d,"Failure Reason":"%s"}' % (T0 + 5000, REASON)).replace(
+            '{"Result":"JobSucceeded"}',
+            '{"Result":"JobFailed","Exception":{"Message":"Job aborted\\nat a.c:1","Stack Trace":[]}}').replace(
+                '"Submission Time":%d,"Stage Infos"' % (T0 + 1000),
+                '"Submission Time":%d,"Properties":{"spark.job.description":"my job"},"Stage Infos"' % (T0 + 1000)).replace(
+                    '{"Reason":"Success"},"Task Info":{"Task ID":0',
+                    '{"Reason":"ExecutorLostFailure","Executor ID":"0"},"Task Info":{"Task ID":0') for line in LINES]
+
+
+def test_failures(tmp_path):
+    log = tmp_path / "app-1"
+    log.write_text("".join(FAILED_LINES))
+    job, found = cells("jobs", log), cells("stages", log)
+    assert (job["STATE"], job["NAME"], job["FAILURE"]) == ("FAILED", "my job", "Job aborted")
+    assert (found["STATE"], found["FAILURE"]) == ("FAILED", REASON[:100] + "...")
+    assert found["LIMITED BY"].startswith("failed: 1 attempt failed: ExecutorLostFailure")
 
 
 def test_compare_two_runs(tmp_path):

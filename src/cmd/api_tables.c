@@ -248,7 +248,8 @@ static void api_fill_applications(struct text_table *t, const struct api_site *s
 
 static void api_fill_jobs(struct text_table *t, const struct api_site *site, const json_t *list)
 {
-        static const char *const names[] = {"JOB", "STATE", "STARTED", "DURATION", "STAGES", "TASKS", "FAILED", "NAME"};
+        static const char *const names[] = {"JOB",   "STATE",  "STARTED", "DURATION", "STAGES",
+                                            "TASKS", "FAILED", "NAME",    "FAILURE"};
         const json_t *j;
         size_t i;
         text_table_add_heading(t, names, ARRAY_SIZE(names));
@@ -266,14 +267,15 @@ static void api_fill_jobs(struct text_table *t, const struct api_site *site, con
                                           (int64_t)(json_int_at(j, "numTasks") - json_int_at(j, "numSkippedTasks"))));
                 text_table_add_number(t, json_int_at(j, "numFailedTasks"));
                 text_table_add_text(t, description ? description : json_text_at(j, "name"));
+                text_table_add_error(t, json_text_at(j, "failureReason"));
         }
 }
 
 static void api_fill_stages(struct text_table *t, const struct api_site *site, const json_t *list)
 {
-        static const char *const names[] = {"STAGE",        "ATTEMPT",       "STATE",   "DURATION", "TASKS",
-                                            "FAILED",       "MEDIAN",        "LONGEST", "INPUT",    "OUTPUT",
-                                            "SHUFFLE READ", "SHUFFLE WRITE", "SPILL",   "NAME",     "LIMITED BY"};
+        static const char *const names[] = {
+                "STAGE", "ATTEMPT", "STATE",        "DURATION",      "TASKS", "FAILED", "MEDIAN",  "LONGEST",
+                "INPUT", "OUTPUT",  "SHUFFLE READ", "SHUFFLE WRITE", "SPILL", "NAME",   "FAILURE", "LIMITED BY"};
         static const char *const sizes[] = {"inputBytes", "outputBytes", "shuffleReadBytes", "shuffleWriteBytes",
                                             "diskBytesSpilled"};
         const json_t *g;
@@ -297,6 +299,7 @@ static void api_fill_stages(struct text_table *t, const struct api_site *site, c
                 for (size_t k = 0; k < ARRAY_SIZE(sizes); k++)
                         text_table_add_bytes(t, json_int_at(g, sizes[k]));
                 text_table_add_text(t, description ? description : json_text_at(g, "name"));
+                text_table_add_error(t, json_text_at(g, "failureReason"));
                 text_table_add_text(t, json_text_at(g, "limitedBy"));
         }
 }
@@ -393,7 +396,7 @@ int api_tables_fill(struct text_table *table, enum api_table kind, const char *u
                 void (*fill)(struct text_table *t, const struct api_site *site, const json_t *list);
         } kinds[] = {
                 [API_APPLICATIONS] = {NULL, api_fill_applications},
-                [API_JOBS] = {"jobs", api_fill_jobs},
+                [API_JOBS] = {"jobs?diagnosis=true", api_fill_jobs},
                 [API_STAGES] = {"stages?details=false&withSummaries=true&quantiles=0.5,1.0&diagnosis=true",
                                 api_fill_stages},
                 [API_EXECUTORS] = {"allexecutors", api_fill_executors},

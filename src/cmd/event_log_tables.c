@@ -38,12 +38,15 @@
 
 const char command_applications_help[] =
         TABLE_HELP("applications", "Prints the application", "id, attempt, name, user, start, duration, state");
-const char command_jobs_help[] = TABLE_HELP(
-        "jobs", "Prints the jobs", "id, state, start, duration, stages and tasks (done/all), failed tasks, name");
-const char command_stages_help[] =
-        TABLE_HELP("stages", "Prints the stages",
-                   "id, attempt, state, duration, tasks (done/all), failed tasks, median and longest task, input,\n"
-                   "output, shuffle read, shuffle write, spill, name, what limited it and for how much of its time");
+const char command_jobs_help[] =
+        TABLE_HELP("jobs", "Prints the jobs",
+                   "id, state, start, duration, stages and tasks (done/all), failed tasks, name,\n"
+                   "why it failed");
+const char command_stages_help[] = TABLE_HELP(
+        "stages", "Prints the stages",
+        "id, attempt, state, duration, tasks (done/all), failed tasks, median and longest task, input,\n"
+        "output, shuffle read, shuffle write, spill, name, why it failed, what limited it and for how much of\n"
+        "its time");
 const char command_executors_help[] =
         TABLE_HELP("executors", "Prints the executors",
                    "id, address, state, cores, tasks (active, failed, completed), task time, input, shuffle read,\n"
@@ -86,7 +89,8 @@ static void fill_applications(struct text_table *t, const struct status *s)
 
 static void fill_jobs(struct text_table *t, const struct status *s)
 {
-        static const char *const names[] = {"JOB", "STATE", "STARTED", "DURATION", "STAGES", "TASKS", "FAILED", "NAME"};
+        static const char *const names[] = {"JOB",   "STATE",  "STARTED", "DURATION", "STAGES",
+                                            "TASKS", "FAILED", "NAME",    "FAILURE"};
         static const char *const states[] = {"RUNNING", "SUCCEEDED", "FAILED"};
         text_table_add_heading(t, names, ARRAY_SIZE(names));
         for (size_t i = s->jobs.len; i-- > 0;) {
@@ -100,6 +104,7 @@ static void fill_jobs(struct text_table *t, const struct status *s)
                                mem_printf("%" PRId64 "/%" PRId64, j->completed_indices, j->tasks - j->skipped_tasks));
                 text_table_add_number(t, j->failed_tasks);
                 text_table_add_text(t, j->description ? j->description : j->name);
+                text_table_add_error(t, j->failure);
         }
 }
 
@@ -115,9 +120,9 @@ static void text_table_add_limit(struct text_table *t, const struct status *s, c
 
 static void fill_stages(struct text_table *t, const struct status *s)
 {
-        static const char *const names[] = {"STAGE",        "ATTEMPT",       "STATE",   "DURATION", "TASKS",
-                                            "FAILED",       "MEDIAN",        "LONGEST", "INPUT",    "OUTPUT",
-                                            "SHUFFLE READ", "SHUFFLE WRITE", "SPILL",   "NAME",     "LIMITED BY"};
+        static const char *const names[] = {
+                "STAGE", "ATTEMPT", "STATE",        "DURATION",      "TASKS", "FAILED", "MEDIAN",  "LONGEST",
+                "INPUT", "OUTPUT",  "SHUFFLE READ", "SHUFFLE WRITE", "SPILL", "NAME",   "FAILURE", "LIMITED BY"};
         static const char *const states[] = {"PENDING", "ACTIVE", "COMPLETE", "FAILED", "SKIPPED"};
         static const double median[] = {0.5};
         text_table_add_heading(t, names, ARRAY_SIZE(names));
@@ -142,6 +147,7 @@ static void fill_stages(struct text_table *t, const struct status *s)
                 text_table_add_bytes(t, m->shuffle_write.bytes);
                 text_table_add_bytes(t, m->disk_bytes_spilled);
                 text_table_add_text(t, g->description ? g->description : g->name);
+                text_table_add_error(t, g->failure);
                 text_table_add_limit(t, s, g);
         }
 }

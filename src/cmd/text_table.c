@@ -71,6 +71,15 @@ void text_table_add_duration(struct text_table *t, int64_t ms)
         text_table_add(t, buf_steal(&text));
 }
 
+void text_table_add_error(struct text_table *t, const char *error)
+{
+        enum { MAX_ERROR = 100 };
+        struct buf text = BUF_INIT;
+        diagnosis_put_error(&text, error, MAX_ERROR);
+        text_table_add_text(t, buf_text(&text));
+        buf_deinit(&text);
+}
+
 void text_table_add_bytes(struct text_table *t, int64_t bytes)
 {
         struct buf text = BUF_INIT;

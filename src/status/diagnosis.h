@@ -120,7 +120,7 @@ struct job_diagnosis {
 void diagnose_job(const struct status *s, const struct status_job *job, int64_t now_ms, size_t max_rows,
                   struct job_diagnosis *out);
 
-/* Appends the first line of an error, at most @max bytes, and "…" in place of the rest. NULL: nothing. */
+/* Appends the first line of an error: at most @max bytes, and "..." in place of the line's rest. NULL: nothing. */
 void diagnosis_put_error(struct buf *out, const char *error, size_t max);
 
 /* Append a duration: "12 ms", "4.0 s", "3.5 min", "2.0 h", and a size: "12 B", "1.5 GiB". */

@@ -403,8 +403,8 @@ static void shortens_errors_between_characters(void **state)
                 size_t max;
                 const char *text;
         } cases[] = {{NULL, 5, ""},          {"", 5, ""},
-                     {"short", 5, "short"},  {"longer", 5, "longe…"},
-                     {"one\ntwo", 9, "one"}, {"ab\xc3\xa4", 3, "ab…"}};
+                     {"short", 5, "short"},  {"longer", 5, "longe..."},
+                     {"one\ntwo", 9, "one"}, {"ab\xc3\xa4", 3, "ab..."}};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct buf text = BUF_INIT;
                 diagnosis_put_error(&text, cases[i].error, cases[i].max);

@@ -35,7 +35,7 @@ void diagnosis_put_error(struct buf *out, const char *error, size_t max)
         if (n)
                 buf_append(out, error, n);
         if (n < whole)
-                buf_puts(out, "…");
+                buf_puts(out, "...");
 }
 
 const char *diagnosis_limit_name(enum diagnosis_limit limit)

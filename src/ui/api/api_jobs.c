@@ -3,7 +3,8 @@
 
 static const char *const api_job_states[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
 
-static void api_put_job(struct json_out *j, const struct status_job *job)
+/* Spark has no reason of a failed job: only a request with diagnosis=true gets it. */
+static void api_put_job(struct json_out *j, const struct status_job *job, bool with_reason)
 {
         json_begin(j);
         json_int(j, "jobId", job->id);
@@ -37,6 +38,8 @@ static void api_put_job(struct json_out *j, const struct status_job *job)
         json_int(j, "numSkippedStages", job->skipped_stages);
         json_int(j, "numFailedStages", job->failed_stages);
         api_put_killed(j, &job->killed);
+        if (with_reason && job->failure)
+                json_text(j, "failureReason", job->failure);
         json_end(j);
 }
 
@@ -51,6 +54,7 @@ static void api_serve_job_list(struct api_call *c)
         uint32_t states;
         if (!api_get_set(c, "status", api_job_states, ARRAY_SIZE(api_job_states), &states))
                 return;
+        bool with_reason = api_get_flag(c, "diagnosis", false);
         size_t n = c->s->jobs.len;
         const struct status_job **jobs = new_array(const struct status_job *, n);
         for (size_t i = 0; i < n; i++)
@@ -59,7 +63,7 @@ static void api_serve_job_list(struct api_call *c)
         json_list(&c->json, NULL);
         for (size_t i = 0; i < n; i++)
                 if (!states || states >> jobs[i]->state & 1)
-                        api_put_job(&c->json, jobs[i]);
+                        api_put_job(&c->json, jobs[i], with_reason);
         json_list_end(&c->json);
         free(jobs);
 }
@@ -76,7 +80,7 @@ void api_serve_jobs(struct api_call *c, const char *rest)
                 return api_fail_path(c);
         const struct status_job *job = status_find_job(c->s, id);
         if (job)
-                api_put_job(&c->json, job);
+                api_put_job(&c->json, job, api_get_flag(c, "diagnosis", false));
         else
                 api_fail(c, 404, "unknown job: %d", id);
 }
