@@ -82,12 +82,12 @@ FAILED_LINES = [
                     '{"Reason":"ExecutorLostFailure","Executor ID":"0"},"Task Info":{"Task ID":0') for line in LINES]
 
 
-def test_failures(tmp_path):
+def test_failures_and_call_sites(tmp_path):
     log = tmp_path / "app-1"
     log.write_text("".join(FAILED_LINES))
     job, found = cells("jobs", log), cells("stages", log)
     assert (job["STATE"], job["NAME"], job["FAILURE"]) == ("FAILED", "my job", "Job aborted")
-    assert (found["STATE"], found["FAILURE"]) == ("FAILED", REASON[:100] + "...")
+    assert (found["STATE"], found["NAME"], found["FAILURE"]) == ("FAILED", "count at a.c:1", REASON[:100] + "...")
     assert found["LIMITED BY"].startswith("failed: 1 attempt failed: ExecutorLostFailure")
 
 

@@ -282,7 +282,7 @@ static void api_fill_stages(struct text_table *t, const struct api_site *site, c
         size_t i;
         text_table_add_heading(t, names, ARRAY_SIZE(names));
         json_array_foreach((json_t *)list, i, g) {
-                const char *state = json_text_or_empty(g, "status"), *description = json_text_at(g, "description");
+                const char *state = json_text_or_empty(g, "status");
                 const json_t *durations = json_at(g, "taskMetricsDistributions.duration");
                 bool has_run = strcmp(state, "SKIPPED") != 0 && strcmp(state, "PENDING") != 0;
                 text_table_add_number(t, json_int_at(g, "stageId"));
@@ -298,7 +298,7 @@ static void api_fill_stages(struct text_table *t, const struct api_site *site, c
                 }
                 for (size_t k = 0; k < ARRAY_SIZE(sizes); k++)
                         text_table_add_bytes(t, json_int_at(g, sizes[k]));
-                text_table_add_text(t, description ? description : json_text_at(g, "name"));
+                text_table_add_text(t, json_text_at(g, "name"));
                 text_table_add_error(t, json_text_at(g, "failureReason"));
                 text_table_add_text(t, json_text_at(g, "limitedBy"));
         }

@@ -45,7 +45,7 @@ const char command_jobs_help[] =
 const char command_stages_help[] = TABLE_HELP(
         "stages", "Prints the stages",
         "id, attempt, state, duration, tasks (done/all), failed tasks, median and longest task, input,\n"
-        "output, shuffle read, shuffle write, spill, name, why it failed, what limited it and for how much of\n"
+        "output, shuffle read, shuffle write, spill, call site, why it failed, what limited it and for how much of\n"
         "its time");
 const char command_executors_help[] =
         TABLE_HELP("executors", "Prints the executors",
@@ -146,7 +146,7 @@ static void fill_stages(struct text_table *t, const struct status *s)
                 text_table_add_bytes(t, m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes);
                 text_table_add_bytes(t, m->shuffle_write.bytes);
                 text_table_add_bytes(t, m->disk_bytes_spilled);
-                text_table_add_text(t, g->description ? g->description : g->name);
+                text_table_add_text(t, g->name); /* a description is that of the job: all its stages have it */
                 text_table_add_error(t, g->failure);
                 text_table_add_limit(t, s, g);
         }
