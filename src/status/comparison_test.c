@@ -77,8 +77,8 @@ static void pairs_stages_by_name_and_names_the_reason(void **state)
                 {"faster", 5000, 1000, "computing -4.0 s"},
                 {"bigger", 1000, 2000, "read 2.0 KiB, not 1.0 KiB; computing +1.0 s"},
                 {"spills", 1000, 1500,
-                 "spilled 512 B, not 0 B; computing +500 ms; now limited by spill (50 %): 512 B were spilled to disk "
-                 "(0 B in memory), while 1.0 KiB were read"},
+                 "spilled 512 B, not 0 B; computing +500 ms; now limited by spill (50 %): 512 B were spilled to disk, "
+                 "while 1.0 KiB were read"},
                 {"new", 0, 20, "only in the second run"},
                 {"gone", 10, 0, "only in the first run"},
         };

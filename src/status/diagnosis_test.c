@@ -102,6 +102,16 @@ static struct status *with_stage(const struct diagnosed_stage *c)
                 }                                                                                                      \
         }
 
+/* A task that waits for 600 ms of 1 s, and spills half of what it reads. */
+#define SPILLS(executor)                                                                                               \
+        {                                                                                                              \
+                0, 1000, executor, TASK_SUCCEEDED,                                                                     \
+                {                                                                                                      \
+                        .executor_run_ms = 1000, .executor_cpu_ns = 400000000, .input_bytes = 1024,                    \
+                        .disk_bytes_spilled = 512                                                                      \
+                }                                                                                                      \
+        }
+
 static const struct diagnosed_stage stages[] = {
         {"balanced tasks compute",
          2000,
@@ -265,6 +275,15 @@ static const struct diagnosed_stage stages[] = {
          LIMIT_SPILL,
          50,
          "spill (50 %): 1.0 KiB were spilled to disk (4.0 KiB in memory), while 2.0 KiB were read"},
+        {"tasks spill on a busy host",
+         1000,
+         2,
+         1,
+         {SPILLS(0), SPILLS(1)},
+         LIMIT_OUTSIDE,
+         60,
+         "waits outside the CPU (60 %): tasks had the CPU for 800 ms of 2.0 s; input 2.0 KiB, spill 1.0 KiB; also spill "
+         "(50 %): 1.0 KiB were spilled to disk, while 2.0 KiB were read"},
         {"few partitions",
          1000,
          2,

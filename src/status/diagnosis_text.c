@@ -252,8 +252,10 @@ static void diagnosis_put_reason(const struct status_stage *stage, const struct 
                 diagnosis_put_part(d, DIAGNOSIS_RESULTS, out);
                 break;
         case LIMIT_SPILL:
-                diagnosis_put(out, "%B were spilled to disk (%B in memory), while %B were read", m->disk_bytes_spilled,
-                              m->memory_bytes_spilled,
+                diagnosis_put(out, "%B were spilled to disk", m->disk_bytes_spilled);
+                if (m->memory_bytes_spilled > 0)
+                        diagnosis_put(out, " (%B in memory)", m->memory_bytes_spilled);
+                diagnosis_put(out, ", while %B were read",
                               m->input_bytes + m->shuffle_read.local_bytes + m->shuffle_read.remote_bytes);
                 break;
         case LIMIT_FAILED:
