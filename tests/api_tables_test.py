@@ -76,9 +76,9 @@ def test_several_applications_and_attempts(tmp_path):
     write(tmp_path, "app-3.inprogress", lines("app-3", end=False))
     with server(tmp_path) as s:
         wait_for(lambda: len(s.ids()) == 3)
-        found = [(row["ID"], row["ATTEMPT"], row["STATE"]) for row in table("applications", s.url)]
+        found = [(row["ID"], row["ATTEMPT"], re.sub(r" \(last event at [0-9: -]{19}\)", ", last seen", row["STATE"])) for row in table("applications", s.url)]
         assert found == [("app-2", "2", "ENDED (exit status 3)"), ("app-2", "1", "ENDED (exit status 3)"),
-                         ("app-1", "-", "ENDED (exit status 3)"), ("app-3", "-", "RUNNING")]
+                         ("app-1", "-", "ENDED (exit status 3)"), ("app-3", "-", "RUNNING, last seen")]
         fails("serves 3 applications: add --application ID", "stages", s.url)
         assert table("stages", s.url, "--application", "app-2")[0]["TASKS"] == "1/2"
         assert table("stages", "--application=app-2/1", s.url)[0]["TASKS"] == "2/2"

@@ -1,6 +1,7 @@
 """firesteel applications, jobs, stages and executors print what an event log says."""
 import json
 import os
+import re
 import subprocess
 
 FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
@@ -122,7 +123,7 @@ def test_rolling_log_is_read_in_the_order_of_its_files(tmp_path):
 def test_running_application(tmp_path):
     log = tmp_path / "app-1.inprogress"
     log.write_text("".join(LINES[:8]) + LINES[8][:50])
-    assert cells("applications", log)["STATE"] == "RUNNING"
+    assert re.fullmatch(r"RUNNING \(last event at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)", cells("applications", log)["STATE"])
     assert cells("stages", log)["TASKS"] == "1/2"
 
 

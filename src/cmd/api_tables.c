@@ -213,6 +213,7 @@ static int64_t api_attempt_now(const json_t *attempt)
 static void api_fill_attempt(struct text_table *t, const json_t *app, const json_t *attempt)
 {
         bool completed = json_is_true(json_at(attempt, "completed"));
+        const int64_t updated = json_int_at(attempt, "lastUpdatedEpoch");
         int64_t start = json_int_at(attempt, "startTimeEpoch");
         const json_t *code = json_at(attempt, "exitCode");
         text_table_add_text(t, json_text_at(app, "id"));
@@ -224,7 +225,7 @@ static void api_fill_attempt(struct text_table *t, const json_t *app, const json
                                    : start > 0 ? MAX(api_attempt_now(attempt) - start, (int64_t)0)
                                                : -1);
         if (!completed)
-                text_table_add_text(t, "RUNNING");
+                text_table_add_running(t, updated > start ? updated : 0);
         else if (json_is_integer(code))
                 text_table_add(t, mem_printf("ENDED (exit status %d)", (int)json_integer_value(code)));
         else

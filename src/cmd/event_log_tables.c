@@ -80,7 +80,7 @@ static void fill_applications(struct text_table *t, const struct status *s)
         text_table_add_time(t, a->start_ms);
         text_table_add_duration(t, table_elapsed(s, a->start_ms, a->end_ms));
         if (!a->has_ended)
-                text_table_add_text(t, "RUNNING");
+                text_table_add_running(t, s->last_event_ms);
         else if (a->exit_code >= 0)
                 text_table_add(t, mem_printf("ENDED (exit status %d)", a->exit_code));
         else

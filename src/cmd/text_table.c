@@ -50,15 +50,27 @@ void text_table_add_text(struct text_table *t, const char *text)
         text_table_add(t, mem_strdup(text && *text ? text : "-"));
 }
 
+/* Returns @text, or NULL if @ms is no time. */
+static const char *text_table_format_time(int64_t ms, char text[32])
+{
+        time_t seconds = (time_t)(ms / 1000);
+        struct tm parts;
+        return ms > 0 && gmtime_r(&seconds, &parts) && strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) ? text : NULL;
+}
+
 void text_table_add_time(struct text_table *t, int64_t ms)
 {
         char text[32];
-        time_t seconds = (time_t)(ms / 1000);
-        struct tm parts;
-        if (ms <= 0 || !gmtime_r(&seconds, &parts) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts))
-                text_table_add_text(t, "-");
+        text_table_add_text(t, text_table_format_time(ms, text));
+}
+
+void text_table_add_running(struct text_table *t, int64_t ms)
+{
+        char text[32];
+        if (text_table_format_time(ms, text))
+                text_table_add(t, mem_printf("RUNNING (last event at %s)", text));
         else
-                text_table_add_text(t, text);
+                text_table_add_text(t, "RUNNING");
 }
 
 void text_table_add_duration(struct text_table *t, int64_t ms)

@@ -35,5 +35,8 @@ void text_table_add_duration(struct text_table *t, int64_t ms);     /* negative:
 void text_table_add_error(struct text_table *t, const char *error); /* its first line, shortened; NULL and "": "-" */
 void text_table_add_bytes(struct text_table *t, int64_t bytes);
 
+/* The state of an application that has not ended, with its last event, UTC: a killed one stays so. @ms 0: unknown. */
+void text_table_add_running(struct text_table *t, int64_t ms);
+
 /* Writes to standard output. */
 void text_table_print(const struct text_table *t);
