@@ -132,20 +132,22 @@ void lease_written(struct lease *l, const json_t *object, int64_t now)
 {
         l->writing = l->write_due = false;
         l->next = now + l->options.retry;
-        if (l->released) {
+        if (l->released && (!l->renewing || !object)) {
                 l->leading = false;
                 return;
         }
+        l->renewing = false;
         if (!object) /* a lost answer, or another writer: read before the next write */
                 return;
         lease_adopt(l, object, now);
         l->leading = l->write_due = true;
         l->renewed = l->write_began;
-        l->next = l->write_began + l->options.retry;
+        l->next = l->released ? now : l->write_began + l->options.retry;
 }
 
 void lease_release(struct lease *l, int64_t now)
 {
         l->released = true;
+        l->renewing = l->writing;
         l->next = now;
 }

@@ -39,6 +39,7 @@ struct lease {
         struct lease_options options;
         bool leading; /* the caller may act */
         bool lost, reading, writing, write_due, exists, released;
+        bool renewing; /* released while a write was on its way: that write comes first */
         char *holder, *version, *record; /* of the object; record: what the holder changes when it renews */
         int64_t duration;                /* of the holder, as the object says */
         int64_t seen;                    /* when the record changed last */
@@ -65,5 +66,8 @@ json_t *lease_object(struct lease *l, int64_t wall_ms);
 /* The result of a write: @object as stored, or NULL: failed, or another operator was first. */
 void lease_written(struct lease *l, const json_t *object, int64_t now);
 
-/* Gives the lease up: the next write, which lease_next asks for, lets another operator lead at once. */
+/*
+ * Gives the lease up: the next write, which lease_next asks for, lets another operator lead at once. The answer to a write
+ * that is on its way comes first, because only it has the version to replace.
+ */
 void lease_release(struct lease *l, int64_t now);

@@ -56,7 +56,7 @@ static void lease_keeper_on_written(void *owner, struct kube_call *call, int r, 
         if (r != 0 && r != FST_KUBE_E_CONFLICT && r != FST_KUBE_E_ALREADY_EXISTS)
                 lease_keeper_warn(k, response);
         lease_written(&k->lease, r == 0 ? response->object : NULL, now_ns());
-        if (k->releasing)
+        if (k->releasing && !k->lease.leading)
                 k->ops->released(k->owner);
         else
                 lease_keeper_step(k);
@@ -97,14 +97,14 @@ static void lease_keeper_step(struct lease_keeper *k)
         else
                 uv_timer_start(&k->timer, lease_keeper_on_timer, ms_until(deadline, now), 0);
         bool leads = k->lease.leading;
-        if (leads == k->led)
+        if (leads == k->led || k->releasing)
                 return;
         k->led = leads;
         log_info(LOG_NAME, leads ? "%s leads: it holds the lease %s/%s" : "%s leads no more: lease %s/%s",
                  k->options.identity, k->options.namespace, k->options.name);
         if (leads)
                 k->ops->leading(k->owner);
-        else if (!k->releasing)
+        else
                 k->ops->lost(k->owner);
 }
 
@@ -131,13 +131,13 @@ struct lease_keeper *lease_keeper_start(struct kube_client *client, const struct
 void lease_keeper_release(struct lease_keeper *k)
 {
         k->releasing = true;
-        if (k->call)
+        if (k->call && k->lease.reading)
                 kube_cancel(steal(k->call));
-        k->lease.reading = k->lease.writing = false;
-        bool leads = k->lease.leading;
+        k->lease.reading = false;
+        bool holds = k->lease.leading || k->lease.writing;
         lease_release(&k->lease, now_ns());
         lease_keeper_step(k);
-        if (!leads)
+        if (!holds)
                 k->ops->released(k->owner);
 }
 

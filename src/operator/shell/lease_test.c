@@ -110,6 +110,28 @@ static void released_lease_is_taken_at_once(void **state)
         forget_stored();
 }
 
+static void a_renewal_on_its_way_is_answered_before_the_release(void **state)
+{
+        struct lease a;
+        lease_init(&a, &(struct lease_options){.namespace = "o", .name = "lock", .identity = "a"});
+        turn(&a, 0, 0);
+        assert_int_equal(lease_next(&a, S(2)), LEASE_WRITE);
+        lease_release(&a, S(2));
+        assert_int_equal(lease_next(&a, S(2)), LEASE_IDLE);
+        json_object_set_new(json_object_get(stored, "metadata"), "resourceVersion", json_string("renewed"));
+        lease_written(&a, stored, S(3));
+        assert_int_equal(lease_next(&a, S(3)), LEASE_WRITE);
+        json_t *object = lease_object(&a, 0);
+        assert_string_equal(json_text_at(object, "spec.holderIdentity"), "");
+        assert_string_equal(json_text_at(object, "metadata.resourceVersion"), "renewed");
+        json_decref(object);
+        lease_written(&a, NULL, S(3));
+        assert_false(a.leading);
+        assert_int_equal(lease_next(&a, S(3)), LEASE_IDLE);
+        lease_deinit(&a);
+        forget_stored();
+}
+
 static void unreachable_server_ends_leadership(void **state)
 {
         struct lease a;
@@ -185,6 +207,7 @@ int main(void)
                 cmocka_unit_test(one_operator_leads_and_renews),
                 cmocka_unit_test(other_operator_takes_over_after_duration),
                 cmocka_unit_test(released_lease_is_taken_at_once),
+                cmocka_unit_test(a_renewal_on_its_way_is_answered_before_the_release),
                 cmocka_unit_test(unreachable_server_ends_leadership),
                 cmocka_unit_test(random_worlds_have_one_leader),
         };
