@@ -434,7 +434,8 @@ def test_a_long_task_that_reads_as_fast_as_others_is_not_overtaken(gang, tmp_pat
     assert done.stdout == "4300\n"
     assert_replays(tmp_path)
     starts = [e["Task Info"] for e in events(tmp_path / "log") if e["Event"] == "SparkListenerTaskStart"]
-    assert [s["Index"] for s in starts if s["Speculative"]] == ([] if efficiency else [3])
+    overtaken = {s["Index"] for s in starts if s["Speculative"]}
+    assert not overtaken if efficiency else overtaken and overtaken <= {3, 4}  # the two splits of the long file
 
 
 @pytest.mark.parametrize("prefix, kill, more, end", [
