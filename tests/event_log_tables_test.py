@@ -71,7 +71,8 @@ def test_tables_of_a_file(tmp_path):
     assert (found["STATE"], found["CORES"], found["COMPLETED"], found["TASK TIME"]) == ("ACTIVE", "3", "2", "6.0 s")
 
 
-REASON = "Task 1 failed 4 times, most recent failure: " + "x" * 200
+CAUSE = "Lost task 1.3: " + "x" * 200
+REASON = "Task 1 failed 4 times, most recent failure: " + CAUSE
 FAILED_LINES = [
     line.replace(
         '"Completion Time":%d}' % (T0 + 5000), '"Completion Time":%d,"Failure Reason":"%s"}' % (T0 + 5000, REASON)).replace(
@@ -88,7 +89,7 @@ def test_failures_and_call_sites(tmp_path):
     log.write_text("".join(FAILED_LINES))
     job, found = cells("jobs", log), cells("stages", log)
     assert (job["STATE"], job["NAME"], job["FAILURE"]) == ("FAILED", "my job", "Job aborted")
-    assert (found["STATE"], found["NAME"], found["FAILURE"]) == ("FAILED", "count at a.c:1", REASON[:100] + "...")
+    assert (found["STATE"], found["NAME"], found["FAILURE"]) == ("FAILED", "count at a.c:1", CAUSE[:160] + "...")
     assert found["LIMITED BY"].startswith("failed: 1 attempt failed: ExecutorLostFailure")
 
 

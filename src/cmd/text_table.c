@@ -85,9 +85,11 @@ void text_table_add_duration(struct text_table *t, int64_t ms)
 
 void text_table_add_error(struct text_table *t, const char *error)
 {
-        enum { MAX_ERROR = 100 };
+        enum { MAX_ERROR = 160 };
+        static const char cause[] = "most recent failure: ";
         struct buf text = BUF_INIT;
-        diagnosis_put_error(&text, error, MAX_ERROR);
+        const char *at = error ? strstr(error, cause) : NULL;
+        diagnosis_put_error(&text, at ? at + strlen(cause) : error, MAX_ERROR);
         text_table_add_text(t, buf_text(&text));
         buf_deinit(&text);
 }

@@ -30,9 +30,10 @@ void text_table_add(struct text_table *t,
                     char *cell); /* steals @cell and replaces controls of a terminal in it by blanks */
 void text_table_add_text(struct text_table *t, const char *text); /* NULL and "": "-" */
 void text_table_add_number(struct text_table *t, int64_t number);
-void text_table_add_time(struct text_table *t, int64_t ms);         /* since 1970, as UTC; 0 and less: "-" */
-void text_table_add_duration(struct text_table *t, int64_t ms);     /* negative: "-" */
-void text_table_add_error(struct text_table *t, const char *error); /* its first line, shortened; NULL and "": "-" */
+void text_table_add_time(struct text_table *t, int64_t ms);     /* since 1970, as UTC; 0 and less: "-" */
+void text_table_add_duration(struct text_table *t, int64_t ms); /* negative: "-" */
+/* The first line of the error, shortened, from the "most recent failure" on if it has one; NULL and "": "-". */
+void text_table_add_error(struct text_table *t, const char *error);
 void text_table_add_bytes(struct text_table *t, int64_t bytes);
 
 /* The state of an application that has not ended, with its last event, UTC: a killed one stays so. @ms 0: unknown. */
