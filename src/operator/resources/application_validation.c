@@ -66,10 +66,11 @@ static int validate_ingresses(const struct spark_application_spec *s, struct fst
         return r;
 }
 
-static const char *conf_refusal(const char *key)
+static const char *conf_refusal(const char *key, const char *value)
 {
         static const char managed[] = "this value is managed by the operator";
         static const char image[] = "use the image field on the CRD instead";
+        static const char file[] = "it would read a file of the operator; mount a secret or a config map of the application";
         static const char account[] = "configure the service account via the CRD spec instead";
         static const struct {
                 const char *key, *why;
@@ -81,6 +82,10 @@ static const char *conf_refusal(const char *key)
                 {"spark.kubernetes.executor.container.image", image},
                 {"spark.kubernetes.authenticate.driver.serviceAccountName", account},
                 {"spark.kubernetes.authenticate.executor.serviceAccountName", account},
+                {"spark.kubernetes.authenticate.driver.caCertFile", file},
+                {"spark.kubernetes.authenticate.driver.clientKeyFile", file},
+                {"spark.kubernetes.authenticate.driver.clientCertFile", file},
+                {"spark.kubernetes.kerberos.krb5.path", file},
         };
         for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
                 if (strcmp(refused[i].key, key) == 0)
@@ -88,6 +93,8 @@ static const char *conf_refusal(const char *key)
         if (text_starts_with(key, "spark.kubernetes.authenticate.") &&
             (text_ends_with(key, ".oauthToken") || text_ends_with(key, ".oauthTokenFile")))
                 return "authentication credentials are managed by the operator";
+        if (strcmp(key, "spark.kerberos.keytab") == 0 && !(value && text_starts_with(value, "local:")))
+                return file;
         return NULL;
 }
 
@@ -96,7 +103,7 @@ static int validate_conf(const struct spark_application *app, struct fst_error *
         const char *key;
         json_t *value;
         json_object_foreach((json_t *)app->spec.spark_conf, key, value) {
-                const char *why = conf_refusal(key), *text = json_string_value(value);
+                const char *text = json_string_value(value), *why = conf_refusal(key, text);
                 if (why)
                         return error_set(error, -EINVAL, "sparkConf key \"%s\" is not allowed: %s", key, why);
                 if (strcmp(key, "spark.kubernetes.namespace") == 0 && text && strcmp(text, app->namespace) != 0)

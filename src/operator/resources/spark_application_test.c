@@ -144,6 +144,15 @@ static void refuses_what_the_webhook_refuses(void **state)
         assert_refused(", 'sparkConf': {'spark.kubernetes.authenticate.driver.oauthTokenFile': '/x'}",
                        "sparkConf key \"spark.kubernetes.authenticate.driver.oauthTokenFile\" is not allowed: "
                        "authentication credentials are managed by the operator");
+        assert_refused(", 'sparkConf': {'spark.kubernetes.kerberos.krb5.path': '/var/run/secrets/token'}",
+                       "sparkConf key \"spark.kubernetes.kerberos.krb5.path\" is not allowed: it would read a file of "
+                       "the operator; mount a secret or a config map of the application");
+        assert_refused(", 'sparkConf': {'spark.kerberos.keytab': '/x'}",
+                       "sparkConf key \"spark.kerberos.keytab\" is not allowed: it would read a file of the operator; "
+                       "mount a secret or a config map of the application");
+        assert_refused(", 'sparkConf': {'spark.kubernetes.authenticate.driver.clientKeyFile': '/x'}",
+                       "sparkConf key \"spark.kubernetes.authenticate.driver.clientKeyFile\" is not allowed: it would "
+                       "read a file of the operator; mount a secret or a config map of the application");
         assert_refused(", 'sparkConf': {'spark.kubernetes.namespace': 'other'}",
                        "sparkConf key \"spark.kubernetes.namespace\" is not allowed: must equal the application "
                        "namespace \"jobs\", got \"other\"");
