@@ -1,5 +1,6 @@
 """firesteel operator against an API server in memory: schedules, leader election, probes."""
 import contextlib
+import json
 import os
 import random
 import re
@@ -339,6 +340,22 @@ def test_one_of_two_operators_acts(server, tmp_path):
         first.stop(signal.SIGKILL)
     times = [int(run["metadata"]["name"].split("-")[1]) for run in runs_of(server)]
     assert len(set(times)) == len(times)
+
+
+def test_driver_deleted_in_a_gap_of_the_watch_is_lost(server, tmp_path):
+    add_application(server)
+    with operator(server, tmp_path):
+        wait_for_state(server, "SUBMITTED")
+        set_phase(server, driver_of(server), "Running")
+        wait_for_state(server, "RUNNING")
+        with server.lock:
+            pod = server.objects.pop(("pods", "jobs", "pi-driver"))  # without an event; then the watch is too old
+            server.version += 2
+            status = {"kind": "Status", "code": 410, "message": "too old",
+                      "metadata": {"labels": pod["metadata"]["labels"], "resourceVersion": str(server.version)}}
+            server.changes.append((server.version, "ERROR", "pods", "jobs", json.dumps(status)))
+            server.lock.notify_all()
+        wait_for_state(server, "FAILED")
 
 
 def test_lost_lease_ends_the_operator(server, tmp_path):

@@ -280,6 +280,22 @@ bool application_core_observe_pod(struct application_core *core, const struct po
         return changed && a->uid;
 }
 
+const char *application_core_pod_owner(const struct application_core *core, const char *namespace, const char *pod,
+                                       const char *uid, bool *is_driver)
+{
+        for (const struct application_record *a = core->first; a; a = a->next) {
+                if (strcmp(a->namespace, namespace) != 0)
+                        continue;
+                *is_driver = a->driver.present && text_equals(a->driver.name, pod) && text_equals(a->driver.uid, uid);
+                bool found = *is_driver;
+                if (!found)
+                        application_executor_place(a, pod, &found);
+                if (found)
+                        return a->name;
+        }
+        return NULL;
+}
+
 bool application_core_pod_removed(struct application_core *core, const struct pod_observation *o)
 {
         struct application_record *a = record_find(core, o->namespace, o->application);

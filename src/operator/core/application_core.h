@@ -145,6 +145,13 @@ bool application_core_removed(struct application_core *core, const char *namespa
 bool application_core_observe_pod(struct application_core *core, const struct pod_observation *pod);
 bool application_core_pod_removed(struct application_core *core, const struct pod_observation *pod);
 
+/*
+ * Returns the application of a known pod by the pod's name, and whether it is the driver, or NULL. @uid: of the pod, of
+ * which the core knows only the driver's. Borrowed until the next observation. Walks through all applications.
+ */
+const char *application_core_pod_owner(const struct application_core *core, const char *namespace, const char *pod,
+                                       const char *uid, bool *is_driver);
+
 /* The first complete lists of objects and pods were passed. Before that, reconcile does nothing. */
 void application_core_synced(struct application_core *core);
 

@@ -218,6 +218,11 @@ static void operator_watch_on_pod(struct operator_daemon *d, enum kube_event wha
                 pod = (struct pod_observation){.namespace = namespace,
                                                .name = json_text_or_empty(object, "metadata.name"),
                                                .uid = json_text_or_empty(object, "metadata.uid")};
+                /* After a list, only name and uid of a deleted object are known. */
+                pod.application =
+                        application_core_pod_owner(c->applications, namespace, pod.name, pod.uid, &pod.is_driver);
+                if (!pod.application)
+                        return;
         } else if (!pod_observation_read(object, &pod)) {
                 return;
         }
