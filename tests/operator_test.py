@@ -342,6 +342,23 @@ def test_one_of_two_operators_acts(server, tmp_path):
     assert len(set(times)) == len(times)
 
 
+def test_pod_of_another_owner_does_not_replace_the_driver(server, tmp_path):
+    add_application(server)
+    with operator(server, tmp_path):
+        wait_for_state(server, "SUBMITTED")
+        pod = driver_of(server)
+        set_phase(server, pod, "Running")
+        wait_for_state(server, "RUNNING")
+        server.insert("pods", "jobs", {
+            "metadata": {"name": "old-driver",
+                         "labels": {**pod["metadata"]["labels"], "sparkoperator.k8s.io/submission-id": "x"},
+                         "ownerReferences": [{"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication",
+                                              "name": "pi", "uid": "other"}]},
+            "status": {"phase": "Failed"}})
+        set_phase(server, driver_of(server), "Succeeded", 0)
+        wait_for_state(server, "COMPLETED")
+
+
 def test_driver_deleted_in_a_gap_of_the_watch_is_lost(server, tmp_path):
     add_application(server)
     with operator(server, tmp_path):

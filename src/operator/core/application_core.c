@@ -266,6 +266,9 @@ static bool record_observe_driver(struct application_core *core, struct applicat
         bool same = d->present && text_equals(d->uid, o->uid);
         if (o->version && o->version <= d->version)
                 return false; /* an event that came late, or twice */
+        bool ours = a->uid && d->present && text_equals(d->owner_uid, a->uid);
+        if (!same && ours && !text_equals(o->owner_uid, a->uid))
+                return false; /* the driver of a former application of this name, or a pod with its labels */
         bool news = !same || d->phase != o->phase;
         application_driver_take(d, o);
         if (news && core->synced && driver_is_current(a))
