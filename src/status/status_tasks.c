@@ -495,7 +495,7 @@ void status_on_task_end(struct status *s, const struct task_end *e)
 
 /* ------------------------------------------------------------------------------------------- batches of ends */
 
-/* What the ends of a batch of successful tasks add up to. */
+/* The sums over the ends of a batch of successful tasks. */
 struct status_batch_sums {
         int64_t n, duration_ms, longest_ms;
         struct task_metrics metrics;

@@ -1,4 +1,4 @@
-/* Who comes through YARN's proxy, and as which user. */
+/* The filter accepts requests through YARN's proxy and takes their user. */
 #include "web/am_ip_filter.h"
 
 #include "base/error.h"

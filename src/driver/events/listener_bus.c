@@ -230,6 +230,15 @@ static struct task_event_batch *listener_bus_add_batch(struct listener_bus *bus,
         return (struct task_event_batch *)e->payload;
 }
 
+/* Gives a batch in the last chunk, whose detail is another's, a copy of its own. */
+static void listener_bus_copy_detail(struct listener_bus *bus, struct task_event_batch *batch)
+{
+        if (likely(!batch->detail))
+                return;
+        batch->detail = event_copy_task_detail(&bus->last->side, batch->detail);
+        listener_bus_account_arena(bus, bus->last);
+}
+
 void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n)
 {
         while (n > 0) {
@@ -260,10 +269,7 @@ void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end
                 if (has_room) {
                         struct task_event_batch *to = listener_bus_add_batch(bus, ENTRY_TASK_ENDS, &head);
                         task_event_batch_put_ends(&head, batch, to);
-                        if (unlikely(to->detail)) {
-                                to->detail = event_copy_task_detail(&bus->last->side, to->detail);
-                                listener_bus_account_arena(bus, bus->last);
-                        }
+                        listener_bus_copy_detail(bus, to);
                         listener_bus_posted(bus, bus->last, head.n);
                 }
                 pthread_mutex_unlock(&bus->lock);
@@ -281,10 +287,7 @@ void listener_bus_post_task_batch(struct listener_bus *bus, const struct task_ev
         if (listener_bus_wait_for_room(bus, b->n)) {
                 struct task_event_batch *to = listener_bus_add_batch(bus, kind, b);
                 memcpy(to, b, task_event_batch_bytes(b));
-                if (unlikely(to->detail)) {
-                        to->detail = event_copy_task_detail(&bus->last->side, to->detail);
-                        listener_bus_account_arena(bus, bus->last);
-                }
+                listener_bus_copy_detail(bus, to);
                 listener_bus_posted(bus, bus->last, b->n);
         }
         pthread_mutex_unlock(&bus->lock);

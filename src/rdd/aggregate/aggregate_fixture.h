@@ -1,5 +1,4 @@
-/* What the tests of aggregation share: an aggregation in a pool of its own, and a plain reference to compare it with.
- */
+/* The tests of aggregation share an aggregation in a pool of its own, and a plain reference to compare it with. */
 #pragma once
 
 #include "rdd/aggregate/aggregate.h"

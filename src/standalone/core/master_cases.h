@@ -1,4 +1,4 @@
-/* What the cases of the master core share: its settings, workers, applications, and what it said. */
+/* The cases of the master core share its settings, workers, applications, and a record of its messages. */
 #pragma once
 
 #include "standalone/core/master_fixture.h"

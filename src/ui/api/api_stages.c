@@ -118,7 +118,7 @@ static void api_put_stage_speculation(struct json_out *j, const struct status_sp
         json_end(j);
 }
 
-/* What limited the stage, in one line. Spark has no such member: only a request with diagnosis=true gets it. */
+/* Puts one line about the limits of the stage. Spark has no such member: only a request with diagnosis=true gets it. */
 static void api_put_stage_diagnosis(struct api_call *c, const struct status_stage *stage)
 {
         struct stage_diagnosis d;
@@ -137,7 +137,7 @@ static void api_put_stage_head(struct api_call *c, const struct status_stage *st
         api_put_stage_texts(&c->json, stage);
 }
 
-/* What follows the tasks. */
+/* Puts the members that follow the tasks. */
 static void api_put_stage_tail(struct api_call *c, const struct status_stage *stage, const struct api_stage_options *o)
 {
         struct json_out *j = &c->json;
