@@ -266,9 +266,12 @@ static void application_call_on_made(uv_work_t *work, int status)
         struct application_call *c = container_of(work, struct application_call, work);
         c->working = false;
         if (c->orphaned) {
+                struct operator_daemon *daemon = c->base.daemon;
                 application_call_release(c);
+                operator_daemon_thread_ended(daemon);
                 return;
         }
+        operator_daemon_thread_ended(c->base.daemon);
         for (size_t i = 0; i < c->objects.warnings.list.len; i++)
                 log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name,
                          c->objects.warnings.list.data[i].message);
@@ -293,6 +296,7 @@ static void application_call_on_object(void *owner, struct kube_call *call, int 
                 return;
         }
         c->working = true;
+        operator_daemon_thread_began(c->base.daemon);
         uv_queue_work(kube_client_loop(application_call_context(c)->client), &c->work, application_call_make,
                       application_call_on_made);
 }

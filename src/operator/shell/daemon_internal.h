@@ -42,6 +42,13 @@ struct operator_context {
 
 struct operator_context *operator_daemon_context(struct operator_daemon *d);
 
+/*
+ * A thread reads the context from now on, until its end on the loop's thread. The daemon keeps the context until then,
+ * even if it stops.
+ */
+void operator_daemon_thread_began(struct operator_daemon *d);
+void operator_daemon_thread_ended(struct operator_daemon *d);
+
 void operator_call_begin(struct operator_call *call, struct operator_daemon *d);
 
 /* Removes the call, frees it, and lets the daemon continue: @queue tells whether the key has work, @failed to pause. */

@@ -63,7 +63,8 @@ struct operator_daemon {
         struct lease_keeper *lease;
         struct probe_server *probes, *metrics;
         uv_timer_t timer;
-        bool synced, pumping, ending;
+        bool synced, pumping, ending, closed;
+        int n_threads; /* that read the context */
         bool trim_due; /* many calls have run since memory was returned to the system */
         int status;
         void (*ended)(void *owner, int status);
@@ -430,9 +431,11 @@ static int operator_daemon_set_render(struct operator_daemon *d, struct fst_erro
                                                   &o->ingress_annotations, error);
 }
 
-static void operator_daemon_on_closed(uv_handle_t *handle)
+/* Frees the daemon after it has closed and the last thread has ended. */
+static void operator_daemon_release(struct operator_daemon *d)
 {
-        struct operator_daemon *d = handle->data;
+        if (!d->closed || d->n_threads > 0)
+                return;
         void (*ended)(void *owner, int status) = d->ended;
         void *owner = d->owner;
         int status = d->status;
@@ -440,6 +443,24 @@ static void operator_daemon_on_closed(uv_handle_t *handle)
         kube_config_deinit(&d->kube);
         free(d);
         ended(owner, status);
+}
+
+static void operator_daemon_on_closed(uv_handle_t *handle)
+{
+        struct operator_daemon *d = handle->data;
+        d->closed = true;
+        operator_daemon_release(d);
+}
+
+void operator_daemon_thread_began(struct operator_daemon *d)
+{
+        d->n_threads++;
+}
+
+void operator_daemon_thread_ended(struct operator_daemon *d)
+{
+        d->n_threads--;
+        operator_daemon_release(d);
 }
 
 static void operator_daemon_free(struct operator_daemon *d)
