@@ -320,10 +320,11 @@ def test_site_may_be_off(source):
 def test_kill_needs_a_form_of_the_site(source):
     with Application(source, "--conf", "spark.ui.port=0", arguments=["wait"]) as app:
         at = "/" + app.api("")[0]["id"]
-        wait_for(lambda: [j for j in app.api(at + "/jobs") if j["status"] == "RUNNING"])
+        states = lambda: [j["status"] for j in app.api(at + "/jobs")]
+        wait_for(lambda: states() == ["RUNNING", "SUCCEEDED"])  # the second job waits for input that never comes
         assert app.ask("/jobs/job/kill/?id=1")[0] == 405
         assert app.ask("/jobs/job/kill/?id=1", b"id=1")[0] == 403
-        assert [j["status"] for j in app.api(at + "/jobs")] == ["RUNNING", "SUCCEEDED"]
+        assert states() == ["RUNNING", "SUCCEEDED"]
 
 
 def test_acls_protect_the_application(source):
