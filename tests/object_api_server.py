@@ -16,9 +16,10 @@ import time
 import urllib.parse
 import uuid
 
+import port_forward_peer
 from pod_api_server import merge, selects, selects_fields
 
-PATH = re.compile(r"/(?:api|apis/([^/]+))/(v\w+)(?:/namespaces/([^/]+))?/([a-z]+)(?:/([^/]+))?(?:/(status|log))?$")
+PATH = re.compile(r"/(?:api|apis/([^/]+))/(v\w+)(?:/namespaces/([^/]+))?/([a-z]+)(?:/([^/]+))?(?:/(status|log|portforward))?$")
 
 
 def json_patch(target, operations):
@@ -75,6 +76,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         store = self.server
         if self.part == "log":
             self.answer(200, store.logs.get((self.namespace, self.name), ""), "text/plain")
+        elif self.part == "portforward":
+            self.forward(int(self.query["ports"]))
         elif self.name:
             item = store.get(self.resource, self.namespace, self.name)
             self.answer(200, item) if item else self.fail(404, "NotFound", f'{self.resource} "{self.name}" not found')
@@ -84,6 +87,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             with store.lock:
                 items = [i for (r, n, _), i in store.objects.items() if r == self.resource and self.wanted(n, i)]
                 self.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": str(store.version)}, "items": items})
+
+    def forward(self, port):
+        if self.server.get(self.resource, self.namespace, self.name):
+            port_forward_peer.serve(self, port, self.server.ports.get((self.namespace, self.name, port)))
+        else:
+            self.fail(404, "NotFound", f'pods "{self.name}" not found')
 
     def wanted(self, namespace, item):
         return (self.namespace in (None, namespace) and
@@ -179,6 +188,7 @@ class ObjectApiServer(http.server.ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.objects, self.changes, self.version, self.ending = {}, [], 0, False
         self.logs, self.requests = {}, []
+        self.ports = {}  # (namespace, pod, port) -> the port of this machine at which the pod's program listens
         self.failure = None  # (method, path, body) -> None, or (code, reason) to fail the request with
         self.lock = threading.Condition(threading.RLock())
 

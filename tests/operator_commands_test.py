@@ -1,8 +1,13 @@
 """firesteel operator: its commands, without a cluster and with an API server in memory."""
+import concurrent.futures
+import http.server
 import json
 import os
 import re
+import socket
 import subprocess
+import threading
+import urllib.request
 
 import pytest
 
@@ -139,6 +144,85 @@ def test_logs_of_driver_and_executor(commands):
     assert commands("logs", "pi") == "Pi is roughly 3.14\n"
     assert commands("logs", "pi", "--executor", "1") == "task 0\n"
     commands("logs", "pi", "--executor", "7", fails='the application "pi" has no executor 7')
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    """A page that has its path and the request's body, or @path bytes."""
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        text = b"x" * int(self.path[1:]) if self.path[1:].isdigit() else self.path.encode() + b" " + body
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+class Forward:
+    """`firesteel operator forward` of the application "pi", whose driver's pod serves Echo at port 4040."""
+
+    def __init__(self, commands, *words):
+        commands.application(**RUNNING)
+        commands.server.insert("pods", "jobs", {"metadata": {"name": "pi-driver"}, "status": {"phase": "Running"}})
+        self.pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+        threading.Thread(target=self.pages.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        commands.server.ports["jobs", "pi-driver", 4040] = self.pages.server_port
+        self.process = subprocess.Popen([FIRESTEEL, "operator", "forward", "pi", *words], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env={**os.environ, **commands.env})
+        self.line = self.process.stdout.readline()
+        self.url = self.line.split(" ", 1)[0]
+
+    def post(self, path, body=b""):
+        with urllib.request.urlopen(self.url + path, body, timeout=60) as answer:
+            return answer.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+        self.pages.shutdown()
+        self.pages.server_close()
+
+
+def test_forward_serves_the_ui(commands):
+    with Forward(commands, "--port", "0") as forward:
+        assert re.fullmatch(r'http://127.0.0.1:\d+ leads to port 4040 of the pod "pi-driver" until the driver ends .*\n', forward.line)
+        assert forward.post("/jobs/", b"asked") == b"/jobs/ asked"
+        assert forward.post("/long", b"y" * 300_000) == b"/long " + b"y" * 300_000
+        assert len(forward.post("/3000000")) == 3_000_000
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(lambda i: forward.post(f"/{i}", b"z"), range(100, 140))) == [b"x" * i for i in range(100, 140)]
+        commands.server.update("pods", "jobs", "pi-driver", lambda pod: pod["status"].update(phase="Succeeded"))
+        out, log = forward.process.communicate(timeout=60)
+        assert (forward.process.returncode, out, log) == (0, 'The driver of "pi" has ended.\n', "")
+
+
+def test_forward_explains_what_fails(commands):
+    with Forward(commands, "--port", "0:18080") as forward:
+        with pytest.raises(OSError):  # nothing listens at 18080 in the pod
+            forward.post("/x")
+        assert forward.process.stderr.readline() == "Error: failed to connect to localhost:18080 inside namespace: connection refused\n"
+        commands.server.failure = lambda method, path, _: (
+            (403, "Forbidden", 'User "u" cannot create resource "pods/portforward"') if "portforward" in path else None)
+        with pytest.raises(OSError):
+            forward.post("/x")
+        assert forward.process.stderr.readline() == (
+            'Error: cannot forward to pod "pi-driver": User "u" cannot create resource "pods/portforward"\n')
+        commands.server.failure = None
+        commands.server.delete("pods", "jobs", "pi-driver")
+        assert forward.process.wait(timeout=60) == 0
+    commands.application("new")
+    commands("forward", "new", fails='the application "new" has no driver: its state is NEW')
+    for port in ("70000", "-1", "x", "80:", "80:0", "80:x"):
+        commands("forward", "pi", "--port", port, fails=f"--port {port}: it needs a port from 0 to 65535")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        commands("forward", "pi", "--port", str(port), fails=f"port {port} of 127.0.0.1 is in use: choose another one with --port")
 
 
 def test_events_are_in_order(commands):

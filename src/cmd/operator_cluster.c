@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "cmd/operator_forward.h"
 #include "cmd/text_table.h"
 #include "operator/commands/operator_client.h"
 #include "operator/schedule/rfc3339.h"
@@ -22,7 +23,7 @@ struct objects_command {
         const char *word;
         struct operator_client *client;
         const char *namespace; /* NULL: of the context */
-        const char *kubeconfig, *executor, *from, *image;
+        const char *kubeconfig, *executor, *from, *image, *port;
         const char *name; /* the first argument */
         bool all, json, follow;
         struct fst_error error;
@@ -208,6 +209,11 @@ static int objects_events(struct objects_command *c)
         return 0;
 }
 
+static int objects_forward(struct objects_command *c)
+{
+        return operator_forward_run(steal(c->client), c->namespace, c->name, c->port, &c->error);
+}
+
 /* --------------------------------------------------------------------------------------------------------- changes */
 
 static int objects_kill(struct objects_command *c)
@@ -344,6 +350,7 @@ static const struct {
         {"create", objects_create, "a file, or a name with --from"},
         {"delete", objects_delete, "the name"},
         {"events", objects_events, "the application's name"},
+        {"forward", objects_forward, "the application's name"},
         {"get", objects_get, "the name"},
         {"kill", objects_kill, "the application's name"},
         {"list", objects_list, NULL},
@@ -378,7 +385,7 @@ static int objects_parse(struct objects_command *c, int argc, char **argv, const
                 {"--kubeconfig", &c->kubeconfig}, {"--output", &output},
                 {"--executor", &c->executor},     {"--from", &c->from},
                 {"--image", &c->image},           {"--all-namespaces", NULL, &c->all},
-                {"--follow", NULL, &c->follow},
+                {"--follow", NULL, &c->follow},   {"--port", &c->port},
         };
         for (int i = 1; i < argc; i++) {
                 size_t k = 0, n = strcspn(argv[i], "=");

@@ -376,6 +376,9 @@ static const struct http_ops ops = {
         .multi_end = http_multi_end,
         .multi_act = http_multi_act,
         .multi_next = http_multi_next,
+        .tunnel_open = http_tunnel_module_open,
+        .tunnel_read = http_tunnel_module_read,
+        .tunnel_write = http_tunnel_module_write,
 };
 
 __attribute__((visibility("default"))) const struct http_ops *firesteel_http_module(void);

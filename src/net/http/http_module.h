@@ -3,7 +3,9 @@
 
 #include "net/http/http.h"
 
-#define HTTP_ABI 3
+#include <sys/types.h>
+
+#define HTTP_ABI 4
 #define HTTP_MODULE_SYMBOL "firesteel_http_module" /* const struct http_ops *f(void) */
 
 struct http_handle;
@@ -61,4 +63,10 @@ struct http_ops {
         void (*multi_act)(struct http_multi *multi, int fd, int events);
         /* Returns the next finished request, with the result that perform would have returned. False: none. */
         bool (*multi_next)(struct http_multi *multi, void **owner, int *result, char *message, size_t size);
+
+        /* A connection of the handle without a request: see http_tunnel.h. Reading and writing do not wait: -EAGAIN. */
+        int (*tunnel_open)(struct http_handle *handle, const struct http_request *request, int *fd, char *message,
+                           size_t size);
+        ssize_t (*tunnel_read)(struct http_handle *handle, void *buffer, size_t n, char *message, size_t size);
+        ssize_t (*tunnel_write)(struct http_handle *handle, const void *data, size_t n, char *message, size_t size);
 };

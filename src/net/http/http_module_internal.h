@@ -39,3 +39,7 @@ int http_multi_begin(struct http_multi *m, const struct http_request *q, struct 
 void http_multi_end(struct http_easy *e);
 void http_multi_act(struct http_multi *m, int fd, int events);
 bool http_multi_next(struct http_multi *m, void **owner, int *result, char *message, size_t size);
+
+int http_tunnel_module_open(struct http_handle *h, const struct http_request *q, int *fd, char *message, size_t size);
+ssize_t http_tunnel_module_read(struct http_handle *h, void *buffer, size_t n, char *message, size_t size);
+ssize_t http_tunnel_module_write(struct http_handle *h, const void *data, size_t n, char *message, size_t size);

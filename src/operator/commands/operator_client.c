@@ -11,6 +11,7 @@
 
 #define OPERATOR_API OPERATOR_GROUP "/v1beta2"
 #define MAX_CONFLICTS 10
+#define DEFAULT_UI_PORT 4040
 
 struct operator_client {
         uv_loop_t loop;
@@ -183,15 +184,18 @@ int operator_client_find(struct operator_client *c, const char *namespace, const
                          name, namespace);
 }
 
-/* Returns the name of the driver's pod. The caller owns it. */
-static int operator_client_driver(struct operator_client *c, const char *namespace, const char *name, char **pod,
-                                  struct fst_error *error)
+int operator_client_driver_ui(struct operator_client *c, const char *namespace, const char *name, char **pod,
+                              int *ui_port, struct fst_error *error)
 {
         json_t *object;
         int r = operator_client_get(c, KIND_SPARK_APPLICATION, namespace, name, &object, error);
         if (r < 0)
                 return r;
         const char *driver = json_text_at(object, "status.driverInfo.podName");
+        const char *port = json_string_value(json_object_get(json_at(object, "spec.sparkConf"), "spark.ui.port"));
+        *ui_port = (int)json_int_at(object, "status.driverInfo.webUIPort");
+        if (*ui_port == 0)
+                *ui_port = port ? atoi(port) : DEFAULT_UI_PORT;
         if (driver && *driver)
                 *pod = mem_strdup(driver);
         else
@@ -201,6 +205,31 @@ static int operator_client_driver(struct operator_client *c, const char *namespa
                                       : "NEW (no operator has seen it)");
         json_decref(object);
         return r;
+}
+
+/* Returns the name of the driver's pod. The caller owns it. */
+static int operator_client_driver(struct operator_client *c, const char *namespace, const char *name, char **pod,
+                                  struct fst_error *error)
+{
+        int ui_port;
+        return operator_client_driver_ui(c, namespace, name, pod, &ui_port, error);
+}
+
+int operator_client_pod_lives(struct operator_client *c, const char *namespace, const char *pod,
+                              struct fst_error *error)
+{
+        _cleanup_free_ char *path = kube_path("v1", namespace, "pods", pod);
+        json_t *object = NULL;
+        int r = operator_client_wait(c, kube_get(c->kube, path, NULL, NULL), &object, error);
+        const char *phase = json_text_or_empty(object, "status.phase");
+        bool ended = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+        json_decref(object);
+        return r == -ENOENT ? 0 : r < 0 ? r : !ended;
+}
+
+const struct kube_config *operator_client_config(const struct operator_client *c)
+{
+        return &c->config;
 }
 
 int operator_client_kill(struct operator_client *c, const char *namespace, const char *name, struct fst_error *error)

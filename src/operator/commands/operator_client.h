@@ -64,6 +64,20 @@ int operator_client_create(struct operator_client *c, const char *namespace, con
                            struct fst_error *error);
 
 /*
+ * Finds the driver's pod, and the port of its UI: that of the status, else spark.ui.port, else 4040. The caller owns
+ * *@pod. -ENOENT if the application has no driver yet.
+ */
+int operator_client_driver_ui(struct operator_client *c, const char *namespace, const char *name, char **pod,
+                              int *ui_port, struct fst_error *error);
+
+/* Returns 1 while a pod is pending or runs, 0 if it has ended or is gone, or negative with @error. */
+int operator_client_pod_lives(struct operator_client *c, const char *namespace, const char *pod,
+                              struct fst_error *error);
+
+/* The address and credentials; valid until operator_client_free. Any thread may read them. */
+const struct kube_config *operator_client_config(const struct operator_client *c);
+
+/*
  * Writes the log of the driver, or of executor @executor, to @sink. @follow: until the container has ended. -ENOENT if
  * the application has no such pod yet.
  */
