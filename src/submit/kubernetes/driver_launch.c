@@ -243,8 +243,8 @@ static void driver_launch_explain(struct driver_launch *l)
         int r = l->result;
         const json_t *pod = driver_plan_pod(l->plan);
         int code = r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_UNAUTHORIZED || r == FST_KUBE_E_QUOTA ? -EACCES
-                   : r == FST_KUBE_E_ALREADY_EXISTS                                                   ? -EEXIST
-                   : r == FST_KUBE_E_INVALID                                                          ? -EINVAL
+                   : r == FST_KUBE_E_ALREADY_EXISTS && l->step == STEP_POD                            ? -EEXIST
+                   : r == FST_KUBE_E_INVALID || r == FST_KUBE_E_ALREADY_EXISTS                        ? -EINVAL
                    : r > 0                                                                            ? -EIO
                                                                                                       : r;
         if (l->step == STEP_POD && r == FST_KUBE_E_ALREADY_EXISTS) {

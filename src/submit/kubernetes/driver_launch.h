@@ -28,8 +28,8 @@ struct kube_client;
 
 /*
  * @r is 0 if all objects exist, or FST_LAUNCH_E_STOPPED. If negative, @error is set and the objects were deleted:
- * -EACCES the API server denies it, -EEXIST a pod of that name exists, -EINVAL the server rejects an object, others as
- * in kube_client.h.
+ * -EACCES the API server denies it, -EEXIST a pod of that name exists, -EINVAL the server rejects an object or another
+ * owner has one of its name, others as in kube_client.h.
  */
 typedef void driver_launch_done(void *owner, int r, const struct fst_error *error);
 

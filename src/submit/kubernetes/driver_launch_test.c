@@ -198,6 +198,17 @@ static void keeps_existing_pod_of_same_name(void **state)
         assert_null(strstr(buf_text(&asked), "DELETE"));
 }
 
+/* The conflict is not the pod's, so that no caller takes it for an earlier submission of the same driver. */
+static void reports_existing_object_of_another_owner(void **state)
+{
+        services_exist = true;
+        start(1);
+        finish();
+        assert_int_equal(result, -EINVAL);
+        assert_non_null(strstr(error_message(&error), "Service pi-"));
+        assert_int_equal(json_object_size(api.pods), 0);
+}
+
 /* A reply that is lost in the last allowed attempt. */
 static void deletes_objects_after_lost_replies(void **state)
 {
@@ -261,6 +272,7 @@ int main(void)
                 CASE(stop_at_once_sends_nothing),
                 CASE(deletes_pod_after_lost_reply),
                 CASE(keeps_existing_pod_of_same_name),
+                CASE(reports_existing_object_of_another_owner),
                 CASE(deletes_objects_after_lost_replies),
                 CASE(stop_after_pod_completes_launch),
                 CASE(resumed_launch_creates_missing_objects),
