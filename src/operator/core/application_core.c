@@ -35,6 +35,41 @@ static void application_driver_deinit(struct application_driver *d)
         *d = (struct application_driver){0};
 }
 
+struct pod_key {
+        const char *namespace, *pod, *uid;
+};
+
+static bool record_has_driver_pod(const struct application_record *a, const struct pod_key *key)
+{
+        return a->driver.present && text_equals(a->driver.name, key->pod) &&
+               (!key->uid || text_equals(a->driver.uid, key->uid));
+}
+
+static bool record_has_pod(const void *object, const void *key)
+{
+        const struct application_record *a = object;
+        const struct pod_key *k = key;
+        bool found = strcmp(a->namespace, k->namespace) == 0;
+        if (found && !record_has_driver_pod(a, k))
+                application_executor_place(a, k->pod, &found);
+        return found;
+}
+
+static uint64_t pod_hash(const char *namespace, const char *pod)
+{
+        return object_hash_number(object_hash_text(namespace)) ^ object_hash_text(pod);
+}
+
+static void record_index_pod(struct application_core *core, struct application_record *a, const char *pod)
+{
+        object_table_put(&core->pods, pod_hash(a->namespace, pod), a);
+}
+
+static void record_unindex_pod(struct application_core *core, struct application_record *a, const char *pod)
+{
+        object_table_remove(&core->pods, pod_hash(a->namespace, pod), a);
+}
+
 static void record_free(struct application_record *a)
 {
         char *const texts[] = {a->key, a->namespace, a->name, a->uid, a->driver_pod, a->invalid, a->candidate};
@@ -97,6 +132,7 @@ void application_core_free(struct application_core *core)
                 record_free(a);
         }
         object_table_deinit(&core->table);
+        object_table_deinit(&core->pods);
         free(core);
 }
 
@@ -119,11 +155,11 @@ static void record_begin_object(struct application_record *a, const char *uid)
         application_status_deinit(&a->status);
         a->version = 0;
         a->stored = APPLICATION_NEW;
-        a->dirty = a->entered = a->spec_changed = a->deleted = a->exposed = a->cleaned = false;
+        a->dirty = a->entered = a->spec_changed = a->deleted = a->expose_due = a->cleaned = false;
         a->policy = (struct application_policy){0};
         a->ticket = 0;
-        a->failures = a->loss_restarts = 0;
-        a->retry_at_ms = 0;
+        a->failures = a->loss_restarts = a->expose_failures = 0;
+        a->retry_at_ms = a->expose_at_ms = 0;
 }
 
 /* Whether @seen is what this core has written, apart from conditions, which a definition may drop. */
@@ -134,18 +170,28 @@ static bool record_is_echo(const struct application_record *a, const struct appl
         return application_status_equal(&own, &other);
 }
 
-static void record_take_status(struct application_record *a, const struct application_status *seen)
+/* Whether a core that has not submitted the application itself should expose its driver. */
+static bool record_lacks_exposure(const struct application_core *core, const struct application_status *s)
+{
+        return s->state == APPLICATION_SUBMITTED ||
+               (core->options.ui_service && !s->ui_service &&
+                (s->state == APPLICATION_RUNNING || s->state == APPLICATION_UNKNOWN));
+}
+
+static void record_take_status(struct application_core *core, struct application_record *a,
+                               const struct application_status *seen)
 {
         if (record_is_echo(a, seen)) {
-                if (a->under_way != APPLICATION_WRITE_STATUS || !a->ticket) {
+                if (a->under_way != APPLICATION_WRITE_STATUS || !a->ticket) { /* the answer to the write was lost */
                         a->dirty = a->entered = false;
-                        a->stored = seen->state;
+                        application_emit_stored(core, a, a->written_ms);
                 }
                 return;
         }
         if (a->status.state != seen->state)
-                a->deleted = a->exposed = a->cleaned = false;
+                a->deleted = a->cleaned = false;
         application_status_copy(&a->status, seen);
+        a->expose_due = record_lacks_exposure(core, seen);
         a->stored = seen->state;
         a->dirty = a->entered = false;
 }
@@ -176,7 +222,7 @@ bool application_core_observe(struct application_core *core, const struct applic
         a->leaving = o->leaving;
         status_text_set(&a->driver_pod, o->driver_pod);
         status_text_set(&a->invalid, o->invalid);
-        record_take_status(a, &o->status);
+        record_take_status(core, a, &o->status);
         record_take_policy(core, a, &o->policy);
         return true;
 }
@@ -218,6 +264,7 @@ static bool record_observe_executor(struct application_core *core, struct applic
                 vec_insert(&a->executors, at,
                            (struct application_executor){.name = mem_strdup(o->name),
                                                          .submission = submission_hash(o->submission_id)});
+                record_index_pod(core, a, o->name);
         } else if (o->version && o->version <= a->executors.data[at].version) {
                 return false;
         }
@@ -270,7 +317,10 @@ static bool record_observe_driver(struct application_core *core, struct applicat
         if (!same && ours && !text_equals(o->owner_uid, a->uid))
                 return false; /* the driver of a former application of this name, or a pod with its labels */
         bool news = !same || d->phase != o->phase;
+        if (d->present)
+                record_unindex_pod(core, a, d->name);
         application_driver_take(d, o);
+        record_index_pod(core, a, d->name);
         if (news && core->synced && driver_is_current(a))
                 application_emit_driver(core, a);
         return true;
@@ -286,17 +336,11 @@ bool application_core_observe_pod(struct application_core *core, const struct po
 const char *application_core_pod_owner(const struct application_core *core, const char *namespace, const char *pod,
                                        const char *uid, bool *is_driver)
 {
-        for (const struct application_record *a = core->first; a; a = a->next) {
-                if (strcmp(a->namespace, namespace) != 0)
-                        continue;
-                *is_driver = a->driver.present && text_equals(a->driver.name, pod) && text_equals(a->driver.uid, uid);
-                bool found = *is_driver;
-                if (!found)
-                        application_executor_place(a, pod, &found);
-                if (found)
-                        return a->name;
-        }
-        return NULL;
+        const struct pod_key key = {namespace, pod, uid};
+        const struct application_record *a =
+                object_table_find(&core->pods, pod_hash(namespace, pod), record_has_pod, &key);
+        *is_driver = a && record_has_driver_pod(a, &key);
+        return a ? a->name : NULL;
 }
 
 bool application_core_pod_removed(struct application_core *core, const struct pod_observation *o)
@@ -308,6 +352,7 @@ bool application_core_pod_removed(struct application_core *core, const struct po
         if (o->is_driver && a->driver.present && text_equals(a->driver.name, o->name) &&
             (!o->uid || text_equals(a->driver.uid, o->uid))) {
                 found = true;
+                record_unindex_pod(core, a, a->driver.name);
                 a->driver.present = false;
                 a->driver.version = MAX(a->driver.version, o->version);
                 if (o->loss != POD_LOSS_NONE) {
@@ -317,6 +362,7 @@ bool application_core_pod_removed(struct application_core *core, const struct po
         } else if (!o->is_driver) {
                 size_t at = application_executor_place(a, o->name, &found);
                 if (found) {
+                        record_unindex_pod(core, a, o->name);
                         free(a->executors.data[at].name);
                         memmove(&a->executors.data[at], &a->executors.data[at + 1],
                                 (a->executors.len - at - 1) * sizeof(*a->executors.data));
@@ -352,12 +398,15 @@ bool application_core_next_action(struct application_core *core, struct applicat
         return queue_pop(&core->actions, action);
 }
 
+int64_t application_pause_ms(int failures)
+{
+        return MIN((int64_t)FIRST_PAUSE_MS << MIN(failures, 10), (int64_t)LONGEST_PAUSE_MS);
+}
+
 /* A pause before the next action, longer after each failure. */
 static void record_pause(struct application_record *a, int64_t now_ms)
 {
-        int64_t pause = FIRST_PAUSE_MS << MIN(a->failures, 10);
-        a->failures++;
-        a->retry_at_ms = now_ms + MIN(pause, LONGEST_PAUSE_MS);
+        a->retry_at_ms = now_ms + application_pause_ms(a->failures++);
 }
 
 static void record_written(struct application_core *core, struct application_record *a,
@@ -374,6 +423,13 @@ static void record_written(struct application_core *core, struct application_rec
         application_emit_stored(core, a, now_ms);
 }
 
+/* Actions that are not repeated after APPLICATION_RESULT_FAILED. */
+static const bool result_is_final[APPLICATION_TRANSITION + 1] = {
+        [APPLICATION_SUBMIT] = true,
+        [APPLICATION_EXPOSE] = true,
+        [APPLICATION_CLEAN_UP] = true,
+};
+
 bool application_core_done(struct application_core *core, const char *namespace, const char *name, uint64_t ticket,
                            const struct application_answer *answer, int64_t now_ms)
 {
@@ -385,11 +441,13 @@ bool application_core_done(struct application_core *core, const char *namespace,
                 record_written(core, a, answer, now_ms);
                 return true;
         }
-        if (answer->result == APPLICATION_RESULT_RETRY ||
-            (answer->result == APPLICATION_RESULT_FAILED && a->under_way != APPLICATION_SUBMIT))
-                record_pause(a, now_ms);
-        else
-                a->failures = 0;
+        if (a->under_way != APPLICATION_EXPOSE) { /* whose pauses do not delay the other steps */
+                if (answer->result == APPLICATION_RESULT_RETRY ||
+                    (answer->result == APPLICATION_RESULT_FAILED && !result_is_final[a->under_way]))
+                        record_pause(a, now_ms);
+                else
+                        a->failures = 0;
+        }
         application_step_done(core, a, a->under_way, answer, now_ms);
         return true;
 }

@@ -40,6 +40,9 @@ struct application_core_options {
         int32_t max_tracked_executors;    /* for an application; 0: 1000 */
         bool partial_restart;             /* gate PartialRestart */
         int32_t max_loss_restarts;        /* restarts after a loss of the pod that use up no retry; 0: 100 */
+        bool ui_service;                  /* drivers get a service of their UI */
+        bool batch_schedulers;            /* applications may name one, whose group CLEAN_UP deletes */
+        bool default_batch_scheduler;     /* those that name none have one, too */
 };
 
 enum restart_type { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
@@ -52,6 +55,7 @@ struct application_policy {
         bool has_time_to_live;
         int64_t time_to_live_s;
         bool suspend;
+        bool batch_scheduler; /* it names one */
         uint64_t spec_hash;
         uint64_t partial_hash; /* of the spec without the executor fields that PartialRestart excepts */
 };
@@ -89,7 +93,7 @@ enum application_action_kind {
         APPLICATION_EXPOSE,           /* create UI service, ingresses, disruption budget; existing ones are fine */
         APPLICATION_WRITE_STATUS,     /* replace the status subresource if the object still has `version` */
         APPLICATION_DELETE,           /* delete the object (its time to live is over) */
-        APPLICATION_CLEAN_UP,         /* the application has ended: delete the batch scheduler's group */
+        APPLICATION_CLEAN_UP,         /* the application is about to end: delete the batch scheduler's group */
         /* Not answered. */
         APPLICATION_EVENT,
         APPLICATION_TRANSITION, /* for metrics */
@@ -116,9 +120,10 @@ void application_action_deinit(struct application_action *a);
 /* The result of an action. */
 enum application_result {
         APPLICATION_RESULT_OK,
-        APPLICATION_RESULT_FAILED,    /* final for SUBMIT: `message`. For others it will be tried again */
+        APPLICATION_RESULT_FAILED,    /* final for SUBMIT, EXPOSE, CLEAN_UP: `message`. Others will be tried again */
         APPLICATION_RESULT_RETRY,     /* no answer, or the server was too busy: nothing is known */
-        APPLICATION_RESULT_CONFLICT,  /* WRITE_STATUS: the object has changed. SUBMIT: another pod has the name */
+        APPLICATION_RESULT_CONFLICT,  /* WRITE_STATUS: the object has changed. SUBMIT: another pod has the driver's name
+                                       */
         APPLICATION_RESULT_NOT_FOUND, /* the object is gone */
 };
 
@@ -126,11 +131,14 @@ struct application_answer {
         enum application_result result;
         const char *message; /* NULL for OK */
         uint64_t version;    /* WRITE_STATUS: the new resourceVersion */
-        /* EXPOSE. */
+        /* EXPOSE; SUBMIT and FINISH_SUBMIT if `exposed`, with why the server refused it, or NULL. */
+        bool exposed;
+        const char *expose_error;
         const char *ui_service, *ui_address, *ui_ingress, *ui_ingress_address;
         int32_t ui_port;
         /* SUBMIT, FINISH_SUBMIT: the driver's pod. */
         const char *pod_uid;
+        const char *application_id; /* its label spark-app-selector, or NULL */
 };
 
 struct application_core *application_core_new(const struct application_core_options *options);
@@ -147,7 +155,7 @@ bool application_core_pod_removed(struct application_core *core, const struct po
 
 /*
  * Returns the application of a known pod by the pod's name, and whether it is the driver, or NULL. @uid: of the pod, of
- * which the core knows only the driver's. Borrowed until the next observation. Walks through all applications.
+ * which the core knows only the driver's. Borrowed until the next observation.
  */
 const char *application_core_pod_owner(const struct application_core *core, const char *namespace, const char *pod,
                                        const char *uid, bool *is_driver);

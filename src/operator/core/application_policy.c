@@ -47,6 +47,7 @@ void application_policy_read(const struct spark_application_spec *spec, uint64_t
                 .has_time_to_live = spec->time_to_live_seconds.set,
                 .time_to_live_s = spec->time_to_live_seconds.value,
                 .suspend = spec->suspend == FIELD_TRUE,
+                .batch_scheduler = spec->batch_scheduler && *spec->batch_scheduler,
                 .spec_hash = hash,
                 .partial_hash = policy_partial_hash(spec->json, hash),
         };

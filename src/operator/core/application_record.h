@@ -39,8 +39,12 @@ struct application_record {
         bool dirty;                       /* @status is not stored */
         bool entered;                     /* its state was entered and is not stored: the next step waits for that */
         bool spec_changed;
-        bool deleted;          /* the resources of this state are deleted */
-        bool exposed, cleaned; /* done since the core started */
+        bool deleted;         /* the resources of this state are deleted */
+        bool cleaned;         /* the batch scheduler's group is deleted */
+        bool expose_due;      /* UI service and ingresses are still to be created */
+        int64_t expose_at_ms; /* not before */
+        int expose_failures;
+        int64_t written_ms; /* when the last write of the status began */
         struct application_driver driver;
         VEC(struct application_executor) executors; /* present pods, sorted by name */
 
@@ -57,6 +61,7 @@ struct application_record {
 struct application_core {
         struct application_core_options options;
         struct object_table table;
+        struct object_table pods; /* the record of each present pod, by the pod's namespace and name */
         struct application_record *first, *last;
         QUEUE(struct application_action) actions;
         uint64_t last_ticket;
@@ -65,6 +70,9 @@ struct application_core {
 
 /* application_core.c: returns the index of the executor's pod, or of its place. */
 size_t application_executor_place(const struct application_record *a, const char *name, bool *found);
+
+/* application_core.c: the pause after so many failures. */
+int64_t application_pause_ms(int failures);
 
 /* application_steps.c: performs one step of @a. Returns the deadline. */
 int64_t application_step(struct application_core *core, struct application_record *a, int64_t now_ms);

@@ -17,6 +17,8 @@
 #define LOOK_AGAIN_MS 30000 /* for pods that are being deleted */
 #define LOSS_PAUSE_MS 1000  /* times the number of restarts after a loss, at most: */
 #define LONGEST_LOSS_PAUSE_MS 60000
+#define MAX_CLEAN_UPS 8
+#define REASON_INVALID "Invalid"
 #define REASON_LOST "DriverLost" /* of the condition: the driver failed through no fault of its own */
 
 /* ----------------------------------------------------------------------------------------------------------- helpers
@@ -38,16 +40,15 @@ static void step_enter(struct application_record *a, enum application_state stat
         a->dirty = a->entered = true;
         a->missing_since_ms = 0;
         if (state == APPLICATION_SUBMITTED)
-                a->exposed = a->cleaned = false;
+                a->cleaned = false;
 }
 
-static void step_explain(struct application_record *a, const char *reason, const char *text, int64_t now_ms)
+static void step_explain(struct application_record *a, const char *reason, const char *text)
 {
         if (text_equals(a->status.reason, reason) && text_equals(a->status.explanation, text))
                 return;
         status_text_set(&a->status.reason, reason);
         status_text_set(&a->status.explanation, text);
-        a->status.transition_ms = now_ms;
         a->dirty = true;
 }
 
@@ -58,9 +59,14 @@ static void step_fail(struct application_record *a, const char *message, int64_t
         step_enter(a, APPLICATION_FAILING);
 }
 
-static int64_t step_write(struct application_core *core, struct application_record *a)
+static int64_t step_write(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
         struct application_action *action = step_act(core, a, APPLICATION_WRITE_STATUS);
+        if (a->status.transition_ms == 0 ||
+            strcmp(application_state_ready(a->stored), application_state_ready(a->status.state)) != 0)
+                a->status.transition_ms = now_ms;
+        a->status.observed_generation = a->generation;
+        a->written_ms = now_ms;
         application_status_copy(&action->status, &a->status);
         return INT64_MAX;
 }
@@ -84,7 +90,7 @@ static void step_reset(struct application_record *a, bool counts)
                 s->last_submission_attempt_ms = 0;
                 a->loss_restarts = 0;
         }
-        a->exposed = a->cleaned = false;
+        a->expose_due = a->cleaned = false;
 }
 
 /* --------------------------------------------------------------------------------------------------------- executors
@@ -159,9 +165,9 @@ static int64_t step_refuse(struct application_core *core, struct application_rec
 {
         status_text_set(&a->status.message, a->invalid);
         a->status.termination_ms = now_ms;
-        step_explain(a, "Invalid", a->invalid, now_ms);
+        step_explain(a, REASON_INVALID, a->invalid);
         step_enter(a, APPLICATION_FAILED);
-        return step_write(core, a);
+        return step_write(core, a, now_ms);
 }
 
 static int64_t step_submit(struct application_core *core, struct application_record *a, int64_t now_ms)
@@ -185,7 +191,7 @@ static int64_t step_submit(struct application_core *core, struct application_rec
         return INT64_MAX;
 }
 
-static void step_submitted(struct application_record *a, const struct application_answer *answer, int64_t now_ms)
+static void step_submitted(struct application_record *a, const struct application_answer *answer)
 {
         struct application_status *s = &a->status;
         bool ours = driver_is_ours(a) && text_equals(a->driver.submission_id, a->candidate);
@@ -200,8 +206,12 @@ static void step_submitted(struct application_record *a, const struct applicatio
         a->driver.loss = a->driver.present ? a->driver.loss : POD_LOSS_NONE;
         if (!failed) {
                 s->execution_attempts++;
-                step_explain(a, NULL, NULL, now_ms);
+                status_text_set(&s->application_id, answer->application_id);
+                step_explain(a, NULL, NULL);
                 step_enter(a, APPLICATION_SUBMITTED);
+                a->expose_due = true;
+                a->expose_at_ms = 0;
+                a->expose_failures = 0;
                 return;
         }
         _cleanup_free_ char *message =
@@ -210,12 +220,39 @@ static void step_submitted(struct application_record *a, const struct applicatio
                            : answer->message                             ? answer->message
                                                                          : "unknown error");
         status_text_set(&s->message, message);
-        step_explain(a, "SubmissionFailed", answer->message, now_ms);
+        step_explain(a, "SubmissionFailed", answer->message);
         step_enter(a, APPLICATION_SUBMISSION_FAILED);
 }
 
 /* -------------------------------------------------------------------------------------------------------- running
  * states */
+
+/*
+ * Enters COMPLETED or FAILED, after the batch scheduler's group is deleted: an operator that starts later need not ask
+ * for it.
+ */
+static int64_t step_end(struct application_core *core, struct application_record *a, enum application_state state)
+{
+        const struct application_core_options *o = &core->options;
+        if (!a->cleaned && o->batch_schedulers && (a->policy.batch_scheduler || o->default_batch_scheduler)) {
+                step_act(core, a, APPLICATION_CLEAN_UP);
+                return INT64_MAX;
+        }
+        step_enter(a, state);
+        return INT64_MAX;
+}
+
+static void step_cleaned(struct application_core *core, struct application_record *a,
+                         const struct application_answer *answer)
+{
+        bool gone = answer->result == APPLICATION_RESULT_OK || answer->result == APPLICATION_RESULT_NOT_FOUND;
+        a->cleaned = gone || answer->result == APPLICATION_RESULT_FAILED || a->failures >= MAX_CLEAN_UPS;
+        if (a->cleaned && !gone)
+                application_emit_event(core, a, "Warning", "SparkApplicationCleanUpFailed",
+                                       mem_printf("failed to delete the batch scheduler's group of SparkApplication "
+                                                  "%s, which goes with the application: %s",
+                                                  a->name, answer->message ? answer->message : "no answer"));
+}
 
 /* The restart of a lost driver uses up no retry. */
 static const char *step_loss_text(enum pod_loss loss)
@@ -225,19 +262,19 @@ static const char *step_loss_text(enum pod_loss loss)
                                             : "the driver's node was lost";
 }
 
-static void step_explain_failure(struct application_record *a, int64_t now_ms)
+static void step_explain_failure(struct application_record *a)
 {
         const struct application_driver *d = &a->driver;
         if (d->loss != POD_LOSS_NONE) {
                 _cleanup_free_ char *text =
                         mem_printf("%s: %s", step_loss_text(d->loss), d->loss_message ? d->loss_message : "no details");
-                step_explain(a, REASON_LOST, text, now_ms);
+                step_explain(a, REASON_LOST, text);
         } else if (text_equals(d->reason, "OOMKilled")) {
-                step_explain(a, "OutOfMemory",
-                             "the driver used more memory than its limit: raise driver.memoryOverhead or driver.memory",
-                             now_ms);
+                step_explain(
+                        a, "OutOfMemory",
+                        "the driver used more memory than its limit: raise driver.memoryOverhead or driver.memory");
         } else {
-                step_explain(a, "DriverFailed", a->status.message, now_ms);
+                step_explain(a, "DriverFailed", a->status.message);
         }
 }
 
@@ -249,7 +286,7 @@ static void step_driver_failed(struct application_record *a, int64_t now_ms)
                                                             d->exit_code, d->reason ? d->reason : "")
                                                : mem_strdup("driver container status missing");
         step_fail(a, message, now_ms);
-        step_explain_failure(a, now_ms);
+        step_explain_failure(a);
 }
 
 static int64_t step_driver_missing(struct application_core *core, struct application_record *a, int64_t now_ms)
@@ -268,18 +305,49 @@ static int64_t step_driver_missing(struct application_core *core, struct applica
                                                   a->status.pod_name ? a->status.pod_name : "",
                                                   (long long)(grace_ms / 1000)));
         step_fail(a, "driver pod not found", now_ms);
-        step_explain_failure(a, now_ms);
+        step_explain_failure(a);
         return INT64_MAX;
 }
 
-static void step_explain_wait(struct application_record *a, int64_t now_ms)
+static void step_explain_wait(struct application_record *a)
 {
         const struct application_driver *d = &a->driver;
         _cleanup_free_ char *text =
                 d->waiting ? mem_printf("the driver's pod waits: %s%s%s", d->waiting, d->waiting_message ? ": " : "",
                                         d->waiting_message ? d->waiting_message : "")
                            : NULL;
-        step_explain(a, d->waiting, text, now_ms);
+        step_explain(a, d->waiting, text);
+}
+
+/* Creates UI service and ingresses. They are no reason to look at the driver later. */
+static int64_t step_expose(struct application_core *core, struct application_record *a, int64_t now_ms)
+{
+        if (a->expose_at_ms > now_ms && a->expose_at_ms - now_ms <= application_pause_ms(a->expose_failures))
+                return a->expose_at_ms;
+        struct application_action *action = step_act(core, a, APPLICATION_EXPOSE);
+        action->submission_id = mem_strdup_if(a->status.submission_id);
+        return INT64_MAX;
+}
+
+/* The driver is exposed, or the API server refuses that for good: the application runs without. */
+static void step_exposed(struct application_core *core, struct application_record *a,
+                         const struct application_answer *answer, const char *why)
+{
+        struct application_status *s = &a->status;
+        a->expose_due = false;
+        a->expose_failures = 0;
+        if (why) {
+                application_emit_event(
+                        core, a, "Warning", "SparkApplicationExposeFailed",
+                        mem_printf("failed to expose the driver of SparkApplication %s: %s", a->name, why));
+                return;
+        }
+        status_text_set(&s->ui_service, answer->ui_service);
+        status_text_set(&s->ui_address, answer->ui_address);
+        status_text_set(&s->ui_ingress, answer->ui_ingress);
+        status_text_set(&s->ui_ingress_address, answer->ui_ingress_address);
+        s->ui_port = answer->ui_port;
+        a->dirty = a->dirty || answer->ui_service;
 }
 
 static int64_t step_running(struct application_core *core, struct application_record *a, int64_t now_ms)
@@ -288,18 +356,13 @@ static int64_t step_running(struct application_core *core, struct application_re
         if (!driver_is_current(a))
                 return step_driver_missing(core, a, now_ms);
         a->missing_since_ms = 0;
-        if (!a->exposed && a->status.state == APPLICATION_SUBMITTED) {
-                struct application_action *action = step_act(core, a, APPLICATION_EXPOSE);
-                action->submission_id = mem_strdup_if(a->status.submission_id);
-                return INT64_MAX;
-        }
         if (d->application_id && !text_equals(a->status.application_id, d->application_id)) {
                 status_text_set(&a->status.application_id, d->application_id);
                 a->dirty = true;
         }
         if (d->terminated ? d->exit_code == 0 : d->phase == SPARK_POD_COMPLETED) {
                 a->status.termination_ms = now_ms;
-                step_explain(a, NULL, NULL, now_ms);
+                step_explain(a, NULL, NULL);
                 step_enter(a, APPLICATION_SUCCEEDING);
         } else if (d->terminated || d->phase == SPARK_POD_FAILED) {
                 step_driver_failed(a, now_ms);
@@ -309,10 +372,10 @@ static int64_t step_running(struct application_core *core, struct application_re
                                                                               : a->status.state;
                 if (next != a->status.state)
                         step_enter(a, next);
-                step_explain_wait(a, now_ms);
+                step_explain_wait(a);
         }
         step_update_executors(core, a);
-        return INT64_MAX;
+        return a->entered || !a->expose_due ? INT64_MAX : step_expose(core, a, now_ms);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- restarts
@@ -347,10 +410,8 @@ static int64_t step_failing(struct application_core *core, struct application_re
         bool lost = text_equals(a->status.reason, REASON_LOST) || a->driver.loss != POD_LOSS_NONE;
         if (lost && a->policy.restart != RESTART_NEVER && a->loss_restarts < core->options.max_loss_restarts)
                 return step_lost(core, a, now_ms);
-        if (!application_may_retry(&a->policy, &a->status)) {
-                step_enter(a, APPLICATION_FAILED);
-                return INT64_MAX;
-        }
+        if (!application_may_retry(&a->policy, &a->status))
+                return step_end(core, a, APPLICATION_FAILED);
         int64_t wait = application_retry_wait_ms(&a->policy, &a->status, now_ms);
         if (wait > 0)
                 return wait == INT64_MAX ? INT64_MAX : now_ms + wait;
@@ -361,8 +422,7 @@ static int64_t step_submission_failed(struct application_core *core, struct appl
 {
         if (!application_may_retry(&a->policy, &a->status)) {
                 a->status.termination_ms = now_ms;
-                step_enter(a, APPLICATION_FAILED);
-                return INT64_MAX;
+                return step_end(core, a, APPLICATION_FAILED);
         }
         int64_t wait = application_retry_wait_ms(&a->policy, &a->status, now_ms);
         if (wait > 0)
@@ -387,11 +447,6 @@ static int64_t step_ended(struct application_core *core, struct application_reco
         const struct application_policy *p = &a->policy;
         int64_t fallback_s = core->options.default_time_to_live_s;
         step_update_executors(core, a);
-        if (!a->cleaned) {
-                a->cleaned = true;
-                step_act(core, a, APPLICATION_CLEAN_UP);
-                return INT64_MAX;
-        }
         if (a->status.termination_ms <= 0 || (!p->has_time_to_live && fallback_s <= 0))
                 return INT64_MAX;
         int64_t ttl_s = p->has_time_to_live ? MAX(p->time_to_live_s, (int64_t)0) : fallback_s;
@@ -419,10 +474,18 @@ static bool step_pod_is_outdated(const struct application_core *core, const stru
                !core->options.partial_restart && a->driver.spec_hash != a->policy.spec_hash;
 }
 
+/* An invalid object was corrected while no operator ran. */
+static bool step_was_corrected(const struct application_record *a)
+{
+        const struct application_status *s = &a->status;
+        return s->state == APPLICATION_FAILED && text_equals(s->reason, REASON_INVALID) && !a->invalid &&
+               s->observed_generation > 0 && s->observed_generation < a->generation;
+}
+
 static bool step_must_invalidate(const struct application_core *core, const struct application_record *a)
 {
         return a->status.state != APPLICATION_NEW && a->status.state != APPLICATION_INVALIDATING &&
-               (a->spec_changed || step_pod_is_outdated(core, a));
+               (a->spec_changed || step_pod_is_outdated(core, a) || step_was_corrected(a));
 }
 
 static bool step_may_suspend(enum application_state s)
@@ -450,8 +513,7 @@ static int64_t step_state(struct application_core *core, struct application_reco
                 if (application_may_retry(&a->policy, &a->status))
                         return step_delete_then(core, a, false, APPLICATION_PENDING_RERUN);
                 step_update_executors(core, a);
-                step_enter(a, APPLICATION_COMPLETED);
-                return INT64_MAX;
+                return step_end(core, a, APPLICATION_COMPLETED);
         case APPLICATION_FAILING:
                 return step_failing(core, a, now_ms);
         case APPLICATION_SUSPENDING:
@@ -471,7 +533,7 @@ int64_t application_step(struct application_core *core, struct application_recor
                 return INT64_MAX;
         }
         if (a->entered)
-                return step_write(core, a);
+                return step_write(core, a, now_ms);
         int64_t deadline = INT64_MAX;
         if (step_must_invalidate(core, a)) {
                 a->spec_changed = false;
@@ -483,7 +545,7 @@ int64_t application_step(struct application_core *core, struct application_recor
                 deadline = step_state(core, a, now_ms);
         }
         if (a->dirty && !a->ticket)
-                return step_write(core, a);
+                return step_write(core, a, now_ms);
         return deadline;
 }
 
@@ -494,7 +556,9 @@ void application_step_done(struct application_core *core, struct application_rec
         switch (kind) {
         case APPLICATION_SUBMIT:
         case APPLICATION_FINISH_SUBMIT:
-                step_submitted(a, answer, now_ms);
+                step_submitted(a, answer);
+                if (answer->exposed && a->status.state == APPLICATION_SUBMITTED)
+                        step_exposed(core, a, answer, answer->expose_error);
                 break;
         case APPLICATION_DELETE_RESOURCES:
                 a->deleted = a->deleted || ok;
@@ -502,19 +566,15 @@ void application_step_done(struct application_core *core, struct application_rec
                         a->driver.leaving = true;
                 break;
         case APPLICATION_EXPOSE:
-                a->exposed = answer->result != APPLICATION_RESULT_RETRY; /* the application runs without, too */
-                if (answer->result == APPLICATION_RESULT_FAILED)
-                        application_emit_event(core, a, "Warning", "SparkApplicationExposeFailed",
-                                               mem_printf("failed to expose the driver of SparkApplication %s: %s",
-                                                          a->name, answer->message ? answer->message : ""));
-                if (answer->result == APPLICATION_RESULT_OK) {
-                        status_text_set(&a->status.ui_service, answer->ui_service);
-                        status_text_set(&a->status.ui_address, answer->ui_address);
-                        status_text_set(&a->status.ui_ingress, answer->ui_ingress);
-                        status_text_set(&a->status.ui_ingress_address, answer->ui_ingress_address);
-                        a->status.ui_port = answer->ui_port;
-                        a->dirty = a->dirty || answer->ui_service;
-                }
+                if (answer->result == APPLICATION_RESULT_OK)
+                        step_exposed(core, a, answer, NULL);
+                else if (answer->result == APPLICATION_RESULT_FAILED)
+                        step_exposed(core, a, answer, answer->message ? answer->message : "unknown error");
+                else
+                        a->expose_at_ms = now_ms + application_pause_ms(a->expose_failures++);
+                break;
+        case APPLICATION_CLEAN_UP:
+                step_cleaned(core, a, answer);
                 break;
         case APPLICATION_DELETE:
                 a->retry_at_ms = MAX(a->retry_at_ms, now_ms + LOOK_AGAIN_MS); /* for the object to be gone */

@@ -208,6 +208,7 @@ void application_status_read(const json_t *json, struct application_status *out)
                 .ui_ingress = status_read_text(json, "driverInfo.webUIIngressName"),
                 .ui_ingress_address = status_read_text(json, "driverInfo.webUIIngressAddress"),
                 .ui_port = status_read_count(json, "driverInfo.webUIPort"),
+                .observed_generation = json_int_at(json, "observedGeneration"),
         };
         status_read_condition(json, out);
         json_object_foreach(json_object_get(json, "executorState"), pod, state) {
@@ -251,17 +252,18 @@ static json_t *status_driver_json(const struct application_status *s)
         return driver;
 }
 
-/* "Ready" is true while the driver runs, and once the application has completed. */
+const char *application_state_ready(enum application_state s)
+{
+        bool ready = s == APPLICATION_RUNNING || s == APPLICATION_SUCCEEDING || s == APPLICATION_COMPLETED;
+        return ready ? "True" : s == APPLICATION_UNKNOWN ? "Unknown" : "False";
+}
+
 static json_t *status_conditions_json(const struct application_status *s, int64_t generation)
 {
-        bool ready = s->state == APPLICATION_RUNNING || s->state == APPLICATION_SUCCEEDING ||
-                     s->state == APPLICATION_COMPLETED;
         const char *reason = s->reason ? s->reason : application_state_name(s->state);
         json_t *condition =
                 json_pack("{s:s,s:s,s:s,s:s,s:o,s:I}", "type", "Ready", "status",
-                          ready                             ? "True"
-                          : s->state == APPLICATION_UNKNOWN ? "Unknown"
-                                                            : "False",
+                          application_state_ready(s->state),
                           "reason", *reason ? reason : "New", "message", s->explanation ? s->explanation : "",
                           "lastTransitionTime", status_time_json(s->transition_ms > 0 ? s->transition_ms : 1000),
                           "observedGeneration", (json_int_t)generation);

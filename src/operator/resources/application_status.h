@@ -37,6 +37,12 @@ enum spark_pod_state {
 const char *application_state_name(enum application_state state);
 const char *spark_pod_state_name(enum spark_pod_state state);
 
+/*
+ * The status of the condition "Ready": "True" while the driver runs, and once the application has completed, else
+ * "False" or "Unknown".
+ */
+const char *application_state_ready(enum application_state state);
+
 /* An unknown name is UNKNOWN. NULL is new. */
 enum application_state application_state_parse(const char *name);
 enum spark_pod_state spark_pod_state_parse(const char *name);
@@ -65,7 +71,8 @@ struct application_status {
         size_t n_executors;
         /* Conditions: why it waits or failed, in words. "" hides; written only by our own definition's status. */
         char *reason, *explanation;
-        int64_t transition_ms; /* of the condition */
+        int64_t transition_ms;       /* when the condition's status last changed */
+        int64_t observed_generation; /* of the object, when this was written */
 };
 
 void application_status_deinit(struct application_status *s);

@@ -2,11 +2,12 @@
  * One call for each action. A submission goes through these steps:
  *
  *      read the object → make its objects (in a thread of libuv's pool) → apply those that the application owns →
- *      create the pod and its objects (driver_launch)
+ *      create the pod and its objects (driver_launch) → apply UI service and ingresses
  *                                → the pod exists, and is this submission's: apply the objects that may be missing
  *
  * The object is read again for each submission. It is not kept, so that thousands of waiting applications need little
- * memory. If its spec is not the one that the core knows, the core learns of it first.
+ * memory. The API server may answer from its cache if that is as new as the version that the core knows. If the spec is
+ * not the one that the core knows, the core learns of it first.
  */
 #include "operator/shell/application_actions.h"
 
@@ -14,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/string_prefix.h"
+#include "kubernetes/api/kube_names.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "operator/core/application_reading.h"
 #include "operator/render/application_objects.h"
@@ -41,6 +43,8 @@ struct application_call {
         json_t *list; /* objects to apply or delete, one after another */
         size_t at;
         void (*applied)(struct application_call *c);
+        /* A request for the list failed with the client's result. */
+        void (*refused)(struct application_call *c, int r, const struct fst_error *error);
         json_t *pod; /* the driver's, as the server has it */
         char *ui_address;
 };
@@ -102,17 +106,34 @@ static void application_call_end(struct application_call *c, enum application_re
         application_call_answer(c, &(struct application_answer){.result = result, .message = message});
 }
 
-/* Ends the call after a request that failed with the client's @r. */
+static void application_call_warn(const struct application_call *c, const struct fst_error *error)
+{
+        log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name, error_message(error));
+}
+
+/* Whether the API server refuses a request, and the same request will fare no better soon. */
+static bool application_request_is_refused(int r)
+{
+        return r == FST_KUBE_E_INVALID || r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_QUOTA;
+}
+
+/* Ends the call after a write or a deletion that failed with the client's @r. */
 static void application_call_fail(struct application_call *c, int r, const struct fst_error *error)
 {
-        enum application_result result = r == FST_KUBE_E_INVALID     ? APPLICATION_RESULT_FAILED
-                                         : r == FST_KUBE_E_NOT_FOUND ? APPLICATION_RESULT_NOT_FOUND
-                                         : r == FST_KUBE_E_CONFLICT  ? APPLICATION_RESULT_CONFLICT
-                                                                     : APPLICATION_RESULT_RETRY;
-        if (r != FST_KUBE_E_NOT_FOUND && r != FST_KUBE_E_CONFLICT)
-                log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name,
-                         error_message(error));
-        application_call_end(c, result, error_message(error));
+        application_call_warn(c, error);
+        application_call_end(c,
+                             application_request_is_refused(r) || r == FST_KUBE_E_NOT_FOUND ? APPLICATION_RESULT_FAILED
+                                                                                            : APPLICATION_RESULT_RETRY,
+                             error_message(error));
+}
+
+/* Ends the call after a read that failed: nothing is known of the application. */
+static void application_call_fail_read(struct application_call *c, int r, const struct fst_error *error)
+{
+        if (r != FST_KUBE_E_NOT_FOUND)
+                application_call_warn(c, error);
+        application_call_end(c, r == FST_KUBE_E_NOT_FOUND ? APPLICATION_RESULT_NOT_FOUND : APPLICATION_RESULT_RETRY,
+                             error_message(error));
 }
 
 /* ----------------------------------------------------------------------------------------------------- applications */
@@ -131,11 +152,14 @@ static bool application_call_read(struct application_call *c, const json_t *obje
         return true;
 }
 
-/* Reads the application, and goes on with @then. */
+/* Reads the application, at least as new as the core knows it, and goes on with @then. */
 static void application_call_get(struct application_call *c, kube_done *then)
 {
         _cleanup_free_ char *path = kube_path(OPERATOR_API, c->action.namespace, APPLICATIONS_RESOURCE, c->action.name);
-        c->base.call = kube_get(application_call_context(c)->client, path, then, c);
+        _cleanup_free_ char *query =
+                c->action.version ? mem_printf("resourceVersion=%" PRIu64, c->action.version) : NULL;
+        c->base.call = kube_send(application_call_context(c)->client,
+                                 &(struct kube_request){.path = path, .query = query}, then, c);
 }
 
 /* ---------------------------------------------------------------------------------------------------- applying objects
@@ -150,7 +174,7 @@ static void application_call_on_applied(void *owner, struct kube_call *call, int
         const json_t *object = json_array_get(c->list, c->at);
         c->base.call = NULL;
         if (r != 0) {
-                application_call_fail(c, r, response->error);
+                c->refused(c, r, response->error);
                 return;
         }
         if (strcmp(json_text_or_empty(object, "kind"), "Service") == 0 &&
@@ -180,11 +204,13 @@ static void application_call_apply_next(struct application_call *c)
                                  application_call_on_applied, c);
 }
 
-/* Applies @list, which it steals, and goes on with @applied. */
+/* Applies @list, which it steals, and goes on with @applied, or with @refused after a failure. */
 static void application_call_apply(struct application_call *c, json_t *list,
-                                   void (*applied)(struct application_call *c))
+                                   void (*applied)(struct application_call *c),
+                                   void (*refused)(struct application_call *c, int r, const struct fst_error *error))
 {
         json_decref(c->list);
+        c->refused = refused;
         c->list = list;
         c->at = 0;
         c->applied = applied;
@@ -193,10 +219,45 @@ static void application_call_apply(struct application_call *c, json_t *list,
 
 /* ------------------------------------------------------------------------------------------------------ submission */
 
+/* Answers for a submission whose pod exists, and for its exposure. */
+static void application_call_answer_exposed(struct application_call *c, bool exposed, const char *why)
+{
+        const struct application_exposure *e = &c->exposure;
+        const json_t *labels = json_at(c->pod, "metadata.labels");
+        application_call_answer(c, &(struct application_answer){.result = APPLICATION_RESULT_OK,
+                                                                .pod_uid = json_text_at(c->pod, "metadata.uid"),
+                                                                .application_id = json_string_value(
+                                                                        json_object_get(labels, KUBE_LABEL_APP_ID)),
+                                                                .exposed = exposed,
+                                                                .expose_error = why,
+                                                                .ui_service = e->ui_service,
+                                                                .ui_address = c->ui_address,
+                                                                .ui_ingress = e->ui_ingress,
+                                                                .ui_ingress_address = e->ui_ingress_address,
+                                                                .ui_port = e->ui_port});
+}
+
+static void application_call_exposed(struct application_call *c)
+{
+        application_call_answer_exposed(c, true, NULL);
+}
+
+/* The driver runs all the same. Without a clear refusal, the core exposes it later. */
+static void application_call_not_exposed(struct application_call *c, int r, const struct fst_error *error)
+{
+        bool refused = application_request_is_refused(r) || r == FST_KUBE_E_NOT_FOUND;
+        application_call_warn(c, error);
+        application_call_answer_exposed(c, refused, refused ? error_message(error) : NULL);
+}
+
 static void application_call_submitted(struct application_call *c)
 {
-        application_call_answer(c, &(struct application_answer){.result = APPLICATION_RESULT_OK,
-                                                                .pod_uid = json_text_at(c->pod, "metadata.uid")});
+        int r = application_exposure_make(&c->app, &c->render, c->objects.plan.k.names.app_id, &c->exposure, &c->error);
+        if (r < 0)
+                application_call_answer_exposed(c, true, error_message(&c->error));
+        else
+                application_call_apply(c, json_incref(c->exposure.objects), application_call_exposed,
+                                       application_call_not_exposed);
 }
 
 /* The pod of that name exists. If it is this submission's, completes the submission. */
@@ -217,6 +278,10 @@ static void application_call_on_existing_pod(void *owner, struct kube_call *call
                 application_call_end(c, APPLICATION_RESULT_CONFLICT, "driver pod already exist");
                 return;
         }
+        if (json_at(pod, "metadata.deletionTimestamp")) {
+                application_call_end(c, APPLICATION_RESULT_RETRY, "the driver's pod is being deleted");
+                return;
+        }
         c->pod = json_incref(pod);
         rest = json_array();
         json_array_foreach(c->objects.plan.objects, i, object) {
@@ -225,7 +290,7 @@ static void application_call_on_existing_pod(void *owner, struct kube_call *call
                 kube_set_owner(object, pod);
                 json_array_append(rest, object);
         }
-        application_call_apply(c, rest, application_call_submitted);
+        application_call_apply(c, rest, application_call_submitted, application_call_fail);
 }
 
 static void application_call_on_launched(void *owner, int r, const struct fst_error *error)
@@ -278,7 +343,8 @@ static void application_call_on_made(uv_work_t *work, int status)
         if (c->made < 0)
                 application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&c->error));
         else
-                application_call_apply(c, json_incref(c->objects.before), application_call_launch);
+                application_call_apply(c, json_incref(c->objects.before), application_call_launch,
+                                       application_call_fail);
 }
 
 static void application_call_on_object(void *owner, struct kube_call *call, int r, const struct kube_response *response)
@@ -286,7 +352,7 @@ static void application_call_on_object(void *owner, struct kube_call *call, int 
         struct application_call *c = owner;
         c->base.call = NULL;
         if (r != 0) {
-                application_call_fail(c, r, response->error);
+                application_call_fail_read(c, r, response->error);
                 return;
         }
         if (!application_call_read(c, response->object))
@@ -303,31 +369,21 @@ static void application_call_on_object(void *owner, struct kube_call *call, int 
 
 /* ---------------------------------------------------------------------------------------------- exposing, deleting */
 
-static void application_call_exposed(struct application_call *c)
-{
-        const struct application_exposure *e = &c->exposure;
-        application_call_answer(c, &(struct application_answer){.result = APPLICATION_RESULT_OK,
-                                                                .ui_service = e->ui_service,
-                                                                .ui_address = c->ui_address,
-                                                                .ui_ingress = e->ui_ingress,
-                                                                .ui_ingress_address = e->ui_ingress_address,
-                                                                .ui_port = e->ui_port});
-}
-
 static void application_call_on_object_to_expose(void *owner, struct kube_call *call, int r,
                                                  const struct kube_response *response)
 {
         struct application_call *c = owner;
         c->base.call = NULL;
         if (r != 0) {
-                application_call_fail(c, r, response->error);
+                application_call_fail_read(c, r, response->error);
         } else if (application_call_read(c, response->object)) {
                 const char *id = json_text_at(response->object, "status.sparkApplicationId");
                 r = application_exposure_make(&c->app, &c->render, id, &c->exposure, &c->error);
                 if (r < 0)
                         application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&c->error));
                 else
-                        application_call_apply(c, json_incref(c->exposure.objects), application_call_exposed);
+                        application_call_apply(c, json_incref(c->exposure.objects), application_call_exposed,
+                                               application_call_fail);
         }
 }
 
@@ -391,7 +447,7 @@ static void application_call_on_object_to_clean(void *owner, struct kube_call *c
         struct application_call *c = owner;
         c->base.call = NULL;
         if (r != 0) {
-                application_call_fail(c, r, response->error);
+                application_call_fail_read(c, r, response->error);
         } else if (application_call_read(c, response->object)) {
                 c->list = application_leftovers(&c->app, &c->render);
                 application_call_delete_next(c);
@@ -405,6 +461,10 @@ static void application_call_on_status(void *owner, struct kube_call *call, int 
 {
         struct application_call *c = owner;
         c->base.call = NULL;
+        if (r == FST_KUBE_E_NOT_FOUND || r == FST_KUBE_E_CONFLICT) {
+                application_call_end(c, APPLICATION_RESULT_CONFLICT, error_message(response->error));
+                return;
+        }
         if (r != 0) {
                 application_call_fail(c, r, response->error);
                 return;

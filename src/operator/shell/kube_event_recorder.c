@@ -49,6 +49,16 @@ void kube_event_recorder_free(struct kube_event_recorder *r)
         free(r);
 }
 
+size_t event_note_length(const char *text)
+{
+        size_t n = strnlen(text, MAX_NOTE + 1);
+        if (n <= MAX_NOTE)
+                return n;
+        for (n = MAX_NOTE; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;) /* a byte that continues a character */
+                n--;
+        return n;
+}
+
 static void kube_event_recorder_on_created(void *owner, struct kube_call *call, int r,
                                            const struct kube_response *response)
 {
@@ -71,7 +81,7 @@ void kube_event_recorder_record(struct kube_event_recorder *r, const struct even
         rfc3339_format(now, time);
         snprintf(micro, sizeof(micro), "%.19s.%06dZ", time, (int)(now % 1000) * 1000);
         _cleanup_free_ char *instance = mem_printf("spark-operator-%s", r->host);
-        _cleanup_free_ char *note = mem_strndup(message, MAX_NOTE);
+        _cleanup_free_ char *note = mem_strndup(message, event_note_length(message));
         _cleanup_free_ char *name =
                 mem_printf("%.200s.%" PRIx64 "%04" PRIx64, object->name, (uint64_t)now, r->count++ & 0xffff);
         json_t *event =

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 struct kube_event_recorder;
 struct kube_client;
 
@@ -15,6 +17,9 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client);
 
 /* Call it before the client is freed. NULL is allowed. */
 void kube_event_recorder_free(struct kube_event_recorder *r);
+
+/* Returns how many bytes of @text an event's note takes: at most 1000, and whole characters. */
+size_t event_note_length(const char *text);
 
 /* The object that an event regards. Texts are borrowed for the call. */
 struct event_object {
