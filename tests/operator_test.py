@@ -375,6 +375,122 @@ def test_driver_deleted_in_a_gap_of_the_watch_is_lost(server, tmp_path):
         wait_for_state(server, "FAILED")
 
 
+def refuse(verb, resource, code=403, reason="Forbidden"):
+    """Returns a server.failure for one kind of request."""
+    return lambda method, path, body: (
+        (code, reason, f"{resource} refused here") if method == verb and f"/{resource}" in path and "watch=" not in path else None)
+
+
+def events_of(server, reason):
+    return [event["note"] for event in server.all("events", "jobs") if event["reason"] == reason]
+
+
+def test_refused_ui_service_does_not_hide_the_driver(server, tmp_path):
+    server.failure = refuse("PATCH", "services")
+    add_application(server)
+    with operator(server, tmp_path):
+        wait_for_state(server, "SUBMITTED")
+        set_phase(server, driver_of(server), "Running")
+        wait_for_state(server, "RUNNING")
+        wait_for(lambda: events_of(server, "SparkApplicationExposeFailed"), "the event")
+        assert "services refused here" in events_of(server, "SparkApplicationExposeFailed")[0]
+        set_phase(server, driver_of(server), "Succeeded", 0)
+        wait_for_state(server, "COMPLETED")
+
+
+def test_ui_service_that_fails_for_a_while_is_created_later(server, tmp_path):
+    refused = refuse("PATCH", "services", 503, "ServiceUnavailable")
+    failing = [True]
+    server.failure = lambda *request: refused(*request) if failing[0] else None
+    add_application(server)
+    with operator(server, tmp_path):
+        wait_for_state(server, "SUBMITTED")
+        set_phase(server, driver_of(server), "Running")
+        wait_for_state(server, "RUNNING")
+        failing[0] = False
+        wait_for(lambda: application_status(server)["driverInfo"].get("webUIServiceName") == "pi-ui-svc", "the UI's service")
+
+
+def test_refused_object_before_the_pod_is_told(server, tmp_path):
+    server.failure = refuse("PATCH", "configmaps")
+    add_application(server, monitoring={"exposeDriverMetrics": True, "exposeExecutorMetrics": False,
+                                        "prometheus": {"jmxExporterJar": "/prometheus/jmx.jar"}},
+                    restartPolicy={"type": "OnFailure", "onFailureRetries": 0, "onFailureRetryInterval": 1,
+                                   "onSubmissionFailureRetries": 1, "onSubmissionFailureRetryInterval": 1})
+    with operator(server, tmp_path):
+        wait_for_state(server, "FAILED")
+        status = application_status(server)
+        assert "configmaps refused here" in status["applicationState"]["errorMessage"]
+        assert (status["submissionAttempts"], status.get("executionAttempts", 0)) == (2, 0)
+        assert not server.all("pods")
+
+
+def test_corrected_application_is_submitted(server, tmp_path):
+    add_application(server, sparkConf={"spark.master": "local"})
+    with operator(server, tmp_path / "first"):
+        wait_for_state(server, "FAILED")
+        server.update("sparkapplications", "jobs", "pi", lambda item: item["spec"].update(sparkConf={"spark.master": "yarn"}))
+        wait_for(lambda: application_status(server).get("observedGeneration") == 2 and state_of(server) == "FAILED", "the second refusal")
+    server.update("sparkapplications", "jobs", "pi", lambda item: item["spec"].update(sparkConf={}))
+    with operator(server, tmp_path / "second"):
+        wait_for_state(server, "SUBMITTED")
+
+
+def test_driver_that_is_being_deleted_is_not_taken_over(server, tmp_path):
+    """The pod of an interrupted submission is deleted meanwhile. The submission waits until it is gone."""
+    asked = []
+
+    def fail(method, path, body):
+        if method == "POST" and path.endswith("/pods"):
+            asked.append(body)
+            if len(asked) == 1:
+                body["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+                server.insert("pods", "jobs", body)
+        return None
+
+    server.failure = fail
+    add_application(server)
+    with operator(server, tmp_path):
+        wait_for(lambda: any(method == "GET" and path.endswith("/pods/pi-driver") for method, path in server.requests),
+                 "a look at the pod that exists")
+        server.delete("pods", "jobs", "pi-driver")
+        wait_for_state(server, "SUBMITTED")
+        assert len(asked) == 2
+        assert "deletionTimestamp" not in driver_of(server)["metadata"]
+        assert application_status(server)["submissionAttempts"] == 1
+
+
+def test_unreadable_namespace_does_not_block_the_others(server, tmp_path):
+    closed = [True]
+    server.failure = lambda method, path, body: (403, "Forbidden") if closed[0] and "/namespaces/closed/" in path else None
+    add_application(server)
+    add_application(server, namespace="closed")
+    with operator(server, tmp_path, "--namespaces=closed,jobs", "--cache-sync-timeout=1h") as running:
+        wait_for_state(server, "SUBMITTED")
+        assert running.probe("/readyz")[0] == 200
+        assert not application_status(server, namespace="closed")
+        closed[0] = False
+        wait_for(lambda: application_status(server, namespace="closed").get("applicationState", {}).get("state") == "SUBMITTED",
+                 "the application of the other namespace")
+
+
+def test_namespace_that_does_not_answer_is_set_aside(server, tmp_path):
+    server.failure = lambda method, path, body: (503, "ServiceUnavailable") if "/namespaces/closed/" in path else None
+    add_application(server)
+    with operator(server, tmp_path, "--namespaces=closed,jobs", "--cache-sync-timeout=1s") as running:
+        wait_for_state(server, "SUBMITTED")
+        assert "namespace closed could not be read within --cache-sync-timeout" in running.text()
+
+
+def test_operator_that_can_read_nothing_is_not_ready(server, tmp_path):
+    server.failure = lambda method, path, body: (403, "Forbidden")
+    with operator(server, tmp_path, "--namespaces=closed", "--cache-sync-timeout=1s") as running:
+        wait_for(lambda: "within --cache-sync-timeout" in running.text(), "the error")
+        assert running.probe("/readyz")[0] == 500
+        server.failure = None
+        wait_for(lambda: running.probe("/readyz")[0] == 200, "readiness")
+
+
 def test_lost_lease_ends_the_operator(server, tmp_path):
     running = Operator(server, tmp_path, "--leader-election", "--leader-election-lease-duration=2s",
                        "--leader-election-renew-deadline=1s", "--leader-election-retry-period=200ms")

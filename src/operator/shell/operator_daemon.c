@@ -49,6 +49,7 @@ struct operator_scope {
         struct operator_scope *prev, *next;
         char *namespace; /* NULL: all */
         struct operator_watch watches[N_WATCHED_KINDS];
+        bool set_aside; /* it could not be read: the operator begins without it */
 };
 
 struct operator_daemon {
@@ -63,7 +64,9 @@ struct operator_daemon {
         struct lease_keeper *lease;
         struct probe_server *probes, *metrics;
         uv_timer_t timer;
+        uv_timer_t sync_timer; /* until scopes that are not known yet are set aside */
         bool synced, pumping, ending, closed;
+        int n_timers;  /* that are not closed */
         int n_threads; /* that read the context */
         bool trim_due; /* many calls have run since memory was returned to the system */
         int status;
@@ -184,8 +187,9 @@ static void operator_watch_on_schedule(struct operator_daemon *d, enum kube_even
         schedule_status_deinit(&o.status);
 }
 
-/* A SparkApplication, which may be the run of a schedule. */
-static void operator_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object)
+/* A SparkApplication, which may be the run of a schedule. @listed: the first list was complete before. */
+static void operator_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object,
+                                          bool listed)
 {
         struct operator_context *c = &d->context;
         const char *namespace = json_text_or_empty(object, "metadata.namespace");
@@ -204,7 +208,7 @@ static void operator_watch_on_application(struct operator_daemon *d, enum kube_e
         }
         if (run_observation_read(object, &run) && schedule_core_observe_run(c->schedules, &run))
                 work_queue_add(c->queue, WORK_SCHEDULE, run.namespace, run.schedule);
-        if (what == KUBE_ADDED && d->synced)
+        if (what == KUBE_ADDED && listed)
                 operator_metrics_add_application(c->metrics);
         if (application_observe(c->applications, object))
                 work_queue_add(c->queue, WORK_APPLICATION, namespace, name);
@@ -233,16 +237,35 @@ static void operator_watch_on_pod(struct operator_daemon *d, enum kube_event wha
                 work_queue_add(c->queue, WORK_APPLICATION, namespace, pod.application);
 }
 
+static bool operator_scope_is_synced(const struct operator_scope *s)
+{
+        size_t i = 0;
+        while (i < N_WATCHED_KINDS && s->watches[i].synced)
+                i++;
+        return i == N_WATCHED_KINDS;
+}
+
+/* The cores act once all objects are known, but for those of namespaces that are set aside. */
 static void operator_daemon_check_synced(struct operator_daemon *d)
 {
+        size_t n_synced = 0, n_aside = 0;
         if (d->synced || (d->selected && !d->selected_synced))
                 return;
-        for (const struct operator_scope *s = d->scopes.first; s; s = s->next)
-                for (size_t i = 0; i < N_WATCHED_KINDS; i++)
-                        if (!s->watches[i].synced)
-                                return;
+        for (const struct operator_scope *s = d->scopes.first; s; s = s->next) {
+                bool synced = operator_scope_is_synced(s);
+                if (!synced && !s->set_aside)
+                        return;
+                n_synced += synced;
+                n_aside += !synced;
+        }
+        if (n_aside > 0 && n_synced == 0)
+                return;
         d->synced = true;
-        log_info(OPERATOR_LOG, "All objects are known.");
+        if (n_aside > 0)
+                log_error(OPERATOR_LOG, "The objects of %zu namespaces are known; %zu could not be read yet.", n_synced,
+                          n_aside);
+        else
+                log_info(OPERATOR_LOG, "All objects are known.");
         schedule_core_synced(d->context.schedules);
         application_core_synced(d->context.applications);
 }
@@ -256,6 +279,11 @@ static void operator_watch_on_event(void *owner, enum kube_event what, json_t *o
         if (what == KUBE_SYNCED) {
                 w->synced = true;
                 w->warned = false;
+                if (w->scope->set_aside && operator_scope_is_synced(w->scope)) {
+                        w->scope->set_aside = false;
+                        log_info(OPERATOR_LOG, "The objects of namespace %s are known, too.",
+                                 w->scope->namespace ? w->scope->namespace : "*");
+                }
                 operator_watch_start_next(w);
                 operator_daemon_check_synced(d);
         } else if (w->kind == WATCHED_POD) {
@@ -263,7 +291,7 @@ static void operator_watch_on_event(void *owner, enum kube_event what, json_t *o
         } else if (w->kind == WATCHED_SCHEDULE) {
                 operator_watch_on_schedule(d, what, object);
         } else {
-                operator_watch_on_application(d, what, object);
+                operator_watch_on_application(d, what, object, w->synced);
         }
         operator_daemon_pump(d);
 }
@@ -279,6 +307,28 @@ static void operator_watch_on_failed(void *owner, int r, const struct fst_error 
         else if (!w->warned)
                 log_warn(OPERATOR_LOG, "%s", error_message(error));
         w->warned = true;
+        if (r == FST_KUBE_E_FORBIDDEN && !w->synced) {
+                w->scope->set_aside = true;
+                operator_daemon_check_synced(w->daemon);
+                operator_daemon_pump(w->daemon);
+        }
+}
+
+/* --cache-sync-timeout is over: what cannot be read does not hold up the rest. */
+static void operator_daemon_on_sync_timeout(uv_timer_t *timer)
+{
+        struct operator_daemon *d = timer->data;
+        if (d->synced)
+                return;
+        for (struct operator_scope *s = d->scopes.first; s; s = s->next) {
+                if (operator_scope_is_synced(s))
+                        continue;
+                s->set_aside = true;
+                log_error(OPERATOR_LOG, "The objects of namespace %s could not be read within --cache-sync-timeout.",
+                          s->namespace ? s->namespace : "*");
+        }
+        operator_daemon_check_synced(d);
+        operator_daemon_pump(d);
 }
 
 static void operator_watch_start(struct operator_watch *w)
@@ -311,8 +361,8 @@ static void operator_scope_free(struct operator_daemon *d, struct operator_scope
 }
 
 /*
- * In a namespace that was selected while the cores act, pods are known before applications, and these before schedules:
- * an application whose driver is not known yet would seem to have lost it.
+ * In each namespace, pods are known before applications, and these before schedules: the cores may act already, and an
+ * application whose driver is not known yet would seem to have lost it.
  */
 static void operator_watch_start_next(struct operator_watch *w)
 {
@@ -378,8 +428,7 @@ static void operator_daemon_watch(struct operator_daemon *d)
         }
         for (size_t i = 0; i < MAX(namespaces->len, (size_t)1); i++) {
                 struct operator_scope *s = operator_scope_add(d, namespaces->len > 0 ? namespaces->data[i] : NULL);
-                for (size_t k = 0; k < N_WATCHED_KINDS; k++)
-                        operator_watch_start(&s->watches[k]);
+                operator_watch_start(&s->watches[0]);
         }
 }
 
@@ -448,7 +497,7 @@ static void operator_daemon_release(struct operator_daemon *d)
 static void operator_daemon_on_closed(uv_handle_t *handle)
 {
         struct operator_daemon *d = handle->data;
-        d->closed = true;
+        d->closed = --d->n_timers == 0;
         operator_daemon_release(d);
 }
 
@@ -480,6 +529,7 @@ static void operator_daemon_free(struct operator_daemon *d)
         operator_metrics_free(c->metrics);
         work_queue_free(c->queue);
         uv_close((uv_handle_t *)&d->timer, operator_daemon_on_closed);
+        uv_close((uv_handle_t *)&d->sync_timer, operator_daemon_on_closed);
 }
 
 static void operator_daemon_on_leading(void *owner)
@@ -599,12 +649,18 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                 &(struct application_core_options){.driver_creation_grace_ms = conf->driver_creation_grace / NS_PER_MS,
                                                    .default_time_to_live_s = conf->default_time_to_live_s,
                                                    .max_tracked_executors = (int32_t)conf->max_tracked_executors,
-                                                   .partial_restart = conf->partial_restart});
+                                                   .partial_restart = conf->partial_restart,
+                                                   .ui_service = conf->enable_ui_service,
+                                                   .batch_schedulers = conf->enable_batch_scheduler,
+                                                   .default_batch_scheduler = *conf->default_batch_scheduler != '\0'});
         c->events = kube_event_recorder_new(c->client);
         c->queue = work_queue_new(&(struct work_queue_options){
                 .rate = (int)conf->queue_rate, .burst = (int)conf->queue_burst, .most_pause = conf->queue_most_pause});
         uv_timer_init(loop, &d->timer);
-        d->timer.data = d;
+        uv_timer_init(loop, &d->sync_timer);
+        d->timer.data = d->sync_timer.data = d;
+        d->n_timers = 2;
+        uv_timer_start(&d->sync_timer, operator_daemon_on_sync_timeout, (uint64_t)(conf->sync_timeout / NS_PER_MS), 0);
         _cleanup_free_ char *where = kube_config_describe(&d->kube);
         log_info(OPERATOR_LOG, "Watches %s.", where);
         operator_daemon_watch(d);
