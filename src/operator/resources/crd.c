@@ -119,6 +119,21 @@ struct crd_kind {
         size_t n_columns;
 };
 
+/*
+ * v1beta1 has the same schema: the API server stores its objects as v1beta2 and converts nothing else. It refuses what
+ * has no equal there (half a core), and drops fields that v1beta2 does not know (kubectl refuses those).
+ */
+static json_t *crd_old_version(const json_t *version)
+{
+        json_t *old = json_deep_copy(version);
+        json_object_set_new(old, "name", json_string("v1beta1"));
+        json_object_set_new(old, "storage", json_false());
+        json_object_set_new(old, "deprecated", json_true());
+        json_object_set_new(old, "deprecationWarning",
+                            json_string(OPERATOR_GROUP "/v1beta1 is deprecated: write " OPERATOR_GROUP "/v1beta2"));
+        return old;
+}
+
 static json_t *crd_make(const struct crd_kind *kind)
 {
         json_t *columns = json_array();
@@ -134,11 +149,12 @@ static json_t *crd_make(const struct crd_kind *kind)
         json_t *version = json_pack("{s:s,s:b,s:b,s:{s:{}},s:o,s:{s:o}}", "name", "v1beta2", "served", 1, "storage", 1,
                                     "subresources", "status", "additionalPrinterColumns", columns, "schema",
                                     "openAPIV3Schema", schema);
-        json_t *crd = json_pack("{s:s,s:s,s:{},s:{s:s,s:{s:s,s:s,s:s,s:s,s:[s]},s:s,s:[o]}}", "apiVersion",
+        json_t *old = crd_old_version(version);
+        json_t *crd = json_pack("{s:s,s:s,s:{},s:{s:s,s:{s:s,s:s,s:s,s:s,s:[s]},s:s,s:[oo]}}", "apiVersion",
                                 "apiextensions.k8s.io/v1", "kind", "CustomResourceDefinition", "metadata", "spec",
                                 "group", OPERATOR_GROUP, "names", "kind", kind->kind, "listKind", "", "plural",
                                 kind->plural, "singular", kind->singular, "shortNames", kind->short_name, "scope",
-                                "Namespaced", "versions", version);
+                                "Namespaced", "versions", version, old);
         _cleanup_free_ char *name = mem_printf("%s." OPERATOR_GROUP, kind->plural);
         _cleanup_free_ char *list = mem_printf("%sList", kind->kind);
         json_t *metadata = json_object_get(crd, "metadata");

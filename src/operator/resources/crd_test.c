@@ -33,6 +33,10 @@ static void describes_fields(void **state)
         assert_int_equal(json_array_size(json_at(spec, "properties.type.enum")), 4);
         assert_int_equal(json_array_size(json_at(spec, "required")), 5);
         assert_null(json_at(spec, "properties.initContainerImage"));
+        const json_t *old = json_array_get(json_at(json_array_get(list, 0), "spec.versions"), 1);
+        assert_string_equal(json_text_at(old, "name"), "v1beta1");
+        assert_true(json_is_true(json_object_get(old, "served")) && json_is_false(json_object_get(old, "storage")));
+        assert_true(json_equal(json_object_get(old, "schema"), json_object_get(version, "schema")));
         assert_string_equal(json_text_at(spec, "properties.driver.properties.cores.type"), "integer");
         assert_true(json_is_true(json_object_get(json_at(spec, "properties.driver.properties.affinity"),
                                                  "x-kubernetes-preserve-unknown-fields")));
