@@ -71,14 +71,54 @@ def test_yaml_equals_json():
     assert list(documents[0])[:3] == ["apiVersion", "kind", "metadata"]
 
 
+SCHEDULE = {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "ScheduledSparkApplication",
+            "metadata": {"name": "daily", "namespace": "n"},
+            "spec": {"schedule": "@daily", "template": {
+                "type": "Scala", "sparkVersion": "4.0.0", "image": "i", "mainApplicationFile": "local:///a.jar",
+                "mainClass": "A", "driver": {}, "executor": {}}}}
+
+
 def test_schedules_render_a_run():
-    schedule = {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "ScheduledSparkApplication",
-                "metadata": {"name": "daily", "namespace": "n"},
-                "spec": {"schedule": "@daily", "template": {
-                    "type": "Scala", "sparkVersion": "4.0.0", "image": "i", "mainApplicationFile": "local:///a.jar",
-                    "mainClass": "A", "driver": {}, "executor": {}}}}
-    pod, = by_kind(objects(json.dumps(schedule)), "Pod")
+    pod, = by_kind(objects(json.dumps(SCHEDULE)), "Pod")
     assert pod["metadata"]["name"] == "daily-run-driver"
+
+
+@pytest.mark.parametrize("spec,message", [
+    ({"schedule": "61 * * * *"}, "ScheduledSparkApplication daily: spec.schedule: end of range (61) above maximum (59)"),
+    ({"schedule": ""}, "ScheduledSparkApplication daily: spec.schedule"),
+    ({"timeZone": "Europe/Nowhere"}, "Europe/Nowhere"),
+])
+def test_wrong_schedules_are_refused(spec, message):
+    result = render(json.dumps({**SCHEDULE, "spec": {**SCHEDULE["spec"], **spec}}), status=1)
+    assert message in result.stderr and not result.stdout, result.stderr
+
+
+def test_other_kinds_are_skipped_with_a_note():
+    result = render("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: spark}\n---\n" + APPLICATION, "--output=json")
+    assert "Note: ServiceAccount spark is skipped" in result.stderr
+    assert by_kind(json.loads(result.stdout)["items"], "Pod") and not by_kind(json.loads(result.stdout)["items"], "ServiceAccount")
+
+
+def test_driver_has_the_version_of_its_spark():
+    pod, = by_kind(objects(APPLICATION), "Pod")
+    assert pod["metadata"]["labels"]["spark-version"] == "4.0.0"
+    service = [item for item in by_kind(objects(APPLICATION), "Service") if item["spec"].get("clusterIP") == "None"][0]
+    assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    pod, = by_kind(objects(APPLICATION.replace("4.0.0", "my build")), "Pod")
+    assert pod["metadata"]["labels"]["spark-version"] == "4.3.0"  # no valid label
+
+
+def test_prometheus_reaches_exposed_executors():
+    text = APPLICATION + """
+  monitoring:
+    exposeDriverMetrics: true
+    exposeExecutorMetrics: true
+    prometheus: {jmxExporterJar: /jmx.jar, port: 9095}
+"""
+    policy, = by_kind(objects(text), "NetworkPolicy")
+    assert {"ports": [{"port": 9095, "protocol": "TCP"}]} in policy["spec"]["ingress"]
+    policy, = by_kind(objects(text.replace("exposeExecutorMetrics: true", "exposeExecutorMetrics: false")), "NetworkPolicy")
+    assert len(policy["spec"]["ingress"]) == 1
 
 
 def test_unknown_fields_are_reported():
@@ -88,7 +128,10 @@ def test_unknown_fields_are_reported():
 
 def test_refusals():
     for text, message in (
-            ("kind: Pod", "a SparkApplication is needed"),
+            ("kind: Pod", "it has no SparkApplication and no ScheduledSparkApplication"),
+            ("", "it has no SparkApplication"),
+            ("# nothing\n---\n", "it has no SparkApplication"),
+            ("a: b", "a SparkApplication is needed"),
             (APPLICATION.replace("image: spark:4", "image: 4"), "spec.image: 4 is not a text"),
             (APPLICATION.replace("name: pi", "name: Pi"), "invalid SparkApplication name"),
             (APPLICATION.replace("mode: cluster", "mode: client"), "spec.mode"),

@@ -7,6 +7,7 @@
 #include "base/string_prefix.h"
 #include "operator/render/application_objects.h"
 #include "operator/resources/crd.h"
+#include "operator/schedule/cron.h"
 #include "text/json.h"
 #include "text/yaml.h"
 #include "text/yaml_writer.h"
@@ -188,10 +189,28 @@ static json_t *render_run_of(const json_t *schedule)
         return run;
 }
 
+/* Renders a run of a schedule whose expression and time zone are valid. */
+static int render_schedule(const json_t *object, const struct render_options *o, json_t *list, struct fst_error *error)
+{
+        const char *zone = json_text_or_empty(object, "spec.timeZone");
+        struct cron *cron = NULL;
+        int r = cron_parse(json_text_or_empty(object, "spec.schedule"), *zone ? zone : "Local", &cron, error);
+        if (r < 0)
+                return error_wrap(error, r, "ScheduledSparkApplication %s: spec.schedule",
+                                  json_text_or_empty(object, "metadata.name"));
+        cron_free(cron);
+        json_t *run = render_run_of(object);
+        r = render_application(run, o, list, error);
+        json_decref(run);
+        return r;
+}
+
+/* Renders applications and schedules, which it counts, and tells of other objects that it skips them. */
 static int render_document(json_t *object, const char *namespace, const struct render_options *o, json_t *list,
-                           struct fst_error *error)
+                           size_t *n_rendered, struct fst_error *error)
 {
         const char *kind = json_text_or_empty(object, "kind");
+        bool scheduled = strcmp(kind, "ScheduledSparkApplication") == 0;
         json_t *metadata = json_object_get(object, "metadata");
         if (strcmp(kind, "List") == 0) {
                 json_t *item;
@@ -199,18 +218,19 @@ static int render_document(json_t *object, const char *namespace, const struct r
                 int r = 0;
                 json_array_foreach(json_object_get(object, "items"), i, item) {
                         if (r == 0 && strcmp(json_text_or_empty(item, "kind"), "List") != 0)
-                                r = render_document(item, namespace, o, list, error);
+                                r = render_document(item, namespace, o, list, n_rendered, error);
                 }
                 return r;
         }
+        if (*kind && !scheduled && strcmp(kind, "SparkApplication") != 0) {
+                fprintf(stderr, "Note: %s %s is skipped: it is neither a SparkApplication nor a schedule\n", kind,
+                        json_text_or_empty(object, "metadata.name"));
+                return 0;
+        }
+        ++*n_rendered;
         if (namespace && json_is_object(metadata) && !json_object_get(metadata, "namespace"))
                 json_object_set_new(metadata, "namespace", json_string(namespace));
-        if (strcmp(kind, "ScheduledSparkApplication") != 0)
-                return render_application(object, o, list, error);
-        json_t *run = render_run_of(object);
-        int r = render_application(run, o, list, error);
-        json_decref(run);
-        return r;
+        return scheduled ? render_schedule(object, o, list, error) : render_application(object, o, list, error);
 }
 
 /* Reads the standard input up to the limit of a document. */
@@ -281,12 +301,14 @@ int operator_render(int argc, char **argv)
         if (status != 0)
                 return status;
         json_t *documents = NULL, *list = json_array(), *object;
-        size_t i;
+        size_t i, n_rendered = 0;
         int r = render_read(file, &documents, &error);
         json_array_foreach(documents, i, object) {
                 if (r == 0)
-                        r = render_document(object, namespace, &o, list, &error);
+                        r = render_document(object, namespace, &o, list, &n_rendered, &error);
         }
+        if (r == 0 && n_rendered == 0)
+                r = error_set(&error, -EINVAL, "%s: it has no SparkApplication and no ScheduledSparkApplication", file);
         if (r == 0)
                 status = operator_print_objects(list, as_json);
         else

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "kubernetes/api/kube_names.h"
 #include "launch/environment.h"
 #include "operator/render/pod_patch.h"
 #include "operator/render/spec_changes.h"
@@ -12,7 +13,9 @@
 #include "operator/render/submission_words.h"
 #include "submit/options/arguments.h"
 #include "submit/prepare/submission.h"
+#include "text/json.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -83,6 +86,53 @@ static void objects_mark_pod(json_t *pod, uint64_t hash)
         kube_put(kube_child(kube_child(pod, "metadata"), "annotations"), ANNOTATION_SPEC_HASH, text);
 }
 
+/* Whether the API server takes @text as the value of a label. */
+static bool objects_is_label(const char *text)
+{
+        size_t n = strlen(text);
+        for (size_t i = 0; i < n; i++)
+                if (!isalnum((unsigned char)text[i]) && (i == 0 || i + 1 == n || !strchr("-_.", text[i])))
+                        return false;
+        return n > 0 && n <= MAX_KUBE_LABEL;
+}
+
+/*
+ * The builder's label is the version of this program's Spark, which the image does not have to contain. The driver's
+ * service selects pods by it.
+ */
+static void objects_set_version(const struct spark_application *app, json_t *objects)
+{
+        static const char *const places[] = {"metadata.labels", "spec.selector"};
+        const char *version = app->spec.spark_version;
+        json_t *object;
+        size_t i;
+        if (!version || !objects_is_label(version))
+                return;
+        json_array_foreach(objects, i, object) {
+                for (size_t k = 0; k < ARRAY_SIZE(places); k++) {
+                        json_t *labels = json_at(object, places[k]);
+                        if (json_object_get(labels, "spark-version"))
+                                kube_put(labels, "spark-version", version);
+                }
+        }
+}
+
+/* Spark's policy admits only pods of the application to executors: Prometheus is none. */
+static void objects_admit_prometheus(const struct spark_application *app, json_t *objects)
+{
+        const struct monitoring_fields *m = &app->spec.monitoring;
+        json_t *object;
+        size_t i;
+        if (m->expose_executor_metrics != FIELD_TRUE || !m->prometheus.json)
+                return;
+        json_int_t port = m->prometheus.port.set ? (json_int_t)m->prometheus.port.value : PROMETHEUS_PORT;
+        json_array_foreach(objects, i, object) {
+                if (strcmp(json_text_or_empty(object, "kind"), "NetworkPolicy") == 0)
+                        json_array_append_new(json_at(object, "spec.ingress"),
+                                              json_pack("{s:[{s:I,s:s}]}", "ports", "port", port, "protocol", "TCP"));
+        }
+}
+
 static int objects_plan(const struct spark_application *app, const struct render_options *o, const struct submission *s,
                         struct application_objects *out, struct fst_error *error)
 {
@@ -123,6 +173,8 @@ int application_objects_make(struct spark_application *app, const struct render_
         if (r == 0) {
                 json_t *pod = json_array_get(out->plan.objects, out->plan.pod_at);
                 objects_mark_pod(pod, hash);
+                objects_set_version(app, out->plan.objects);
+                objects_admit_prometheus(app, out->plan.objects);
                 r = pod_patch_apply(app, true, pod, &out->warnings, error);
         }
         submit_arguments_deinit(&a);
