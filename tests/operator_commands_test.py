@@ -234,6 +234,36 @@ def test_events_are_in_order(commands):
     assert [line.split()[1] for line in lines] == ["REASON", "Reasona", "Reasonb"]
 
 
+def test_followed_events_are_printed_once_though_old_ones_expire(commands):
+    def add(name, time):
+        commands.server.insert("events", "jobs", {
+            "metadata": {"name": name}, "type": "Normal", "reason": name, "message": "it happened",
+            "lastTimestamp": f"2026-11-28T07:00:{time:02d}Z", "involvedObject": {"kind": "SparkApplication", "name": "pi"}})
+
+    add("First", 1)
+    add("Second", 2)
+    with subprocess.Popen([FIRESTEEL, "operator", "events", "pi", "--follow"], env={**os.environ, **commands.env}, text=True,
+                          stdout=subprocess.PIPE) as process:
+        try:
+            assert [process.stdout.readline().split()[1] for _ in range(2)] == ["First:", "Second:"]
+            with commands.server.lock:
+                commands.server.delete("events", "jobs", "First")
+                add("Third", 3)
+                add("Earlier", 0)
+            assert sorted(process.stdout.readline().split()[1] for _ in range(2)) == ["Earlier:", "Third:"]
+            commands.server.update("events", "jobs", "Second", lambda item: item.update(message="it happened again"))
+            assert process.stdout.readline() == "Normal Second: it happened again\n"
+        finally:
+            process.kill()
+
+
+def test_help_has_every_flag():
+    with open(os.path.join(TOP, "src/operator/shell/operator_conf.c"), encoding="utf-8") as source:
+        flags = re.findall(r'FLAG\("([a-z-]+)"', source.read())
+    text = operator("--help").stdout
+    assert len(flags) > 30 and [flag for flag in flags if f"--{flag}" not in text] == []
+
+
 def test_create_and_delete(commands, tmp_path):
     file = tmp_path / "app.yaml"
     file.write_text("apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {name: yaml}\nspec: {type: Scala}\n"

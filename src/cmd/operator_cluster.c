@@ -174,39 +174,66 @@ static int objects_logs(struct objects_command *c)
                                     &c->error);
 }
 
-static int objects_events(struct objects_command *c)
+static void objects_print_events(const json_t *events)
 {
         static const char *const columns[] = {"TYPE", "REASON", "MESSAGE"};
-        size_t printed = 0;
+        struct text_table t = {0};
+        json_t *event;
+        size_t i;
+        text_table_add_heading(&t, columns, ARRAY_SIZE(columns));
+        json_array_foreach((json_t *)events, i, event) {
+                text_table_add_text(&t, json_text_at(event, "type"));
+                text_table_add_text(&t, json_text_at(event, "reason"));
+                text_table_add_text(&t, json_text_at(event, "message"));
+        }
+        text_table_print(&t);
+        text_table_deinit(&t);
+}
+
+/*
+ * Prints the events that are not in *@seen, by uid and version: an event that occurs again is printed again, and those
+ * that the API server forgets change nothing. Replaces *@seen, which the caller owns.
+ */
+static void objects_print_new_events(const json_t *events, bool as_json, json_t **seen)
+{
+        json_t *now = json_object(), *event;
+        size_t i;
+        json_array_foreach((json_t *)events, i, event) {
+                _cleanup_free_ char *key = mem_printf("%s/%s", json_text_or_empty(event, "metadata.uid"),
+                                                      json_text_or_empty(event, "metadata.resourceVersion"));
+                json_object_set_new(now, key, json_true());
+                if (json_object_get(*seen, key))
+                        continue;
+                if (as_json)
+                        objects_print_json(event);
+                else
+                        printf("%s %s: %s\n", json_text_or_empty(event, "type"), json_text_or_empty(event, "reason"),
+                               json_text_or_empty(event, "message"));
+        }
+        json_decref(*seen);
+        *seen = now;
+}
+
+static int objects_events(struct objects_command *c)
+{
+        json_t *seen = NULL;
+        int r;
         do {
-                json_t *events, *event;
-                size_t i;
-                int r = operator_client_events(c->client, c->namespace, c->name, &events, &c->error);
+                json_t *events;
+                r = operator_client_events(c->client, c->namespace, c->name, &events, &c->error);
                 if (r < 0)
-                        return r;
-                struct text_table t = {0};
-                text_table_add_heading(&t, columns, ARRAY_SIZE(columns));
-                json_array_foreach(events, i, event) {
-                        if (c->json && i >= printed)
-                                objects_print_json(event);
-                        text_table_add_text(&t, json_text_at(event, "type"));
-                        text_table_add_text(&t, json_text_at(event, "reason"));
-                        text_table_add_text(&t, json_text_at(event, "message"));
-                        if (c->follow && !c->json && i >= printed)
-                                printf("%s %s: %s\n", json_text_or_empty(event, "type"),
-                                       json_text_or_empty(event, "reason"), json_text_or_empty(event, "message"));
-                }
-                printed = MAX(printed, json_array_size(events));
-                if (!c->json && !c->follow)
-                        text_table_print(&t);
-                text_table_deinit(&t);
+                        break;
+                if (c->json || c->follow)
+                        objects_print_new_events(events, c->json, &seen);
+                else
+                        objects_print_events(events);
                 json_decref(events);
-                if (fflush(stdout) != 0)
-                        return -EPIPE;
-                if (c->follow)
+                r = fflush(stdout) != 0 ? -EPIPE : 0;
+                if (c->follow && r == 0)
                         sleep(1);
-        } while (c->follow);
-        return 0;
+        } while (c->follow && r == 0);
+        json_decref(seen);
+        return r;
 }
 
 static int objects_forward(struct objects_command *c)
