@@ -28,7 +28,7 @@ def json_patch(target, operations):
         *parents, name = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
         at = target
         for part in parents:
-            at = at[part]
+            at = at[int(part) if isinstance(at, list) else part]
         if operation["op"] == "remove":
             del at[name]
         elif operation["op"] == "replace" and name not in at:

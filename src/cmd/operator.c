@@ -15,6 +15,7 @@
 #include "operator/schedule/civil_time.h"
 #include "operator/schedule/cron.h"
 #include "operator/shell/operator_daemon.h"
+#include "operator/webhook/webhook_daemon.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ const char command_operator_help[] =
         "\n"
         "Without a command it is the operator: it watches objects of the kinds SparkApplication and ScheduledSparkApplication and\n"
         "acts on them. `firesteel operator controller start FLAGS`, the genuine operator's command, does the same. The API server and\n"
-        "the identity come from the pod, or from KUBECONFIG.\n"
+        "the identity come from the pod, or from KUBECONFIG. `firesteel operator webhook start FLAGS` is the validating webhook.\n"
         "\n"
         "Commands:\n"
         "  create FILE          create the applications and schedules of a YAML file, or an application for a C file in an image\n"
@@ -138,6 +139,20 @@ const char command_operator_help[] =
         "  --scheduled-spark-application-timestamp-precision UNIT\n"
         "      the number in names of runs: nanos, micros, millis, seconds or minutes (default: nanos)\n"
         "\n"
+        "Flags of the webhook, beside --kubeconfig, --health-probe-bind-address and --zap-…:\n"
+        "  --webhook-port N\n"
+        "      where to listen, by HTTPS (default: 9443)\n"
+        "  --webhook-svc-name NAME\n"
+        "      the service by which the API server reaches it (default: spark-operator-webhook-svc)\n"
+        "  --webhook-svc-namespace NAME\n"
+        "      its namespace (default: that of the pod or kubeconfig)\n"
+        "  --webhook-secret-name NAME\n"
+        "      the Secret for its certificate, which it makes and renews (default: spark-operator-webhook-certs)\n"
+        "  --webhook-secret-namespace NAME\n"
+        "      its namespace (default: that of the pod or kubeconfig)\n"
+        "  --validating-webhook-name NAME\n"
+        "      the ValidatingWebhookConfiguration that gets the certificate (default: spark-operator-webhook)\n"
+        "\n"
         "  --help  print this\n";
 
 static int operator_usage(const char *problem, const char *word)
@@ -204,10 +219,12 @@ static int operator_schedule(int argc, char **argv)
 
 /* ------------------------------------------------------------------------------------------------------ operator */
 
+/* The operator, or its webhook. */
 struct operator_process {
         uv_loop_t loop;
         uv_signal_t signals[2];
         struct operator_daemon *daemon;
+        struct webhook_daemon *webhook;
         int status;
 };
 
@@ -223,10 +240,15 @@ static void operator_on_signal(uv_signal_t *handle, int number)
 {
         struct operator_process *p = handle->data;
         log_info("SparkOperator", "RECEIVED SIGNAL %s", number == SIGTERM ? "TERM" : "INT");
-        operator_daemon_stop(p->daemon, 0);
+        if (p->daemon) {
+                operator_daemon_stop(p->daemon, 0);
+        } else {
+                webhook_daemon_free(steal(p->webhook));
+                operator_on_ended(p, 0);
+        }
 }
 
-static int operator_run(const struct operator_conf *conf, struct fst_error *error)
+static int operator_run(const struct operator_conf *conf, bool is_webhook, struct fst_error *error)
 {
         static const int numbers[] = {SIGTERM, SIGINT};
         struct operator_process p = {0};
@@ -238,7 +260,8 @@ static int operator_run(const struct operator_conf *conf, struct fst_error *erro
                 uv_signal_init(&p.loop, &p.signals[i]);
                 p.signals[i].data = &p;
         }
-        int r = operator_daemon_new(&p.loop, conf, operator_on_ended, &p, &p.daemon, error);
+        int r = is_webhook ? webhook_daemon_new(&p.loop, conf, &p.webhook, error)
+                           : operator_daemon_new(&p.loop, conf, operator_on_ended, &p, &p.daemon, error);
         for (size_t i = 0; i < ARRAY_SIZE(numbers) && r == 0; i++)
                 uv_signal_start(&p.signals[i], operator_on_signal, numbers[i]);
         if (r < 0)
@@ -248,17 +271,19 @@ static int operator_run(const struct operator_conf *conf, struct fst_error *erro
         return r < 0 ? r : p.status;
 }
 
-static int operator_start(int argc, char **argv)
+static int operator_start(int argc, char **argv, bool is_webhook)
 {
         struct operator_conf conf;
         struct fst_error error = FST_ERROR_INIT;
         int r = operator_conf_read(&conf, argc, argv, &error), status;
+        if (r == 0 && conf.webhook_flag && !is_webhook)
+                r = error_set(&error, -EINVAL, "--%s is a flag of `firesteel operator webhook start`", conf.webhook_flag);
         if (r == OPERATOR_CONF_E_HELP)
                 status = fputs(command_operator_help, stdout) < 0 || fflush(stdout) != 0;
         else if (r < 0)
                 status = operator_usage(error_message(&error), NULL);
         else
-                status = (r = operator_run(&conf, &error)) < 0 ? operator_fail(&error) : r;
+                status = (r = operator_run(&conf, is_webhook, &error)) < 0 ? operator_fail(&error) : r;
         operator_conf_deinit(&conf);
         error_deinit(&error);
         return status;
@@ -277,10 +302,11 @@ static const struct operator_command {
 
 int command_operator(int argc, char **argv)
 {
-        if (argc > 2 && strcmp(argv[1], "controller") == 0 && strcmp(argv[2], "start") == 0)
-                return operator_start(argc - 2, argv + 2);
+        const bool is_webhook = argc > 1 && strcmp(argv[1], "webhook") == 0;
+        if (argc > 2 && (is_webhook || strcmp(argv[1], "controller") == 0) && strcmp(argv[2], "start") == 0)
+                return operator_start(argc - 2, argv + 2, is_webhook);
         if (argc == 1 || text_starts_with(argv[1], "-"))
-                return operator_start(argc, argv);
+                return operator_start(argc, argv, false);
         for (int i = 2; i < argc; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
                         return fputs(command_operator_help, stdout) < 0 || fflush(stdout) != 0;

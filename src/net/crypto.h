@@ -20,7 +20,7 @@ struct sha256;
 struct tls;
 struct tls_context;
 
-#define CRYPTO_ABI 3
+#define CRYPTO_ABI 4
 #define SHA256_SIZE 32
 #define DIGEST_MAX 64
 #define AES_CTR_KEY_SIZE 32
@@ -87,6 +87,17 @@ struct crypto_ops {
          * Writes *@len bytes; negative for an unknown algorithm.
          */
         int (*digest)(const char *algorithm, const void *data, size_t data_len, uint8_t out[DIGEST_MAX], size_t *len);
+
+        /* Makes a key (EC P-256) and a certificate of a server that it signs itself, valid from now for @valid_s
+         * seconds and for the DNS names @names, which NULL ends. Both are PEM; the caller frees them. 0 or negative.
+         */
+        int (*certificate_make)(const char *common_name, const char *const *names, int64_t valid_s, char **key,
+                                char **certificate);
+        /* Reads a certificate of PEM. Returns 0 and the end of its validity, in seconds since 1970; -EBADMSG if it or
+         * @key is no PEM, -EKEYREJECTED if @key is of another one, -ENOENT if it is not for the DNS name @name. @key and
+         * @name may be NULL.
+         */
+        int (*certificate_inspect)(const char *certificate, const char *key, const char *name, int64_t *expires_s);
 };
 
 /* The module's only exported symbol: const struct crypto_ops *f(void). */

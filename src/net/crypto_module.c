@@ -169,6 +169,8 @@ static const struct crypto_ops ops = {
         .hkdf = crypto_module_derive,
         .random = random_bytes,
         .digest = crypto_module_digest,
+        .certificate_make = crypto_certificate_make,
+        .certificate_inspect = crypto_certificate_inspect,
 };
 
 __attribute__((visibility("default"))) const struct crypto_ops *firesteel_crypto_module(void);

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -95,6 +96,27 @@ static void random_differs(void **state)
         assert_memory_not_equal(a, b, 32);
 }
 
+static void certificates_sign_themselves(void **state)
+{
+        static const char *const names[] = {"hook.ns.svc", "hook.ns.svc.cluster.local", NULL};
+        char *key, *certificate, *other_key, *other;
+        int64_t expires = 0, now = time(NULL);
+        assert_int_equal(crypto->certificate_make("hook.ns.svc", names, 86400, &key, &certificate), 0);
+        assert_int_equal(crypto->certificate_make("hook.ns.svc", names, 60, &other_key, &other), 0);
+        assert_string_not_equal(certificate, other);
+        assert_int_equal(crypto->certificate_inspect(certificate, key, "hook.ns.svc.cluster.local", &expires), 0);
+        assert_in_range(expires, now + 86400, now + 86400 + 60);
+        assert_int_equal(crypto->certificate_inspect(certificate, NULL, NULL, &expires), 0);
+        assert_int_equal(crypto->certificate_inspect(certificate, other_key, NULL, &expires), -EKEYREJECTED);
+        assert_int_equal(crypto->certificate_inspect(certificate, key, "other.ns.svc", &expires), -ENOENT);
+        assert_int_equal(crypto->certificate_inspect("no certificate", key, NULL, &expires), -EBADMSG);
+        assert_int_equal(crypto->certificate_inspect(certificate, "no key", NULL, &expires), -EBADMSG);
+        free(key);
+        free(certificate);
+        free(other_key);
+        free(other);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -102,6 +124,7 @@ int main(void)
                 cmocka_unit_test(aes_256_ctr),
                 cmocka_unit_test(hkdf_of_rfc_5869),
                 cmocka_unit_test(random_differs),
+                cmocka_unit_test(certificates_sign_themselves),
         };
         return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -69,14 +69,27 @@ static const struct operator_flag operator_flags[] = {
         FLAG("driver-pod-creation-grace-period", FLAG_DURATION, driver_creation_grace, "10s"),
         FLAG("feature-gates", FLAG_TEXT, feature_gates, NULL),
         FLAG("scheduled-spark-application-timestamp-precision", FLAG_TEXT, precision_name, "nanos"),
+        FLAG("webhook-port", FLAG_NUMBER, webhook_port, "9443"),
+        FLAG("webhook-secret-name", FLAG_TEXT, webhook_secret, "spark-operator-webhook-certs"),
+        FLAG("webhook-secret-namespace", FLAG_TEXT, webhook_secret_namespace, NULL),
+        FLAG("webhook-svc-name", FLAG_TEXT, webhook_service, "spark-operator-webhook-svc"),
+        FLAG("webhook-svc-namespace", FLAG_TEXT, webhook_service_namespace, NULL),
+        FLAG("validating-webhook-name", FLAG_TEXT, webhook_configuration, "spark-operator-webhook"),
         FLAG("zap-encoder", FLAG_TEXT, log_encoder, "console"),
         FLAG("zap-log-level", FLAG_TEXT, log_level_name, "info"),
+        {"enable-cert-manager", FLAG_INEFFECTIVE_BOOL},
         {"enable-http2", FLAG_INEFFECTIVE_BOOL},
+        {"enable-resource-quota-enforcement", FLAG_INEFFECTIVE_BOOL},
         {"kube-api-burst", FLAG_INEFFECTIVE},
         {"kube-api-qps", FLAG_INEFFECTIVE},
+        {"mutating-webhook-name", FLAG_INEFFECTIVE},
         {"pprof-bind-address", FLAG_INEFFECTIVE},
         {"secure-metrics", FLAG_INEFFECTIVE_BOOL},
         {"submitter-service-url", FLAG_INEFFECTIVE},
+        {"webhook-cert-dir", FLAG_INEFFECTIVE},
+        {"webhook-cert-name", FLAG_INEFFECTIVE},
+        {"webhook-key-name", FLAG_INEFFECTIVE},
+        {"webhook-metrics-bind-address", FLAG_INEFFECTIVE},
         {"zap-devel", FLAG_INEFFECTIVE_BOOL},
         {"zap-stacktrace-level", FLAG_INEFFECTIVE},
         {"zap-time-encoding", FLAG_INEFFECTIVE},
@@ -270,6 +283,8 @@ int operator_conf_read(struct operator_conf *out, int argc, char **argv, struct 
                         value = argv[++i];
                 if (!value)
                         return error_set(error, -EINVAL, "--%s needs a value", flag->name);
+                if (text_starts_with(flag->name, "webhook-") || strcmp(flag->name, "validating-webhook-name") == 0)
+                        out->webhook_flag = flag->name;
                 r = operator_flag_set(out, flag, value, error);
         }
         return r < 0 ? r : operator_conf_check(out, error);

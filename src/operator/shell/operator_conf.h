@@ -1,5 +1,5 @@
 /*
- * The flags of the operator: those of the genuine one's `controller start`, with its defaults.
+ * The flags of the operator: those of the genuine one's `controller start` and `webhook start`, with its defaults.
  *
  *      struct operator_conf conf;
  *      r = operator_conf_read(&conf, argc, argv, &error);
@@ -41,6 +41,10 @@ struct operator_conf {
         enum schedule_precision precision;
         char *log_level_name, *log_encoder; /* "info"; "console" or "json" */
         enum log_level log_level;
+        int64_t webhook_port;
+        char *webhook_secret, *webhook_secret_namespace, *webhook_service, *webhook_service_namespace;
+        char *webhook_configuration;
+        const char *webhook_flag; /* one that was given and belongs to `webhook start`; NULL: none */
         struct string_list ineffective; /* flags that were given and do nothing here */
 };
 

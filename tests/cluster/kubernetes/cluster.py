@@ -263,10 +263,14 @@ class Cluster:
         except (OSError, urllib.error.HTTPError):
             return None
 
-    def kubectl(self, *words, text=None, check=True):
-        done = subprocess.run([self.program(), "kubectl", f"--kubeconfig={self.kubeconfig}", *words], input=text, text=True,
+    def run_kubectl(self, *words, text=None):
+        """Returns the ended process."""
+        return subprocess.run([self.program(), "kubectl", f"--kubeconfig={self.kubeconfig}", *words], input=text, text=True,
                               capture_output=True, timeout=TIMEOUT, check=False,
                               env=dict(os.environ, HOME=str(self.folder)))
+
+    def kubectl(self, *words, text=None, check=True):
+        done = self.run_kubectl(*words, text=text)
         if check and done.returncode:
             raise AssertionError(f"kubectl {' '.join(words)}: {done.stderr.strip()}")
         return done.stdout
