@@ -1,7 +1,7 @@
 /* Workers: registration, heartbeats, reports, decommissioning, loss, free capacity.
  *
  * Live workers are kept in the order of their last heartbeat, so that a check for late ones is free while none is
- * late. Dead workers are kept apart until the reaper removes them: the pages show them, and the master asks them to
+ * late. Dead workers are kept apart until master_tick forgets them: the pages show them, and the master asks them to
  * register again.
  */
 #include "standalone/core/master_state.h"
