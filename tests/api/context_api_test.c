@@ -20,8 +20,7 @@ static fst_future *held_count(fst_context *sc)
         return fst_count_async(fst_map(fst_range_n(sc, 0, 1, 1), held, FST_I64));
 }
 
-/* --------------------------------------------------------------------------------------------- groups and cancelling
- */
+/* -------------------------------------------------------------------------------------------- groups and cancelling */
 
 static void sets_and_clears_job_group(void **state)
 {

@@ -292,8 +292,7 @@ static void fills_structs_of_older_and_newer_programs(void **state)
         assert_int_equal((intptr_t)short_buckets.bounds, -1);
 }
 
-/* --------------------------------------------------------------------------------------------------- first, is_empty
- */
+/* -------------------------------------------------------------------------------------------------- first, is_empty */
 
 static int name(fst_task *task, int64_t x, fst_out *out)
 {

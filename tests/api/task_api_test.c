@@ -168,8 +168,7 @@ static void calls_listeners_of_cancelled_task(void **state)
         assert_string_equal(order, "1");
 }
 
-/* -------------------------------------------------------------------------------------------------- local properties
- */
+/* ------------------------------------------------------------------------------------------------- local properties */
 
 static int64_t number_of(fst_task *task, int64_t x)
 {

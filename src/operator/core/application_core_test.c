@@ -1,8 +1,7 @@
 /* The state machine of SparkApplications: the genuine operator's table of one sync, and flows step by step. */
 #include "operator/core/core_fixture.h"
 
-/* ------------------------------------------------------------------------------------------------------- the genuine
- * table */
+/* ------------------------------------------------------------------------------------------------ the genuine table */
 
 static void one_sync_as_in_the_genuine_operator(void **state)
 {
@@ -75,8 +74,7 @@ static void retries_are_due_as_in_the_genuine_operator(void **state)
         assert_int_equal(application_retry_wait_ms(&p, &s, NOW - 3600 * S), 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
- * flows */
+/* ------------------------------------------------------------------------------------------------------------ flows */
 
 static void application_runs_to_its_end(void **state)
 {

@@ -21,8 +21,7 @@
 #define REASON_INVALID "Invalid"
 #define REASON_LOST "DriverLost" /* of the condition: the driver failed through no fault of its own */
 
-/* ----------------------------------------------------------------------------------------------------------- helpers
- */
+/* ---------------------------------------------------------------------------------------------------------- helpers */
 
 static struct application_action *step_act(struct application_core *core, struct application_record *a,
                                            enum application_action_kind kind)
@@ -93,8 +92,7 @@ static void step_reset(struct application_record *a, bool counts)
         a->expose_due = a->cleaned = false;
 }
 
-/* --------------------------------------------------------------------------------------------------------- executors
- */
+/* -------------------------------------------------------------------------------------------------------- executors */
 
 static bool executor_state_is_final(enum spark_pod_state s)
 {
@@ -136,8 +134,7 @@ static void step_update_executors(const struct application_core *core, struct ap
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- * submission */
+/* ------------------------------------------------------------------------------------------------------- submission */
 
 /* Returns the id of the next submission, in the form of a UUID. The caller owns it. */
 static char *step_candidate(const struct application_record *a)
@@ -224,8 +221,7 @@ static void step_submitted(struct application_record *a, const struct applicatio
         step_enter(a, APPLICATION_SUBMISSION_FAILED);
 }
 
-/* -------------------------------------------------------------------------------------------------------- running
- * states */
+/* --------------------------------------------------------------------------------------------------- running states */
 
 /*
  * Enters COMPLETED or FAILED, after the batch scheduler's group is deleted: an operator that starts later need not ask
@@ -378,8 +374,7 @@ static int64_t step_running(struct application_core *core, struct application_re
         return a->entered || !a->expose_due ? INT64_MAX : step_expose(core, a, now_ms);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- restarts
- */
+/* --------------------------------------------------------------------------------------------------------- restarts */
 
 /* Deletes the pods of this execution and enters @next. */
 static int64_t step_delete_then(struct application_core *core, struct application_record *a, bool counts,
@@ -439,8 +434,7 @@ static int64_t step_suspended(struct application_core *core, struct application_
         return INT64_MAX;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- ended
- */
+/* ------------------------------------------------------------------------------------------------------------ ended */
 
 static int64_t step_ended(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
@@ -459,8 +453,7 @@ static int64_t step_ended(struct application_core *core, struct application_reco
         return INT64_MAX;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps
- */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 /* After a restart of the operator the driver's pod tells what spec it was made from. */
 static bool step_pod_is_outdated(const struct application_core *core, const struct application_record *a)

@@ -64,8 +64,7 @@ static bool application_world_fault(struct application_world *w, unsigned n)
         return !w->calm && application_world_random(w, n) == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- * observing */
+/* -------------------------------------------------------------------------------------------------------- observing */
 
 static void application_world_send_app(struct application_world *w, struct world_app *a)
 {
@@ -127,8 +126,7 @@ static void application_world_watch(struct application_world *w)
         }
 }
 
-/* -------------------------------------------------------------------------------------------------------- the API
- * server */
+/* --------------------------------------------------------------------------------------------------- the API server */
 
 static struct world_app *application_world_find(struct application_world *w, const char *name)
 {
@@ -203,8 +201,7 @@ static void application_world_perform(struct application_world *w, struct applic
         application_core_done(w->core, "n", action->name, action->ticket, &answer, w->now);
 }
 
-/* --------------------------------------------------------------------------------------------------------- things
- * happen */
+/* ---------------------------------------------------------------------------------------------------- things happen */
 
 static void application_world_drivers(struct application_world *w)
 {

@@ -121,8 +121,7 @@ void ingress_url_deinit(struct ingress_url *url)
         *url = (struct ingress_url){0};
 }
 
-/* ----------------------------------------------------------------------------------------------------- the UI's
- * service */
+/* ------------------------------------------------------------------------------------------------- the UI's service */
 
 /* The labels that the application's objects have by default. */
 static void exposed_put_labels(json_t *object, const struct spark_application *app, const struct render_options *o)

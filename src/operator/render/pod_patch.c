@@ -69,8 +69,7 @@ static void patch_config_dir(struct pod_patch *p, const char *map, const char *v
                               json_pack("{s:s,s:s}", "name", variable, "value", path));
 }
 
-/* ---------------------------------------------------------------------------------------------------- config maps,
- * volumes */
+/* --------------------------------------------------------------------------------------------- config maps, volumes */
 
 /* Names of config maps may have dots and be long, names of volumes may not. */
 static char *patch_config_map_volume(const char *map)
@@ -142,8 +141,7 @@ static void patch_prometheus(struct pod_patch *p)
                           "TCP"));
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- the
- * rest */
+/* --------------------------------------------------------------------------------------------------------- the rest */
 
 static void patch_ports(struct pod_patch *p)
 {

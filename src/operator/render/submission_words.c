@@ -18,8 +18,7 @@
 #define KUBERNETES "spark.kubernetes."
 #define POD_NAME_KEY KUBERNETES "driver.pod.name"
 
-/* ----------------------------------------------------------------------------------------------------------- appending
- */
+/* -------------------------------------------------------------------------------------------------------- appending */
 
 static void words_option(struct string_list *words, const char *option, const char *value)
 {
@@ -107,8 +106,7 @@ void submission_packages(const struct spark_application *app, struct strmap *con
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------- both kinds of
- * pods */
+/* ----------------------------------------------------------------------------------------------- both kinds of pods */
 
 static bool words_needs_webhook(const struct spark_application_spec *s, const struct spark_pod_fields *pod)
 {
@@ -195,8 +193,7 @@ static void words_secrets(bool driver, const struct spark_pod_fields *pod, struc
         }
 }
 
-/* --------------------------------------------------------------------------------------------------------- local
- * volumes */
+/* ---------------------------------------------------------------------------------------------------- local volumes */
 
 static const json_t *words_find_volume(const struct spark_application *app, const char *name)
 {
@@ -257,8 +254,7 @@ static int words_local_volumes(const struct spark_application *app, bool driver,
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------ driver,
- * executor */
+/* ------------------------------------------------------------------------------------------------- driver, executor */
 
 static int words_driver(const struct spark_application *app, const struct render_options *o, struct string_list *words,
                         struct fst_error *error)
@@ -309,8 +305,7 @@ static int words_executor(const struct spark_application *app, const struct rend
         return words_local_volumes(app, false, words, error);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------
- * others */
+/* ----------------------------------------------------------------------------------------------------------- others */
 
 static void words_dynamic_allocation(const struct dynamic_allocation_fields *d, struct string_list *words)
 {

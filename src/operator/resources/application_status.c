@@ -58,8 +58,7 @@ enum spark_pod_state spark_pod_state_parse(const char *name)
         return SPARK_POD_UNKNOWN;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- texts
- */
+/* ------------------------------------------------------------------------------------------------------------ texts */
 
 /* Every owned text, so that copies, comparisons and releases agree. */
 #define STATUS_TEXTS(X)                                                                                                \
@@ -131,8 +130,7 @@ bool application_status_equal(const struct application_status *a, const struct a
                status_executors_equal(a, b);
 }
 
-/* --------------------------------------------------------------------------------------------------------- executors
- */
+/* -------------------------------------------------------------------------------------------------------- executors */
 
 /* Returns the index of @pod, or of the place where it belongs. */
 static size_t status_executor_place(const struct application_status *s, const char *pod, bool *found)
@@ -165,8 +163,7 @@ bool application_status_set_executor(struct application_status *s, const char *p
         return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- JSON
- */
+/* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static int32_t status_read_count(const json_t *json, const char *path)
 {

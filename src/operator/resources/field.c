@@ -9,8 +9,7 @@
 
 #define MAX_SHOWN_VALUE 60
 
-/* ---------------------------------------------------------------------------------------------------------- problems
- */
+/* --------------------------------------------------------------------------------------------------------- problems */
 
 void field_problems_add(struct field_problems *problems, enum field_problem_kind kind, const char *format, ...)
 {
@@ -41,8 +40,7 @@ void field_problems_deinit(struct field_problems *problems)
         vec_deinit(&problems->list);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- check
- */
+/* ------------------------------------------------------------------------------------------------------------ check */
 
 static bool field_exists_in(const struct field_row *f, bool v1beta1)
 {
@@ -286,8 +284,7 @@ void field_check(const struct field_table *table, const char *path, const json_t
         }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- read
- */
+/* ------------------------------------------------------------------------------------------------------------- read */
 
 static bool field_type_fits(enum field_type type, const json_t *json)
 {

@@ -13,8 +13,7 @@
 #include <math.h>
 #include <xxhash.h>
 
-/* ---------------------------------------------------------------------------------------------------------- versions
- */
+/* --------------------------------------------------------------------------------------------------------- versions */
 
 /* Replaces the fractional cores of @pod, which may be NULL. */
 static void application_convert_cores(json_t *pod)
@@ -53,8 +52,7 @@ static void application_convert_v1beta1(json_t *object)
         json_object_set_new(object, "apiVersion", json_string(OPERATOR_GROUP "/v1beta2"));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- defaults
- */
+/* --------------------------------------------------------------------------------------------------------- defaults */
 
 static void default_text(json_t *object, const char *name, const char *value)
 {
@@ -106,8 +104,7 @@ void spark_application_defaults(json_t *spec)
                 json_object_set_new(dynamic, "shuffleTrackingEnabled", json_true());
 }
 
-/* -------------------------------------------------------------------------------------------------------------- read
- */
+/* ------------------------------------------------------------------------------------------------------------- read */
 
 static int application_check_kind(const json_t *object, bool *v1beta1, struct fst_error *error)
 {
@@ -169,8 +166,7 @@ char *spark_application_driver_pod(const struct spark_application *app)
         return conf && *conf ? mem_strdup(conf) : mem_printf("%s-driver", app->name);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- hash
- */
+/* ------------------------------------------------------------------------------------------------------------- hash */
 
 static uint64_t spec_hash_value(const json_t *json, bool outermost);
 

@@ -192,8 +192,7 @@ static size_t schedule_world_count(const struct schedule_world *w)
         return n;
 }
 
-/* --------------------------------------------------------------------------------------------------------- timelines
- */
+/* -------------------------------------------------------------------------------------------------------- timelines */
 
 static void allow_starts_runs_and_keeps_history(void **state)
 {

@@ -162,8 +162,7 @@ static void application_call_get(struct application_call *c, kube_done *then)
                                  &(struct kube_request){.path = path, .query = query}, then, c);
 }
 
-/* ---------------------------------------------------------------------------------------------------- applying objects
- */
+/* ------------------------------------------------------------------------------------------------- applying objects */
 
 static void application_call_apply_next(struct application_call *c);
 
@@ -454,8 +453,7 @@ static void application_call_on_object_to_clean(void *owner, struct kube_call *c
         }
 }
 
-/* ---------------------------------------------------------------------------------------------------- status, object
- */
+/* --------------------------------------------------------------------------------------------------- status, object */
 
 static void application_call_on_status(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {

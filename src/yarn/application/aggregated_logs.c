@@ -245,8 +245,7 @@ static int reader_copy_codec(struct aggregated_reader *r, enum codec_kind *out, 
         return code < 0 ? code : reader_parse_codec(r, name, out, error);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ values
- */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 /* Goes on to a chunk with bytes. Returns 1, 0 at the value's end, or negative. */
 static int value_has_more(struct aggregated_reader *r, struct fst_error *error)

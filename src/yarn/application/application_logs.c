@@ -163,8 +163,7 @@ static const struct aggregated_logs_ops printer_ops = {
 static const struct aggregated_logs_ops printer_file_ops = {
         .begin = printer_begin, .data = printer_data_from_file, .end = printer_end};
 
-/* --------------------------------------------------------------------------------------------- looking for executors
- */
+/* -------------------------------------------------------------------------------------------- looking for executors */
 
 static bool finder_begin(void *owner, const struct aggregated_log *log)
 {
@@ -340,8 +339,7 @@ static int printer_read_aggregated(struct logs_printer *p, const struct aggregat
         return r < 0 ? r : n;
 }
 
-/* ------------------------------------------------------------------------------------------------ running containers
- */
+/* ----------------------------------------------------------------------------------------------- running containers */
 
 static int printer_read_running(struct logs_printer *p, const struct container_places *places,
                                 const struct aggregated_logs_ops *ops, struct fst_error *error)

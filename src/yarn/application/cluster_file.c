@@ -137,8 +137,7 @@ static int cluster_file_provide(const struct cluster_folder *folder, const char 
         return r < 0 ? error_wrap(error, r, "uploading %s", local) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- what is remembered
- */
+/* ----------------------------------------------------------------------------------------------- what is remembered */
 
 struct known_file {
         char *owner, *path;
@@ -249,8 +248,7 @@ void cluster_files_forget(const char *path)
         pthread_mutex_unlock(&known.lock);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ digests
- */
+/* ---------------------------------------------------------------------------------------------------------- digests */
 
 static int cluster_file_hash(int fd, const char *path, char sha256[static CLUSTER_FILE_DIGEST], struct fst_error *error)
 {

@@ -17,8 +17,7 @@
 #define FILE_MODE 0400
 #define FOLDER_MODE 0700
 
-/* ------------------------------------------------------------------------------------------------------------ packing
- */
+/* ---------------------------------------------------------------------------------------------------------- packing */
 
 struct conf_packing {
         struct hadoop_credentials found;
@@ -50,8 +49,7 @@ int conf_secrets_put(const struct conf_archive *archive, const struct hadoop_con
         return r;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- unpacking
- */
+/* -------------------------------------------------------------------------------------------------------- unpacking */
 
 static int conf_secrets_write(int folder, const char *name, const struct buf *text, struct fst_error *error)
 {

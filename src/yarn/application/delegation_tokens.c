@@ -22,8 +22,7 @@
 #define EXCLUDE_KEY "spark.kerberos.renewal.exclude.hadoopFileSystems"
 #define RENEWER_KEY "yarn.resourcemanager.principal"
 
-/* ------------------------------------------------------------------------------------------------------ file systems
- */
+/* ----------------------------------------------------------------------------------------------------- file systems */
 
 /* Appends the words of a list: "a, b". */
 static void token_list_split(const char *text, struct string_list *out)
@@ -109,8 +108,7 @@ static bool token_root_is_excluded(const char *root, const struct string_list *e
         return false;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- renewer
- */
+/* ---------------------------------------------------------------------------------------------------------- renewer */
 
 /* The name of this machine, as complete as it is known. Owned. */
 static char *token_own_host(void)
@@ -151,8 +149,7 @@ char *delegation_tokens_renewer(const struct yarn_conf *yarn, struct fst_error *
         return mem_printf("%.*s/%s%s", (int)(place - principal), principal, host, place + strlen("/_HOST"));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- fetching
- */
+/* --------------------------------------------------------------------------------------------------------- fetching */
 
 int delegation_tokens_wanted(const struct fst_conf *conf, const struct yarn_conf *yarn, bool *out,
                              struct fst_error *error)

@@ -54,8 +54,7 @@ void container_places_deinit(struct container_places *places)
         vec_deinit(places);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- requests
- */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
 /* "BASE/PATH?user.name=USER", with the user only where there is no security. */
 static void yarn_web_url(const struct yarn_web *web, const char *base, const char *path, struct buf *url)
@@ -216,8 +215,7 @@ int yarn_web_master_logs(struct yarn_web *web, const char *id, char **out, struc
         return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- logs
- */
+/* ------------------------------------------------------------------------------------------------------------- logs */
 
 /* An answer with a log, as it arrives. */
 struct log_answer {

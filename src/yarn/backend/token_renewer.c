@@ -71,8 +71,7 @@ static void renewer_unref(struct token_renewer *t)
         free(t);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the thread
- */
+/* ------------------------------------------------------------------------------------------------------- the thread */
 
 /* Gets a new ticket into the cache. A ticket of --keytab in this process is replaced for all its threads. */
 static int renewer_login(struct token_renewer *t, struct fst_error *error)
@@ -203,8 +202,7 @@ static void *renewer_main(void *argument)
         return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the loop
- */
+/* --------------------------------------------------------------------------------------------------------- the loop */
 
 static void renewer_on_wake(uv_async_t *handle)
 {

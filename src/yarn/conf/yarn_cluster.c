@@ -34,8 +34,7 @@ static struct {
         VEC(struct yarn_cluster *) list; /* references */
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ----------------------------------------------------------------------------------------------------------- the key
- */
+/* ---------------------------------------------------------------------------------------------------------- the key */
 
 static void cluster_key_add(struct buf *key, const char *text)
 {
@@ -90,8 +89,7 @@ static char *cluster_key(const struct yarn_cluster_identity *q)
         return buf_steal(&key);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- lifetime
- */
+/* --------------------------------------------------------------------------------------------------------- lifetime */
 
 static void yarn_connection_free(struct yarn_connection *connection)
 {
@@ -210,8 +208,7 @@ int yarn_cluster_get(const struct yarn_cluster_identity *identity, struct yarn_c
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ its use
- */
+/* ---------------------------------------------------------------------------------------------------------- its use */
 
 const struct yarn_conf *yarn_cluster_conf(const struct yarn_cluster *cluster)
 {
