@@ -66,7 +66,7 @@ static inline void do_action(const struct pod_action *action)
 }
 
 /* Performs all actions. */
-static inline void run(void)
+static inline void world_run(void)
 {
         for (const struct pod_action *action; (action = pod_actions_next(&w.actions));)
                 do_action(action);
@@ -95,16 +95,16 @@ static inline struct pods_allocator_config our_config(void)
 }
 
 /* Passes the changes to the allocator. */
-static inline void look(void)
+static inline void world_poll(void)
 {
         struct pods_batch batch;
 
         if (pods_subscription_next(w.news, &batch, w.now))
                 pods_allocator_snapshot(w.a, &batch, w.now);
-        run();
+        world_run();
 }
 
-static inline void begin(struct pods_allocator_config c)
+static inline void world_begin(struct pods_allocator_config c)
 {
         struct lifecycle_config lifecycle = LIFECYCLE_DEFAULT;
         struct fst_error error = FST_ERROR_INIT;
@@ -116,12 +116,12 @@ static inline void begin(struct pods_allocator_config c)
         w.a = pods_allocator_new(&c, w.lifecycle, &w.actions);
         w.news = snapshots_store_subscribe(w.store, 0, w.now);
         snapshots_store_notify(w.store);
-        look();
+        world_poll();
         pods_allocator_start(w.a, w.now);
-        run();
+        world_run();
 }
 
-static inline void end(void)
+static inline void world_end(void)
 {
         pods_allocator_free(w.a);
         lifecycle_manager_free(w.lifecycle);
@@ -131,39 +131,39 @@ static inline void end(void)
 }
 
 /* Events, and the actions that follow them. */
-static inline void created(int32_t id)
+static inline void server_created(int32_t id)
 {
         pods_allocator_created(w.a, id, w.now);
-        run();
+        world_run();
 }
 
 static inline void create_failed(int32_t id, enum create_outcome outcome, int64_t retry_after, const char *message)
 {
         pods_allocator_create_failed(w.a, id, outcome, retry_after, message, w.now);
-        run();
+        world_run();
 }
 
-static inline void tick(void)
+static inline void world_tick(void)
 {
         pods_allocator_tick(w.a, w.now);
-        run();
+        world_run();
 }
 
 /* The server creates all requested pods. */
-static inline void answer(void)
+static inline void server_answer(void)
 {
-        run();
+        world_run();
         while (!w.no_responses && w.answered < w.created.len)
-                created(w.created.data[w.answered++].id);
+                server_created(w.created.data[w.answered++].id);
 }
 
-static inline void target(int profile, int n)
+static inline void allocator_target(int profile, int n)
 {
         pods_allocator_set_target(w.a, profile, n, w.now);
-        answer();
+        server_answer();
 }
 
-static inline void pod(json_t *json)
+static inline void server_update_pod(json_t *json)
 {
         snapshots_store_update(w.store, json, w.now);
         json_decref(json);
@@ -176,16 +176,16 @@ static inline void pods_gone(json_t *json)
 }
 
 /* One allocation interval passes. */
-static inline void notify(void)
+static inline void world_advance(void)
 {
         w.now += NS_PER_SECOND;
         snapshots_store_notify(w.store);
-        look();
-        tick();
-        answer();
+        world_poll();
+        world_tick();
+        server_answer();
 }
 
-static inline void known(const char *ids)
+static inline void allocator_report_known(const char *ids)
 {
         for (int id = 1; id <= pods_allocator_last_id(w.a); id++) {
                 char text[16];

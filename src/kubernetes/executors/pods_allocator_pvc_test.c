@@ -23,73 +23,73 @@ static struct pod_claim a_claim(const char *name, const char *class, int64_t siz
 
 static void spark_35416_claims_are_reused(void **state)
 {
-        begin(claims_config());
-        target(0, 1);
+        world_begin(claims_config());
+        allocator_target(0, 1);
         CREATED(0);
         assert_int_equal(w.claim_lists, 1);
         struct pod_claim none[] = {a_claim("other-class", "gp3", 200, 700000), a_claim("small", "gp2", 100, 700000),
                                    a_claim("no-class", NULL, 200, 700000)};
         pods_allocator_claims(w.a, none, 3, w.now);
-        answer();
+        server_answer();
         CREATED(1);
         assert_string_equal(w.reused, "");
         assert_int_equal(pods_allocator_claims_made(w.a), 1);
-        pod(pod_in(1, 0, "Running"));
-        notify();
+        server_update_pod(pod_in(1, 0, "Running"));
+        world_advance();
         OUTSTANDING(0);
 
-        target(0, 2);
-        notify();
+        allocator_target(0, 2);
+        world_advance();
         assert_int_equal(w.claim_lists, 2);
         struct pod_claim one[] = {a_claim("pvc-0", "gp2", 200, 600001)};
         pods_allocator_claims(w.a, one, 1, w.now);
-        answer();
+        server_answer();
         CREATED(2);
         assert_string_equal(w.reused, "2:pvc-0 ");
         assert_int_equal(pods_allocator_claims_made(w.a), 1);
 
         /* The claim is in use, first by a creation without a pod, then by the pod. */
-        notify();
-        pod(pod_in(2, 0, "Pending"));
-        target(0, 3);
-        notify();
+        world_advance();
+        server_update_pod(pod_in(2, 0, "Pending"));
+        allocator_target(0, 3);
+        world_advance();
         pods_allocator_claims(w.a, one, 1, w.now);
-        answer();
+        server_answer();
         assert_string_equal(w.reused, "2:pvc-0 3:pvc-0 "); /* the pod in the snapshot does not mount it */
         json_t *mounts = pod_in(3, 0, "Running");
         json_object_set_new(json_object_get(mounts, "spec"), "volumes",
                             json_text("[{'name': 'v', 'persistentVolumeClaim': {'claimName': 'pvc-0'}}]"));
-        pod(mounts);
-        target(0, 4);
-        notify();
+        server_update_pod(mounts);
+        allocator_target(0, 4);
+        world_advance();
         pods_allocator_claims(w.a, one, 1, w.now);
-        answer();
+        server_answer();
         assert_string_equal(w.reused, "2:pvc-0 3:pvc-0 ");
         CREATED(4);
-        end();
+        world_end();
 }
 
 static void spark_39688_creates_claims_if_list_fails(void **state)
 {
-        begin(claims_config());
-        target(0, 1);
+        world_begin(claims_config());
+        allocator_target(0, 1);
         pods_allocator_claims(w.a, NULL, -1, w.now);
-        answer();
+        server_answer();
         CREATED(1);
         assert_non_null(strstr(w.log, "Cannot list PVC resources. Please check account permissions."));
-        end();
+        world_end();
 }
 
 static void spark_41388_recent_claims_are_not_reused(void **state)
 {
-        begin(claims_config());
-        target(0, 2);
+        world_begin(claims_config());
+        allocator_target(0, 2);
         struct pod_claim two[] = {a_claim("pvc-1", "gp2", 200, 600001), a_claim("pvc-2", "gp2", 200, 0)};
         pods_allocator_claims(w.a, two, 2, w.now);
-        answer();
+        server_answer();
         assert_string_equal(w.reused, "1:pvc-1 ");
         CREATED(2);
-        end();
+        world_end();
 }
 
 static void spark_41410_executors_wait_for_claims(void **state)
@@ -98,35 +98,35 @@ static void spark_41410_executors_wait_for_claims(void **state)
 
         c.wait_for_claims = true;
         c.max_claims = 1;
-        begin(c);
-        target(0, 1);
+        world_begin(c);
+        allocator_target(0, 1);
         pods_allocator_claims(w.a, NULL, 0, w.now);
-        answer();
+        server_answer();
         OUTSTANDING(1);
         assert_int_equal(pods_allocator_claims_made(w.a), 1);
-        pod(pod_in(1, 0, "Running"));
-        notify();
+        server_update_pod(pod_in(1, 0, "Running"));
+        world_advance();
         OUTSTANDING(0);
 
-        target(0, 2);
-        notify();
+        allocator_target(0, 2);
+        world_advance();
         pods_allocator_claims(w.a, NULL, 0, w.now);
-        answer();
+        server_answer();
         OUTSTANDING(0);
         CREATED(1);
         int lists = w.claim_lists;
-        notify();
+        world_advance();
         assert_int_equal(w.claim_lists, lists); /* only after an event */
-        pod(pod_failed(1, 0));
-        notify();
+        server_update_pod(pod_failed(1, 0));
+        world_advance();
         assert_int_equal(w.claim_lists, lists + 1);
         struct pod_claim one[] = {a_claim("pvc-0", "gp2", 200, 600001)};
         pods_allocator_claims(w.a, one, 1, w.now);
-        answer();
+        server_answer();
         assert_string_equal(w.reused, "2:pvc-0 ");
         CREATED(2);
         assert_int_equal(pods_allocator_claims_made(w.a), 1);
-        end();
+        world_end();
 }
 
 static void spark_41410_failed_claim_does_not_count(void **state)
@@ -135,11 +135,11 @@ static void spark_41410_failed_claim_does_not_count(void **state)
 
         c.wait_for_claims = true;
         c.max_claims = 1;
-        begin(c);
+        world_begin(c);
         w.no_responses = true;
-        target(0, 1);
+        allocator_target(0, 1);
         pods_allocator_claims(w.a, NULL, 0, w.now);
-        run();
+        world_run();
         CREATED(1);
         create_failed(1, CREATE_CLAIM_FAILED, 0, "PVC fails to create");
         assert_int_equal(pods_allocator_claims_made(w.a), 0);
@@ -147,7 +147,7 @@ static void spark_41410_failed_claim_does_not_count(void **state)
         DELETED("1 "); /* the pod was created */
         OUTSTANDING(0);
         assert_true(pods_allocator_is_excluded(w.a, 1));
-        end();
+        world_end();
 }
 
 int main(void)

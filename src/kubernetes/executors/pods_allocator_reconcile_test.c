@@ -36,15 +36,15 @@ static void endless_delays_are_accepted(void **state)
         struct pods_allocator_config c = suite_config();
 
         c.batch_delay = c.idle_timeout = c.creation_timeout = ms_to_ns(INT64_MAX);
-        begin(c);
-        target(0, SIZE + 1);
+        world_begin(c);
+        allocator_target(0, SIZE + 1);
         CREATED(SIZE);
         for (int id = 1; id <= SIZE; id++)
-                pod(pod_in(id, 0, "Running"));
-        notify();
+                server_update_pod(pod_in(id, 0, "Running"));
+        world_advance();
         CREATED(SIZE);
         assert_true(pods_allocator_deadline(w.a) > w.now + INT64_MAX / 4);
-        end();
+        world_end();
 }
 
 static void spark_36052_split_slots(void **state)
@@ -66,10 +66,10 @@ static void spark_36052_pending_limit_with_several_profiles(void **state)
         struct pods_allocator_config c = suite_config();
 
         c.max_pending = 3;
-        begin(c);
-        target(0, 2);
-        target(1, 3);
-        notify();
+        world_begin(c);
+        allocator_target(0, 2);
+        allocator_target(1, 3);
+        world_advance();
         OUTSTANDING(3);
         created_of(1, 0);
         created_of(2, 0);
@@ -77,29 +77,29 @@ static void spark_36052_pending_limit_with_several_profiles(void **state)
         CREATED(3);
 
         /* Pending and newly created pods leave no room. */
-        pod(pod_in(2, 0, "Pending"));
-        pod(pod_in(3, 1, "Pending"));
-        notify();
+        server_update_pod(pod_in(2, 0, "Pending"));
+        server_update_pod(pod_in(3, 1, "Pending"));
+        world_advance();
         OUTSTANDING(3);
         CREATED(3);
         DELETED("");
 
         /* One less of the first profile makes room. */
         w.now += IDLE * 2;
-        target(0, 1);
-        notify();
+        allocator_target(0, 1);
+        world_advance();
         OUTSTANDING(3);
         assert_int_equal(w.deletions, 1);
         created_of(4, 1);
 
         /* So does one that runs. */
-        pod(pod_in(3, 1, "Running"));
-        pod(pod_in(4, 1, "Pending"));
-        notify();
+        server_update_pod(pod_in(3, 1, "Running"));
+        server_update_pod(pod_in(4, 1, "Pending"));
+        world_advance();
         OUTSTANDING(3);
         created_of(5, 1);
         assert_int_equal(w.deletions, 1);
-        end();
+        world_end();
 }
 
 static void pending_limit_of_a_profile(void **state)
@@ -108,84 +108,84 @@ static void pending_limit_of_a_profile(void **state)
 
         c.max_pending = 6;
         c.max_pending_per_profile = 2;
-        begin(c);
-        target(0, 4);
-        pod(pod_in(1, 0, "Pending"));
-        pod(pod_in(2, 0, "Pending"));
-        target(1, 4);
-        notify();
-        notify();
+        world_begin(c);
+        allocator_target(0, 4);
+        server_update_pod(pod_in(1, 0, "Pending"));
+        server_update_pod(pod_in(2, 0, "Pending"));
+        allocator_target(1, 4);
+        world_advance();
+        world_advance();
         CREATED(4);
         created_of(2, 0);
         created_of(3, 1);
         created_of(4, 1);
-        pod(pod_in(1, 0, "Running"));
-        pod(pod_in(3, 1, "Running"));
-        pod(pod_in(4, 1, "Running"));
-        notify();
+        server_update_pod(pod_in(1, 0, "Running"));
+        server_update_pod(pod_in(3, 1, "Running"));
+        server_update_pod(pod_in(4, 1, "Running"));
+        world_advance();
         CREATED(7);
         created_of(5, 0);
         created_of(6, 1);
         created_of(7, 1);
-        end();
+        world_end();
 }
 
 static void executors_are_requested_in_batches(void **state)
 {
-        begin(suite_config());
-        target(0, SIZE + 1);
+        world_begin(suite_config());
+        allocator_target(0, SIZE + 1);
         OUTSTANDING(5);
         CREATED(5);
-        notify();
+        world_advance();
         CREATED(5); /* the first batch is in no snapshot */
-        end();
+        world_end();
 }
 
 static void requests_next_batch_after_first_runs(void **state)
 {
-        begin(suite_config());
-        target(0, SIZE + 1);
+        world_begin(suite_config());
+        allocator_target(0, SIZE + 1);
         OUTSTANDING(5);
         for (int id = 1; id < SIZE; id++)
-                pod(pod_in(id, 0, "Running"));
+                server_update_pod(pod_in(id, 0, "Running"));
         assert_int_equal(pods_allocator_last_id(w.a), 5);
-        notify();
+        world_advance();
         OUTSTANDING(1);
         CREATED(SIZE);
-        pod(pod_in(SIZE, 0, "Running"));
-        notify();
+        server_update_pod(pod_in(SIZE, 0, "Running"));
+        world_advance();
         OUTSTANDING(1);
         CREATED(SIZE + 1);
-        pod(pod_in(SIZE, 0, "Running"));
-        notify();
+        server_update_pod(pod_in(SIZE, 0, "Running"));
+        world_advance();
         OUTSTANDING(1);
         CREATED(SIZE + 1);
-        end();
+        world_end();
 }
 
 static void failed_pod_is_requested_in_next_batch(void **state)
 {
-        begin(suite_config());
-        target(0, SIZE);
+        world_begin(suite_config());
+        allocator_target(0, SIZE);
         for (int id = 1; id < SIZE; id++)
-                pod(pod_in(id, 0, "Running"));
-        pod(pod_failed(SIZE, 0));
-        notify();
+                server_update_pod(pod_in(id, 0, "Running"));
+        server_update_pod(pod_failed(SIZE, 0));
+        world_advance();
         OUTSTANDING(1);
         created_of(SIZE + 1, 0);
-        end();
+        world_end();
 }
 
 static void unreported_pod_is_requested_again(void **state)
 {
         struct pods_allocator_config c = suite_config();
 
-        begin(c);
-        target(0, 1);
+        world_begin(c);
+        allocator_target(0, 1);
         OUTSTANDING(1);
         created_of(1, 0);
         w.now += c.creation_timeout + 1;
-        notify();
+        world_advance();
         OUTSTANDING(1);
         DELETED("1 ");
         created_of(2, 0);
@@ -193,45 +193,45 @@ static void unreported_pod_is_requested_again(void **state)
                                       "ms despite the fact that a previous allocation attempt tried to create them. "
                                       "The executors may have been deleted but the application missed the deletion "
                                       "event."));
-        end();
+        world_end();
 
         c.delete_executors = false;
-        begin(c);
-        target(0, 1);
+        world_begin(c);
+        allocator_target(0, 1);
         w.now += c.creation_timeout + 1;
-        notify();
+        world_advance();
         DELETED("");
         created_of(2, 0);
-        end();
+        world_end();
 }
 
 static void spark_28487_scale_up_and_down(void **state)
 {
-        begin(suite_config());
-        target(0, 1);
+        world_begin(suite_config());
+        allocator_target(0, 1);
         OUTSTANDING(1);
-        pod(pod_in(1, 0, "Running"));
-        notify();
+        server_update_pod(pod_in(1, 0, "Running"));
+        world_advance();
         OUTSTANDING(0);
         CREATED(1);
         DELETED("");
 
-        target(0, 4);
-        notify();
+        allocator_target(0, 4);
+        world_advance();
         OUTSTANDING(3);
         CREATED(4);
 
-        pod(pod_in(2, 0, "Running"));
-        pod(pod_in(3, 0, "Pending"));
-        notify();
+        server_update_pod(pod_in(2, 0, "Running"));
+        server_update_pod(pod_in(3, 0, "Pending"));
+        world_advance();
         OUTSTANDING(2);
         CREATED(4);
         DELETED("");
 
         /* Down to one: pods that do not run are deleted, seen or not. */
         w.now += IDLE * 2;
-        target(0, 1);
-        notify();
+        allocator_target(0, 1);
+        world_advance();
         OUTSTANDING(0);
         CREATED(4);
         DELETED("3,4p ");
@@ -240,90 +240,90 @@ static void spark_28487_scale_up_and_down(void **state)
         assert_false(pods_allocator_is_excluded(w.a, 1));
         assert_false(pods_allocator_is_excluded(w.a, 5));
 
-        pod(pod_leaving(pod_in(3, 0, "Pending")));
-        pod(pod_leaving(pod_in(4, 0, "Pending")));
+        server_update_pod(pod_leaving(pod_in(3, 0, "Pending")));
+        server_update_pod(pod_leaving(pod_in(4, 0, "Pending")));
         pods_gone(pod_leaving(pod_in(3, 0, "Failed")));
         pods_gone(pod_leaving(pod_in(4, 0, "Failed")));
-        notify();
+        world_advance();
         OUTSTANDING(0);
         CREATED(4);
         assert_true(
                 pods_allocator_is_excluded(w.a, 3)); /* permanently: our allocator never accepts a finished id again */
-        end();
+        world_end();
 }
 
 static void spark_34334_new_pods_do_not_protect_old_ones(void **state)
 {
-        begin(suite_config());
-        target(0, 1);
-        pod(pod_in(1, 0, "Pending"));
-        notify();
+        world_begin(suite_config());
+        allocator_target(0, 1);
+        server_update_pod(pod_in(1, 0, "Pending"));
+        world_advance();
         w.now += IDLE - 3 * NS_PER_SECOND;
-        target(0, 2);
-        notify();
+        allocator_target(0, 2);
+        world_advance();
         created_of(2, 0);
-        target(0, 1);
-        notify();
+        allocator_target(0, 1);
+        world_advance();
         DELETED("");
         w.now += IDLE - 2 * NS_PER_SECOND;
-        notify();
+        world_advance();
         DELETED("1p ");
-        end();
+        world_end();
 }
 
 static void spark_33099_the_idle_timeout_protects(void **state)
 {
-        begin(suite_config());
-        target(0, 5);
+        world_begin(suite_config());
+        allocator_target(0, 5);
         OUTSTANDING(5);
         CREATED(5);
-        pod(pod_in(1, 0, "Pending"));
-        pod(pod_in(2, 0, "Pending"));
-        target(0, 0);
-        notify();
+        server_update_pod(pod_in(1, 0, "Pending"));
+        server_update_pod(pod_in(2, 0, "Pending"));
+        allocator_target(0, 0);
+        world_advance();
         OUTSTANDING(5);
         DELETED("");
         assert_true(pods_allocator_deadline(w.a) > w.now);
 
         /* SPARK-34361: pods that the scheduler knows are not deleted, pending or not. */
         w.now += IDLE * 2;
-        known(" 1 3 4 ");
-        notify();
+        allocator_report_known(" 1 3 4 ");
+        world_advance();
         OUTSTANDING(0);
         DELETED("2,5p ");
-        end();
+        world_end();
 }
 
 static void spark_34361_known_pods_of_several_profiles_when_scaling_down(void **state)
 {
-        begin(suite_config());
-        target(0, 3);
-        target(1, 4);
-        notify();
+        world_begin(suite_config());
+        allocator_target(0, 3);
+        allocator_target(1, 4);
+        world_advance();
         OUTSTANDING(7);
         for (int id = 1; id <= 3; id++)
                 created_of(id, 0);
         for (int id = 4; id <= 7; id++)
                 created_of(id, 1);
 
-        known(" 1 4 ");
-        notify();
+        allocator_report_known(" 1 4 ");
+        world_advance();
         OUTSTANDING(5);
         CREATED(7);
 
-        known(" 1 2 4 5 ");
-        pod(pod_in(2, 0, "Pending"));
-        pod(pod_in(3, 0, "Pending"));
-        pod(pod_in(5, 1, "Pending"));
-        pod(pod_in(6, 1, "Pending"));
-        notify();
+        allocator_report_known(" 1 2 4 5 ");
+        server_update_pod(pod_in(2, 0, "Pending"));
+        server_update_pod(pod_in(3, 0, "Pending"));
+        server_update_pod(pod_in(5, 1, "Pending"));
+        server_update_pod(pod_in(6, 1, "Pending"));
+        world_advance();
         OUTSTANDING(3);
         CREATED(7);
 
         w.now += IDLE * 2;
-        target(0, 1);
-        target(1, 1);
-        notify();
+        allocator_target(0, 1);
+        allocator_target(1, 1);
+        world_advance();
         OUTSTANDING(0);
         CREATED(7);
         assert_int_equal(w.deletions, 2);
@@ -333,85 +333,85 @@ static void spark_34361_known_pods_of_several_profiles_when_scaling_down(void **
         assert_true(pods_allocator_is_excluded(w.a, 7));
 
         /* Two known ones of each remain. */
-        target(0, 2);
-        target(1, 2);
-        notify();
+        allocator_target(0, 2);
+        allocator_target(1, 2);
+        world_advance();
         OUTSTANDING(0);
         CREATED(7);
 
-        target(0, 3);
-        target(1, 3);
-        notify();
+        allocator_target(0, 3);
+        allocator_target(1, 3);
+        world_advance();
         OUTSTANDING(2);
         CREATED(9);
         created_of(8, 0);
         created_of(9, 1);
-        end();
+        world_end();
 }
 
 static void spark_33288_several_profiles(void **state)
 {
-        begin(suite_config());
-        target(0, 1);
-        target(1, 2);
-        notify();
+        world_begin(suite_config());
+        allocator_target(0, 1);
+        allocator_target(1, 2);
+        world_advance();
         OUTSTANDING(3);
         created_of(1, 0);
         created_of(2, 1);
         created_of(3, 1);
 
-        pod(pod_in(1, 0, "Running"));
-        pod(pod_in(2, 1, "Running"));
-        pod(pod_in(3, 1, "Running"));
-        notify();
+        server_update_pod(pod_in(1, 0, "Running"));
+        server_update_pod(pod_in(2, 1, "Running"));
+        server_update_pod(pod_in(3, 1, "Running"));
+        world_advance();
         OUTSTANDING(0);
         CREATED(3);
         DELETED("");
 
-        target(0, 4);
-        target(1, 3);
-        notify();
+        allocator_target(0, 4);
+        allocator_target(1, 3);
+        world_advance();
         OUTSTANDING(4);
         for (int id = 4; id <= 6; id++)
                 created_of(id, 0);
         created_of(7, 1);
 
-        pod(pod_in(4, 0, "Running"));
-        pod(pod_in(5, 0, "Pending"));
-        pod(pod_in(7, 1, "Pending"));
-        notify();
+        server_update_pod(pod_in(4, 0, "Running"));
+        server_update_pod(pod_in(5, 0, "Pending"));
+        server_update_pod(pod_in(7, 1, "Pending"));
+        world_advance();
         OUTSTANDING(3);
         CREATED(7);
         DELETED("");
 
         w.now += IDLE * 2;
-        target(0, 1);
-        target(1, 1);
-        notify();
+        allocator_target(0, 1);
+        allocator_target(1, 1);
+        world_advance();
         OUTSTANDING(0);
         CREATED(7);
         DELETED("5,6p 7p ");
         pods_gone(pod_leaving(pod_in(5, 0, "Pending")));
         pods_gone(pod_leaving(pod_in(6, 0, "Pending")));
         pods_gone(pod_leaving(pod_in(7, 1, "Pending")));
-        notify();
+        world_advance();
         OUTSTANDING(0);
-        end();
+        world_end();
 }
 
 static void spark_33262_pending_pods_do_not_stall(void **state)
 {
-        begin(suite_config());
-        target(0, 6);
+        world_begin(suite_config());
+        allocator_target(0, 6);
         OUTSTANDING(5);
         CREATED(5);
-        pod(pod_in(1, 0, "Pending"));
+        server_update_pod(pod_in(1, 0, "Pending"));
         for (int id = 2; id <= 5; id++)
-                pod(pod_in(id, 0, "Running"));
-        notify();
+                server_update_pod(pod_in(id, 0, "Running"));
+        world_advance();
         OUTSTANDING(2);
         created_of(6, 0);
-        end();
+        world_end();
 }
 
 static void spark_allocation_maximum(void **state)
@@ -419,37 +419,37 @@ static void spark_allocation_maximum(void **state)
         struct pods_allocator_config c = suite_config();
 
         c.maximum = 4;
-        begin(c);
-        target(0, 5);
+        world_begin(c);
+        allocator_target(0, 5);
         CREATED(3);
         for (int i = 1; i <= 3; i++)
-                pod(pod_in(i, 0, "Running"));
-        notify();
-        notify();
+                server_update_pod(pod_in(i, 0, "Running"));
+        world_advance();
+        world_advance();
         CREATED(3);
         char *first = strstr(w.log, "Exceed the pod creation limit: 4");
         assert_non_null(first);
         assert_null(strstr(first + 1, "Exceed the pod creation limit"));
-        end();
+        world_end();
 }
 
 static void deletes_excess_pod_again_after_it_runs(void **state)
 {
-        begin(our_config());
-        target(0, 1);
-        pod(pod_in(1, 0, "Pending"));
-        target(0, 0);
+        world_begin(our_config());
+        allocator_target(0, 1);
+        server_update_pod(pod_in(1, 0, "Pending"));
+        allocator_target(0, 0);
         w.now += IDLE;
-        notify();
+        world_advance();
         DELETED("1p ");
-        pod(pod_in(1, 0, "Running")); /* so the server found no pending pod */
-        notify();
+        server_update_pod(pod_in(1, 0, "Running")); /* so the server found no pending pod */
+        world_advance();
         DELETED("");
         assert_true(pods_allocator_is_excluded(w.a, 1));
         w.now += 10 * NS_PER_SECOND;
-        notify();
+        world_advance();
         DELETED("1 ");
-        end();
+        world_end();
 }
 
 int main(void)

@@ -131,7 +131,7 @@ static inline void entries_deinit(struct entries *e)
 }
 
 /* Drains into @got and checks hashes. Returns the number of rows. */
-static inline size_t drain(struct aggregate_fixture *f, struct entries *got)
+static inline size_t fixture_drain(struct aggregate_fixture *f, struct entries *got)
 {
         struct fst_error error = FST_ERROR_INIT;
         uint64_t hashes[FST_BATCH_ROWS], expected[FST_BATCH_ROWS];
@@ -152,14 +152,14 @@ static inline size_t drain(struct aggregate_fixture *f, struct entries *got)
         return rows;
 }
 
-static inline void add_all(struct aggregate_fixture *f, const fst_batch *batch, struct entries *partial)
+static inline void fixture_add_all(struct aggregate_fixture *f, const fst_batch *batch, struct entries *partial)
 {
         struct fst_error error = FST_ERROR_INIT;
         uint32_t at = 0;
         int r;
         while ((r = aggregate_add(f->a, batch, &at, &error)) == FST_AGGREGATE_E_FULL) {
                 assert_non_null(partial);
-                assert_true(drain(f, partial) > 0);
+                assert_true(fixture_drain(f, partial) > 0);
         }
         if (r)
                 fail_msg("%s", error_message(&error));
@@ -204,11 +204,11 @@ static inline void bytes_case(struct aggregate_fixture *f, size_t rows, size_t k
                         entries_add(&expected, views[i], values[i]);
                         at += len;
                 }
-                add_all(f, &batch, once ? NULL : &got);
+                fixture_add_all(f, &batch, once ? NULL : &got);
                 done += batch.rows;
         }
         memory_consumer_deinit(&other);
-        drain(f, &got);
+        fixture_drain(f, &got);
         free(text);
         size_t partial = got.n;
         entries_combine(&expected);
@@ -220,7 +220,7 @@ static inline void bytes_case(struct aggregate_fixture *f, size_t rows, size_t k
         entries_deinit(&got);
 }
 
-static inline int next_one(struct aggregate_fixture *f, fst_batch *out)
+static inline int fixture_next_row(struct aggregate_fixture *f, fst_batch *out)
 {
         int r = aggregate_next(f->a, out, NULL, NULL);
         assert_int_equal(r, 0);
@@ -231,7 +231,7 @@ static inline int next_one(struct aggregate_fixture *f, fst_batch *out)
 static char joined[1 << 20];
 static fst_bytes joined_row;
 
-static inline int join(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)
+static inline int append_row(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)
 {
         if (b.len && b.data[0] == '!')
                 return -ECANCELED;
@@ -243,7 +243,7 @@ static inline int join(fst_task *task, fst_bytes a, fst_bytes b, fst_out *out)
         return 0;
 }
 
-static inline void forget(fst_out *out)
+static inline void joined_forget(fst_out *out)
 {
         out->rows = 0;
 }

@@ -42,10 +42,10 @@ static void numbers_case(struct aggregate_fixture *f, int64_t keys, int64_t each
                 value[batch.rows++] = i;
                 if (batch.rows < FST_BATCH_ROWS && i + 1 < keys * each)
                         continue;
-                add_all(f, &batch, NULL);
+                fixture_add_all(f, &batch, NULL);
                 batch.rows = 0;
         }
-        for (; next_one(f, &out); n += out.rows)
+        for (; fixture_next_row(f, &out); n += out.rows)
                 for (uint32_t i = 0; i < out.rows; i++)
                         sums[out.key.i64[i] ^ (int64_t)NUMBER_FREE] += out.value.i64[i];
         assert_int_equal(n, keys);
@@ -78,10 +78,10 @@ static void spills_bytes_values(void **state)
         struct aggregate_fixture f;
         batch.key.i64 = keys;
         batch.value.bytes = values;
-        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, FST_FN(join));
+        fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, FST_FN(append_row));
         fixture_may_spill(&f);
         f.options.out = &result;
-        f.options.out_reset = forget;
+        f.options.out_reset = joined_forget;
         fixture_start(&f);
         uint64_t bytes[KEYS] = {0}, seen = 0;
         for (int i = 0; i < KEYS * EACH; i += FST_BATCH_ROWS) {
@@ -92,9 +92,9 @@ static void spills_bytes_values(void **state)
                         values[j] = (fst_bytes){text[j], len};
                         bytes[keys[j]] += len;
                 }
-                add_all(&f, &batch, NULL);
+                fixture_add_all(&f, &batch, NULL);
         }
-        while (next_one(&f, &out))
+        while (fixture_next_row(&f, &out))
                 for (uint32_t i = 0; i < out.rows; i++, seen++) {
                         fst_bytes v = out.value.bytes[i];
                         assert_int_equal(v.len, bytes[out.key.i64[i]]);
@@ -138,12 +138,12 @@ static void frees_memory_for_others(void **state)
         for (int64_t i = 0; i < 80; i++) {
                 for (int64_t j = 0; j < 1000; j++)
                         keys[j] = values[j] = i % 40 * 1000 + j;
-                add_all(&f, &batch, NULL);
+                fixture_add_all(&f, &batch, NULL);
                 if (i == 50)
                         while (aggregate_stats(f.a).spills == 0)
                                 assert_int_equal(memory_acquire(&other, PAGE_BLOCK), 0);
         }
-        while (next_one(&f, &out))
+        while (fixture_next_row(&f, &out))
                 for (uint32_t i = 0; i < out.rows; i++, seen++)
                         assert_int_equal(out.value.i64[i], 2 * out.key.i64[i]);
         assert_int_equal(seen, 40000);

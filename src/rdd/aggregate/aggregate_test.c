@@ -75,15 +75,15 @@ static void combines_number_keys(void **state)
         fst_batch out, batch = {.rows = 7, .type = FST_PAIR(F64, I64), .key.f64 = keys, .value.i64 = values};
         fixture_init(&f, 8 << 20, AGGREGATE_REDUCE, batch.type, sum);
         fixture_start(&f);
-        add_all(&f, &batch, NULL);
-        assert_int_equal(next_one(&f, &out), 4);
+        fixture_add_all(&f, &batch, NULL);
+        assert_int_equal(fixture_next_row(&f, &out), 4);
         for (uint32_t i = 0; i < 4; i++) {
                 double key = out.key.f64[i];
                 int64_t expected = key == 0.0 ? 3 : key == 1.5 ? INT64_MIN + 2 : isnan(key) ? 9 : 6;
                 assert_int_equal(out.value.i64[i], expected);
                 assert_false(key == 0.0 && signbit(key));
         }
-        assert_int_equal(next_one(&f, &out), 0);
+        assert_int_equal(fixture_next_row(&f, &out), 0);
         uint64_t hashes[7];
         hash_keys(&batch, hashes);
         assert_true(hashes[0] == hashes[1]);
@@ -96,8 +96,8 @@ static void combines_number_keys(void **state)
         batch = (fst_batch){.rows = 6, .type = FST_PAIR(I64, F64), .key.i64 = numbers, .value.f64 = halves};
         fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, sum);
         fixture_start(&f);
-        add_all(&f, &batch, NULL);
-        assert_int_equal(next_one(&f, &out), 3);
+        fixture_add_all(&f, &batch, NULL);
+        assert_int_equal(fixture_next_row(&f, &out), 3);
         for (uint32_t i = 0; i < 3; i++)
                 assert_true(out.value.f64[i] == (out.key.i64[i] == 0 ? 0.75 : 1.0));
         fixture_deinit(&f);
@@ -133,9 +133,9 @@ static void combines_numbers(void **state)
                 fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, cases[i].f);
                 f.task.captured = "kept";
                 fixture_start(&f);
-                add_all(&f, &batch, NULL);
+                fixture_add_all(&f, &batch, NULL);
                 assert_string_equal(f.task.captured, "kept");
-                assert_int_equal(next_one(&f, &out), 1);
+                assert_int_equal(fixture_next_row(&f, &out), 1);
                 assert_int_equal(out.value.i64[0], cases[i].expected);
                 fixture_deinit(&f);
         }
@@ -150,8 +150,8 @@ static void combines_numbers(void **state)
                 struct aggregate_fixture f;
                 fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, doubles[i].f);
                 fixture_start(&f);
-                add_all(&f, &batch, NULL);
-                assert_int_equal(next_one(&f, &out), 1);
+                fixture_add_all(&f, &batch, NULL);
+                assert_int_equal(fixture_next_row(&f, &out), 1);
                 double got = out.value.f64[0], expected = doubles[i].expected;
                 assert_true(isnan(expected) ? isnan(got) : got == expected && !signbit(got) == !signbit(expected));
                 fixture_deinit(&f);
@@ -193,8 +193,8 @@ static void combines_fixed(void **state)
         }
         fixture_init(&f, 8 << 20, AGGREGATE_REDUCE, type, FST_FN(add_points));
         fixture_start(&f);
-        add_all(&f, &batch, NULL);
-        assert_int_equal(next_one(&f, &out), 10);
+        fixture_add_all(&f, &batch, NULL);
+        assert_int_equal(fixture_next_row(&f, &out), 10);
         for (int i = 0; i < 10; i++) {
                 const struct point *p = (const struct point *)out.value.fixed + i;
                 int key = out.key.fixed[20 * i + 19];
@@ -202,7 +202,7 @@ static void combines_fixed(void **state)
                 assert_true(p->x == 100 * key + 10 * 4950);
                 assert_true(p->y == -p->x);
         }
-        assert_int_equal(next_one(&f, &out), 0);
+        assert_int_equal(fixture_next_row(&f, &out), 0);
 
         struct fst_error error = FST_ERROR_INIT;
         uint32_t at = 0;
@@ -219,8 +219,8 @@ static void combines_fixed(void **state)
         batch = (fst_batch){.rows = 4, .type = type, .key.i64 = numbers, .value.fixed = (char *)small};
         fixture_init(&f, 8 << 20, AGGREGATE_REDUCE, type, FST_FN(add_small));
         fixture_start(&f);
-        add_all(&f, &batch, NULL);
-        assert_int_equal(next_one(&f, &out), 2);
+        fixture_add_all(&f, &batch, NULL);
+        assert_int_equal(fixture_next_row(&f, &out), 2);
         for (int i = 0; i < 2; i++)
                 assert_int_equal(((int32_t *)out.value.fixed)[i], out.key.i64[i] == 7 ? 6 : 40);
         fixture_deinit(&f);
@@ -239,13 +239,13 @@ static void combines_bytes(void **state)
                 keys[i] = i % 7;
                 values[i] = (fst_bytes){&"abcdefghijklmnopqrstuvwxyz"[i % 7], (size_t)i % 3};
         }
-        fixture_init(&f, 16 << 20, AGGREGATE_REDUCE, batch.type, FST_FN(join));
+        fixture_init(&f, 16 << 20, AGGREGATE_REDUCE, batch.type, FST_FN(append_row));
         f.options.out = &result;
-        f.options.out_reset = forget;
+        f.options.out_reset = joined_forget;
         fixture_start(&f);
         for (int i = 0; i < 50; i++)
-                add_all(&f, &batch, NULL);
-        assert_int_equal(next_one(&f, &out), 7);
+                fixture_add_all(&f, &batch, NULL);
+        assert_int_equal(fixture_next_row(&f, &out), 7);
         size_t total = 0;
         for (int i = 0; i < 7; i++) {
                 fst_bytes v = out.value.bytes[i];
@@ -254,7 +254,7 @@ static void combines_bytes(void **state)
                         assert_true(v.data[j] == 'a' + out.key.i64[i] || v.data[j] == 'b' + out.key.i64[i]);
         }
         assert_int_equal(total, 50 * 999);
-        assert_int_equal(next_one(&f, &out), 0);
+        assert_int_equal(fixture_next_row(&f, &out), 0);
 
         values[500] = fst_bytes_of("!");
         assert_int_equal(aggregate_add(f.a, &batch, &at, &error), -ECANCELED);
@@ -262,9 +262,9 @@ static void combines_bytes(void **state)
         error_deinit(&error);
         fixture_deinit(&f);
 
-        fixture_init(&f, 16 << 20, AGGREGATE_REDUCE, batch.type, FST_FN(join));
+        fixture_init(&f, 16 << 20, AGGREGATE_REDUCE, batch.type, FST_FN(append_row));
         f.options.out = &result;
-        f.options.out_reset = forget;
+        f.options.out_reset = joined_forget;
         fixture_start(&f);
         values[500] = fst_bytes_of("?");
         at = 0;
@@ -283,8 +283,8 @@ static void keeps_distinct_rows(void **state)
                 keys[i] = i % 333;
         fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, first);
         fixture_start(&f);
-        add_all(&f, &batch, NULL);
-        assert_int_equal(next_one(&f, &out), 333);
+        fixture_add_all(&f, &batch, NULL);
+        assert_int_equal(fixture_next_row(&f, &out), 333);
         fixture_deinit(&f);
 }
 
@@ -315,7 +315,7 @@ static void reports_when_keys_rarely_repeat(void **state)
                         for (int j = 0; j < 1000; j++)
                                 keys[j] = (i * 1000 + j) / (repeat + 1);
                         assert_true(aggregate_reduces(f.a));
-                        add_all(&f, &batch, NULL);
+                        fixture_add_all(&f, &batch, NULL);
                 }
                 assert_int_equal(aggregate_reduces(f.a), repeat);
                 fixture_deinit(&f);
@@ -395,11 +395,11 @@ static void takes_rows_in_another_tables_order(void **state)
         for (int i = 0; i < 500; i++) {
                 for (int j = 0; j < FST_BATCH_ROWS; j++)
                         keys[j] = i * FST_BATCH_ROWS + j;
-                add_all(&map, &batch, NULL);
+                fixture_add_all(&map, &batch, NULL);
         }
         /* With the same order this would take minutes, and the test would time out. */
-        while (next_one(&map, &out)) {
-                add_all(&reduce, &out, NULL);
+        while (fixture_next_row(&map, &out)) {
+                fixture_add_all(&reduce, &out, NULL);
                 n += out.rows;
         }
         assert_int_equal(n, 500 * FST_BATCH_ROWS);

@@ -85,7 +85,7 @@ static inline void bench_end(struct bench *b)
         vec_deinit(&b->accepted);
 }
 
-static inline void submit_for(struct bench *b, int stage, int n_tasks, int profile, int tasks_per_executor)
+static inline void submit_stage_for(struct bench *b, int stage, int n_tasks, int profile, int tasks_per_executor)
 {
         executor_allocation_stage_submitted(b->a,
                                             &(struct stage_demand){.stage = stage,
@@ -96,23 +96,24 @@ static inline void submit_for(struct bench *b, int stage, int n_tasks, int profi
         bench_run(b);
 }
 
-static inline void submit(struct bench *b, int stage, int n_tasks)
+static inline void submit_stage(struct bench *b, int stage, int n_tasks)
 {
-        submit_for(b, stage, n_tasks, 0, 0);
+        submit_stage_for(b, stage, n_tasks, 0, 0);
 }
 
-static inline void complete(struct bench *b, int stage)
+static inline void complete_stage(struct bench *b, int stage)
 {
         executor_allocation_stage_completed(b->a, stage, 0);
 }
 
-static inline void start(struct bench *b, int stage, int index, int executor)
+static inline void start_task(struct bench *b, int stage, int index, int executor)
 {
         executor_allocation_task_started(
                 b->a, &(struct task_event){.stage = stage, .index = index, .executor = executor}, b->now);
 }
 
-static inline void end_as(struct bench *b, int stage, int index, int executor, bool speculative, enum task_state state)
+static inline void end_task_as(struct bench *b, int stage, int index, int executor, bool speculative,
+                               enum task_state state)
 {
         executor_allocation_task_ended(
                 b->a,
@@ -120,55 +121,55 @@ static inline void end_as(struct bench *b, int stage, int index, int executor, b
                 state, b->now);
 }
 
-static inline void end(struct bench *b, int stage, int index, int executor)
+static inline void end_task(struct bench *b, int stage, int index, int executor)
 {
-        end_as(b, stage, index, executor, false, TASK_SUCCEEDED);
+        end_task_as(b, stage, index, executor, false, TASK_SUCCEEDED);
 }
 
-static inline void start_second(struct bench *b, int stage, int index, int executor)
+static inline void start_second_task(struct bench *b, int stage, int index, int executor)
 {
         executor_allocation_task_started(
                 b->a, &(struct task_event){.stage = stage, .index = index, .executor = executor, .speculative = true},
                 b->now);
 }
 
-static inline void speculate(struct bench *b, int stage, int index)
+static inline void speculate_task(struct bench *b, int stage, int index)
 {
         executor_allocation_speculative(b->a, stage, 0, index, b->now);
 }
 
-static inline void unschedulable(struct bench *b, int stage, bool yes)
+static inline void set_unschedulable(struct bench *b, int stage, bool yes)
 {
         executor_allocation_unschedulable(b->a, stage, 0, yes, b->now);
 }
 
-static inline void add(struct bench *b, int executor)
+static inline void add_executor(struct bench *b, int executor)
 {
         executor_monitor_added(b->m, executor, NULL, 0, b->now);
 }
 
-static inline void add_all(struct bench *b, int first, int last)
+static inline void add_executors(struct bench *b, int first, int last)
 {
         for (int e = first; e <= last; e++)
-                add(b, e);
+                add_executor(b, e);
 }
 
-static inline void gone(struct bench *b, int executor)
+static inline void executor_gone(struct bench *b, int executor)
 {
         executor_monitor_removed(b->m, executor, NULL);
 }
 
-static inline int target(struct bench *b)
+static inline int bench_target(struct bench *b)
 {
         return executor_allocation_target(b->a, 0);
 }
 
-static inline int step(struct bench *b)
+static inline int bench_step(struct bench *b)
 {
         return executor_allocation_step(b->a, 0);
 }
 
-static inline int need(struct bench *b)
+static inline int bench_need(struct bench *b)
 {
         return executor_allocation_need(b->a, 0);
 }
@@ -184,7 +185,7 @@ static inline int64_t bench_adjust(struct bench *b)
 }
 
 /* One round of growth. Returns the change. */
-static inline int64_t grow(struct bench *b)
+static inline int64_t bench_grow(struct bench *b)
 {
         int64_t when = executor_allocation_add_time(b->a);
 
@@ -216,7 +217,7 @@ static inline int remove_idle_ones(struct bench *b, const struct idle_executor *
 }
 
 /* Removes one executor. Returns true if it was allowed. */
-static inline bool drop_of(struct bench *b, int executor, int profile)
+static inline bool drop_executor_of(struct bench *b, int executor, int profile)
 {
         int n = remove_idle_ones(b, &(struct idle_executor){executor, profile}, 1);
 
@@ -224,17 +225,17 @@ static inline bool drop_of(struct bench *b, int executor, int profile)
         return n == 1;
 }
 
-static inline bool drop(struct bench *b, int executor)
+static inline bool drop_executor(struct bench *b, int executor)
 {
-        return drop_of(b, executor, 0);
+        return drop_executor_of(b, executor, 0);
 }
 
-static inline int drop_two(struct bench *b, int first, int second)
+static inline int drop_two_executors(struct bench *b, int first, int second)
 {
         return remove_idle_ones(b, (struct idle_executor[]){{first, 0}, {second, 0}}, 2);
 }
 
-static inline int killed(struct bench *b)
+static inline int bench_killed(struct bench *b)
 {
         return executor_monitor_total(b->m).killed;
 }

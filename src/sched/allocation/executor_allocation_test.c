@@ -8,10 +8,10 @@ static void the_initial_number_is_requested(void **state)
         struct bench b = {0};
 
         bench_start(&b, 1, 5, 1);
-        assert_int_equal(target(&b), 1);
+        assert_int_equal(bench_target(&b), 1);
         assert_int_equal(b.requests, 1);
         assert_int_equal(b.target, 1);
-        assert_int_equal(killed(&b), 0);
+        assert_int_equal(bench_killed(&b), 0);
         assert_int_equal(executor_allocation_add_time(b.a), NOT_SET);
         bench_end(&b);
 }
@@ -22,20 +22,20 @@ static void targets_grow_exponentially_to_the_limit(void **state)
         struct bench b = {0};
 
         bench_start(&b, 1, 10, 1);
-        submit(&b, 0, 1000);
-        assert_int_equal(step(&b), 1);
+        submit_stage(&b, 0, 1000);
+        assert_int_equal(bench_step(&b), 1);
         for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
-                assert_int_equal(grow(&b), deltas[i]);
-                assert_int_equal(target(&b), targets[i]);
-                assert_int_equal(step(&b), steps[i]);
+                assert_int_equal(bench_grow(&b), deltas[i]);
+                assert_int_equal(bench_target(&b), targets[i]);
+                assert_int_equal(bench_step(&b), steps[i]);
                 assert_int_equal(b.target, targets[i]);
         }
-        add_all(&b, 1, 4);
-        add_all(&b, 1, 2); /* reported twice */
-        assert_int_equal(target(&b), 10);
-        assert_int_equal(grow(&b), 0);
-        assert_int_equal(target(&b), 10);
-        assert_int_equal(step(&b), 1);
+        add_executors(&b, 1, 4);
+        add_executors(&b, 1, 2); /* reported twice */
+        assert_int_equal(bench_target(&b), 10);
+        assert_int_equal(bench_grow(&b), 0);
+        assert_int_equal(bench_target(&b), 10);
+        assert_int_equal(bench_step(&b), 1);
         bench_end(&b);
 }
 
@@ -45,22 +45,22 @@ static void profiles_grow_each_for_itself(void **state)
         struct bench b = {0};
 
         bench_start(&b, 1, 10, 1);
-        submit(&b, 0, 1000);
-        submit_for(&b, 1, 1000, 1, 4);
+        submit_stage(&b, 0, 1000);
+        submit_stage_for(&b, 1, 1000, 1, 4);
         assert_int_equal(executor_allocation_target(b.a, 1), 1);
         for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
-                grow(&b);
-                assert_int_equal(target(&b), targets[i]);
-                assert_int_equal(step(&b), steps[i]);
+                bench_grow(&b);
+                assert_int_equal(bench_target(&b), targets[i]);
+                assert_int_equal(bench_step(&b), steps[i]);
                 assert_int_equal(executor_allocation_target(b.a, 1), targets[i]);
                 assert_int_equal(executor_allocation_step(b.a, 1), steps[i]);
         }
         for (int e = 1; e <= 4; e++) {
-                add(&b, e);
+                add_executor(&b, e);
                 executor_monitor_added(b.m, 10 + e, NULL, 1, b.now);
         }
-        assert_int_equal(grow(&b), 0);
-        assert_int_equal(target(&b), 10);
+        assert_int_equal(bench_grow(&b), 0);
+        assert_int_equal(bench_target(&b), 10);
         assert_int_equal(executor_allocation_target(b.a, 1), 10);
         assert_int_equal(executor_allocation_sums(b.a).target, 20);
         assert_int_equal(executor_allocation_sums(b.a).to_add, 2);
@@ -73,7 +73,7 @@ static void a_new_profile_requests_its_initial_number(void **state)
         struct bench b = {0};
 
         bench_start(&b, 0, 10, 2);
-        submit_for(&b, 1, 4, 1, 2);
+        submit_stage_for(&b, 1, 4, 1, 2);
         assert_int_equal(b.requests, 2);
         assert_int_equal(executor_allocation_target(b.a, 1), 2);
         bench_end(&b);
@@ -84,10 +84,10 @@ static void ratio_is(double ratio, int tasks_per_executor, int expected)
         struct bench b = {.config = {.ratio = ratio, .tasks_per_executor = tasks_per_executor}};
 
         bench_start(&b, 3, 15, 3);
-        submit(&b, 0, 20);
+        submit_stage(&b, 0, 20);
         for (int i = 0; i <= 5; i++)
-                grow(&b);
-        assert_int_equal(target(&b), expected);
+                bench_grow(&b);
+        assert_int_equal(bench_target(&b), expected);
         bench_end(&b);
 }
 
@@ -106,37 +106,37 @@ static void targets_grow_to_the_need_at_most(void **state)
         struct bench b = {0};
 
         bench_start(&b, 0, 10, 0);
-        submit(&b, 0, 5);
-        assert_int_equal(grow(&b), 1);
-        assert_int_equal(grow(&b), 2);
-        assert_int_equal(step(&b), 4);
-        assert_int_equal(grow(&b), 2);
-        assert_int_equal(target(&b), 5);
-        assert_int_equal(step(&b), 1);
+        submit_stage(&b, 0, 5);
+        assert_int_equal(bench_grow(&b), 1);
+        assert_int_equal(bench_grow(&b), 2);
+        assert_int_equal(bench_step(&b), 4);
+        assert_int_equal(bench_grow(&b), 2);
+        assert_int_equal(bench_target(&b), 5);
+        assert_int_equal(bench_step(&b), 1);
         /* a running task changes nothing */
-        submit(&b, 1, 3);
-        add(&b, 1);
-        start(&b, 1, 0, 1);
-        assert_int_equal(target(&b), 5);
-        assert_int_equal(grow(&b), 1);
-        assert_int_equal(step(&b), 2);
-        assert_int_equal(grow(&b), 2);
-        assert_int_equal(step(&b), 4);
-        assert_int_equal(grow(&b), 0);
-        assert_int_equal(target(&b), 8);
-        assert_int_equal(step(&b), 1);
+        submit_stage(&b, 1, 3);
+        add_executor(&b, 1);
+        start_task(&b, 1, 0, 1);
+        assert_int_equal(bench_target(&b), 5);
+        assert_int_equal(bench_grow(&b), 1);
+        assert_int_equal(bench_step(&b), 2);
+        assert_int_equal(bench_grow(&b), 2);
+        assert_int_equal(bench_step(&b), 4);
+        assert_int_equal(bench_grow(&b), 0);
+        assert_int_equal(bench_target(&b), 8);
+        assert_int_equal(bench_step(&b), 1);
         /* nor does a second attempt */
-        submit(&b, 2, 3);
-        start(&b, 2, 0, 1);
-        start(&b, 2, 0, 1);
-        assert_int_equal(grow(&b), 1);
-        assert_int_equal(step(&b), 2);
-        assert_int_equal(grow(&b), 1);
-        assert_int_equal(target(&b), 10);
-        assert_int_equal(step(&b), 1);
-        start(&b, 2, 1, 1);
-        assert_int_equal(grow(&b), 0);
-        assert_int_equal(target(&b), 10);
+        submit_stage(&b, 2, 3);
+        start_task(&b, 2, 0, 1);
+        start_task(&b, 2, 0, 1);
+        assert_int_equal(bench_grow(&b), 1);
+        assert_int_equal(bench_step(&b), 2);
+        assert_int_equal(bench_grow(&b), 1);
+        assert_int_equal(bench_target(&b), 10);
+        assert_int_equal(bench_step(&b), 1);
+        start_task(&b, 2, 1, 1);
+        assert_int_equal(bench_grow(&b), 0);
+        assert_int_equal(bench_target(&b), 10);
         bench_end(&b);
 }
 
@@ -145,17 +145,17 @@ static void executors_that_there_are_need_no_ramp(void **state)
         struct bench b = {0};
 
         bench_start(&b, 0, 100000, 0);
-        submit(&b, 0, 1000);
+        submit_stage(&b, 0, 1000);
         for (int i = 0; i < 4; i++)
-                assert_int_equal(grow(&b), 1 << i);
-        assert_int_equal(target(&b), 15);
-        add_all(&b, 0, 14);
-        complete(&b, 0);
+                assert_int_equal(bench_grow(&b), 1 << i);
+        assert_int_equal(bench_target(&b), 15);
+        add_executors(&b, 0, 14);
+        complete_stage(&b, 0);
         assert_int_equal(bench_adjust(&b), -15);
-        assert_int_equal(target(&b), 0);
-        submit(&b, 1, 1000);
-        grow(&b);
-        assert_int_equal(target(&b), 16);
+        assert_int_equal(bench_target(&b), 0);
+        submit_stage(&b, 1, 1000);
+        bench_grow(&b);
+        assert_int_equal(bench_target(&b), 16);
         bench_end(&b);
 }
 
@@ -164,39 +164,39 @@ static void a_reset_begins_again(void **state)
         struct bench b = {0};
 
         bench_start(&b, 1, 5, 1);
-        submit(&b, 0, 10);
-        assert_int_equal(grow(&b), 1);
-        assert_int_equal(grow(&b), 2);
-        assert_int_equal(grow(&b), 1);
-        assert_int_equal(target(&b), 5);
+        submit_stage(&b, 0, 10);
+        assert_int_equal(bench_grow(&b), 1);
+        assert_int_equal(bench_grow(&b), 2);
+        assert_int_equal(bench_grow(&b), 1);
+        assert_int_equal(bench_target(&b), 5);
         executor_allocation_reset(b.a);
-        assert_int_equal(target(&b), 1);
-        assert_int_equal(step(&b), 1);
+        assert_int_equal(bench_target(&b), 1);
+        assert_int_equal(bench_step(&b), 1);
         assert_int_equal(executor_monitor_total(b.m).all, 0);
 
-        submit(&b, 0, 10);
+        submit_stage(&b, 0, 10);
         for (int i = 0; i < 3; i++)
-                grow(&b);
-        assert_int_equal(target(&b), 5);
-        add_all(&b, 1, 5);
+                bench_grow(&b);
+        assert_int_equal(bench_target(&b), 5);
+        add_executors(&b, 1, 5);
         for (int e = 1; e <= 5; e++)
-                gone(&b, e);
+                executor_gone(&b, e);
         executor_allocation_reset(b.a);
-        assert_int_equal(target(&b), 1);
-        assert_int_equal(step(&b), 1);
+        assert_int_equal(bench_target(&b), 1);
+        assert_int_equal(bench_step(&b), 1);
 
         for (int i = 0; i < 3; i++)
-                grow(&b);
-        assert_int_equal(target(&b), 5);
-        add_all(&b, 11, 18);
-        assert_true(drop(&b, 11));
-        assert_int_equal(drop_two(&b, 12, 13), 2);
-        assert_int_equal(killed(&b), 3);
+                bench_grow(&b);
+        assert_int_equal(bench_target(&b), 5);
+        add_executors(&b, 11, 18);
+        assert_true(drop_executor(&b, 11));
+        assert_int_equal(drop_two_executors(&b, 12, 13), 2);
+        assert_int_equal(bench_killed(&b), 3);
         assert_int_equal(executor_monitor_total(b.m).all, 8);
         executor_allocation_reset(b.a);
-        assert_int_equal(target(&b), 1);
-        assert_int_equal(step(&b), 1);
-        assert_int_equal(killed(&b), 0);
+        assert_int_equal(bench_target(&b), 1);
+        assert_int_equal(bench_step(&b), 1);
+        assert_int_equal(bench_killed(&b), 0);
         assert_int_equal(executor_monitor_total(b.m).all, 0);
         bench_end(&b);
 }
@@ -237,7 +237,7 @@ static void requests_say_where_tasks_would_like_to_be(void **state)
         assert_int_equal(tasks_at(&r, "host3"), 4);
         assert_int_equal(tasks_at(&r, "host4"), 3);
         assert_int_equal(tasks_at(&r, "host5"), 2);
-        complete(&b, 1);
+        complete_stage(&b, 1);
         assert_true(executor_allocation_request(b.a, 0, &r));
         assert_int_equal(r.local_tasks, 2);
         assert_int_equal(r.n_hosts, 4);
@@ -255,7 +255,7 @@ static void decides_nothing_before_a_request_is_answered(void **state)
         const struct allocation_action *action;
 
         bench_start(&b, 0, 10, 0);
-        submit(&b, 0, 4);
+        submit_stage(&b, 0, 4);
         b.now = executor_allocation_add_time(b.a);
         executor_allocation_tick(b.a, b.now);
         action = executor_allocation_next_action(b.a);

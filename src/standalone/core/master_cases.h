@@ -22,20 +22,20 @@ static const struct master_config by_id = {
 
 static struct recorder rec;
 
-static inline struct master *alive(const struct master_config *config)
+static inline struct master *start_master(const struct master_config *config)
 {
         struct master *m = recorded_master(&rec, config);
 
-        buf_reset(recorded(&rec, &rec.said));
-        buf_reset(recorded(&rec, &rec.stored));
-        buf_reset(recorded(&rec, &rec.logged));
+        buf_reset(recorder_update(&rec, &rec.said));
+        buf_reset(recorder_update(&rec, &rec.stored));
+        buf_reset(recorder_update(&rec, &rec.logged));
         assert_int_equal(master_config_check(config, NULL), 0);
         master_elected(m, NULL, 0, NULL, 0, NULL, 0, 1);
         assert_int_equal(m->status, MASTER_ALIVE);
         return m;
 }
 
-static inline void done(struct master *m)
+static inline void free_master(struct master *m)
 {
         master_free(m);
         recorder_deinit(&rec);
@@ -69,7 +69,7 @@ static inline struct master_app *add_app(struct master *m, const struct app_spec
         return m->apps.last;
 }
 
-static inline struct master_reply submit(struct master *m, const char *class, int cores, bool supervise)
+static inline struct master_reply submit_driver(struct master *m, const char *class, int cores, bool supervise)
 {
         struct driver_spec spec = {.main_class = class, .cores = cores, .memory = 1024, .supervise = supervise};
 

@@ -108,7 +108,7 @@ static inline struct master *recorded_master(struct recorder *r, const struct ma
 }
 
 /* Returns @part of @r after recording all pending actions. */
-static inline struct buf *recorded(struct recorder *r, struct buf *part)
+static inline struct buf *recorder_update(struct recorder *r, struct buf *part)
 {
         for (const struct master_action *a; (a = master_next_action(r->m));)
                 recorder_write(r, a);
@@ -123,8 +123,8 @@ static inline void recorder_deinit(struct recorder *r)
 }
 
 /* Asserts the lines recorded since the last call. */
-static inline void said(struct recorder *r, const char *lines)
+static inline void recorder_expect(struct recorder *r, const char *lines)
 {
-        assert_string_equal(buf_text(recorded(r, &r->said)), lines);
+        assert_string_equal(buf_text(recorder_update(r, &r->said)), lines);
         buf_reset(&r->said);
 }

@@ -19,7 +19,7 @@ static void register_many(struct recorder *rec, struct master *m, int n)
 
                 snprintf(id, sizeof(id), "worker-20231101000000-10.0.0.1-%d", i);
                 master_register_worker(m, 1 + (uint64_t)i, &spec, 1);
-                recorded(rec, NULL);
+                recorder_update(rec, NULL);
         }
 }
 
@@ -43,7 +43,7 @@ static void ten_thousand_workers(void **state)
 
         master_register_app(m, 1, &spec, 1);
         master_schedule(m, 1);
-        recorded(&rec, NULL);
+        recorder_update(&rec, NULL);
         double placed = cpu_ms();
 
         assert_int_equal(m->apps.first->n_executors, 10000);
@@ -55,7 +55,7 @@ static void ten_thousand_workers(void **state)
                 snprintf(name, sizeof(name), "app%d", i);
                 master_register_app(m, 2, &spec, 2);
                 master_schedule(m, 2);
-                recorded(&rec, NULL);
+                recorder_update(&rec, NULL);
         }
         double all = cpu_ms();
 
@@ -65,7 +65,7 @@ static void ten_thousand_workers(void **state)
 
         for (int i = 0; i < 10000; i++) {
                 master_heartbeat(m, 1 + (uint64_t)i, m->workers.first->id, 3);
-                recorded(&rec, NULL);
+                recorder_update(&rec, NULL);
         }
         double beaten = cpu_ms();
 

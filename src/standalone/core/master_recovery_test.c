@@ -20,18 +20,18 @@ static void what_was_stored_is_recovered(void **state)
         /* a standby master registers no peers */
         master_register_worker(m, 5, &workers[0], 1);
         master_register_app(m, 6, &apps[0].spec, 1);
-        struct master_reply refused = submit(m, "X", 1, false);
+        struct master_reply refused = submit_driver(m, "X", 1, false);
 
         assert_false(refused.success);
         assert_string_equal(refused.message,
                             "Current state is not alive: STANDBY. Can only accept driver submissions in ALIVE state.");
         master_reply_deinit(&refused);
         assert_int_equal(master_deadline(m), INT64_MAX);
-        said(&rec, "standby 5\nstandby 6\n");
+        recorder_expect(&rec, "standby 5\nstandby 6\n");
 
         master_elected(m, apps, 2, drivers, 4, workers, 2, MS(1000));
         assert_int_equal(m->status, MASTER_RECOVERING);
-        said(&rec, "changed a\nchanged gone\nchanged w1\nchanged w2\n");
+        recorder_expect(&rec, "changed a\nchanged gone\nchanged w1\nchanged w2\n");
         assert_null(master_driver_status(m, "d-runs", &message));
         assert_string_equal(message,
                             "Current state is not alive: RECOVERING. Can only request driver status in ALIVE state.");
@@ -45,13 +45,13 @@ static void what_was_stored_is_recovered(void **state)
         struct driver_report runs = {.id = "d-runs"}, stranger = {.id = "d-stranger"};
 
         master_worker_state(m, 11, "w1", executors, 2, &runs, 1, MS(1001));
-        said(&rec, "kill 0 on w1\n");
+        recorder_expect(&rec, "kill 0 on w1\n");
         master_worker_state(m, 11, "w1", executors, 1, &stranger, 1, MS(1002)); /* now without the driver: */
-        said(&rec, "kill driver d-stranger on w1\n");
+        recorder_expect(&rec, "kill driver d-stranger on w1\n");
         assert_int_equal(master_worker(m, "w1")->cores_used, 3); /* not a loss, because it was adopted later */
         master_app_changed(m, 12, "app-1", NULL, 0, 9, MS(1003));
         master_schedule(m, MS(1003));
-        said(&rec, "");
+        recorder_expect(&rec, "");
         assert_int_equal(master_deadline(m), MS(61000));
         master_tick(m, MS(61000) - 1);
         assert_int_equal(m->status, MASTER_RECOVERING);
@@ -59,16 +59,16 @@ static void what_was_stored_is_recovered(void **state)
         master_heartbeat(m, 11, "w1", MS(50000));
         master_tick(m, MS(61000));
         assert_int_equal(m->status, MASTER_ALIVE);
-        said(&rec, "removed w2 for a: Not responding for recovery\nfinished gone\n");
+        recorder_expect(&rec, "removed w2 for a: Not responding for recovery\nfinished gone\n");
         master_schedule(m, MS(61000));
-        said(&rec, "launch driver Waits on w1\nlaunch driver Super on w1\nlaunch a/9 on w1 2\n");
+        recorder_expect(&rec, "launch driver Waits on w1\nlaunch driver Super on w1\nlaunch a/9 on w1 2\n");
         assert_int_equal(master_driver_status(m, "d-runs", &message)->state, DRIVER_RUNNING);
         assert_int_equal(master_driver_status(m, "d-lost", &message)->state, DRIVER_ERROR);
         assert_int_equal(master_driver_status(m, "d-super", &message)->state, DRIVER_RELAUNCHING);
         assert_int_equal(master_app(m, "app-1")->state, APP_RUNNING);
         master_revoked(m, MS(61001));
-        said(&rec, "leadership lost\n");
-        done(m);
+        recorder_expect(&rec, "leadership lost\n");
+        free_master(m);
 }
 
 static void recovery_ends_when_all_have_answered(void **state)
@@ -80,7 +80,7 @@ static void recovery_ends_when_all_have_answered(void **state)
         master_elected(m, NULL, 0, &driver, 1, NULL, 0, 1);
         assert_int_equal(m->status, MASTER_ALIVE);
         assert_int_equal(m->n_drivers, 0);
-        done(m);
+        free_master(m);
 
         m = recorded_master(&rec, &by_id); /* the worker was restarted meanwhile */
         master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
@@ -89,7 +89,7 @@ static void recovery_ends_when_all_have_answered(void **state)
         assert_int_equal(master_worker(m, "w9")->state, WORKER_ALIVE);
         master_tick(m, 3);
         assert_int_equal(m->status, MASTER_ALIVE);
-        done(m);
+        free_master(m);
 
         m = recorded_master(&rec, &by_id); /* the registration does not report executors yet */
         master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
@@ -97,8 +97,8 @@ static void recovery_ends_when_all_have_answered(void **state)
         assert_int_equal(m->status, MASTER_RECOVERING);
         master_worker_state(m, 3, "w1", NULL, 0, NULL, 0, 3);
         assert_int_equal(m->status, MASTER_ALIVE);
-        said(&rec, "changed w1\nregistered w1 again\n");
-        done(m);
+        recorder_expect(&rec, "changed w1\nregistered w1 again\n");
+        free_master(m);
 }
 
 /* The leader ended before it sent the recorded id: the application registers as a new one. */
@@ -110,10 +110,10 @@ static void an_application_that_was_never_told_its_id_is_recovered(void **state)
         master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
         assert_int_equal(m->status, MASTER_RECOVERING);
         master_register_app(m, 3, &again, 2);
-        said(&rec, "changed a\nregistered a again\n");
+        recorder_expect(&rec, "changed a\nregistered a again\n");
         assert_int_equal(m->status, MASTER_ALIVE);
         assert_int_equal(master_app(m, "app-1")->peer, 3);
-        done(m);
+        free_master(m);
 
         m = recorded_master(&rec, &by_id); /* it registers with its id */
         again.app_id = "app-1";
@@ -122,8 +122,8 @@ static void an_application_that_was_never_told_its_id_is_recovered(void **state)
         assert_int_equal(m->status, MASTER_RECOVERING);
         master_app_changed(m, 3, "app-1", NULL, 0, 1, 3);
         assert_int_equal(m->status, MASTER_ALIVE);
-        said(&rec, "changed a\nregistered a again\n");
-        done(m);
+        recorder_expect(&rec, "changed a\nregistered a again\n");
+        free_master(m);
 }
 
 int main(void)

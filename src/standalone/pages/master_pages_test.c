@@ -326,7 +326,7 @@ static void buttons_end_things(void **state)
         assert_int_equal(t.master->completed_apps.data[0]->state, APP_KILLED);
         send_form("/driver/kill/", driver);
         assert_int_equal(t.f.status, 302);
-        assert_non_null(strstr(buf_text(recorded(&t.recorder, &t.recorder.said)), "kill driver"));
+        assert_non_null(strstr(buf_text(recorder_update(&t.recorder, &t.recorder.said)), "kill driver"));
         get("/");
         assert_true(fixture_says(&t.f, "KILLED"));
 }
@@ -335,7 +335,7 @@ static void rights_decide_about_buttons(void **state)
 {
         _cleanup_free_ char *app = mem_printf("id=%s&terminate=true", t.master->apps.first->id);
         _cleanup_free_ char *driver = mem_printf("id=%s&terminate=true", t.master->drivers.first->id);
-        size_t before = recorded(&t.recorder, &t.recorder.said)->len;
+        size_t before = recorder_update(&t.recorder, &t.recorder.said)->len;
         conf_set(&t.conf, "spark.ui.killEnabled", "false");
         conf_set(&t.conf, "spark.decommission.enabled", "true");
         start();
@@ -378,7 +378,7 @@ static void rights_decide_about_buttons(void **state)
         }
         assert_int_equal(t.master->n_apps, 1);
         assert_int_equal(t.decommissioned, 0);
-        assert_int_equal(recorded(&t.recorder, &t.recorder.said)->len, before);
+        assert_int_equal(recorder_update(&t.recorder, &t.recorder.said)->len, before);
 }
 
 static void workers_are_decommissioned(void **state)

@@ -104,7 +104,7 @@ static void the_next_leader_reads_what_was_stored(void **state)
                 master_submit_driver(m, &driver, 2 * NS_PER_SECOND); /* more cores than exist, so it waits */
         assert_true(reply.success);
         master_schedule(m, 2 * NS_PER_SECOND);
-        recorded(&recorder, NULL);
+        recorder_update(&recorder, NULL);
 
         struct persistence_record records[3];
         assert_int_equal(keeper.n, 3);
@@ -160,7 +160,7 @@ static void the_next_leader_reads_what_was_stored(void **state)
         buf_reset(&recorder.said);
         master_elected(next, r.apps.data, (int)r.apps.len, r.drivers.data, (int)r.drivers.len, r.workers.data,
                        (int)r.workers.len, 0);
-        assert_string_equal(buf_text(recorded(&recorder, &recorder.said)),
+        assert_string_equal(buf_text(recorder_update(&recorder, &recorder.said)),
                             "changed Wörter zählen\nchanged worker-20261122053000-192.0.2.7-40112\n");
         master_records_deinit(&r);
         master_reply_deinit(&reply);
@@ -182,7 +182,7 @@ static void that_a_driver_was_launched_is_stored(void **state)
         master_register_worker(m, 1, &worker, 0);
         struct master_reply reply = master_submit_driver(m, &small, 0);
         master_schedule(m, 0);
-        recorded(&recorder, NULL);
+        recorder_update(&recorder, NULL);
         struct persistence_record launched = record(find(&keeper, MASTER_RECORD_DRIVER, reply.driver_id));
         struct master_records r = MASTER_RECORDS_INIT;
         assert_int_equal(master_records_read(&r, &launched, 1), 0);

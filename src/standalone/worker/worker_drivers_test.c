@@ -15,20 +15,21 @@ static void test_drivers(void **state)
         start_worker(&w, "");
         struct fake_master *m = &w.masters[0];
         _cleanup_free_ char *url = write_application(&w), *missing = mem_printf("file:%s/none.so", w.folder);
-        wait_for(&w, heard(m, "state\n"));
+        wait_for(&w, master_heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok", "two words"}});
         launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"fail"}});
         launch_driver(m, &(struct driver){.id = "driver-3", .url = missing});
         launch_driver(m, &(struct driver){.id = "driver-4", .url = url, .class = "nothing"});
         launch_driver(m, &(struct driver){.id = "../5", .url = url});
-        wait_for(&w, heard(m, "driver driver-1 ") && heard(m, "driver driver-2 ") && heard(m, "driver driver-3 ") &&
-                             heard(m, "driver driver-4 ") && heard(m, "driver ../5 "));
-        assert_true(heard(m, "driver driver-1 FINISHED ()\n"));
-        assert_true(heard(m, "driver driver-2 FAILED (Command exited with code 3)\n"));
-        assert_true(heard(m, "driver driver-3 ERROR ("));
-        assert_true(heard(m, "none.so: No such file or directory)"));
-        assert_true(heard(m, "driver driver-4 FAILED (Command exited with code 101: "));
-        assert_true(heard(m, "driver ../5 ERROR (\"../5\" is not a valid driver id)"));
+        wait_for(&w, master_heard(m, "driver driver-1 ") && master_heard(m, "driver driver-2 ") &&
+                             master_heard(m, "driver driver-3 ") && master_heard(m, "driver driver-4 ") &&
+                             master_heard(m, "driver ../5 "));
+        assert_true(master_heard(m, "driver driver-1 FINISHED ()\n"));
+        assert_true(master_heard(m, "driver driver-2 FAILED (Command exited with code 3)\n"));
+        assert_true(master_heard(m, "driver driver-3 ERROR ("));
+        assert_true(master_heard(m, "none.so: No such file or directory)"));
+        assert_true(master_heard(m, "driver driver-4 FAILED (Command exited with code 101: "));
+        assert_true(master_heard(m, "driver ../5 ERROR (\"../5\" is not a valid driver id)"));
         const struct worker_view *v = worker_server_view(w.server);
         assert_int_equal(v->drivers.len, 0);
         assert_int_equal(v->cores_used, 0);
@@ -60,12 +61,12 @@ static void test_driver_is_killed(void **state)
         _cleanup_free_ char *url = write_application(&w);
         _cleanup_free_ char *folder = mem_printf("%s/work/driver-1", w.folder), *out = mem_printf("%s/stdout", folder);
         struct stat st;
-        wait_for(&w, heard(m, "state\n"));
+        wait_for(&w, master_heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"wait"}, .supervise = true});
         /* Killed before it has started: */
         launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"wait"}, .supervise = true});
         kill_driver(m, "driver-2");
-        wait_for(&w, heard(m, "driver driver-2 KILLED ()"));
+        wait_for(&w, master_heard(m, "driver driver-2 KILLED ()"));
         uv_timer_t look; /* keeps the loop running */
         uv_timer_init(&w.loop, &look);
         uv_timer_start(&look, nothing, 10, 10);
@@ -73,10 +74,10 @@ static void test_driver_is_killed(void **state)
         uv_close((uv_handle_t *)&look, NULL);
         buf_reset(&m->heard);
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
-        wait_for(&w, heard(m, "state driver-1\n"));
+        wait_for(&w, master_heard(m, "state driver-1\n"));
         kill_driver(m, "none");
         kill_driver(m, "driver-1");
-        wait_for(&w, heard(m, "driver driver-1 KILLED ()"));
+        wait_for(&w, master_heard(m, "driver driver-1 KILLED ()"));
         cluster_fixture_close(&w);
 }
 
@@ -90,10 +91,10 @@ static void test_supervised_driver(void **state)
         start_worker(&w, "");
         struct fake_master *m = &w.masters[0];
         _cleanup_free_ char *url = write_application(&w), *folder = mem_printf("%s/work/driver-1", w.folder);
-        wait_for(&w, heard(m, "state\n"));
+        wait_for(&w, master_heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"second"}, .supervise = true});
-        wait_for(&w, heard(m, "driver driver-1 "));
-        assert_true(heard(m, "driver driver-1 FINISHED ()"));
+        wait_for(&w, master_heard(m, "driver driver-1 "));
+        assert_true(master_heard(m, "driver driver-1 FINISHED ()"));
         _cleanup_free_ char *out = read_text(folder, "stdout");
         assert_string_equal(out, "second \nsecond \n");
         cluster_fixture_close(&w);

@@ -58,7 +58,7 @@ struct cluster_fixture {
         bool ended;
 };
 
-static inline void say(struct fake_master *m, uint16_t type, const ProtobufCMessage *body)
+static inline void master_send(struct fake_master *m, uint16_t type, const ProtobufCMessage *body)
 {
         assert_int_equal(rpc_send_packed(m->ref, type, body, NULL), 0);
 }
@@ -76,11 +76,11 @@ static inline void answer_registration(struct fake_master *m)
         registered.master_web_ui = (char *)"";
         refusal.text = (char *)"there is one like you";
         if (m->role == LEADS || m->role == OTHER_VERSION)
-                say(m, TYPE(WORKER_REGISTERED), &registered.base);
+                master_send(m, TYPE(WORKER_REGISTERED), &registered.base);
         else if (m->role == STANDS_BY)
-                say(m, TYPE(MASTER_IN_STANDBY), &standby.base);
+                master_send(m, TYPE(MASTER_IN_STANDBY), &standby.base);
         else if (m->role == REFUSES)
-                say(m, TYPE(REGISTRATION_REFUSED), &refusal.base);
+                master_send(m, TYPE(REGISTRATION_REFUSED), &refusal.base);
 }
 
 static inline void take_registration(struct fake_master *m, struct rpc_message *message)
@@ -138,7 +138,7 @@ static inline void take_driver(struct fake_master *m, const struct rpc_message *
         buf_printf(&m->heard, "driver %s %s (%s)\n", d->driver_id, d->state, d->exception);
 }
 
-static inline void receive(void *owner, struct rpc_message *message)
+static inline void master_receive(void *owner, struct rpc_message *message)
 {
         struct fake_master *m = owner;
         if (message->type == TYPE(REGISTER_WORKER))
@@ -161,7 +161,7 @@ static inline void receive(void *owner, struct rpc_message *message)
         }
 }
 
-static inline void thaw(struct fake_master *m)
+static inline void master_thaw(struct fake_master *m)
 {
         while (m->n_calls)
                 rpc_call_reply(m->calls[--m->n_calls], TYPE(STANDALONE_NONE), NULL, 0, NULL);
@@ -169,7 +169,7 @@ static inline void thaw(struct fake_master *m)
         rpc_env_flush(m->env);
 }
 
-static const struct rpc_endpoint_class master_class = {.receive = receive};
+static const struct rpc_endpoint_class master_class = {.receive = master_receive};
 
 /* ---------------------------------------------------------------------------------------------------------- fixture */
 
@@ -178,7 +178,7 @@ static inline void too_long(uv_timer_t *timer)
         struct cluster_fixture *w = timer->data;
         for (size_t i = 0; i < w->n; i++)
                 print_message("master %zu heard:\n%s", i, buf_text(&w->masters[i].heard));
-        fail_msg("what is waited for has not come in %d s", TIMEOUT_MS / 1000);
+        fail_msg("the expected state was not reached within %d s", TIMEOUT_MS / 1000);
 }
 
 static inline void nothing(uv_timer_t *timer)
@@ -194,7 +194,7 @@ static inline void nothing(uv_timer_t *timer)
                 uv_timer_stop(&(w)->timeout);                                                                          \
         } while (0)
 
-static inline bool heard(const struct fake_master *m, const char *line)
+static inline bool master_heard(const struct fake_master *m, const char *line)
 {
         return strstr(buf_text(&m->heard), line);
 }
@@ -226,7 +226,7 @@ static inline void cluster_fixture_open(struct cluster_fixture *w)
         w->driver_url = mem_printf("spark://CoarseGrainedScheduler@127.0.0.1:%d", port);
 }
 
-static inline void ended(void *owner, int status)
+static inline void worker_on_ended(void *owner, int status)
 {
         struct cluster_fixture *w = owner;
         w->ended = true;
@@ -247,7 +247,7 @@ static inline void start_worker(struct cluster_fixture *w, const char *options)
         setenv("XDG_CACHE_HOME", w->folder, 1);
         setenv("SPARK_WORKER_OPTS", all, 1);
         if (worker_conf_read(&w->conf, ARRAY_SIZE(argv), argv, &error) ||
-            worker_server_new(&w->loop, &w->conf, ended, w, &w->server, &error))
+            worker_server_new(&w->loop, &w->conf, worker_on_ended, w, &w->server, &error))
                 fail_msg("%s", error_message(&error));
         log_reset_levels(LOG_OFF);
         worker_server_start(w->server, "http://127.0.0.1:8081");
@@ -325,7 +325,7 @@ static inline void *pack_launch(const struct cluster_fixture *w, const struct fa
         return body;
 }
 
-static inline void launch(struct cluster_fixture *w, struct fake_master *m, const struct launch *l)
+static inline void launch_executor(struct cluster_fixture *w, struct fake_master *m, const struct launch *l)
 {
         size_t size;
         _cleanup_free_ void *body = pack_launch(w, m, l, &size);
@@ -337,7 +337,7 @@ static inline void kill_executor(struct fake_master *m, const char *app_id, int 
         Firesteel__Standalone__ExecutorName name = FIRESTEEL__STANDALONE__EXECUTOR_NAME__INIT;
         name.app_id = (char *)app_id;
         name.executor = executor;
-        say(m, TYPE(KILL_EXECUTOR), &name.base);
+        master_send(m, TYPE(KILL_EXECUTOR), &name.base);
 }
 
 struct driver {
@@ -369,7 +369,7 @@ static inline void launch_driver(struct fake_master *m, const struct driver *d)
         message.master_url = m->url;
         message.driver_id = (char *)d->id;
         message.description.data = standalone_pack(&description.base, &message.description.len);
-        say(m, TYPE(LAUNCH_DRIVER), &message.base);
+        master_send(m, TYPE(LAUNCH_DRIVER), &message.base);
         free(message.description.data);
 }
 
@@ -377,7 +377,7 @@ static inline void kill_driver(struct fake_master *m, const char *id)
 {
         Firesteel__Standalone__DriverId name = FIRESTEEL__STANDALONE__DRIVER_ID__INIT;
         name.id = (char *)id;
-        say(m, TYPE(KILL_DRIVER), &name.base);
+        master_send(m, TYPE(KILL_DRIVER), &name.base);
 }
 
 /* The source of a driver, whose first argument selects its behaviour. */

@@ -32,8 +32,8 @@ static void take_over(struct cluster_fixture *w, struct fake_master *m)
         changed.master_url = m->url;
         changed.master_web_ui = (char *)"";
         buf_reset(&m->heard);
-        say(m, TYPE(MASTER_CHANGED), &changed.base);
-        wait_for(w, heard(m, "state\n"));
+        master_send(m, TYPE(MASTER_CHANGED), &changed.base);
+        wait_for(w, master_heard(m, "state\n"));
 }
 
 /* Ends that no master has received are reported to the next one, before the running executors. */
@@ -46,13 +46,13 @@ static void test_master_is_lost(void **state)
         open_master(&w, STANDS_BY);
         start_worker(&w, "");
         struct fake_master *m = &w.masters[0], *other = &w.masters[1];
-        wait_for(&w, heard(m, "state\n") && other->ref);
-        launch(&w, m, &(struct launch){.executor = 0});
-        launch(&w, m, &(struct launch){.executor = 1});
-        wait_for(&w, heard(m, "executor app-1/1 RUNNING\n"));
+        wait_for(&w, master_heard(m, "state\n") && other->ref);
+        launch_executor(&w, m, &(struct launch){.executor = 0});
+        launch_executor(&w, m, &(struct launch){.executor = 1});
+        wait_for(&w, master_heard(m, "executor app-1/1 RUNNING\n"));
         kill_executor(m, "app-1", 1);
         rpc_env_flush(m->env);
-        wait_for(&w, heard(m, "executor app-1/1 KILLED"));
+        wait_for(&w, master_heard(m, "executor app-1/1 KILLED"));
         rpc_peer_close(m->worker, "the master is gone");
         m->role = SILENT;
         wait_for(&w, !worker_server_view(w.server)->connected);
@@ -69,7 +69,7 @@ static void test_master_is_lost(void **state)
                 strstr(buf_text(&other->heard), "executor app-1/0 EXITED (Command exited with code 137 (SIGKILL");
         assert_non_null(told);
         assert_true(told < strstr(buf_text(&other->heard), "state\n"));
-        assert_false(heard(other, "app-1/1")); /* the old master has that report */
+        assert_false(master_heard(other, "app-1/1")); /* the old master has that report */
         assert_string_equal(worker_server_view(w.server)->master_url, other->url);
         cluster_fixture_close(&w);
 }
@@ -87,15 +87,15 @@ static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
         start_worker(&w, "");
         struct fake_master *m = &w.masters[0], *other = &w.masters[1];
         _cleanup_free_ char *url = write_application(&w);
-        wait_for(&w, heard(m, "state\n") && other->ref);
+        wait_for(&w, master_heard(m, "state\n") && other->ref);
         m->frozen = other->frozen = true;
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok"}, .supervise = true});
-        wait_for(&w, heard(m, "driver driver-1 FINISHED ()\n"));
+        wait_for(&w, master_heard(m, "driver driver-1 FINISHED ()\n"));
         take_over(&w, other);
         const char *told = strstr(buf_text(&other->heard), "driver driver-1 FINISHED ()\n");
         assert_non_null(told);
         assert_true(told < strstr(buf_text(&other->heard), "state\n"));
-        thaw(m);
+        master_thaw(m);
         wait_for(&w, other->n_calls == 1);
         /* The second ends before it has answered, and the first leads again. */
         rpc_peer_close(other->worker, "the master is gone");
@@ -106,9 +106,9 @@ static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
         /* It has replied, so the report is not sent again. */
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
         buf_reset(&m->heard);
-        wait_for(&w, heard(m, "state\n"));
-        assert_false(heard(m, "driver-1"));
-        thaw(other);
+        wait_for(&w, master_heard(m, "state\n"));
+        assert_false(master_heard(m, "driver-1"));
+        master_thaw(other);
         cluster_fixture_close(&w);
 }
 
@@ -134,7 +134,7 @@ static void test_called(void **state)
         open_master(&w, LEADS);
         start_worker(&w, "");
         struct fake_master *m = &w.masters[0];
-        wait_for(&w, heard(m, "state\n"));
+        wait_for(&w, master_heard(m, "state\n"));
         struct rpc_options options;
         struct rpc_env *caller;
         rpc_options_init(&options);
@@ -150,7 +150,7 @@ static void test_called(void **state)
         assert_true(worker_server_view(w.server)->connected); /* keeps the worker running */
         buf_reset(&m->heard);
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
-        wait_for(&w, heard(m, "state\n"));
+        wait_for(&w, master_heard(m, "state\n"));
         assert_string_equal(buf_text(&m->heard),
                             "register 4 cores 2048 MiB http://127.0.0.1:8081 good morning\nstate\n");
         rpc_ref_unref(ref);
@@ -193,7 +193,7 @@ static void test_sweeps(void **state)
         assert_int_equal(folders_in(local), 1);
         assert_int_equal(access(disk_dirs_root(living, 0), F_OK), 0);
         disk_dirs_free(living);
-        wait_for(&w, heard(&w.masters[0], "state\n"));
+        wait_for(&w, master_heard(&w.masters[0], "state\n"));
         cluster_fixture_close(&w);
 }
 
@@ -205,12 +205,12 @@ static void test_reconnects(void **state)
         open_master(&w, LEADS);
         start_worker(&w, "");
         struct fake_master *m = &w.masters[0];
-        wait_for(&w, heard(m, "state\n"));
-        launch(&w, m, &(struct launch){.executor = 0});
-        wait_for(&w, heard(m, "executor app-1/0 RUNNING\n"));
+        wait_for(&w, master_heard(m, "state\n"));
+        launch_executor(&w, m, &(struct launch){.executor = 0});
+        wait_for(&w, master_heard(m, "executor app-1/0 RUNNING\n"));
         buf_reset(&m->heard);
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
-        wait_for(&w, heard(m, "state"));
+        wait_for(&w, master_heard(m, "state"));
         assert_string_equal(buf_text(&m->heard),
                             "register 4 cores 2048 MiB http://127.0.0.1:8081\nstate app-1/0 RUNNING\n");
         cluster_fixture_close(&w);
@@ -238,16 +238,16 @@ static void test_decommission(void **state)
         open_master(&w, LEADS);
         start_worker(&w, "-Dspark.decommission.enabled=true");
         struct fake_master *m = &w.masters[0];
-        wait_for(&w, heard(m, "state\n"));
-        launch(&w, m, &(struct launch){.executor = 0});
-        wait_for(&w, heard(m, "executor app-1/0 RUNNING\n"));
+        wait_for(&w, master_heard(m, "state\n"));
+        launch_executor(&w, m, &(struct launch){.executor = 0});
+        wait_for(&w, master_heard(m, "executor app-1/0 RUNNING\n"));
         worker_server_decommission(w.server);
-        wait_for(&w, heard(m, "decommissioning\n"));
+        wait_for(&w, master_heard(m, "decommissioning\n"));
         assert_true(worker_server_view(w.server)->decommissioned);
-        launch(&w, m, &(struct launch){.executor = 1});
+        launch_executor(&w, m, &(struct launch){.executor = 1});
         kill_executor(m, "app-1", 0);
         wait_for(&w, worker_server_view(w.server)->executors.len == 0);
-        assert_false(heard(m, "app-1/1"));
+        assert_false(master_heard(m, "app-1/1"));
         cluster_fixture_close(&w);
 }
 
@@ -259,7 +259,7 @@ static void test_decommission_is_not_enabled(void **state)
         open_master(&w, LEADS);
         start_worker(&w, "");
         struct fake_master *m = &w.masters[0];
-        wait_for(&w, heard(m, "state\n"));
+        wait_for(&w, master_heard(m, "state\n"));
         worker_server_decommission(w.server);
         assert_false(worker_server_view(w.server)->decommissioned);
         cluster_fixture_close(&w);
