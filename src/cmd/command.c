@@ -71,6 +71,12 @@ static int command_finish(void)
         return 1;
 }
 
+int command_usage(const char *help, const char *problem, const char *word)
+{
+        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", help);
+        return 2;
+}
+
 static int command_unknown(const char *name)
 {
         fprintf(stderr, "Error: '%s' is not a firesteel command. The commands are:", name);

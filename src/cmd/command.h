@@ -59,6 +59,9 @@ extern const char command_stages_help[];
 extern const char command_worker_help[];
 extern const char command_yarn_am_help[];
 
+/* Prints "Error: PROBLEM WORD" (@word may be NULL) and the help of a command to standard error. Returns 2. */
+int command_usage(const char *help, const char *problem, const char *word);
+
 /*
  * Whether @name is one of Spark's shells (spark-shell, pyspark, sparkR, spark-sql, run-example), and the function that
  * runs it.

@@ -15,12 +15,6 @@ const char command_compile_help[] =
         "\n"
         "You need not compile an application of one file: `firesteel submit FILE.c` compiles it and caches the result.\n";
 
-static int compile_usage(const char *problem, const char *word)
-{
-        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_compile_help);
-        return 2;
-}
-
 int command_compile(int argc, char **argv)
 {
         VEC(const char *) sources = {0};
@@ -37,14 +31,14 @@ int command_compile(int argc, char **argv)
                 else if (strncmp(argv[i], "-o", 2) == 0 && argv[i][2])
                         output = argv[i] + 2;
                 else if (argv[i][0] == '-')
-                        return compile_usage("write compiler flags after --:", argv[i]);
+                        return command_usage(command_compile_help, "write compiler flags after --:", argv[i]);
                 else
                         vec_push(&sources, argv[i]);
         }
         if (sources.len == 0)
-                return compile_usage("no C file is given", NULL);
+                return command_usage(command_compile_help, "no C file is given", NULL);
         if (!output)
-                return compile_usage("-o APP.so is missing", NULL);
+                return command_usage(command_compile_help, "-o APP.so is missing", NULL);
         struct fst_error error = FST_ERROR_INIT;
         struct module_info info;
         int r = app_compiler_build(sources.data, (int)sources.len, output, flags, &error);

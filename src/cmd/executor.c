@@ -44,7 +44,7 @@ struct executor_arguments {
 
 static int executor_command_usage(const char *problem, const char *word)
 {
-        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_executor_help);
+        command_usage(command_executor_help, problem, word);
         return EXECUTOR_EXIT_FAILED;
 }
 

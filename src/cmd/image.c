@@ -37,12 +37,6 @@ struct words {
         struct string_list owned; /* generated paths */
 };
 
-static int image_command_usage(const char *problem, const char *word)
-{
-        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_image_help);
-        return 2;
-}
-
 static const char *image_command_own(struct words *w, char *text)
 {
         string_list_take(&w->owned, text);
@@ -80,7 +74,7 @@ static int image_command_parse_user(const char *text, int *user)
         char *end;
         long number = strtol(text, &end, 10);
         if (end == text || *end || number < 0 || number > 0x7ffffffe)
-                return image_command_usage("--user needs a user id, not", text);
+                return command_usage(command_image_help, "--user needs a user id, not", text);
         *user = (int)number;
         return 0;
 }
@@ -98,10 +92,10 @@ static int image_command_parse(struct words *w, int argc, char **argv, struct fs
                                 break;
                 }
                 if (k == ARRAY_SIZE(names))
-                        return image_command_usage("unknown option", argv[i]);
+                        return command_usage(command_image_help, "unknown option", argv[i]);
                 bool inside = argv[i][1] == '-' && argv[i][n] == '=';
                 if (!inside && i + 1 == argc)
-                        return image_command_usage("a value is missing after", argv[i]);
+                        return command_usage(command_image_help, "a value is missing after", argv[i]);
                 const char *value = inside ? argv[i] + n + 1 : argv[++i];
                 int r = 0;
                 if (k == 0)
@@ -140,17 +134,18 @@ static int image_command_push(int argc, char **argv)
                         what.name = argv[i] + strlen("--tag=");
                 else if (strcmp(argv[i], "--tag") == 0 || strcmp(argv[i], "-t") == 0) {
                         if (++i == argc)
-                                return image_command_usage("a value is missing after", argv[i - 1]);
+                                return command_usage(command_image_help, "a value is missing after", argv[i - 1]);
                         what.name = argv[i];
                 } else if (argv[i][0] == '-')
-                        return image_command_usage("unknown option", argv[i]);
+                        return command_usage(command_image_help, "unknown option", argv[i]);
                 else if (what.archive)
-                        return image_command_usage("only one archive can be pushed at a time, not also", argv[i]);
+                        return command_usage(command_image_help, "only one archive can be pushed at a time, not also",
+                                             argv[i]);
                 else
                         what.archive = argv[i];
         }
         if (!what.archive)
-                return image_command_usage("the archive to push is missing", NULL);
+                return command_usage(command_image_help, "the archive to push is missing", NULL);
         int r = image_push(&what, &done, &error);
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
@@ -182,12 +177,13 @@ int command_image(int argc, char **argv)
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_image_help, stdout) < 0 || fflush(stdout) != 0;
         if (argc < 2)
-                return image_command_usage("an operation is missing: firesteel image build or firesteel image push",
-                                           NULL);
+                return command_usage(command_image_help,
+                                     "an operation is missing: firesteel image build or firesteel image push", NULL);
         if (strcmp(argv[1], "push") == 0)
                 return image_command_push(argc, argv);
         if (strcmp(argv[1], "build") != 0)
-                return image_command_usage("use 'firesteel image build' or 'firesteel image push', not", argv[1]);
+                return command_usage(command_image_help, "use 'firesteel image build' or 'firesteel image push', not",
+                                     argv[1]);
         exit_cleanup_on_signals();
         int r = image_command_parse(&w, argc, argv, &error);
         if (r == 0) {

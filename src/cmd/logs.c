@@ -33,17 +33,11 @@ const char command_logs_help[] =
         "  --conf KEY=VALUE  a setting, such as spark.hadoop.yarn.resourcemanager.webapp.address\n"
         "  --help            print this\n";
 
-static int logs_usage(const char *problem, const char *word)
-{
-        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_logs_help);
-        return 2;
-}
-
 static int logs_set(struct fst_conf *conf, const char *setting)
 {
         const char *equals = strchr(setting, '=');
         if (!equals)
-                return logs_usage("--conf needs KEY=VALUE, not", setting);
+                return command_usage(command_logs_help, "--conf needs KEY=VALUE, not", setting);
         _cleanup_free_ char *key = mem_strndup(setting, (size_t)(equals - setting));
         conf_set(conf, key, equals + 1);
         return 0;
@@ -60,7 +54,7 @@ static int logs_set_executor(struct application_logs_options *o, const char *tex
         char *end;
         const long n = strtol(text, &end, 10);
         if (!*text || *end || n < 0 || n > INT32_MAX)
-                return logs_usage("--executor needs a number, not", text);
+                return command_usage(command_logs_help, "--executor needs a number, not", text);
         o->executor = (int)n;
         return 0;
 }
@@ -70,7 +64,7 @@ static int logs_set_value(struct application_logs_options *o, struct fst_conf *c
                           const char *value)
 {
         if (!value)
-                return logs_usage("a value is missing for", name);
+                return command_usage(command_logs_help, "a value is missing for", name);
         if (strcmp(name, "--container") == 0)
                 o->container = value;
         else if (strcmp(name, "--user") == 0)
@@ -105,20 +99,22 @@ static int logs_parse(struct application_logs_options *o, struct fst_conf *conf,
                 } else if (strcmp(argv[i], "--wait") == 0) {
                         *wait = true;
                 } else if (*argv[i] == '-') {
-                        return logs_usage("unknown option", argv[i]);
+                        return command_usage(command_logs_help, "unknown option", argv[i]);
                 } else if (o->application) {
-                        return logs_usage("more than one application:", argv[i]);
+                        return command_usage(command_logs_help, "more than one application:", argv[i]);
                 } else {
                         o->application = argv[i];
                 }
         }
         if (!o->application)
-                return logs_usage("the application's id is missing", NULL);
+                return command_usage(command_logs_help, "the application's id is missing", NULL);
         if (conf_get_value(conf, "spark.firesteel.logs.dir") && (o->container || o->user))
-                return logs_usage("durable logs have no", o->container ? "--container" : "--user");
+                return command_usage(command_logs_help, "durable logs have no",
+                                     o->container ? "--container" : "--user");
         if (*wait && (!o->follow || !conf_get_value(conf, "spark.firesteel.logs.dir")))
-                return logs_usage("--wait needs --dir and --follow", NULL);
-        return o->list && o->follow ? logs_usage("--list and --follow exclude each other", NULL) : 0;
+                return command_usage(command_logs_help, "--wait needs --dir and --follow", NULL);
+        return o->list && o->follow ? command_usage(command_logs_help, "--list and --follow exclude each other", NULL)
+                                    : 0;
 }
 
 static int logs_run(const struct application_logs_options *o, bool wait)

@@ -155,12 +155,6 @@ const char command_operator_help[] =
         "\n"
         "  --help  print this\n";
 
-static int operator_usage(const char *problem, const char *word)
-{
-        fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_operator_help);
-        return 2;
-}
-
 static int operator_fail(struct fst_error *error)
 {
         fprintf(stderr, "Error: %s\n", error_message(error));
@@ -186,13 +180,14 @@ static int operator_schedule(int argc, char **argv)
                 bool is_zone = strcmp(argv[i], "--time-zone") == 0;
                 if (is_zone || strcmp(argv[i], "--count") == 0) {
                         if (i + 1 == argc)
-                                return operator_usage("a value is missing for", argv[i]);
+                                return command_usage(command_operator_help, "a value is missing for", argv[i]);
                         *(is_zone ? &zone : &count) = argv[i + 1];
                         i++;
                 } else if (text_starts_with(argv[i], "--")) {
-                        return operator_usage("unknown option", argv[i]);
+                        return command_usage(command_operator_help, "unknown option", argv[i]);
                 } else if (expression) {
-                        return operator_usage("more than one expression (put quotation marks around it):", argv[i]);
+                        return command_usage(command_operator_help,
+                                             "more than one expression (put quotation marks around it):", argv[i]);
                 } else {
                         expression = argv[i];
                 }
@@ -200,9 +195,10 @@ static int operator_schedule(int argc, char **argv)
         char *end;
         long n = strtol(count, &end, 10);
         if (*end || n < 1 || n > 100000)
-                return operator_usage("--count needs a number from 1 to 100000, not", count);
+                return command_usage(command_operator_help, "--count needs a number from 1 to 100000, not", count);
         if (!expression)
-                return operator_usage("the expression is missing, such as '0 3 * * MON-FRI'", NULL);
+                return command_usage(command_operator_help, "the expression is missing, such as '0 3 * * MON-FRI'",
+                                     NULL);
         struct fst_error error = FST_ERROR_INIT;
         struct cron *cron = NULL;
         if (cron_parse(expression, zone, &cron, &error) < 0)
@@ -281,7 +277,7 @@ static int operator_start(int argc, char **argv, bool is_webhook)
         if (r == OPERATOR_CONF_E_HELP)
                 status = fputs(command_operator_help, stdout) < 0 || fflush(stdout) != 0;
         else if (r < 0)
-                status = operator_usage(error_message(&error), NULL);
+                status = command_usage(command_operator_help, error_message(&error), NULL);
         else
                 status = (r = operator_run(&conf, is_webhook, &error)) < 0 ? operator_fail(&error) : r;
         operator_conf_deinit(&conf);
@@ -315,5 +311,5 @@ int command_operator(int argc, char **argv)
         for (size_t i = 0; i < ARRAY_SIZE(operator_commands); i++)
                 if (strcmp(argv[1], operator_commands[i].name) == 0)
                         return operator_commands[i].run(argc - 1, argv + 1);
-        return operator_usage("unknown command", argv[1]);
+        return command_usage(command_operator_help, "unknown command", argv[1]);
 }
