@@ -222,6 +222,21 @@ int conf_get_int(const struct fst_conf *conf, const char *key, int64_t *out, str
         return 0;
 }
 
+int conf_read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
+{
+        if (!conf_get_value(conf, key))
+                return 0;
+        int64_t value;
+        int r = conf_get_int(conf, key, &value, error);
+        if (r < 0)
+                return r;
+        if (value < INT32_MIN || value > INT32_MAX)
+                return error_set(error, -EINVAL, "%s is %lld, but must be at most %d", key, (long long)value,
+                                 INT32_MAX);
+        *out = (int)value;
+        return 0;
+}
+
 /* Parses like Java's Double.parseDouble, except its hexadecimal form. */
 static bool conf_parse_double(const char *text, double *out)
 {

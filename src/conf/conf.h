@@ -66,6 +66,12 @@ int conf_get_double(const struct fst_conf *conf, const char *key, double *out, s
 int conf_get_bytes(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error);
 int conf_get_ms(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error);
 
+/*
+ * Reads a whole number that must fit an int. Leaves *@out as it is if the key has neither a value nor a default.
+ * Returns 0, or -EINVAL with @error.
+ */
+int conf_read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error);
+
 /* getenv, for functions that take the environment as a function. */
 const char *conf_environment(const char *name);
 

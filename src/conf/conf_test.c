@@ -292,6 +292,21 @@ static void new_configuration_starts_from_prepared_one(void **state)
         conf_free(NULL);
 }
 
+static void reads_int_unless_it_is_absent_or_too_large(void **state)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int value = 7;
+        assert_int_equal(conf_read_int(&conf, "spark.cores.max", &value, NULL), 0);
+        assert_int_equal(value, 7);
+        conf_set(&conf, "spark.cores.max", " -5 ");
+        assert_int_equal(conf_read_int(&conf, "spark.cores.max", &value, NULL), 0);
+        assert_int_equal(value, -5);
+        conf_set(&conf, "spark.kubernetes.configMap.maxSize", "2147483648");
+        assert_refused(conf_read_int(&conf, "spark.kubernetes.configMap.maxSize", &value, &error), &error,
+                       "spark.kubernetes.configMap.maxSize is 2147483648, but must be at most 2147483647");
+        assert_int_equal(value, -5);
+}
+
 static void unknown_key_or_type_aborts(void **state)
 {
         for (int wrong_type = 0; wrong_type < 2; wrong_type++) {
@@ -319,6 +334,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(reads_older_spelling_until_new_one_is_set, setup, teardown),
                 cmocka_unit_test_setup_teardown(warns_once_for_deprecated_keys, setup, teardown),
                 cmocka_unit_test_setup_teardown(invalid_value_names_key_value_and_unit, setup, teardown),
+                cmocka_unit_test_setup_teardown(reads_int_unless_it_is_absent_or_too_large, setup, teardown),
                 cmocka_unit_test_setup_teardown(replaces_references, setup, teardown),
                 cmocka_unit_test_setup_teardown(rejects_circular_and_huge_references, setup, teardown),
                 cmocka_unit_test_setup_teardown(new_configuration_starts_from_prepared_one, setup, teardown),

@@ -9,23 +9,6 @@
 #define K8S "spark.kubernetes."
 #define DEFAULT_EXECUTORS 2
 
-static int executor_pods_conf_read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
-{
-        int64_t value;
-        int r;
-
-        if (!conf_get_value(conf, key))
-                return 0;
-        r = conf_get_int(conf, key, &value, error);
-        if (r)
-                return r;
-        if (value < INT32_MIN || value > INT32_MAX)
-                return error_set(error, -EINVAL, "%s is %lld, but must be at most %d", key, (long long)value,
-                                 INT32_MAX);
-        *out = (int)value;
-        return 0;
-}
-
 static int executor_pods_conf_read_time(const struct fst_conf *conf, const char *key, int64_t *out,
                                         struct fst_error *error)
 {
@@ -55,22 +38,20 @@ static int read_executors(const struct fst_conf *conf, int otherwise, int *out, 
         *out = is_dynamic ? INT32_MAX : otherwise;
         if (r)
                 return r;
-        return executor_pods_conf_read_int(
-                conf, is_dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances", out, error);
+        return conf_read_int(conf, is_dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances",
+                             out, error);
 }
 
 static int read_pace(const struct fst_conf *conf, struct pods_allocator_config *a, struct fst_error *error)
 {
         int64_t idle = a->idle_timeout;
-        int r = executor_pods_conf_read_int(conf, K8S "allocation.batch.size", &a->batch_size, error);
+        int r = conf_read_int(conf, K8S "allocation.batch.size", &a->batch_size, error);
 
         a->batch_size_set = conf_get_raw(conf, K8S "allocation.batch.size") != NULL;
         r = r ? r : executor_pods_conf_read_time(conf, K8S "allocation.batch.delay", &a->batch_delay, error);
-        r = r ? r : executor_pods_conf_read_int(conf, K8S "allocation.maxPendingPods", &a->max_pending, error);
-        r = r ? r
-              : executor_pods_conf_read_int(conf, K8S "allocation.maxPendingPodsPerRp", &a->max_pending_per_profile,
-                                            error);
-        r = r ? r : executor_pods_conf_read_int(conf, K8S "allocation.maximum", &a->maximum, error);
+        r = r ? r : conf_read_int(conf, K8S "allocation.maxPendingPods", &a->max_pending, error);
+        r = r ? r : conf_read_int(conf, K8S "allocation.maxPendingPodsPerRp", &a->max_pending_per_profile, error);
+        r = r ? r : conf_read_int(conf, K8S "allocation.maximum", &a->maximum, error);
         r = r ? r : executor_pods_conf_read_time(conf, K8S "allocation.executor.timeout", &a->creation_timeout, error);
         r = r ? r
               : executor_pods_conf_read_time(conf, K8S "allocation.driver.readinessTimeout", &a->driver_timeout, error);
@@ -129,7 +110,7 @@ static int read_lifecycle(const struct fst_conf *conf, struct lifecycle_config *
         r = r ? r : read_executors(conf, 0, &executors, error);
         l->max_failures = lifecycle_max_failures(executors);
         l->rules.container = conf_get_value(conf, K8S "executor.podTemplateContainerName");
-        return r ? r : executor_pods_conf_read_int(conf, "spark.executor.maxNumFailures", &l->max_failures, error);
+        return r ? r : conf_read_int(conf, "spark.executor.maxNumFailures", &l->max_failures, error);
 }
 
 int executor_pods_config_read(const struct fst_conf *conf, bool driver_pod, struct executor_pods_config *config,

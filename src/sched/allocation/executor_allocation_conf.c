@@ -17,23 +17,6 @@
 #define LOG "ExecutorAllocationManager"
 #define PREFIX "spark.dynamicAllocation."
 
-static int executor_allocation_conf_read_int(const struct fst_conf *conf, const char *key, int *out,
-                                             struct fst_error *error)
-{
-        int64_t value;
-        int r;
-
-        if (!conf_get_value(conf, key))
-                return 0;
-        r = conf_get_int(conf, key, &value, error);
-        if (r)
-                return r;
-        if (value < INT_MIN || value > INT_MAX)
-                return error_set(error, -EINVAL, "%s is %lld, but must be at most %d", key, (long long)value, INT_MAX);
-        *out = (int)value;
-        return 0;
-}
-
 static int64_t executor_allocation_conf_scaled(int64_t value, int64_t unit)
 {
         int64_t out;
@@ -71,13 +54,13 @@ static int executor_allocation_conf_read_numbers(const struct fst_conf *conf, st
         int initial = 0, instances = 0, r;
 
         c->max = INT_MAX;
-        r = executor_allocation_conf_read_int(conf, min_key, &c->min, error);
+        r = conf_read_int(conf, min_key, &c->min, error);
         if (r == 0)
-                r = executor_allocation_conf_read_int(conf, max_key, &c->max, error);
+                r = conf_read_int(conf, max_key, &c->max, error);
         if (r == 0)
-                r = executor_allocation_conf_read_int(conf, PREFIX "initialExecutors", &initial, error);
+                r = conf_read_int(conf, PREFIX "initialExecutors", &initial, error);
         if (r == 0)
-                r = executor_allocation_conf_read_int(conf, "spark.executor.instances", &instances, error);
+                r = conf_read_int(conf, "spark.executor.instances", &instances, error);
         if (r)
                 return r;
         if (c->min < 0 || c->max < 0)
@@ -195,7 +178,7 @@ static int read_tasks(const struct fst_conf *conf, struct executor_allocation_co
         int cores = 1, r = sched_config_read(conf, &sched, error);
 
         if (r == 0)
-                r = executor_allocation_conf_read_int(conf, "spark.executor.cores", &cores, error);
+                r = conf_read_int(conf, "spark.executor.cores", &cores, error);
         if (r)
                 return r;
         if (cores < sched.task_cpus)
