@@ -43,6 +43,8 @@ struct block_list {
 void block_list_deinit(struct block_list *list);
 void file_status_deinit(struct file_status *status);
 void file_list_deinit(struct file_list *list);
+/* Moves the entries of @from to the end of @list, in the order of their paths, and frees the array of @from. */
+void file_list_append_sorted(struct file_list *list, struct file_list *from);
 
 /* A file open for reading at any position, or for writing at its end. The caller provides the storage. */
 struct open_file {

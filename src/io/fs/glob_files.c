@@ -100,11 +100,6 @@ static int glob_files_match_path(const struct file_system *fs, const char *patte
         return r;
 }
 
-static int glob_files_compare_status(const void *a, const void *b)
-{
-        return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
-}
-
 int glob_files(const struct file_system *fs, const char *pattern, struct file_list *found, struct fst_error *error)
 {
         _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
@@ -116,10 +111,6 @@ int glob_files(const struct file_system *fs, const char *pattern, struct file_li
                 file_list_deinit(&matched);
                 return r;
         }
-        if (matched.len > 1)
-                qsort(matched.data, matched.len, sizeof(*matched.data), glob_files_compare_status);
-        for (size_t i = 0; i < matched.len; i++)
-                vec_push(found, matched.data[i]);
-        vec_deinit(&matched);
+        file_list_append_sorted(found, &matched);
         return 0;
 }

@@ -35,6 +35,20 @@ void file_list_deinit(struct file_list *list)
         vec_deinit(list);
 }
 
+static int file_status_compare(const void *a, const void *b)
+{
+        return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
+}
+
+void file_list_append_sorted(struct file_list *list, struct file_list *from)
+{
+        if (from->len > 0)
+                qsort(from->data, from->len, sizeof(*from->data), file_status_compare);
+        for (size_t i = 0; i < from->len; i++)
+                vec_push(list, from->data[i]);
+        vec_deinit(from);
+}
+
 void block_list_deinit(struct block_list *list)
 {
         for (size_t i = 0; i < list->len; i++)
@@ -63,11 +77,6 @@ static int local_stat(const struct file_system *fs, const char *path, struct fil
         local_fill_status(status, &st);
         status->path = mem_strdup(path);
         return 0;
-}
-
-static int local_fs_compare_status(const void *a, const void *b)
-{
-        return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
 }
 
 static void local_close_dir(DIR **dir)
@@ -110,11 +119,7 @@ static int local_list(const struct file_system *fs, const char *path, struct fil
                 file_list_deinit(&found);
                 return r;
         }
-        if (found.len > 0)
-                qsort(found.data, found.len, sizeof(*found.data), local_fs_compare_status);
-        for (size_t i = 0; i < found.len; i++)
-                vec_push(list, found.data[i]);
-        vec_deinit(&found);
+        file_list_append_sorted(list, &found);
         return 0;
 }
 
