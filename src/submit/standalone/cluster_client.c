@@ -10,12 +10,11 @@
 #include "submit/standalone/legacy_arguments.h"
 #include "rest/rest_client.h"
 #include "submit/prepare/submission.h"
+#include "submit/standalone/rest_submission.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern char **environ;
 
 static void cluster_client_forget_rest(struct cluster_client *c)
 {
@@ -123,19 +122,9 @@ static int cluster_client_submit_by_rest(struct cluster_client *c, const struct 
         const char *master = strmap_get(&s->conf, "spark.master");
         if (!master || s->arguments.len < 2)
                 return error_set(error, -EINVAL, "Usage: RestSubmissionClient [app resource] [main class] [app args*]");
-        _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
-        rest_environment(environ, strmap_get(&s->conf, "spark.firesteel.compat"), &environment);
-        struct rest_create request = {
-                .app_resource = s->arguments.data[0],
-                .main_class = s->arguments.data[1],
-                .app_args = s->arguments.data + 2,
-                .n_app_args = s->arguments.len - 2,
-                .properties = &s->conf,
-                .environment = &environment,
-        };
         int r = cluster_client_rest(c, master, &s->conf, error);
         if (r == 0)
-                r = rest_client_create(c->rest, &request, answer, error);
+                r = rest_submission_create(c->rest, s, answer, error);
         return r == FST_REST_E_NO_SERVER && !s->manager->has_legacy_gateway ? -ENOTCONN : r;
 }
 

@@ -12,6 +12,7 @@
 #include "submit/standalone/cluster_client.h"
 #include "rpc/driver_state.h"
 #include "rest/rest_client.h"
+#include "submit/prepare/submission.h"
 #include "submit/standalone/rest_submission.h"
 
 enum { MAX_UNKNOWN = 10, NO_LEADER_PAUSE_MS = 500 };
@@ -221,3 +222,19 @@ const struct submission_class rest_submission_class = {
         .end = rest_submission_end,
         .refresh = rest_submission_refresh,
 };
+
+int rest_submission_create(struct rest_client *client, const struct submission *s, struct rest_answer *answer,
+                           struct fst_error *error)
+{
+        _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
+        rest_environment(environ, strmap_get(&s->conf, "spark.firesteel.compat"), &environment);
+        struct rest_create request = {
+                .app_resource = s->arguments.data[0],
+                .main_class = s->arguments.data[1],
+                .app_args = s->arguments.data + 2,
+                .n_app_args = s->arguments.len - 2,
+                .properties = &s->conf,
+                .environment = &environment,
+        };
+        return rest_client_create(client, &request, answer, error);
+}

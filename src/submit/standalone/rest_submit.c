@@ -17,6 +17,7 @@
 #include "process/end_signal.h"
 #include "rpc/driver_state.h"
 #include "submit/prepare/submission.h"
+#include "submit/standalone/rest_submission.h"
 #include "driver/backend/cluster_manager.h"
 #include "driver/backend/launcher_backend.h"
 
@@ -176,18 +177,8 @@ static int rest_submit_follow(struct rest_client *c, const struct rest_answer *a
 static int rest_submit_create(struct rest_client *c, const struct submission *s, int *status, struct fst_error *error)
 {
         const struct fst_conf conf = {.set = s->conf};
-        _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
-        rest_environment(environ, strmap_get(&s->conf, "spark.firesteel.compat"), &environment);
-        struct rest_create request = {
-                .app_resource = s->arguments.data[0],
-                .main_class = s->arguments.data[1],
-                .app_args = s->arguments.data + 2,
-                .n_app_args = s->arguments.len - 2,
-                .properties = &s->conf,
-                .environment = &environment,
-        };
-        int r = rest_client_create(c, &request, &answer, error);
+        int r = rest_submission_create(c, s, &answer, error);
         if (r != 0)
                 return r;
         if (answer.kind == REST_CREATE && answer.success == REST_TRUE)
