@@ -116,41 +116,45 @@ FST_API void fst_clear_job_group(fst_context *sc)
         fst_set_job_group(sc, NULL, NULL, false);
 }
 
+/* Checks @sc, and a name that @function takes (@what, or NULL). Returns where to cancel jobs, or NULL: nowhere. */
+static struct job_runner *context_cancel_runner(fst_context *sc, const char *function, const void *name,
+                                                const char *what)
+{
+        sc = context_given(sc, rdd_site(function));
+        return what && context_missing(name, function, what) ? NULL : sc->runner;
+}
+
 FST_API void fst_cancel_job(fst_context *sc, int job)
 {
-        sc = context_given(sc, rdd_site("cancel_job"));
-        if (sc->runner)
-                job_runner_cancel_job(sc->runner, job);
+        struct job_runner *runner = context_cancel_runner(sc, "cancel_job", NULL, NULL);
+        if (runner)
+                job_runner_cancel_job(runner, job);
 }
 
 FST_API void fst_cancel_stage(fst_context *sc, int stage)
 {
-        sc = context_given(sc, rdd_site("cancel_stage"));
-        if (sc->runner)
-                job_runner_cancel_stage(sc->runner, stage);
+        struct job_runner *runner = context_cancel_runner(sc, "cancel_stage", NULL, NULL);
+        if (runner)
+                job_runner_cancel_stage(runner, stage);
 }
 
 FST_API void fst_cancel_job_group(fst_context *sc, const char *group)
 {
-        sc = context_given(sc, rdd_site("cancel_job_group"));
-        if (context_missing(group, "cancel_job_group", "a group"))
-                return;
-        if (sc->runner)
-                job_runner_cancel(sc->runner, group);
+        struct job_runner *runner = context_cancel_runner(sc, "cancel_job_group", group, "a group");
+        if (runner)
+                job_runner_cancel(runner, group);
 }
 
 FST_API void fst_cancel_jobs_with_tag(fst_context *sc, const char *tag)
 {
-        sc = context_given(sc, rdd_site("cancel_jobs_with_tag"));
-        if (context_missing(tag, "cancel_jobs_with_tag", "a tag"))
-                return;
-        if (sc->runner)
-                job_runner_cancel_tag(sc->runner, tag);
+        struct job_runner *runner = context_cancel_runner(sc, "cancel_jobs_with_tag", tag, "a tag");
+        if (runner)
+                job_runner_cancel_tag(runner, tag);
 }
 
 FST_API void fst_cancel_all_jobs(fst_context *sc)
 {
-        sc = context_given(sc, rdd_site("cancel_all_jobs"));
-        if (sc->runner)
-                job_runner_cancel(sc->runner, NULL);
+        struct job_runner *runner = context_cancel_runner(sc, "cancel_all_jobs", NULL, NULL);
+        if (runner)
+                job_runner_cancel(runner, NULL);
 }

@@ -218,10 +218,18 @@ static void listener_bus_posted(struct listener_bus *bus, struct event_chunk *c,
         listener_bus_wake_consumer(bus, bus->posted - bus->delivered >= bus->capacity / 4);
 }
 
-/* Appends an entry for the events that @head describes. The caller fills in the values. */
-static struct task_event_batch *listener_bus_add_batch(struct listener_bus *bus, enum bus_entry_kind kind,
-                                                       const struct task_event_batch *head)
+/*
+ * Waits for room for @n events and appends an entry for those that @head describes. Returns it, with the lock held: the
+ * caller fills in the values and calls listener_bus_end_batch. NULL: the events are dropped, and the lock is free.
+ */
+static struct task_event_batch *listener_bus_begin_batch(struct listener_bus *bus, enum bus_entry_kind kind,
+                                                         const struct task_event_batch *head, size_t n)
 {
+        pthread_mutex_lock(&bus->lock);
+        if (!listener_bus_wait_for_room(bus, n)) {
+                pthread_mutex_unlock(&bus->lock);
+                return NULL;
+        }
         size_t size = task_event_batch_bytes(head);
         struct event_chunk *c = listener_bus_last_chunk(bus, sizeof(struct bus_entry) + size);
         struct bus_entry *e = listener_bus_add_entry(c, kind);
@@ -230,67 +238,51 @@ static struct task_event_batch *listener_bus_add_batch(struct listener_bus *bus,
         return (struct task_event_batch *)e->payload;
 }
 
-/* Gives a batch in the last chunk, whose detail is another's, a copy of its own. */
-static void listener_bus_copy_detail(struct listener_bus *bus, struct task_event_batch *batch)
+/* Copies the detail of the entry, which is another's, and posts it. */
+static void listener_bus_end_batch(struct listener_bus *bus, struct task_event_batch *batch)
 {
-        if (likely(!batch->detail))
-                return;
-        batch->detail = event_copy_task_detail(&bus->last->side, batch->detail);
-        listener_bus_account_arena(bus, bus->last);
+        if (unlikely(batch->detail)) {
+                batch->detail = event_copy_task_detail(&bus->last->side, batch->detail);
+                listener_bus_account_arena(bus, bus->last);
+        }
+        listener_bus_posted(bus, bus->last, batch->n);
+        pthread_mutex_unlock(&bus->lock);
 }
 
 void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n)
 {
-        while (n > 0) {
-                struct task_event_batch head;
+        struct task_event_batch head;
+        for (; n > 0; batch += head.n, n -= head.n) {
                 task_event_batch_of_starts(&head, batch, MIN(n, bus->capacity));
-                pthread_mutex_lock(&bus->lock);
-                bool has_room = listener_bus_wait_for_room(bus, n);
-                if (has_room) {
-                        task_event_batch_put_starts(&head, batch,
-                                                    listener_bus_add_batch(bus, ENTRY_TASK_STARTS, &head));
-                        listener_bus_posted(bus, bus->last, head.n);
-                }
-                pthread_mutex_unlock(&bus->lock);
-                if (!has_room)
+                struct task_event_batch *to = listener_bus_begin_batch(bus, ENTRY_TASK_STARTS, &head, n);
+                if (!to)
                         return;
-                batch += head.n;
-                n -= head.n;
+                task_event_batch_put_starts(&head, batch, to);
+                listener_bus_end_batch(bus, to);
         }
 }
 
 void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n)
 {
-        while (n > 0) {
-                struct task_event_batch head;
+        struct task_event_batch head;
+        for (; n > 0; batch += head.n, n -= head.n) {
                 task_event_batch_of_ends(&head, batch, MIN(n, bus->capacity));
-                pthread_mutex_lock(&bus->lock);
-                bool has_room = listener_bus_wait_for_room(bus, n);
-                if (has_room) {
-                        struct task_event_batch *to = listener_bus_add_batch(bus, ENTRY_TASK_ENDS, &head);
-                        task_event_batch_put_ends(&head, batch, to);
-                        listener_bus_copy_detail(bus, to);
-                        listener_bus_posted(bus, bus->last, head.n);
-                }
-                pthread_mutex_unlock(&bus->lock);
-                if (!has_room)
+                struct task_event_batch *to = listener_bus_begin_batch(bus, ENTRY_TASK_ENDS, &head, n);
+                if (!to)
                         return;
-                batch += head.n;
-                n -= head.n;
+                task_event_batch_put_ends(&head, batch, to);
+                listener_bus_end_batch(bus, to);
         }
 }
 
 void listener_bus_post_task_batch(struct listener_bus *bus, const struct task_event_batch *b)
 {
         enum bus_entry_kind kind = b->n_columns == TASK_START_COLUMNS ? ENTRY_TASK_STARTS : ENTRY_TASK_ENDS;
-        pthread_mutex_lock(&bus->lock);
-        if (listener_bus_wait_for_room(bus, b->n)) {
-                struct task_event_batch *to = listener_bus_add_batch(bus, kind, b);
-                memcpy(to, b, task_event_batch_bytes(b));
-                listener_bus_copy_detail(bus, to);
-                listener_bus_posted(bus, bus->last, b->n);
-        }
-        pthread_mutex_unlock(&bus->lock);
+        struct task_event_batch *to = listener_bus_begin_batch(bus, kind, b, b->n);
+        if (!to)
+                return;
+        memcpy(to, b, task_event_batch_bytes(b));
+        listener_bus_end_batch(bus, to);
 }
 
 #define POST(name)                                                                                                     \

@@ -70,7 +70,10 @@ void listener_bus_start(struct listener_bus *bus);
 EVENT_KINDS(LISTENER_BUS_POST)
 #undef LISTENER_BUS_POST
 
-/* Post @n task events with one queue operation (some tens of nanoseconds for each event). */
+/*
+ * Post @n task events with one queue operation (some tens of nanoseconds for each event). Only tests post starts so:
+ * the driver posts them as batches of columns.
+ */
 void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n);
 void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n);
 
