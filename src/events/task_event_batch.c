@@ -264,19 +264,37 @@ int64_t task_event_sum(const struct task_event_batch *b, size_t column)
         return (int64_t)sum;
 }
 
-bool task_event_durations(const struct task_event_batch *b, int64_t *ms)
+/* Writes the times of a column minus those of another. */
+static void task_event_subtract(const struct task_event_batch *b, size_t column, size_t minus, int64_t *ms)
 {
-        const uint32_t times = 1 << TASK_EVENT_LAUNCH | 1 << TASK_EVENT_FINISH;
-        const int64_t *launch = task_event_values(b, TASK_EVENT_LAUNCH);
-        const int64_t *finish = task_event_values(b, TASK_EVENT_FINISH);
-        const int64_t launch_step = task_event_is_rising(b, TASK_EVENT_LAUNCH);
-        const int64_t finish_step = task_event_is_rising(b, TASK_EVENT_FINISH);
-        int64_t first_launch = b->values[TASK_EVENT_LAUNCH], first_finish = b->values[TASK_EVENT_FINISH];
-        for (size_t i = 0; i < b->n; i++)
-                ms[i] = finish ? finish[i] : first_finish + finish_step * (int64_t)i;
-        for (size_t i = 0; i < b->n; i++)
-                ms[i] -= launch ? launch[i] : first_launch + launch_step * (int64_t)i;
-        return (b->varying | b->rising) & times;
+        const int64_t *values = task_event_values(b, column), *other = task_event_values(b, minus);
+        for (size_t i = 0; i < b->n && values; i++)
+                ms[i] = values[i];
+        for (size_t i = 0; i < b->n && !values; i++)
+                ms[i] = task_event_value(b, column, i);
+        for (size_t i = 0; i < b->n && other; i++)
+                ms[i] -= other[i];
+        for (size_t i = 0; i < b->n && !other; i++)
+                ms[i] -= task_event_value(b, minus, i);
+}
+
+void task_event_durations(const struct task_event_batch *b, struct task_event_durations *d)
+{
+        const uint32_t launch = 1 << TASK_EVENT_LAUNCH, finish = 1 << TASK_EVENT_FINISH;
+        const int64_t *finishes = task_event_values(b, TASK_EVENT_FINISH);
+        int64_t first_launch = b->values[TASK_EVENT_LAUNCH];
+        d->are_equal = !((b->varying | b->rising) & (launch | finish));
+        d->ms[0] = b->values[TASK_EVENT_FINISH] - first_launch;
+        d->greatest = d->ms[0];
+        if (d->are_equal)
+                return;
+        if (finishes && !((b->varying | b->rising) & launch))
+                for (size_t i = 0; i < b->n; i++)
+                        d->ms[i] = finishes[i] - first_launch;
+        else
+                task_event_subtract(b, TASK_EVENT_FINISH, TASK_EVENT_LAUNCH, d->ms);
+        for (size_t i = 1; i < b->n; i++)
+                d->greatest = MAX(d->greatest, d->ms[i]);
 }
 
 struct task_event_range task_event_range(const struct task_event_batch *b, size_t column)

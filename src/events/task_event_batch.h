@@ -100,8 +100,13 @@ static inline int64_t task_event_value(const struct task_event_batch *b, size_t 
 
 int64_t task_event_sum(const struct task_event_batch *b, size_t column);
 
-/* Writes the milliseconds from the launch to the finish of all ends. Returns false if they are equal. */
-bool task_event_durations(const struct task_event_batch *b, int64_t *ms);
+/* The milliseconds from the launch to the finish of the ends. */
+struct task_event_durations {
+        bool are_equal;
+        int64_t greatest;
+        int64_t ms[MAX_TASK_EVENT_BATCH]; /* of all ends, or of the first one if they are equal */
+};
+void task_event_durations(const struct task_event_batch *b, struct task_event_durations *d);
 
 struct task_event_range {
         int64_t least, greatest;

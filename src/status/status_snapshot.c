@@ -110,8 +110,11 @@ static void snapshot_killed(struct snapshot_stream *p, status_killed_list *list)
 /* Rows of open chunks are stored like those of packed ones: a restored chunk is packed, as no task runs any more. */
 static void snapshot_put_open_columns(struct snapshot_stream *p, struct task_chunk *c)
 {
-        if (!p->get && c->ended)
-                task_chunk_flush(c); /* the same values */
+        if (!p->get) { /* the same values */
+                task_chunk_flush_started(c);
+                if (c->ended)
+                        task_chunk_flush_ended(c);
+        }
         VALUE(p, c->base);
         VALUE(p, c->rising);
         for (size_t i = 0; i < TASK_COLUMNS; i++) {

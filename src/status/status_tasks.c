@@ -501,15 +501,12 @@ struct status_batch_sums {
         struct task_metrics metrics;
 };
 
-static struct status_batch_sums status_sum_batch(const struct task_event_batch *b)
+static struct status_batch_sums status_sum_batch(const struct task_event_batch *b,
+                                                 const struct task_event_durations *durations)
 {
-        struct status_batch_sums sums = {.n = b->n};
-        int64_t *metrics = (int64_t *)&sums.metrics, ms[MAX_TASK_EVENT_BATCH];
+        struct status_batch_sums sums = {.n = b->n, .longest_ms = durations->greatest};
+        int64_t *metrics = (int64_t *)&sums.metrics;
         sums.duration_ms = task_event_sum(b, TASK_EVENT_FINISH) - task_event_sum(b, TASK_EVENT_LAUNCH);
-        size_t n = task_event_durations(b, ms) ? b->n : 1;
-        sums.longest_ms = ms[0];
-        for (size_t i = 1; i < n; i++)
-                sums.longest_ms = MAX(sums.longest_ms, ms[i]);
         for (size_t c = TASK_EVENT_METRICS; c < TASK_END_COLUMNS; c++)
                 if (b->values[c] || b->varying >> c & 1)
                         metrics[c - TASK_EVENT_METRICS] = task_event_sum(b, c);
@@ -563,10 +560,11 @@ static void status_end_batch_in_stage(struct status_stage *stage, const struct t
 }
 
 /* Ends the rows of a batch of successful tasks: at once if they lie one behind the other and run. */
-static void status_end_batch_rows(struct status *s, struct status_stage *stage, const struct task_event_batch *b)
+static void status_end_batch_rows(struct status *s, struct status_stage *stage, const struct task_event_batch *b,
+                                  const struct task_event_durations *durations)
 {
         struct task_end ends[MAX_TASK_EVENT_BATCH];
-        if (task_columns_end_batch(&stage->columns, b))
+        if (task_columns_end_batch(&stage->columns, b, durations))
                 return;
         task_event_batch_get_ends(b, ends);
         for (size_t i = 0; i < b->n; i++) {
@@ -578,7 +576,9 @@ static void status_end_batch_rows(struct status *s, struct status_stage *stage, 
 static void status_end_batch(struct status *s, const struct task_event_batch *b)
 {
         static const struct executor_peaks zero = {0};
-        const struct status_batch_sums sums = status_sum_batch(b);
+        struct task_event_durations durations;
+        task_event_durations(b, &durations);
+        const struct status_batch_sums sums = status_sum_batch(b, &durations);
         const struct task_info info = {.executor = b->executor,
                                        .stage_id = b->stage_id,
                                        .stage_attempt = b->stage_attempt,
@@ -593,7 +593,7 @@ static void status_end_batch(struct status *s, const struct task_event_batch *b)
                 return;
         }
         if (!s->options.without_details) {
-                status_end_batch_rows(s, stage, b);
+                status_end_batch_rows(s, stage, b, &durations);
                 struct status_executor_stage *part = status_stage_executor(stage, x->number);
                 status_end_batch_on_stage_executor(part, &sums);
                 if (unlikely(!part->peaks))

@@ -17,6 +17,13 @@ static size_t ended_run_bytes(const struct ended_run *run)
         return sizeof(*run) + (ENDED_COLUMNS + (size_t)__builtin_popcountll(run->varying) * run->n) * sizeof(int64_t);
 }
 
+static void task_chunk_free_started(struct task_chunk *c)
+{
+        free(c->started);
+        c->started = NULL;
+        c->n_started_runs = c->started_room = 0;
+}
+
 static void task_chunk_free_ended(struct task_chunk *c)
 {
         for (struct ended_run *run; (run = c->ended);) {
@@ -33,6 +40,7 @@ void task_chunk_empty(struct task_chunk *c)
                 c->open[i] = NULL;
                 c->base[i] = c->width[i] = 0;
         }
+        task_chunk_free_started(c);
         task_chunk_free_ended(c);
         c->rising = 0;
         free(c->packed);
@@ -40,7 +48,7 @@ void task_chunk_empty(struct task_chunk *c)
         free(c->odd);
         c->odd = NULL;
         c->is_sealed = true;
-        c->all_success = false;
+        c->all_success = c->has_finish = false;
         c->bytes = sizeof(*c) + TASK_CHUNK_ROWS / 8;
 }
 
@@ -53,8 +61,9 @@ void task_chunk_free(struct task_chunk *c)
 
 static void task_chunk_fill(int64_t *to, size_t n, int64_t first, bool is_rising)
 {
-        for (size_t i = 0; i < n; i++)
-                to[i] = (int64_t)((uint64_t)first + (is_rising ? i : 0));
+        uint64_t step = is_rising;
+        for (size_t i = 0; i < n; i++, first = (int64_t)((uint64_t)first + step))
+                to[i] = first;
 }
 
 void task_chunk_open_column(struct task_chunk *c, size_t column)
@@ -102,6 +111,58 @@ void task_chunk_set_started_run(struct task_chunk *c, size_t n, enum task_column
         }
 }
 
+/* ------------------------------------------------------------------------------------------ rows that started */
+
+/* The values of a column in a run. */
+static struct column_run started_run_column(const struct started_run *run, size_t column)
+{
+        return (struct column_run){.first = run->first[column], .is_rising = run->rising >> column & 1};
+}
+
+static int64_t column_run_value(const struct column_run *run, size_t i)
+{
+        return run->values ? run->values[i] : (int64_t)((uint64_t)run->first + (run->is_rising ? i : 0));
+}
+
+void task_chunk_start_run(struct task_chunk *c, const struct started_run *run)
+{
+        if (c->n_started_runs == c->started_room) {
+                c->started_room = (uint8_t)MAX(c->started_room * 2, 2);
+                c->started = mem_grow(c->started, c->started_room * sizeof(*c->started));
+                c->bytes += (size_t)(c->started_room - c->n_started_runs) * sizeof(*c->started);
+        }
+        c->started[c->n_started_runs++] = *run;
+}
+
+void task_chunk_flush_started(struct task_chunk *c)
+{
+        struct started_run *runs = c->started;
+        size_t n_runs = c->n_started_runs;
+        uint16_t n = c->n;
+        if (!runs)
+                return;
+        c->bytes -= c->started_room * sizeof(*runs);
+        c->started = NULL;
+        task_chunk_free_started(c);
+        for (size_t i = 0; i < n_runs; i++) {
+                c->n = runs[i].row;
+                for (size_t column = 0; column < TASK_STATUS; column++)
+                        task_chunk_set_started_run(c, runs[i].n, (enum task_column)column,
+                                                   started_run_column(&runs[i], column));
+        }
+        c->n = n;
+        free(runs);
+}
+
+/* Returns the run that holds a row. */
+static const struct started_run *task_chunk_find_started(const struct task_chunk *c, size_t row)
+{
+        const struct started_run *run = c->started;
+        while (row >= (size_t)run->row + run->n)
+                run++;
+        return run;
+}
+
 /* -------------------------------------------------------------------------------------------- rows that ended */
 
 static bool task_column_is_ended(size_t column)
@@ -128,7 +189,7 @@ struct ended_run *task_chunk_find_ended(const struct task_chunk *c, size_t row)
         return NULL;
 }
 
-void task_chunk_flush(struct task_chunk *c)
+void task_chunk_flush_ended(struct task_chunk *c)
 {
         struct ended_run *runs = c->ended;
         c->ended = NULL;
@@ -148,6 +209,7 @@ static void ended_run_put(struct ended_run *run, size_t column, const int64_t *v
 {
         size_t place = column - TASK_STATUS, i = 1;
         run->values[place] = values[0];
+        run->filled |= (uint64_t)(values[0] != 0) << place;
         while (i < run->n && values[i] == values[0])
                 i++;
         if (i == run->n)
@@ -155,6 +217,7 @@ static void ended_run_put(struct ended_run *run, size_t column, const int64_t *v
         memcpy(run->values + ENDED_COLUMNS + (size_t)__builtin_popcountll(run->varying) * run->n, values,
                run->n * sizeof(int64_t));
         run->varying |= (uint64_t)1 << place;
+        run->filled |= (uint64_t)1 << place;
 }
 
 /* The milliseconds from the launch to the fetch of a large result. */
@@ -170,30 +233,49 @@ static void task_chunk_put_fetch(struct ended_run *run, const struct task_event_
         ended_run_put(run, TASK_GETTING_RESULT, ms);
 }
 
-void task_chunk_end_run(struct task_chunk *c, size_t row, size_t n, const struct task_event_batch *b, size_t at)
+static struct ended_run *task_chunk_add_ended(struct task_chunk *c, size_t row, size_t n, size_t n_arrays)
 {
-        int64_t ms[MAX_TASK_EVENT_BATCH];
-        size_t arrays = 2 + (size_t)__builtin_popcount(b->varying >> TASK_EVENT_METRICS); /* 2: duration, fetch */
-        struct ended_run *run = mem_alloc(sizeof(*run) + (ENDED_COLUMNS + arrays * n) * sizeof(int64_t));
+        struct ended_run *run = mem_alloc(sizeof(*run) + (ENDED_COLUMNS + n_arrays * n) * sizeof(int64_t));
         *run = (struct ended_run){.next = c->ended, .row = row, .n = n};
-        memset(run->values, 0, ENDED_COLUMNS * sizeof(int64_t));
-        run->values[TASK_STATUS - TASK_STATUS] = TASK_ROW_SUCCESS;
-        run->values[TASK_HAS_METRICS - TASK_STATUS] = 1;
-        task_event_durations(b, ms);
-        ended_run_put(run, TASK_DURATION, ms + at);
-        task_chunk_put_fetch(run, b, at);
-        for (size_t k = TASK_METRICS; k < TASK_PUSH_METRICS; k++) {
-                size_t column = TASK_EVENT_METRICS + k - TASK_METRICS;
-                if (b->varying >> column & 1)
-                        ended_run_put(run, k, task_event_values(b, column) + at);
-                else
-                        run->values[k - TASK_STATUS] = b->values[column];
-        }
         c->ended = run;
         c->n_ended_runs++;
+        return run;
+}
+
+void task_chunk_end_run(struct task_chunk *c, size_t row, size_t n, const struct task_event_batch *b, size_t at,
+                        const struct task_event_durations *durations)
+{
+        uint32_t varying = b->varying >> TASK_EVENT_METRICS;
+        size_t n_arrays = !durations->are_equal + 1; /* 1: the fetch */
+        for (uint32_t bits = varying; bits; bits &= bits - 1)
+                n_arrays++;
+        struct ended_run *run = task_chunk_add_ended(c, row, n, n_arrays);
+        run->values[TASK_STATUS - TASK_STATUS] = TASK_ROW_SUCCESS;
+        run->values[TASK_HAS_METRICS - TASK_STATUS] = 1;
+        run->values[TASK_DURATION - TASK_STATUS] = durations->ms[0];
+        run->values[TASK_GETTING_RESULT - TASK_STATUS] = 0;
+        memcpy(&run->values[TASK_METRICS - TASK_STATUS], &b->values[TASK_EVENT_METRICS], sizeof(struct task_metrics));
+        for (size_t k = 0; k < ENDED_COLUMNS; k++)
+                run->filled |= (uint64_t)(run->values[k] != 0) << k;
+        if (!durations->are_equal)
+                ended_run_put(run, TASK_DURATION, durations->ms + at);
+        task_chunk_put_fetch(run, b, at);
+        for (uint32_t bits = varying; bits; bits &= bits - 1) {
+                size_t k = (size_t)__builtin_ctz(bits);
+                ended_run_put(run, TASK_METRICS + k, task_event_values(b, TASK_EVENT_METRICS + k) + at);
+        }
         c->bytes += ended_run_bytes(run);
         if (c->n_ended_runs > MAX_ENDED_RUNS)
-                task_chunk_flush(c);
+                task_chunk_flush_ended(c);
+}
+
+void task_chunk_end_row(struct task_chunk *c, size_t row, const int64_t *values)
+{
+        struct ended_run *run = task_chunk_add_ended(c, row, 1, 0);
+        memcpy(run->values, values, ENDED_COLUMNS * sizeof(int64_t));
+        for (size_t k = 0; k < ENDED_COLUMNS; k++)
+                run->filled |= (uint64_t)(values[k] != 0) << k;
+        c->bytes += ended_run_bytes(run);
 }
 
 void task_chunk_grow(struct task_chunk *c, size_t room)
@@ -218,6 +300,13 @@ static uint8_t task_chunk_width(uint64_t range)
 /* Reads a column of an open chunk. */
 static void task_chunk_read_open(const struct task_chunk *c, size_t column, int64_t *values)
 {
+        if (c->started && column < TASK_STATUS) {
+                for (size_t i = 0; i < c->n_started_runs; i++) {
+                        struct column_run part = started_run_column(&c->started[i], column);
+                        task_chunk_fill(values + c->started[i].row, c->started[i].n, part.first, part.is_rising);
+                }
+                return;
+        }
         if (c->open[column])
                 memcpy(values, c->open[column], c->n * sizeof(int64_t));
         else
@@ -231,16 +320,56 @@ static void task_chunk_read_open(const struct task_chunk *c, size_t column, int6
         }
 }
 
-struct column_bounds {
-        int64_t least, greatest;
-};
+#define COLUMN_WIDEN                                                                                                   \
+        do {                                                                                                           \
+                int64_t least = b->least, greatest = b->greatest;                                                      \
+                for (size_t i = 0; i < n; i++) {                                                                       \
+                        least = MIN(least, values[i]);                                                                 \
+                        greatest = MAX(greatest, values[i]);                                                           \
+                }                                                                                                      \
+                *b = (struct column_bounds){least, greatest};                                                          \
+        } while (0)
 
-static void column_bounds_widen(struct column_bounds *b, const int64_t *values, size_t n)
+#ifdef __x86_64__
+/* The compiler makes four comparisons at once of the loop, which the least common processor cannot. */
+__attribute__((target("avx2"))) static void column_bounds_widen_avx2(struct column_bounds *b, const int64_t *values,
+                                                                     size_t n)
 {
-        for (size_t i = 0; i < n; i++) {
-                b->least = MIN(b->least, values[i]);
-                b->greatest = MAX(b->greatest, values[i]);
+        COLUMN_WIDEN;
+}
+#endif
+
+void column_bounds_widen(struct column_bounds *b, const int64_t *values, size_t n)
+{
+#ifdef __x86_64__
+        if (n >= 16 && __builtin_cpu_supports("avx2")) {
+                column_bounds_widen_avx2(b, values, n);
+                return;
         }
+#endif
+        COLUMN_WIDEN;
+}
+
+static void column_bounds_widen_by_run(struct column_bounds *b, const struct column_run *run, size_t n)
+{
+        int64_t last = column_run_value(run, n - 1);
+        if (run->values) {
+                column_bounds_widen(b, run->values, n);
+                return;
+        }
+        b->least = MIN(b->least, run->first);
+        b->greatest = MAX(b->greatest, last);
+}
+
+/* Finds the least and the greatest value of a column that starts fill, of a chunk whose rows started in runs. */
+static struct column_bounds task_chunk_bounds_of_starts(const struct task_chunk *c, size_t column)
+{
+        struct column_bounds b = {c->started->first[column], c->started->first[column]};
+        for (size_t i = 0; i < c->n_started_runs; i++) {
+                struct column_run part = started_run_column(&c->started[i], column);
+                column_bounds_widen_by_run(&b, &part, c->started[i].n);
+        }
+        return b;
 }
 
 /* Finds the least and the greatest value of a column of an open chunk. */
@@ -251,6 +380,8 @@ static struct column_bounds task_chunk_bounds(const struct task_chunk *c, size_t
         bool has_runs = c->ended && task_column_is_ended(column);
         struct column_bounds b = {c->base[column], c->base[column]};
         size_t covered = 0;
+        if (c->started && column < TASK_STATUS)
+                return task_chunk_bounds_of_starts(c, column);
         if (values) {
                 if (has_runs) {
                         task_chunk_read_open(c, column, read);
@@ -268,21 +399,31 @@ static struct column_bounds task_chunk_bounds(const struct task_chunk *c, size_t
                 b.least = b.greatest = c->ended->values[column - TASK_STATUS];
         for (const struct ended_run *run = c->ended; run && has_runs; run = run->next) {
                 struct column_run part = ended_run_column(run, column);
-                column_bounds_widen(&b, part.values ? part.values : &part.first, part.values ? run->n : 1);
+                column_bounds_widen_by_run(&b, &part, run->n);
         }
         return b;
 }
 
+/* Three loops, which the compiler can vectorise. */
 #define PACK(type)                                                                                                     \
         do {                                                                                                           \
                 type *packed = (type *)to + row;                                                                       \
-                for (size_t i = 0; i < n; i++)                                                                         \
-                        packed[i] = (type)((uint64_t)from[i] - base);                                                  \
+                const int64_t *from = run->values;                                                                     \
+                uint64_t first = (uint64_t)run->first - base;                                                          \
+                if (from)                                                                                              \
+                        for (size_t i = 0; i < n; i++)                                                                 \
+                                packed[i] = (type)((uint64_t)from[i] - base);                                          \
+                else if (run->is_rising)                                                                               \
+                        for (size_t i = 0; i < n; i++)                                                                 \
+                                packed[i] = (type)(first + i);                                                         \
+                else                                                                                                   \
+                        for (size_t i = 0; i < n; i++)                                                                 \
+                                packed[i] = (type)first;                                                               \
         } while (0)
 
 /* Packs @n values from @row on. @to is aligned to 8. */
-static void task_chunk_pack_values(const struct task_chunk *c, size_t column, uint64_t base, const int64_t *from,
-                                   size_t row, size_t n, char *to)
+static void task_chunk_pack_run(const struct task_chunk *c, size_t column, uint64_t base, const struct column_run *run,
+                                size_t row, size_t n, char *to)
 {
         switch (c->width[column]) {
         case 1:
@@ -303,23 +444,26 @@ static void task_chunk_pack_values(const struct task_chunk *c, size_t column, ui
 static void task_chunk_pack_column(const struct task_chunk *c, size_t column, int64_t least, char *to)
 {
         int64_t read[TASK_CHUNK_ROWS];
-        const int64_t *from = c->open[column];
+        struct column_run all = {.values = c->open[column]};
         size_t covered = 0;
-        for (const struct ended_run *run = c->ended; run && !from && task_column_is_ended(column); run = run->next) {
+        for (size_t i = 0; i < c->n_started_runs && column < TASK_STATUS; i++) {
+                struct column_run part = started_run_column(&c->started[i], column);
+                task_chunk_pack_run(c, column, (uint64_t)least, &part, c->started[i].row, c->started[i].n, to);
+                covered += c->started[i].n;
+        }
+        for (const struct ended_run *run = c->ended; run && !all.values && task_column_is_ended(column);
+             run = run->next) {
                 struct column_run part = ended_run_column(run, column);
-                if (!part.values)
-                        task_chunk_fill(read, run->n, part.first, false);
-                task_chunk_pack_values(c, column, (uint64_t)least, part.values ? part.values : read, run->row, run->n,
-                                       to);
+                task_chunk_pack_run(c, column, (uint64_t)least, &part, run->row, run->n, to);
                 covered += run->n;
         }
         if (covered == c->n)
                 return;
-        if (!from || (c->ended && task_column_is_ended(column))) {
+        if (!all.values || (c->ended && task_column_is_ended(column))) {
                 task_chunk_read_open(c, column, read);
-                from = read;
+                all.values = read;
         }
-        task_chunk_pack_values(c, column, (uint64_t)least, from, 0, c->n, to);
+        task_chunk_pack_run(c, column, (uint64_t)least, &all, 0, c->n, to);
 }
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -348,12 +492,27 @@ static void task_chunk_list_odd(struct task_chunk *c)
         memcpy(c->odd, odd, c->n_odd * sizeof(*odd));
 }
 
+/* Returns a bit for each column that may have other values than zero. */
+static uint64_t task_chunk_filled_columns(const struct task_chunk *c)
+{
+        uint64_t filled = ((uint64_t)1 << TASK_STATUS) - 1;
+        _Static_assert(TASK_COLUMNS <= 64, "a bit for each column");
+        for (const struct ended_run *run = c->ended; run; run = run->next)
+                filled |= run->filled << TASK_STATUS;
+        for (size_t i = TASK_STATUS; i < TASK_COLUMNS; i++)
+                filled |= (uint64_t)(c->open[i] != NULL) << i;
+        return filled;
+}
+
 void task_chunk_seal(struct task_chunk *c)
 {
         int64_t bases[TASK_COLUMNS]; /* c->base still belongs to the open columns */
+        uint64_t filled = task_chunk_filled_columns(c);
         size_t bytes = 0;
         for (size_t i = 0; i < TASK_COLUMNS; i++) {
-                struct column_bounds b = task_chunk_bounds(c, i);
+                struct column_bounds b = {0, 0};
+                if (filled >> i & 1)
+                        b = task_chunk_bounds(c, i);
                 bases[i] = b.least;
                 c->greatest[i] = b.greatest;
                 c->width[i] = task_chunk_width((uint64_t)b.greatest - (uint64_t)b.least);
@@ -371,6 +530,7 @@ void task_chunk_seal(struct task_chunk *c)
                 free(c->open[i]);
                 c->open[i] = NULL;
         }
+        task_chunk_free_started(c);
         task_chunk_free_ended(c);
         memcpy(c->base, bases, sizeof(bases));
         c->rising = 0;
@@ -400,6 +560,11 @@ void task_chunk_unseal(struct task_chunk *c)
 
 int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column column)
 {
+        if (!c->is_sealed && c->started && column < TASK_STATUS) {
+                const struct started_run *run = task_chunk_find_started(c, row);
+                struct column_run part = started_run_column(run, column);
+                return column_run_value(&part, row - run->row);
+        }
         if (!c->is_sealed) {
                 const struct ended_run *run = task_column_is_ended(column) ? task_chunk_find_ended(c, row) : NULL;
                 if (run) {
@@ -457,7 +622,8 @@ static void task_chunk_read_stored(const struct task_chunk *c, enum task_column 
 static void task_chunk_add(const struct task_chunk *c, enum task_column column, int64_t sign, int64_t *values)
 {
         if (!c->base[column] &&
-            (c->is_sealed ? !c->width[column] : !c->open[column] && !c->ended && !task_chunk_is_rising(c, column)))
+            (c->is_sealed ? !c->width[column]
+                          : !c->open[column] && !c->started && !c->ended && !task_chunk_is_rising(c, column)))
                 return;
         switch (c->is_sealed ? c->width[column] : 8) {
         case 1:

@@ -7,6 +7,16 @@
 enum { TASK_CHUNK_ROWS = 1024, TASK_CHUNK_MAX_ODD = 64 };
 
 /*
+ * Rows of an open chunk that started together: in each column that a start fills, equal values or such that rise by
+ * one.
+ */
+struct started_run {
+        uint16_t row, n;
+        uint8_t rising; /* a bit for each column */
+        int64_t first[TASK_STATUS];
+};
+
+/*
  * Rows of an open chunk that ended together, with the columns from TASK_STATUS to the last of struct task_metrics. They
  * stay apart until the chunk is packed, so that values that are equal in all rows are never written.
  */
@@ -14,10 +24,11 @@ struct ended_run {
         struct ended_run *next;
         size_t row, n;
         uint64_t varying; /* a bit for each column with an array, the lowest for TASK_STATUS */
+        uint64_t filled;  /* a bit for each column whose values are not all zero */
         int64_t values[]; /* the first value of each column, then n values of each varying one */
 };
 
-enum { ENDED_COLUMNS = TASK_PUSH_METRICS - TASK_STATUS, MAX_ENDED_RUNS = 16 };
+enum { ENDED_COLUMNS = TASK_PUSH_METRICS - TASK_STATUS, MAX_STARTED_RUNS = 16, MAX_ENDED_RUNS = 16 };
 
 struct task_chunk {
         uint16_t n, room;
@@ -27,12 +38,14 @@ struct task_chunk {
         uint16_t n_odd;   /* of a sealed one: rows without success or metrics; TASK_CHUNK_MAX_ODD + 1: many */
         uint16_t *odd;    /* these rows, in order; NULL: none or many */
         int64_t first_id, last_id;
-        bool has_finish; /* sealed, and the next two are known: the first and last end of a row */
+        bool has_finish; /* sealed, and the next two are known: bounds of the ends of the rows that were not removed */
         int64_t first_finish_ms, last_finish_ms;
         uint8_t *removed; /* a bit for each removed row; NULL: none */
         size_t bytes;
         int64_t *open[TASK_COLUMNS]; /* of an open chunk; NULL: base, and base + row if `rising` has the column's bit */
+        struct started_run *started; /* of an open chunk, in order: all rows. NULL: none. Excludes `open` and `base` */
         struct ended_run *ended;     /* of an open chunk */
+        uint8_t n_started_runs, started_room;
         size_t n_ended_runs;
         uint64_t rising;
         int64_t base[TASK_COLUMNS]; /* of an open chunk: not 0 only in columns that a start fills */
@@ -75,11 +88,33 @@ void task_chunk_open_column(struct task_chunk *c, size_t column);
 /* Returns the run that holds the end of a row, or NULL. */
 struct ended_run *task_chunk_find_ended(const struct task_chunk *c, size_t row);
 
-/* Writes all runs to arrays. */
-void task_chunk_flush(struct task_chunk *c);
+/* Writes the runs of starts to arrays. */
+void task_chunk_flush_started(struct task_chunk *c);
+
+/* Writes the runs of ends to arrays. */
+void task_chunk_flush_ended(struct task_chunk *c);
+
+/* True if rows may start as runs: the chunk is empty, or all of its rows did, and there are few runs. */
+static inline bool task_chunk_takes_started_run(const struct task_chunk *c)
+{
+        return (c->n == 0 || c->started) && c->n_started_runs < MAX_STARTED_RUNS;
+}
+
+/* Starts the rows of a run, if the chunk takes it. The caller counts them. */
+void task_chunk_start_run(struct task_chunk *c, const struct started_run *run);
 
 /* Ends @n rows from @row on with the values of a batch from @at on: tasks that succeeded, with metrics. */
-void task_chunk_end_run(struct task_chunk *c, size_t row, size_t n, const struct task_event_batch *b, size_t at);
+void task_chunk_end_run(struct task_chunk *c, size_t row, size_t n, const struct task_event_batch *b, size_t at,
+                        const struct task_event_durations *durations);
+
+/* Ends a row that is in no run, if the chunk takes it. @values: of each of the ENDED_COLUMNS. */
+void task_chunk_end_row(struct task_chunk *c, size_t row, const int64_t *values);
+
+/* True if rows may end in runs of one row: others ended in runs, and none in arrays. */
+static inline bool task_chunk_takes_ended_row(const struct task_chunk *c)
+{
+        return c->ended && !c->open[TASK_STATUS] && c->n_ended_runs < MAX_ENDED_RUNS;
+}
 
 /* Sets a value of an open chunk whose row is in no run. */
 static inline void task_chunk_set(struct task_chunk *c, size_t row, enum task_column column, int64_t value)
@@ -112,6 +147,13 @@ struct column_run {
 
 /* The values of a batch from @at on. Borrows its arrays. */
 struct column_run column_run_of(const struct task_event_batch *b, size_t column, size_t at);
+
+struct column_bounds {
+        int64_t least, greatest;
+};
+
+/* Widens bounds so that they hold @n values. */
+void column_bounds_widen(struct column_bounds *b, const int64_t *values, size_t n);
 
 /* Sets the values of @n rows of an open chunk. */
 void task_chunk_set_run(struct task_chunk *c, size_t row, size_t n, enum task_column column,

@@ -64,15 +64,26 @@ size_t task_columns_start(struct task_columns *t, const struct task_info *info, 
 {
         struct task_chunk *c = task_columns_last_open(t, 1);
         size_t before = c->bytes;
+        const struct started_run run = {
+                .row = c->n,
+                .n = 1,
+                .first = {[TASK_ID] = info->id,
+                          [TASK_INDEX] = info->index,
+                          [TASK_ATTEMPT] = info->attempt,
+                          [TASK_PARTITION] = info->partition - info->index,
+                          [TASK_LAUNCH] = info->launch_ms,
+                          [TASK_EXECUTOR] = executor,
+                          [TASK_LOCALITY] = info->locality,
+                          [TASK_SPECULATIVE] = info->speculative},
+        };
         task_columns_note_ids(t, c, info->id, info->id);
-        task_chunk_set_start(c, TASK_ID, info->id);
-        task_chunk_set_start(c, TASK_INDEX, info->index);
-        task_chunk_set_start(c, TASK_ATTEMPT, info->attempt);
-        task_chunk_set_start(c, TASK_PARTITION, info->partition - info->index);
-        task_chunk_set_start(c, TASK_LAUNCH, info->launch_ms);
-        task_chunk_set_start(c, TASK_EXECUTOR, executor);
-        task_chunk_set_start(c, TASK_LOCALITY, info->locality);
-        task_chunk_set_start(c, TASK_SPECULATIVE, info->speculative);
+        if (c->started && task_chunk_takes_started_run(c)) {
+                task_chunk_start_run(c, &run);
+        } else {
+                task_chunk_flush_started(c);
+                for (size_t i = 0; i < TASK_STATUS; i++)
+                        task_chunk_set_start(c, (enum task_column)i, run.first[i]);
+        }
         c->n++;
         c->n_running++;
         t->bytes += c->bytes - before;
@@ -94,11 +105,53 @@ static struct column_run column_run_of_partitions(const struct task_event_batch 
         return run;
 }
 
+/* Starts rows as a run. Returns false, without effect, if a column of the batch neither is constant nor rises. */
+static bool task_columns_start_as_run(struct task_chunk *c, const struct task_event_batch *b, size_t at, size_t n,
+                                      uint32_t executor)
+{
+        const uint32_t both = 1 << TASK_EVENT_INDEX | 1 << TASK_EVENT_PARTITION;
+        if (b->varying & ((1 << TASK_START_COLUMNS) - 1) || ((b->rising & both) && (b->rising & both) != both))
+                return false;
+        struct started_run run = {
+                .row = c->n,
+                .n = (uint16_t)n,
+                .first = {[TASK_ID] = task_event_value(b, TASK_EVENT_ID, at),
+                          [TASK_INDEX] = task_event_value(b, TASK_EVENT_INDEX, at),
+                          [TASK_ATTEMPT] = task_event_value(b, TASK_EVENT_ATTEMPT, at),
+                          [TASK_PARTITION] = b->values[TASK_EVENT_PARTITION] - b->values[TASK_EVENT_INDEX],
+                          [TASK_LAUNCH] = task_event_value(b, TASK_EVENT_LAUNCH, at),
+                          [TASK_EXECUTOR] = executor,
+                          [TASK_LOCALITY] = b->locality,
+                          [TASK_SPECULATIVE] = b->speculative},
+                .rising = (uint8_t)(task_event_is_rising(b, TASK_EVENT_ID) << TASK_ID |
+                                    task_event_is_rising(b, TASK_EVENT_INDEX) << TASK_INDEX |
+                                    task_event_is_rising(b, TASK_EVENT_ATTEMPT) << TASK_ATTEMPT |
+                                    task_event_is_rising(b, TASK_EVENT_LAUNCH) << TASK_LAUNCH),
+        };
+        task_chunk_start_run(c, &run);
+        return true;
+}
+
+/* Starts rows column by column. */
+static void task_columns_start_in_arrays(struct task_chunk *c, const struct task_event_batch *b, size_t at, size_t n,
+                                         uint32_t executor)
+{
+        int64_t partitions[MAX_TASK_EVENT_BATCH];
+        task_chunk_flush_started(c);
+        task_chunk_set_started_run(c, n, TASK_ID, column_run_of(b, TASK_EVENT_ID, at));
+        task_chunk_set_started_run(c, n, TASK_INDEX, column_run_of(b, TASK_EVENT_INDEX, at));
+        task_chunk_set_started_run(c, n, TASK_ATTEMPT, column_run_of(b, TASK_EVENT_ATTEMPT, at));
+        task_chunk_set_started_run(c, n, TASK_PARTITION, column_run_of_partitions(b, at, partitions));
+        task_chunk_set_started_run(c, n, TASK_LAUNCH, column_run_of(b, TASK_EVENT_LAUNCH, at));
+        task_chunk_set_started_run(c, n, TASK_EXECUTOR, (struct column_run){.first = executor});
+        task_chunk_set_started_run(c, n, TASK_LOCALITY, (struct column_run){.first = b->locality});
+        task_chunk_set_started_run(c, n, TASK_SPECULATIVE, (struct column_run){.first = b->speculative});
+}
+
 /* Starts at most the rows of a batch from @at on for which the last chunk has room. Returns their number. */
 static size_t task_columns_start_part(struct task_columns *t, const struct task_event_batch *b, size_t at,
                                       uint32_t executor)
 {
-        int64_t partitions[MAX_TASK_EVENT_BATCH];
         struct task_chunk *c = task_columns_last_open(t, b->n - at);
         size_t before = c->bytes, n = MIN(b->n - at, (size_t)c->room - c->n);
         int64_t last = task_event_value(b, TASK_EVENT_ID, at);
@@ -108,14 +161,8 @@ static size_t task_columns_start_part(struct task_columns *t, const struct task_
         }
         task_columns_note_ids(t, c, task_event_value(b, TASK_EVENT_ID, at),
                               task_event_value(b, TASK_EVENT_ID, at + n - 1));
-        task_chunk_set_started_run(c, n, TASK_ID, column_run_of(b, TASK_EVENT_ID, at));
-        task_chunk_set_started_run(c, n, TASK_INDEX, column_run_of(b, TASK_EVENT_INDEX, at));
-        task_chunk_set_started_run(c, n, TASK_ATTEMPT, column_run_of(b, TASK_EVENT_ATTEMPT, at));
-        task_chunk_set_started_run(c, n, TASK_PARTITION, column_run_of_partitions(b, at, partitions));
-        task_chunk_set_started_run(c, n, TASK_LAUNCH, column_run_of(b, TASK_EVENT_LAUNCH, at));
-        task_chunk_set_started_run(c, n, TASK_EXECUTOR, (struct column_run){.first = executor});
-        task_chunk_set_started_run(c, n, TASK_LOCALITY, (struct column_run){.first = b->locality});
-        task_chunk_set_started_run(c, n, TASK_SPECULATIVE, (struct column_run){.first = b->speculative});
+        if (!task_chunk_takes_started_run(c) || !task_columns_start_as_run(c, b, at, n, executor))
+                task_columns_start_in_arrays(c, b, at, n, executor);
         c->n = (uint16_t)(c->n + n);
         c->n_running = (uint16_t)(c->n_running + n);
         t->bytes += c->bytes - before;
@@ -203,7 +250,7 @@ static struct task_chunk *task_columns_open(struct task_columns *t, size_t row, 
         }
         if (task_chunk_find_ended(c, *in_chunk)) {
                 t->bytes -= c->bytes;
-                task_chunk_flush(c);
+                task_chunk_flush_ended(c);
                 t->bytes += c->bytes;
         }
         return c;
@@ -227,24 +274,37 @@ static void task_columns_seal(struct task_columns *t, struct task_chunk *c)
         t->bytes += c->bytes;
 }
 
+/* Fills @values with what an end sets in a row that ran. */
+static void task_columns_ended_values(const struct task_end *e, enum task_row_status status, int64_t *values)
+{
+        memset(values, 0, ENDED_COLUMNS * sizeof(*values));
+        values[TASK_STATUS - TASK_STATUS] = status;
+        values[TASK_DURATION - TASK_STATUS] = e->finish_ms - e->info.launch_ms;
+        values[TASK_GETTING_RESULT - TASK_STATUS] = e->getting_result_ms ? e->getting_result_ms - e->info.launch_ms : 0;
+        if (!task_end_has_metrics(e))
+                return;
+        values[TASK_HAS_METRICS - TASK_STATUS] = 1;
+        memcpy(&values[TASK_METRICS - TASK_STATUS], &e->metrics, sizeof(e->metrics));
+}
+
 void task_columns_end(struct task_columns *t, size_t row, const struct task_end *e, enum task_row_status status)
 {
-        size_t i;
+        int64_t values[ENDED_COLUMNS];
+        size_t i, n_values = task_end_has_metrics(e) ? ENDED_COLUMNS : TASK_METRICS - TASK_STATUS;
         struct task_chunk *c = task_columns_open(t, row, &i);
         size_t before = c->bytes;
+        const int64_t *push = task_end_has_metrics(e) && e->detail ? (const int64_t *)e->detail->push_read : NULL;
         c->n_running -= task_chunk_get(c, i, TASK_STATUS) < TASK_ROW_SUCCESS;
-        task_chunk_set(c, i, TASK_STATUS, status);
-        task_chunk_set(c, i, TASK_DURATION, e->finish_ms - e->info.launch_ms);
-        task_chunk_set(c, i, TASK_GETTING_RESULT, e->getting_result_ms ? e->getting_result_ms - e->info.launch_ms : 0);
-        if (task_end_has_metrics(e)) {
-                const int64_t *values = (const int64_t *)&e->metrics;
-                const int64_t *push = e->detail ? (const int64_t *)e->detail->push_read : NULL;
-                task_chunk_set(c, i, TASK_HAS_METRICS, 1);
-                for (size_t k = TASK_METRICS; k < TASK_PUSH_METRICS; k++)
-                        task_chunk_set(c, i, (enum task_column)k, values[k - TASK_METRICS]);
-                for (size_t k = TASK_PUSH_METRICS; push && k < TASK_COLUMNS; k++)
-                        task_chunk_set(c, i, (enum task_column)k, push[k - TASK_PUSH_METRICS]);
+        task_columns_ended_values(e, status, values);
+        if (task_chunk_takes_ended_row(c)) {
+                task_chunk_end_row(c, i, values);
+        } else {
+                for (size_t k = 0; k < n_values; k++)
+                        if (k != TASK_HAS_METRICS - TASK_STATUS || values[k])
+                                task_chunk_set(c, i, (enum task_column)(TASK_STATUS + k), values[k]);
         }
+        for (size_t k = TASK_PUSH_METRICS; push && k < TASK_COLUMNS; k++)
+                task_chunk_set(c, i, (enum task_column)k, push[k - TASK_PUSH_METRICS]);
         t->bytes += c->bytes - before;
         if (c->n == TASK_CHUNK_ROWS && !c->n_running)
                 task_columns_seal(t, c);
@@ -271,7 +331,8 @@ static bool task_columns_run_all(const struct task_columns *t, size_t row, size_
         return true;
 }
 
-bool task_columns_end_batch(struct task_columns *t, const struct task_event_batch *b)
+bool task_columns_end_batch(struct task_columns *t, const struct task_event_batch *b,
+                            const struct task_event_durations *durations)
 {
         size_t row = task_columns_find(t, b->values[TASK_EVENT_ID]);
         if (row == SIZE_MAX || t->unordered || row + b->n > t->n_rows ||
@@ -283,7 +344,7 @@ bool task_columns_end_batch(struct task_columns *t, const struct task_event_batc
                 size_t i;
                 struct task_chunk *c = task_columns_chunk(t, row + at, &i);
                 size_t before = c->bytes, n = MIN(b->n - at, (size_t)c->n - i);
-                task_chunk_end_run(c, i, n, b, at);
+                task_chunk_end_run(c, i, n, b, at, durations);
                 c->n_running = (uint16_t)(c->n_running - n);
                 t->bytes += c->bytes - before;
                 at += n;
@@ -313,31 +374,29 @@ int64_t task_columns_value(const struct task_columns *t, size_t row, enum task_c
 
 /* ----------------------------------------------------------------------------------------------- removal */
 
-struct task_age {
-        int64_t finish_ms;
-        size_t row;
-};
-
-/* Lists the retained rows of a chunk, with the time by which they are removed. Running ones that stay have INT64_MAX.
+/*
+ * Writes by when each row of a chunk that was not removed goes, in the order of rows: its end; a running row goes last
+ * (INT64_MAX) or first (-1). Returns their number.
  */
-static size_t task_columns_list_ages(const struct task_columns *t, size_t k, bool keep_running, struct task_age *ages)
+static size_t task_chunk_read_ages(const struct task_chunk *c, bool keep_running, int64_t *ages)
 {
-        const struct task_chunk *c = t->chunks[k];
-        int64_t launch[TASK_CHUNK_ROWS], duration[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS];
+        int64_t launch[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS];
         size_t n = 0;
-        if (c->n_removed == c->n)
-                return 0;
         task_chunk_read(c, TASK_LAUNCH, launch);
-        task_chunk_read(c, TASK_DURATION, duration);
-        task_chunk_read(c, TASK_STATUS, status);
-        for (size_t i = 0; i < c->n; i++) {
-                bool runs = status[i] < TASK_ROW_SUCCESS;
-                if (!task_chunk_is_removed(c, i))
-                        ages[n++] = (struct task_age){.finish_ms = !runs          ? launch[i] + duration[i]
-                                                                   : keep_running ? INT64_MAX
-                                                                                  : -1,
-                                                      .row = k * TASK_CHUNK_ROWS + i};
+        task_chunk_read(c, TASK_DURATION, ages);
+        for (size_t i = 0; i < c->n; i++)
+                ages[i] += launch[i];
+        if (c->n_running) {
+                task_chunk_read(c, TASK_STATUS, status);
+                for (size_t i = 0; i < c->n; i++)
+                        if (status[i] < TASK_ROW_SUCCESS)
+                                ages[i] = keep_running ? INT64_MAX : -1;
         }
+        if (!c->removed)
+                return c->n;
+        for (size_t i = 0; i < c->n; i++)
+                if (!task_chunk_is_removed(c, i))
+                        ages[n++] = ages[i];
         return n;
 }
 
@@ -347,18 +406,18 @@ struct task_age_boundary {
         size_t n_equal;
 };
 
-enum { AGE_BUCKET_BITS = 12 };
+enum { AGE_BUCKET_BITS = 10 };
 
-/* Finds the boundary of the @n oldest by radix: each pass counts the rows of 4,096 ranges of time. */
-static struct task_age_boundary task_ages_boundary(const struct task_age *ages, size_t n_ages, size_t n)
+/* Finds the boundary of the @n oldest by radix: each pass counts the rows of 1,024 ranges of time. */
+static struct task_age_boundary task_ages_boundary(const int64_t *ages, size_t n_ages, size_t n)
 {
         int64_t least = INT64_MAX, greatest = INT64_MIN;
         size_t n_ended = 0;
         for (size_t i = 0; i < n_ages; i++) {
-                if (ages[i].finish_ms == INT64_MAX)
+                if (ages[i] == INT64_MAX)
                         continue;
-                least = MIN(least, ages[i].finish_ms);
-                greatest = MAX(greatest, ages[i].finish_ms);
+                least = MIN(least, ages[i]);
+                greatest = MAX(greatest, ages[i]);
                 n_ended++;
         }
         if (n > n_ended)
@@ -370,8 +429,8 @@ static struct task_age_boundary task_ages_boundary(const struct task_age *ages, 
                 while (range >> shift >= 1 << AGE_BUCKET_BITS)
                         shift++;
                 for (size_t i = 0; i < n_ages; i++) {
-                        uint64_t offset = (uint64_t)ages[i].finish_ms - (uint64_t)least;
-                        if (ages[i].finish_ms >= least && offset <= range)
+                        uint64_t offset = (uint64_t)ages[i] - (uint64_t)least;
+                        if (ages[i] >= least && offset <= range)
                                 counts[offset >> shift]++;
                 }
                 while (counts[boundary] < n)
@@ -383,58 +442,47 @@ static struct task_age_boundary task_ages_boundary(const struct task_age *ages, 
         }
 }
 
-static void task_columns_remove_row(struct task_columns *t, size_t row)
-{
-        size_t i;
-        struct task_chunk *c = task_columns_chunk(t, row, &i);
-        if (!c->removed) {
-                c->removed = mem_zero(TASK_CHUNK_ROWS / 8);
-                c->bytes += TASK_CHUNK_ROWS / 8;
-                t->bytes += TASK_CHUNK_ROWS / 8;
-        }
-        c->n_running -= task_chunk_get(c, i, TASK_STATUS) < TASK_ROW_SUCCESS;
-        c->removed[i / 8] |= (uint8_t)(1 << i % 8);
-        c->n_removed++;
-        t->n_retained--;
-        if (c->n_removed == TASK_CHUNK_ROWS) {
-                t->bytes -= c->bytes;
-                task_chunk_empty(c);
-                t->bytes += c->bytes;
-        }
-}
-
 /* The rows of a chunk that may be removed. */
 struct chunk_ages {
-        int64_t first_ms, last_ms;
-        size_t n;     /* of them */
-        size_t chunk; /* its number */
+        int64_t first_ms, last_ms; /* bounds */
+        size_t n;                  /* of them */
+        size_t chunk;              /* its number */
 };
 
-static struct chunk_ages task_columns_chunk_ages(const struct task_columns *t, size_t k, bool keep_running)
+/* Finds the first and the last end of the rows of a chunk by reading them. */
+static struct chunk_ages task_columns_read_chunk_ages(const struct task_columns *t, size_t k, bool keep_running)
 {
         struct task_chunk *c = t->chunks[k];
-        struct chunk_ages a = {.first_ms = INT64_MAX, .last_ms = INT64_MIN, .chunk = k};
-        struct task_age ages[TASK_CHUNK_ROWS];
-        bool is_whole = c->is_sealed && !c->n_removed;
-        if (is_whole && c->has_finish) {
-                a.first_ms = c->first_finish_ms;
-                a.last_ms = c->last_finish_ms;
-                a.n = c->n;
-                return a;
+        struct column_bounds b = {INT64_MAX, INT64_MIN};
+        int64_t ages[TASK_CHUNK_ROWS];
+        size_t n = task_chunk_read_ages(c, keep_running, ages), n_ended = n;
+        if (c->n_running && keep_running) {
+                n_ended = 0;
+                for (size_t i = 0; i < n; i++)
+                        if (ages[i] != INT64_MAX)
+                                ages[n_ended++] = ages[i];
         }
-        for (size_t i = 0, n = task_columns_list_ages(t, k, keep_running, ages); i < n; i++) {
-                if (ages[i].finish_ms == INT64_MAX)
-                        continue;
-                a.first_ms = MIN(a.first_ms, ages[i].finish_ms);
-                a.last_ms = MAX(a.last_ms, ages[i].finish_ms);
-                a.n++;
-        }
-        if (is_whole && a.n == c->n) {
+        column_bounds_widen(&b, ages, n_ended);
+        if (c->is_sealed) {
                 c->has_finish = true;
-                c->first_finish_ms = a.first_ms;
-                c->last_finish_ms = a.last_ms;
+                c->first_finish_ms = b.least;
+                c->last_finish_ms = b.greatest;
         }
-        return a;
+        return (struct chunk_ages){b.least, b.greatest, n_ended, k};
+}
+
+/* The same, but bounds that are wider, of a sealed chunk that was not read yet. */
+static struct chunk_ages task_columns_chunk_ages(const struct task_columns *t, size_t k, bool keep_running)
+{
+        const struct task_chunk *c = t->chunks[k];
+        size_t n = (size_t)c->n - c->n_removed;
+        int64_t first, last;
+        if (c->is_sealed && c->has_finish)
+                return (struct chunk_ages){c->first_finish_ms, c->last_finish_ms, n, k};
+        if (!c->is_sealed || __builtin_add_overflow(c->base[TASK_LAUNCH], c->base[TASK_DURATION], &first) ||
+            __builtin_add_overflow(c->greatest[TASK_LAUNCH], c->greatest[TASK_DURATION], &last))
+                return task_columns_read_chunk_ages(t, k, keep_running);
+        return (struct chunk_ages){first, last, n, k};
 }
 
 static int chunk_ages_compare_first(const void *a, const void *b)
@@ -469,69 +517,146 @@ static size_t chunk_ages_most(const struct chunk_ages *all, size_t n_all, int64_
         return n;
 }
 
-/* Removes the @n oldest of the ages, which are in the order of rows. */
-static void task_columns_remove_rows(struct task_columns *t, const struct task_age *ages, size_t n_ages, size_t n,
-                                     task_columns_removed_fn removed, void *owner)
-{
-        if (!n)
-                return;
-        struct task_age_boundary boundary = task_ages_boundary(ages, n_ages, n);
-        for (size_t i = 0; i < n_ages; i++) {
-                if (ages[i].finish_ms > boundary.finish_ms ||
-                    (ages[i].finish_ms == boundary.finish_ms && !boundary.n_equal))
-                        continue;
-                boundary.n_equal -= ages[i].finish_ms == boundary.finish_ms;
-                task_columns_remove_row(t, ages[i].row);
-                if (removed)
-                        removed(owner, ages[i].row, 1);
-        }
-}
-
-/* Removes all rows of a full chunk, none of which runs or was removed. */
+/* Removes all rows of a full chunk, none of which runs. */
 static void task_columns_remove_chunk(struct task_columns *t, size_t k, task_columns_removed_fn removed, void *owner)
 {
         struct task_chunk *c = t->chunks[k];
         t->bytes -= c->bytes;
-        c->removed = mem_alloc(TASK_CHUNK_ROWS / 8);
+        t->n_retained -= (size_t)c->n - c->n_removed;
+        if (!c->removed)
+                c->removed = mem_alloc(TASK_CHUNK_ROWS / 8);
         memset(c->removed, 0xff, TASK_CHUNK_ROWS / 8);
         c->n_removed = c->n;
-        t->n_retained -= c->n;
         task_chunk_empty(c);
         t->bytes += c->bytes;
         if (removed)
                 removed(owner, k * TASK_CHUNK_ROWS, c->n);
 }
 
+/* Removes @n neighbouring rows of a chunk. */
+static void task_columns_remove_rows(struct task_columns *t, size_t k, size_t row, size_t n,
+                                     task_columns_removed_fn removed, void *owner)
+{
+        struct task_chunk *c = t->chunks[k];
+        if (!c->removed) {
+                c->removed = mem_zero(TASK_CHUNK_ROWS / 8);
+                c->bytes += TASK_CHUNK_ROWS / 8;
+                t->bytes += TASK_CHUNK_ROWS / 8;
+        }
+        for (size_t i = row; i < row + n; i++) {
+                if (c->n_running)
+                        c->n_running -= task_chunk_get(c, i, TASK_STATUS) < TASK_ROW_SUCCESS;
+                c->removed[i / 8] |= (uint8_t)(1 << i % 8);
+        }
+        c->n_removed = (uint16_t)(c->n_removed + n);
+        t->n_retained -= n;
+        if (c->n_removed == TASK_CHUNK_ROWS) {
+                t->bytes -= c->bytes;
+                task_chunk_empty(c);
+                t->bytes += c->bytes;
+        }
+        if (removed)
+                removed(owner, k * TASK_CHUNK_ROWS + row, n);
+}
+
 /*
- * Most chunks end before the boundary or after it, which the first and last times of chunks tell. Only the rows of the
- * chunks between are compared.
+ * Removes the rows of a chunk that lie before the boundary, which it moves on. @ages: of the rows that were not
+ * removed. Returns the number of ages.
+ */
+static size_t task_columns_remove_aged(struct task_columns *t, size_t k, const int64_t *ages,
+                                       struct task_age_boundary *boundary, task_columns_removed_fn removed, void *owner)
+{
+        struct task_chunk *c = t->chunks[k];
+        size_t n_ages = 0, first = 0, n = c->n;
+        for (size_t i = 0; i <= n; i++) {
+                bool goes = false;
+                if (i < n && !task_chunk_is_removed(c, i)) {
+                        int64_t age = ages[n_ages++];
+                        bool is_equal = age == boundary->finish_ms && boundary->n_equal;
+                        goes = age < boundary->finish_ms || is_equal;
+                        boundary->n_equal -= is_equal;
+                }
+                if (goes)
+                        continue;
+                if (first < i)
+                        task_columns_remove_rows(t, k, first, i - first, removed, owner);
+                first = i + 1;
+        }
+        if (c->has_finish)
+                c->first_finish_ms = MAX(c->first_finish_ms, boundary->finish_ms);
+        return n_ages;
+}
+
+/* The chunks that have rows to remove or to keep. */
+struct chunk_ages_list {
+        struct chunk_ages *all, *sorted; /* in the order of chunks; by first times */
+        size_t n_all;
+        int64_t bound_ms; /* at least as many rows as are to go have ended by this time */
+};
+
+/* True if all rows of a chunk are among the @n oldest. */
+static bool chunk_ages_list_takes_whole(const struct chunk_ages_list *list, const struct task_columns *t,
+                                        const struct chunk_ages *ages, size_t n)
+{
+        const struct task_chunk *c = t->chunks[ages->chunk];
+        return c->n == TASK_CHUNK_ROWS && c->is_sealed &&
+               chunk_ages_most(list->sorted, list->n_all, ages->last_ms) <= n;
+}
+
+/* Reads the chunks about which the bounds leave a doubt. Returns false if there is none. */
+static bool chunk_ages_list_refine(struct chunk_ages_list *list, const struct task_columns *t, size_t n,
+                                   bool keep_running)
+{
+        bool refined = false;
+        memcpy(list->sorted, list->all, list->n_all * sizeof(*list->all));
+        list->bound_ms = chunk_ages_bound(list->sorted, list->n_all, n);
+        qsort(list->sorted, list->n_all, sizeof(*list->all), chunk_ages_compare_first);
+        for (size_t i = 0; i < list->n_all; i++) {
+                const struct task_chunk *c = t->chunks[list->all[i].chunk];
+                if (!c->is_sealed || c->has_finish || list->all[i].first_ms > list->bound_ms ||
+                    chunk_ages_list_takes_whole(list, t, &list->all[i], n))
+                        continue;
+                list->all[i] = task_columns_read_chunk_ages(t, list->all[i].chunk, keep_running);
+                refined = true;
+        }
+        return refined;
+}
+
+/*
+ * Most chunks end before the boundary or after it, which bounds of their ends tell. Only the rows of the chunks between
+ * are compared.
  */
 void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running, task_columns_removed_fn removed,
                                 void *owner)
 {
-        struct chunk_ages *all = new_array(struct chunk_ages, 2 * t->n_chunks + 1), *sorted;
-        struct task_age *ages = mem_alloc((t->n_retained + 1) * sizeof(*ages)); /* few are used */
-        size_t n_all = 0, n_ages = 0, left = n;
+        struct chunk_ages_list list = {.all = mem_alloc((2 * t->n_chunks + 1) * sizeof(*list.all))};
+        size_t n_between = 0, n_ages = 0, left = n;
         for (size_t k = 0; k < t->n_chunks; k++)
                 if (t->chunks[k]->n_removed < t->chunks[k]->n)
-                        all[n_all++] = task_columns_chunk_ages(t, k, keep_running);
-        sorted = all + n_all;
-        memcpy(sorted, all, n_all * sizeof(*all));
-        int64_t bound_ms = chunk_ages_bound(sorted, n_all, n);
-        qsort(sorted, n_all, sizeof(*sorted), chunk_ages_compare_first);
-        for (size_t i = 0; i < n_all; i++) {
-                const struct task_chunk *c = t->chunks[all[i].chunk];
-                if (all[i].first_ms > bound_ms)
+                        list.all[list.n_all++] = task_columns_chunk_ages(t, k, keep_running);
+        list.sorted = list.all + list.n_all;
+        while (chunk_ages_list_refine(&list, t, n, keep_running)) {
+        }
+        for (size_t i = 0; i < list.n_all; i++) {
+                const struct chunk_ages *ages = &list.all[i];
+                if (ages->first_ms > list.bound_ms)
                         continue;
-                if (c->n == TASK_CHUNK_ROWS && c->is_sealed && !c->n_removed &&
-                    chunk_ages_most(sorted, n_all, all[i].last_ms) <= n) {
-                        task_columns_remove_chunk(t, all[i].chunk, removed, owner);
-                        left -= TASK_CHUNK_ROWS;
+                if (chunk_ages_list_takes_whole(&list, t, ages, n)) {
+                        task_columns_remove_chunk(t, ages->chunk, removed, owner);
+                        left -= ages->n;
                 } else {
-                        n_ages += task_columns_list_ages(t, all[i].chunk, keep_running, ages + n_ages);
+                        list.all[n_between++] = *ages;
                 }
         }
-        task_columns_remove_rows(t, ages, n_ages, MIN(left, n_ages), removed, owner);
+        int64_t *ages = mem_alloc((n_between * TASK_CHUNK_ROWS + 1) * sizeof(*ages));
+        for (size_t i = 0; i < n_between; i++)
+                n_ages += task_chunk_read_ages(t->chunks[list.all[i].chunk], keep_running, ages + n_ages);
+        left = MIN(left, n_ages);
+        if (left) {
+                struct task_age_boundary boundary = task_ages_boundary(ages, n_ages, left);
+                for (size_t i = 0, at = 0; i < n_between; i++)
+                        at += task_columns_remove_aged(t, list.all[i].chunk, ages + at, &boundary, removed, owner);
+        }
         free(ages);
-        free(all);
+        free(list.all);
 }

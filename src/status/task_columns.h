@@ -2,8 +2,8 @@
  * The tasks of one stage attempt as columns, in the order of their starts: some 30 bytes for each ended task.
  *
  * Rows lie in chunks of at most 1,024. A chunk in which tasks run has 64-bit columns; one that a start fills has none
- * while its values are equal or rise by one from row to row. When the last task of a chunk has ended it is sealed: each
- * column becomes a base and differences of 0, 1, 2, 4 or 8 bytes. Columns that are all zero cost nothing.
+ * while its values are equal or rise by one from row to row, in few runs. When the last task of a chunk has ended it is
+ * sealed: each column becomes a base and differences of 0, 1, 2, 4 or 8 bytes. Columns that are all zero cost nothing.
  *
  * Rows may be removed, oldest completion first (spark.ui.retainedTasks). Row numbers do not change.
  *
@@ -80,7 +80,8 @@ void task_columns_end(struct task_columns *t, size_t row, const struct task_end 
  * Ends a batch of tasks that succeeded, with metrics. Returns false, without effect, if not all of them run or if they
  * do not lie one behind the other.
  */
-bool task_columns_end_batch(struct task_columns *t, const struct task_event_batch *b);
+bool task_columns_end_batch(struct task_columns *t, const struct task_event_batch *b,
+                            const struct task_event_durations *durations);
 
 /* Packs the last chunk although it has room: no task starts any more. */
 void task_columns_finish(struct task_columns *t);

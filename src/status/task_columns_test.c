@@ -377,6 +377,31 @@ static void removes_whole_chunks_and_the_rows_between(void **state)
         }
 }
 
+/* A damaged log may hold any times: the greatest launch plus the greatest duration need not be a number. */
+static void removes_the_oldest_although_sums_of_bounds_overflow(void **state)
+{
+        enum { N = 3 * TASK_BLOCK_ROWS, N_REMOVED = 2000 };
+        struct task_columns t = {0};
+        struct known_task *known = new_array(struct known_task, N), *order[N];
+        for (size_t i = 0; i < N; i++) {
+                struct task_info info = {.id = (int64_t)i, .launch_ms = i % 700 == 3 ? INT64_MAX - 100 : (int64_t)i};
+                known[i].end = (struct task_end){.info = info, .state = TASK_SUCCEEDED};
+                known[i].end.finish_ms = info.launch_ms + (i % 500 == 7 ? INT64_MAX / 2 : (int64_t)(i % 50));
+                order[i] = &known[i];
+                task_columns_start(&t, &info, 0);
+        }
+        for (size_t i = 0; i < N; i++)
+                task_columns_end(&t, i, &known[i].end, TASK_ROW_SUCCESS);
+        qsort(order, N, sizeof(order[0]), compare_ages);
+        task_columns_remove_oldest(&t, N_REMOVED, true, NULL, NULL);
+        for (size_t i = 0; i < N_REMOVED; i++)
+                order[i]->removed = true;
+        for (size_t i = 0; i < N; i++)
+                assert_int_equal(task_columns_is_removed(&t, i), known[i].removed);
+        free(known);
+        task_columns_deinit(&t);
+}
+
 static void finds_tasks_whose_ids_do_not_grow(void **state)
 {
         struct task_columns t = {0};
@@ -401,6 +426,7 @@ int main(void)
                 cmocka_unit_test(pages_hold_the_wanted_statuses),
                 cmocka_unit_test(removes_the_oldest_ends_first),
                 cmocka_unit_test(removes_whole_chunks_and_the_rows_between),
+                cmocka_unit_test(removes_the_oldest_although_sums_of_bounds_overflow),
                 cmocka_unit_test(finds_tasks_whose_ids_do_not_grow),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
