@@ -247,6 +247,43 @@ def test_application_runs_and_completes(server, tmp_path):
             assert line in text.splitlines()
 
 
+def test_metrics_have_the_labels_of_applications_and_count_executors(server, tmp_path):
+    add_application(server)
+    server.update("sparkapplications", "jobs", "pi", lambda item: item["metadata"].update(labels={"app-team": "a", "x": "y"}))
+    with operator(server, tmp_path, "--enable-metrics", "--metrics-bind-address=127.0.0.1:0", "--metrics-labels=app-team,zone",
+                  "--metrics-prefix=my-op") as running:
+        def metric(name, value, more=""):
+            line = f'my_op_{name}{{app_team="a",zone="Unknown"{more}}} {value}'
+            wait_for(lambda: line in running.probe("/metrics", "Metrics")[1].splitlines(), lambda: f"{line} in\n" + running.probe("/metrics", "Metrics")[1])
+
+        wait_for_state(server, "SUBMITTED")
+        pod = driver_of(server)
+        set_phase(server, pod, "Running")
+        for number in (1, 2):
+            executor = server.insert("pods", "jobs", {"metadata": {
+                "name": f"pi-exec-{number}", "labels": {**pod["metadata"]["labels"], "spark-role": "executor"},
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "pi-driver", "uid": pod["metadata"]["uid"]}]}})
+            set_phase(server, executor, "Running")
+        metric("spark_application_submit_count", 1)
+        metric("spark_application_running_count", 1)
+        metric("spark_executor_running_count", 2)
+        set_phase(server, server.get("pods", "jobs", "pi-exec-1"), "Failed", 1)
+        metric("spark_executor_failure_count", 1)
+        metric("spark_executor_running_count", 1)
+        set_phase(server, server.get("pods", "jobs", "pi-exec-2"), "Succeeded", 0)
+        metric("spark_executor_success_count", 1)
+        metric("spark_executor_running_count", 0)
+        metric("spark_application_submit_latency_seconds_histogram_bucket", 1, ',le="+Inf"')
+        assert "no effect" not in running.text()
+
+
+def test_fields_without_effect_are_told(server, tmp_path):
+    add_application(server, failureRetries=3)
+    with operator(server, tmp_path):
+        wait_for(lambda: events_of(server, "SparkApplicationFieldsWithoutEffect"), "the event")
+        assert "spec.failureRetries" in events_of(server, "SparkApplicationFieldsWithoutEffect")[0]
+
+
 def test_failed_driver_is_retried(server, tmp_path):
     add_application(server, restartPolicy={"type": "OnFailure", "onFailureRetries": 1, "onFailureRetryInterval": 1,
                                            "onSubmissionFailureRetryInterval": 1})

@@ -72,7 +72,8 @@ static void record_unindex_pod(struct application_core *core, struct application
 
 static void record_free(struct application_record *a)
 {
-        char *const texts[] = {a->key, a->namespace, a->name, a->uid, a->driver_pod, a->invalid, a->candidate};
+        char *const texts[] = {a->key,        a->namespace, a->name,      a->uid,
+                               a->driver_pod, a->invalid,   a->candidate, a->labels};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
         application_status_deinit(&a->status);
@@ -138,7 +139,8 @@ void application_core_free(struct application_core *core)
 
 void application_action_deinit(struct application_action *a)
 {
-        char *const texts[] = {a->namespace, a->name, a->uid, a->submission_id, a->pod_name, a->pod_uid, a->message};
+        char *const texts[] = {a->namespace, a->name,    a->uid,     a->submission_id,
+                               a->pod_name,  a->pod_uid, a->message, a->labels};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
         application_status_deinit(&a->status);
@@ -222,6 +224,7 @@ bool application_core_observe(struct application_core *core, const struct applic
         a->leaving = o->leaving;
         status_text_set(&a->driver_pod, o->driver_pod);
         status_text_set(&a->invalid, o->invalid);
+        status_text_set(&a->labels, o->labels);
         record_take_status(core, a, &o->status);
         record_take_policy(core, a, &o->policy);
         return true;
@@ -424,7 +427,7 @@ static void record_written(struct application_core *core, struct application_rec
 }
 
 /* Actions that are not repeated after APPLICATION_RESULT_FAILED. */
-static const bool result_is_final[APPLICATION_TRANSITION + 1] = {
+static const bool result_is_final[APPLICATION_EVENT] = {
         [APPLICATION_SUBMIT] = true,
         [APPLICATION_EXPOSE] = true,
         [APPLICATION_CLEAN_UP] = true,
@@ -465,4 +468,16 @@ size_t application_core_count(const struct application_core *core, enum applicat
         for (const struct application_record *a = core->first; a; a = a->next)
                 n += a->uid && a->stored == state;
         return n;
+}
+
+void application_core_visit_running(const struct application_core *core, application_running_visit *visit, void *owner)
+{
+        for (const struct application_record *a = core->first; a; a = a->next) {
+                size_t executors = 0;
+                for (size_t i = 0; i < a->status.n_executors; i++)
+                        executors += a->status.executors[i].state == SPARK_POD_RUNNING;
+                bool runs = a->stored == APPLICATION_RUNNING;
+                if (a->uid && (runs || executors > 0))
+                        visit(owner, a->labels, runs, executors);
+        }
 }

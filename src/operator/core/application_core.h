@@ -82,6 +82,7 @@ struct application_observation {
         struct application_policy policy;
         const char *driver_pod;           /* the name that its driver's pod gets */
         const char *invalid;              /* why it is refused; NULL: valid */
+        const char *labels;               /* for metrics; the core does not read them. NULL: none */
         struct application_status status; /* borrowed; the core copies it */
 };
 
@@ -96,7 +97,8 @@ enum application_action_kind {
         APPLICATION_CLEAN_UP,         /* the application is about to end: delete the batch scheduler's group */
         /* Not answered. */
         APPLICATION_EVENT,
-        APPLICATION_TRANSITION, /* for metrics */
+        APPLICATION_TRANSITION,     /* for metrics */
+        APPLICATION_EXECUTOR_ENDED, /* for metrics */
 };
 
 struct application_action {
@@ -111,6 +113,8 @@ struct application_action {
         struct application_status status;             /* WRITE_STATUS */
         const char *event_type, *event_reason;        /* EVENT: "Normal" or "Warning", "SparkApplicationSubmitted" */
         char *message;                                /* EVENT */
+        char *labels;                                 /* TRANSITION, EXECUTOR_ENDED: of the observation, or NULL */
+        bool succeeded;                               /* EXECUTOR_ENDED */
         enum application_state from, to;              /* TRANSITION */
         int64_t since_created_ms, since_submitted_ms; /* TRANSITION */
 };
@@ -176,3 +180,7 @@ bool application_core_done(struct application_core *core, const char *namespace,
 enum application_state application_core_state(const struct application_core *core, const char *namespace,
                                               const char *name);
 size_t application_core_count(const struct application_core *core, enum application_state state);
+
+/* Calls @visit for each application with what runs of it. For metrics. */
+typedef void application_running_visit(void *owner, const char *labels, bool application, size_t executors);
+void application_core_visit_running(const struct application_core *core, application_running_visit *visit, void *owner);

@@ -60,6 +60,7 @@ void application_emit_stored(struct application_core *core, struct application_r
         struct application_action *transition = application_push(core, a, APPLICATION_TRANSITION);
         transition->from = from;
         transition->to = to;
+        transition->labels = mem_strdup_if(a->labels);
         transition->since_created_ms = a->created_ms > 0 ? now_ms - a->created_ms : 0;
         transition->since_submitted_ms =
                 a->status.last_submission_attempt_ms > 0 ? now_ms - a->status.last_submission_attempt_ms : 0;
@@ -106,4 +107,11 @@ void application_emit_executor(struct application_core *core, struct application
                                               [SPARK_POD_UNKNOWN] = "SparkExecutorUnknown"};
         application_emit_event(core, a, pod_event_type(o->phase), reasons[o->phase],
                                pod_event_message("Executor", pod, o->phase, o->exit_code, o->reason, o->message));
+}
+
+void application_emit_executor_ended(struct application_core *core, const struct application_record *a, bool succeeded)
+{
+        struct application_action *ended = application_push(core, a, APPLICATION_EXECUTOR_ENDED);
+        ended->succeeded = succeeded;
+        ended->labels = mem_strdup_if(a->labels);
 }

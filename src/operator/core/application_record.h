@@ -33,7 +33,7 @@ struct application_record {
         int64_t generation, created_ms;
         uint64_t version;
         struct application_policy policy;
-        char *driver_pod, *invalid;
+        char *driver_pod, *invalid, *labels;
         struct application_status status; /* the next one to write, or the stored one */
         enum application_state stored;    /* the state that the server has */
         bool dirty;                       /* @status is not stored */
@@ -86,6 +86,7 @@ void application_emit_stored(struct application_core *core, struct application_r
 void application_emit_driver(struct application_core *core, struct application_record *a);
 void application_emit_executor(struct application_core *core, struct application_record *a, const char *pod,
                                const struct pod_observation *o);
+void application_emit_executor_ended(struct application_core *core, const struct application_record *a, bool succeeded);
 void application_emit_event(struct application_core *core, const struct application_record *a, const char *type,
                             const char *reason, char *message); /* steals @message */
 

@@ -115,22 +115,29 @@ static bool step_executor_is_present(const struct application_record *a, const c
         return found;
 }
 
-static void step_update_executors(const struct application_core *core, struct application_record *a)
+static void step_set_executor(struct application_core *core, struct application_record *a, const char *pod,
+                              enum spark_pod_state state)
+{
+        if (!application_status_set_executor(&a->status, pod, state))
+                return;
+        a->dirty = true;
+        if (executor_state_is_final(state))
+                application_emit_executor_ended(core, a, state == SPARK_POD_COMPLETED);
+}
+
+static void step_update_executors(struct application_core *core, struct application_record *a)
 {
         struct application_status *s = &a->status;
         uint64_t submission = submission_hash(s->submission_id);
         for (size_t i = 0; i < s->n_executors; i++) {
                 if (executor_state_is_final(s->executors[i].state) || step_executor_is_present(a, s->executors[i].pod))
                         continue;
-                enum spark_pod_state state = step_missing_executor(a);
-                a->dirty = a->dirty || s->executors[i].state != state;
-                s->executors[i].state = state;
+                step_set_executor(core, a, s->executors[i].pod, step_missing_executor(a));
         }
         for (size_t i = 0; i < a->executors.len; i++) {
                 const struct application_executor *e = &a->executors.data[i];
-                if (e->submission == submission && s->n_executors < (size_t)core->options.max_tracked_executors &&
-                    application_status_set_executor(s, e->name, e->state))
-                        a->dirty = true;
+                if (e->submission == submission && s->n_executors < (size_t)core->options.max_tracked_executors)
+                        step_set_executor(core, a, e->name, e->state);
         }
 }
 

@@ -33,6 +33,7 @@ struct application_call {
         struct spark_application app;
         struct application_objects objects;
         struct application_exposure exposure;
+        struct field_problems problems; /* unknown and ineffective fields */
         struct render_options render;
         struct driver_launch *launch;
         uv_work_t work;
@@ -51,10 +52,14 @@ struct application_call {
 
 /* --------------------------------------------------------------------------------------------------- observations */
 
-bool application_observe(struct application_core *core, const json_t *object)
+bool application_observe(struct application_core *core, const json_t *object, const char *labels)
 {
         struct application_reading reading;
-        bool queue = application_reading_make(object, &reading) && application_core_observe(core, &reading.observation);
+        bool queue = false;
+        if (application_reading_make(object, &reading)) {
+                reading.observation.labels = labels;
+                queue = application_core_observe(core, &reading.observation);
+        }
         application_reading_deinit(&reading);
         return queue;
 }
@@ -67,6 +72,7 @@ static void application_call_release(struct application_call *c)
         application_action_deinit(&c->action);
         application_objects_deinit(&c->objects);
         application_exposure_deinit(&c->exposure);
+        field_problems_deinit(&c->problems);
         spark_application_deinit(&c->app);
         error_deinit(&c->error);
         json_decref(c->list);
@@ -145,7 +151,7 @@ static bool application_call_read(struct application_call *c, const json_t *obje
                 application_call_end(c, APPLICATION_RESULT_NOT_FOUND, NULL);
                 return false;
         }
-        if (spark_application_read(object, &c->app, NULL, &error) < 0) {
+        if (spark_application_read(object, &c->app, &c->problems, &error) < 0) {
                 application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&error));
                 return false;
         }
@@ -218,6 +224,21 @@ static void application_call_apply(struct application_call *c, json_t *list,
 
 /* ------------------------------------------------------------------------------------------------------ submission */
 
+/* Tells the user of fields that do nothing, once for each submission. */
+static void application_call_tell_problems(struct application_call *c)
+{
+        const struct field_problems *const both[] = {&c->problems, &c->objects.warnings};
+        const struct application_action *a = &c->action;
+        const struct event_object object = {"SparkApplication", a->namespace, a->name, a->uid};
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        for (size_t k = 0; k < ARRAY_SIZE(both); k++)
+                for (size_t i = 0; i < both[k]->list.len; i++)
+                        buf_printf(&text, "%s%s", text.len > 0 ? "; " : "", both[k]->list.data[i].message);
+        if (text.len > 0)
+                kube_event_recorder_record(application_call_context(c)->events, &object, "Warning",
+                                           "SparkApplicationFieldsWithoutEffect", buf_text(&text));
+}
+
 /* Answers for a submission whose pod exists, and for its exposure. */
 static void application_call_answer_exposed(struct application_call *c, bool exposed, const char *why)
 {
@@ -251,6 +272,7 @@ static void application_call_not_exposed(struct application_call *c, int r, cons
 
 static void application_call_submitted(struct application_call *c)
 {
+        application_call_tell_problems(c);
         int r = application_exposure_make(&c->app, &c->render, c->objects.plan.k.names.app_id, &c->exposure, &c->error);
         if (r < 0)
                 application_call_answer_exposed(c, true, error_message(&c->error));
@@ -336,9 +358,6 @@ static void application_call_on_made(uv_work_t *work, int status)
                 return;
         }
         operator_daemon_thread_ended(c->base.daemon);
-        for (size_t i = 0; i < c->objects.warnings.list.len; i++)
-                log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name,
-                         c->objects.warnings.list.data[i].message);
         if (c->made < 0)
                 application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&c->error));
         else
@@ -517,6 +536,7 @@ static void application_call_begin(struct operator_daemon *d, struct application
                 break;
         case APPLICATION_EVENT:
         case APPLICATION_TRANSITION:
+        case APPLICATION_EXECUTOR_ENDED:
                 break;
         }
 }
@@ -530,8 +550,10 @@ static void application_action_perform(struct operator_daemon *d, struct applica
                         &(struct event_object){"SparkApplication", action->namespace, action->name, action->uid},
                         action->event_type, action->event_reason, action->message);
         else if (action->kind == APPLICATION_TRANSITION)
-                operator_metrics_transition(context->metrics, action->from, action->to, action->since_created_ms,
+                operator_metrics_transition(context->metrics, action->labels, action->to, action->since_created_ms,
                                             action->since_submitted_ms);
+        else if (action->kind == APPLICATION_EXECUTOR_ENDED)
+                operator_metrics_executor_ended(context->metrics, action->labels, action->succeeded);
         else
                 application_call_begin(d, action);
         application_action_deinit(action);

@@ -10,5 +10,8 @@
 /* Performs all actions that the core has emitted. */
 void application_actions_drain(struct operator_daemon *d);
 
-/* Reads a SparkApplication for the core, and passes it. Returns true if it should be queued. */
-bool application_observe(struct application_core *core, const json_t *object);
+/*
+ * Reads a SparkApplication for the core, and passes it with the @labels of its metrics, which may be NULL. Returns true
+ * if it should be queued.
+ */
+bool application_observe(struct application_core *core, const json_t *object, const char *labels);

@@ -250,8 +250,6 @@ static int operator_conf_check(struct operator_conf *conf, struct fst_error *err
         if (*conf->namespace_selector && conf->namespaces.len > 0)
                 return error_set(error, -EINVAL,
                                  "--namespaces and --namespace-selector exclude each other: give one of them");
-        if (conf->metrics_labels.len > 0)
-                string_list_add(&conf->ineffective, "metrics-labels");
         if (conf->namespaces.len == 1 && strcmp(conf->namespaces.data[0], "*") == 0)
                 string_list_deinit(&conf->namespaces);
         return operator_conf_read_gates(conf, error);

@@ -208,9 +208,10 @@ static void operator_watch_on_application(struct operator_daemon *d, enum kube_e
         }
         if (run_observation_read(object, &run) && schedule_core_observe_run(c->schedules, &run))
                 work_queue_add(c->queue, WORK_SCHEDULE, run.namespace, run.schedule);
+        _cleanup_free_ char *labels = operator_metrics_labels(c->metrics, object);
         if (what == KUBE_ADDED && listed)
-                operator_metrics_add_application(c->metrics);
-        if (application_observe(c->applications, object))
+                operator_metrics_add_application(c->metrics, labels);
+        if (application_observe(c->applications, object, labels))
                 work_queue_add(c->queue, WORK_APPLICATION, namespace, name);
 }
 
@@ -569,16 +570,21 @@ static bool operator_daemon_ready(void *owner)
         return d->synced && !d->ending;
 }
 
+static void operator_daemon_add_running(void *owner, const char *labels, bool application, size_t executors)
+{
+        operator_metrics_add_running(owner, labels, application, executors);
+}
+
 static void operator_daemon_metrics(void *owner, struct buf *out)
 {
         const struct operator_daemon *d = owner;
         const struct operator_context *c = &d->context;
-        operator_metrics_put(
-                c->metrics,
-                &(struct operator_gauges){.queue_depth = work_queue_depth(c->queue),
-                                          .running = application_core_count(c->applications, APPLICATION_RUNNING),
-                                          .leading = operator_daemon_acts(d)},
-                out);
+        operator_metrics_clear_running(c->metrics);
+        application_core_visit_running(c->applications, operator_daemon_add_running, c->metrics);
+        operator_metrics_put(c->metrics,
+                             &(struct operator_gauges){.queue_depth = work_queue_depth(c->queue),
+                                                       .leading = operator_daemon_acts(d)},
+                             out);
 }
 
 /* The namespace of the lease: the flag, else the pod's or the kubeconfig's. */
@@ -623,8 +629,11 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                         "no API server: run the operator in a pod, or name a kubeconfig file with --kubeconfig or "
                         "KUBECONFIG");
         if (r == 0)
-                r = operator_metrics_new(conf->metrics_prefix, conf->start_buckets, conf->submit_buckets, &c->metrics,
-                                         error);
+                r = operator_metrics_new(&(struct operator_metrics_options){.prefix = conf->metrics_prefix,
+                                                                            .start_buckets = conf->start_buckets,
+                                                                            .submit_buckets = conf->submit_buckets,
+                                                                            .labels = &conf->metrics_labels},
+                                         &c->metrics, error);
         if (r == 0)
                 r = operator_daemon_set_render(d, error);
         if (r == 0)
