@@ -231,3 +231,34 @@ def test_yarn_allocates_ten_thousand_containers():
 def test_yarn_refuses_wrong_options(words, problem):
     done = simulate_yarn(*words)
     assert done.returncode == 2 and problem in done.stderr
+
+
+def simulate_operator(*words):
+    return subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--operator", *words], capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+def test_operator_brings_applications_to_rest_through_faults():
+    done = simulate_operator("--seeds", "1..20", "--steps", "500", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [run["seed"] for run in runs] == list(range(1, 21))
+    assert all(run["violation"] is None and run["submissions"] >= 3 for run in runs)
+    assert sum(run["crashes"] for run in runs) > 20
+    again = json.loads(simulate_operator("--seed", "7", "--steps", "500", "--output", "json").stdout)
+    assert {**again, "seconds": 0} == {**runs[6], "seconds": 0}
+
+
+def test_operator_submits_each_application_once_without_faults():
+    none = [word for fault in ("failed-requests", "lost-answers", "refused-services", "late-events", "repeated-events", "crashes",
+                               "clock-jumps", "changes", "failed-drivers") for word in (f"--{fault}", "0")]
+    run = json.loads(simulate_operator("--applications", "1000", "--steps", "100", *none, "--output", "json").stdout)
+    assert (run["submissions"], run["violation"]) == (1000, None)
+    assert run["requests"] == run["submissions"] + run["statusWrites"]
+
+
+@pytest.mark.parametrize("words, problem", [(("--applications", "0"), "invalid value: '0'"), (("--nope", "1"), "unknown option"),
+                                            (("--seed",), "a value is missing"), (("--crashes", "2"), "invalid value")])
+def test_operator_refuses_wrong_options(words, problem):
+    done = simulate_operator(*words)
+    assert done.returncode == 2 and problem in done.stderr

@@ -36,6 +36,7 @@ const char command_simulate_help[] =
         "       firesteel simulate --replay FILE\n"
         "       firesteel simulate --standalone [OPTIONS]: a standalone master's load; --standalone --help tells more\n"
         "       firesteel simulate --yarn [OPTIONS]: the allocation of YARN containers; --yarn --help tells more\n"
+        "       firesteel simulate --operator [OPTIONS]: the states of SparkApplications; --operator --help tells more\n"
         "\n"
         "Run the scheduler under a virtual clock with simulated executors. At every step, check that no task is lost,\n"
         "counted twice or placed where it cannot run. Print a violation with the seed and the command that reproduce\n"
@@ -621,6 +622,9 @@ int command_simulate(int argc, char **argv)
         for (int i = 1; i < argc; i++)
                 if (strcmp(argv[i], "--yarn") == 0)
                         return simulate_yarn(argc, argv);
+        for (int i = 1; i < argc; i++)
+                if (strcmp(argv[i], "--operator") == 0)
+                        return simulate_operator(argc, argv);
         for (int i = 1; i < argc; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
                         return fputs(command_simulate_help, stdout) < 0 ? 1 : simulate_finish(0);

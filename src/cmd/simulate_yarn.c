@@ -513,7 +513,7 @@ static int simulate_yarn_usage(const char *problem, const char *word)
         return 2;
 }
 
-static bool read_number(const char *text, double least, double most, double *out)
+bool simulate_parse_number(const char *text, double least, double most, double *out)
 {
         char *end;
         const double value = strtod(text, &end);
@@ -523,13 +523,13 @@ static bool read_number(const char *text, double least, double most, double *out
         return true;
 }
 
-static bool read_seeds(const char *text, struct yarn_request *r)
+bool simulate_parse_seeds(const char *text, uint64_t *first, uint64_t *last)
 {
         char *end;
-        r->seed = r->last_seed = strtoull(text, &end, 10);
+        *first = *last = strtoull(text, &end, 10);
         if (strncmp(end, "..", 2) == 0 && end[2] >= '0' && end[2] <= '9')
-                r->last_seed = strtoull(end + 2, &end, 10);
-        return text[0] >= '0' && text[0] <= '9' && *end == '\0' && r->seed <= r->last_seed;
+                *last = strtoull(end + 2, &end, 10);
+        return text[0] >= '0' && text[0] <= '9' && *end == '\0' && *first <= *last;
 }
 
 static bool yarn_request_set(struct yarn_request *r, const char *name, const char *value, bool *known)
@@ -557,7 +557,7 @@ static bool yarn_request_set(struct yarn_request *r, const char *name, const cha
         for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
                 if (strcmp(options[i].name, name) != 0)
                         continue;
-                if (!read_number(value, options[i].least, options[i].most, &number))
+                if (!simulate_parse_number(value, options[i].least, options[i].most, &number))
                         return false;
                 if (options[i].probability)
                         *options[i].probability = number;
@@ -566,7 +566,7 @@ static bool yarn_request_set(struct yarn_request *r, const char *name, const cha
                 return true;
         }
         if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0)
-                return read_seeds(value, r);
+                return simulate_parse_seeds(value, &r->seed, &r->last_seed);
         *known = strcmp(name, "--output") == 0;
         r->json = *known && strcmp(value, "json") == 0;
         return r->json || strcmp(value, "text") == 0;

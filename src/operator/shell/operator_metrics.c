@@ -70,8 +70,7 @@ static void latency_add(struct latency *l, int64_t ms)
                 }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- series
- */
+/* ----------------------------------------------------------------------------------------------------------- series */
 
 static bool series_has_labels(const void *object, const void *key)
 {
@@ -213,8 +212,7 @@ void operator_metrics_transition(struct operator_metrics *m, const char *labels,
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ text
- */
+/* ------------------------------------------------------------------------------------------------------------- text */
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_SUMMARY, METRIC_HISTOGRAM };
 

@@ -187,8 +187,7 @@ static void webhook_server_on_configuration(void *owner, struct kube_call *call,
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ secret
- */
+/* ----------------------------------------------------------------------------------------------------------- secret */
 
 static void webhook_server_on_written(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
@@ -256,8 +255,7 @@ static void webhook_server_read_secret(struct webhook_server *s)
         s->call = kube_get(s->options.client, path, webhook_server_on_secret, s);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- lifetime
- */
+/* --------------------------------------------------------------------------------------------------------- lifetime */
 
 struct webhook_server *webhook_server_new(uv_loop_t *loop, const struct webhook_options *options)
 {
