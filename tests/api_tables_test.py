@@ -79,13 +79,30 @@ def test_several_applications_and_attempts(tmp_path):
         found = [(row["ID"], row["ATTEMPT"], re.sub(r" \(last event at [0-9: -]{19}\)", ", last seen", row["STATE"])) for row in table("applications", s.url)]
         assert found == [("app-2", "2", "ENDED (exit status 3)"), ("app-2", "1", "ENDED (exit status 3)"),
                          ("app-1", "-", "ENDED (exit status 3)"), ("app-3", "-", "RUNNING, last seen")]
-        fails("serves 3 applications: add --application ID", "stages", s.url)
+        fails(f"serves 3 applications: name one, as in {s.url}/history/ID", "stages", s.url)
         assert table("stages", s.url, "--application", "app-2")[0]["TASKS"] == "1/2"
         assert table("stages", "--application=app-2/1", s.url)[0]["TASKS"] == "2/2"
         assert table("stages", f"{s.url}/history/app-2/1")[0]["TASKS"] == "2/2"
         assert table("jobs", f"{s.url}/history/app-3")[0]["STATE"] == "RUNNING"
         assert len(table("applications", s.url, "--application", "app-2/1")) == 1
         fails("has no attempt '7'", "jobs", f"{s.url}/history/app-2/7")
+
+
+def test_compare_reads_urls_as_logs(tmp_path):
+    slower = [line.replace(str(T0 + 4500), str(T0 + 44500)).replace(str(T0 + 5000), str(T0 + 45000)).replace("app-1", "app-2")
+              .replace('Run Time":2000', 'Run Time":42000') for line in LINES]
+    first, second = write(tmp_path, "app-1", LINES), write(tmp_path, "app-2", slower)
+    expected = run("compare", first, second)
+    assert expected.returncode == 0 and "now limited by slow tasks (48 %)" in expected.stdout
+    with server(tmp_path) as s:
+        wait_for(lambda: len(s.ids()) == 2)
+        for runs in ((f"{s.url}/history/app-1", f"{s.url}/history/app-2/"), (first, f"{s.url}/history/app-2/stages/"),
+                     (f"{s.url}/history/app-1", second)):
+            done = run("compare", *runs)
+            assert (done.returncode, done.stdout, done.stderr) == (0, expected.stdout, "")
+        fails(f"name one, as in {s.url}/history/ID", "compare", s.url, second)
+        fails("has no application 'app-9'", "compare", first, f"{s.url}/history/app-9")
+    fails("nothing listens at", "compare", first, s.url)
 
 
 def test_running_driver(tmp_path):
@@ -109,6 +126,8 @@ def test_running_driver(tmp_path):
             executor = table("executors", url, "--application", application["ID"])[0]
             assert (executor["EXECUTOR"], executor["STATE"], executor["COMPLETED"]) == ("driver", "ACTIVE", "4")
             fails("has no application 'other'", "jobs", url, "--application", "other")
+            compared = run("compare", url, url)
+            assert compared.returncode == 0 and re.search(r"^tasks +4 +4 +=$", compared.stdout, re.M), compared
             process.communicate("\n", timeout=60)
             assert process.returncode == 0
         finally:

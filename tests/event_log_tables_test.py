@@ -142,7 +142,32 @@ def test_wrong_logs(tmp_path):
     (tmp_path / "log.lz4").write_text("x" * 30)
     (tmp_path / "log.lzf").write_text("x")
     for log, message in (("none", "does not exist"), ("text", "it is not an event log of Spark"), ("log.lz4", "LZ4Block"), ("log.lzf", "compressed with lzf"),
-                         ("", "a directory without files events_N")):
+                         ("empty", "a directory without files events_N")):
+        (tmp_path / "empty").mkdir(exist_ok=True)
         done = run("jobs", tmp_path / log)
         assert done.returncode == 1 and message in done.stderr, done.stderr
+        assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1, done.stderr
     assert run("jobs", "--nope").returncode == 2
+
+
+def test_directory_of_logs_names_them(tmp_path):
+    for age, name in enumerate(("app-2", "app-1.inprogress", "app-0")):
+        (tmp_path / name).write_text("".join(LINES))
+        os.utime(tmp_path / name, (T0 / 1000 - age, T0 / 1000 - age))
+    for path in (f"{tmp_path}/", tmp_path):
+        done = run("stages", path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            f"Error: '{path}' is a directory of 3 event logs: name one of them\n  firesteel stages {tmp_path}/app-2\n"
+            f"  firesteel stages {tmp_path}/app-1.inprogress  (not complete)\n  firesteel stages {tmp_path}/app-0\n")
+    for i in range(30):
+        (tmp_path / f"more-{i}").write_text("".join(LINES))
+    assert run("jobs", tmp_path).stderr.endswith("\n  and 13 older ones\n")
+
+
+def test_damaged_lines_before_the_first_event_are_reported(tmp_path):
+    log = tmp_path / "app-1"
+    log.write_text("".join(["{broken\n"] * 12 + LINES))
+    done = run("jobs", log)
+    assert done.returncode == 0 and done.stdout
+    assert done.stderr.count("is skipped: a name was expected") == 10 and "line 1 is skipped" in done.stderr

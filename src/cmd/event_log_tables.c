@@ -1,19 +1,18 @@
 /*
- * firesteel applications, jobs, stages, executors, compare: tables from event logs of Firesteel or of genuine Spark.
+ * firesteel applications, jobs, stages, executors: tables from event logs of Firesteel or of genuine Spark.
  *
- * events/event_reader.h reads the log and status/status.h makes entities of its events. This file handles arguments,
- * files and columns. api_tables.h prints the same tables of a URL.
+ * log_source.h reads the log and makes entities of its events. This file handles arguments and columns. api_tables.h
+ * prints the same tables of a URL.
  */
+#include "cmd/api_site.h"
 #include "cmd/api_tables.h"
 #include "cmd/command.h"
+#include "cmd/log_source.h"
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "events/event_files.h"
-#include "io/fs/file_systems.h"
-#include "status/comparison.h"
 #include "status/diagnosis.h"
 #include "status/status.h"
 
@@ -51,15 +50,6 @@ const char command_executors_help[] =
         TABLE_HELP("executors", "Prints the executors",
                    "id, address, state, cores, tasks (active, failed, completed), task time, input, shuffle read,\n"
                    "shuffle write, reason of the removal");
-
-const char command_compare_help[] =
-        "Usage: firesteel compare LOG LOG\n"
-        "\n"
-        "Compares two runs of an application by their event logs: the totals, and the stages, matched by their names.\n"
-        "The stages whose duration changed most come first, each with what changed in the second run.\n"
-        "A LOG is as in `firesteel stages`.\n"
-        "\n"
-        "  --help  print this\n";
 
 /* ------------------------------------------------------------------------------------------------ entities */
 
@@ -177,85 +167,7 @@ static void fill_executors(struct text_table *t, const struct status *s)
         }
 }
 
-/* --------------------------------------------------------------------------------------------------- logs */
-
-struct log_source {
-        struct event_reader *reader;
-        struct status *status;
-        const char *path; /* for messages */
-        size_t n_reported;
-};
-
-static void log_source_on_event(void *owner, const struct log_event *e)
-{
-        struct log_source *source = owner;
-        status_on_log_event(source->status, e);
-}
-
-static void log_source_on_damaged(void *owner, size_t line, const char *problem)
-{
-        enum { MAX_REPORTED = 10 };
-        struct log_source *source = owner;
-        if (++source->n_reported <= MAX_REPORTED)
-                fprintf(stderr, "Warning: %s: line %zu is skipped: %s\n", source->path, line, problem);
-        else if (source->n_reported == MAX_REPORTED + 1)
-                fprintf(stderr, "Warning: %s: more lines are skipped\n", source->path);
-}
-
-static int log_source_read(struct log_source *source, struct fst_error *error)
-{
-        enum { PIECE = 1 << 20 };
-        _cleanup_free_ char *path = NULL;
-        const struct file_system *fs;
-        struct event_log_info log;
-        bool ended = false;
-        int r = file_system_resolve(source->path, &path, &fs, error);
-        if (r == 0)
-                r = event_log_look_up(fs, path, &log, error);
-        if (r < 0)
-                return r;
-        struct event_log_stream *stream = event_log_stream_new(fs, source->reader);
-        while (r == 0 && !ended)
-                r = event_log_stream_read(stream, &log, PIECE, &ended, error);
-        event_log_stream_free(stream);
-        event_log_deinit(&log);
-        event_reader_end(source->reader, true);
-        if (r == 0 && !event_reader_counts(source->reader).events)
-                r = error_set(error, -EINVAL, "'%s' has no event: it is not an event log of Spark", source->path);
-        return r;
-}
-
-static void log_source_deinit(struct log_source *source)
-{
-        event_reader_free(source->reader);
-        status_free(source->status);
-}
-
-/* Makes a status of a log. Returns 0, or negative after it reported the error. */
-static int log_source_init(struct log_source *source, const char *path)
-{
-        struct fst_error error = FST_ERROR_INIT;
-        *source = (struct log_source){.path = path, .status = status_new(NULL)};
-        source->reader = event_reader_new(&(struct event_reader_options){
-                .on_event = log_source_on_event, .on_damaged = log_source_on_damaged, .owner = source});
-        int r = log_source_read(source, &error);
-        if (r < 0) {
-                fprintf(stderr, "Error: %s\n", error_message(&error));
-                log_source_deinit(source);
-        }
-        error_deinit(&error);
-        return r;
-}
-
-/* Reports lost events, once the tables are printed. */
-static void log_source_warn(const struct log_source *source)
-{
-        const struct status_totals *t = &source->status->totals;
-        if (t->lost_ends || t->unknown_ends)
-                fprintf(stderr,
-                        "Warning: %s: events are missing: %" PRId64 " tasks have no end, %" PRId64 " no start\n",
-                        source->path, t->lost_ends, t->unknown_ends);
-}
+/* ------------------------------------------------------------------------------------------------- commands */
 
 static bool table_wants_help(int argc, char **argv)
 {
@@ -264,6 +176,7 @@ static bool table_wants_help(int argc, char **argv)
 
 /* One of the commands. */
 struct table_command {
+        const char *command; /* "firesteel jobs" */
         const char *help;
         void (*fill)(struct text_table *t, const struct status *s);
         enum api_table api_table;
@@ -273,7 +186,7 @@ static int table_run_log(const struct table_command *command, const char *log)
 {
         struct text_table table = {0};
         struct log_source source;
-        if (log_source_init(&source, log) < 0)
+        if (log_source_init(&source, log, command->command) < 0)
                 return 1;
         command->fill(&table, source.status);
         text_table_print(&table);
@@ -320,131 +233,36 @@ static int table_run(int argc, char **argv, const struct table_command *command)
         }
         if (!problem && !source)
                 problem = "name an event log or a URL";
-        if (!problem && application && !api_tables_is_url(source))
+        if (!problem && application && !api_site_is_url(source))
                 problem = "--application needs a URL: an event log holds one application";
         if (problem) {
                 fprintf(stderr, "Error: %s\n\n%s", problem, command->help);
                 return 2;
         }
-        return api_tables_is_url(source) ? table_run_url(command, source, application) : table_run_log(command, source);
+        return api_site_is_url(source) ? table_run_url(command, source, application) : table_run_log(command, source);
 }
 
 int command_applications(int argc, char **argv)
 {
         return table_run(argc, argv,
-                         &(struct table_command){command_applications_help, fill_applications, API_APPLICATIONS});
+                         &(struct table_command){"firesteel applications", command_applications_help, fill_applications,
+                                                 API_APPLICATIONS});
 }
 
 int command_jobs(int argc, char **argv)
 {
-        return table_run(argc, argv, &(struct table_command){command_jobs_help, fill_jobs, API_JOBS});
+        return table_run(argc, argv, &(struct table_command){"firesteel jobs", command_jobs_help, fill_jobs, API_JOBS});
 }
 
 int command_stages(int argc, char **argv)
 {
-        return table_run(argc, argv, &(struct table_command){command_stages_help, fill_stages, API_STAGES});
+        return table_run(argc, argv,
+                         &(struct table_command){"firesteel stages", command_stages_help, fill_stages, API_STAGES});
 }
 
 int command_executors(int argc, char **argv)
 {
-        return table_run(argc, argv, &(struct table_command){command_executors_help, fill_executors, API_EXECUTORS});
-}
-
-/* ------------------------------------------------------------------------------------------------ compare */
-
-static void text_table_add_total(struct text_table *t, enum run_total total, int64_t value)
-{
-        struct buf text = BUF_INIT;
-        run_total_put(&text, total, value);
-        text_table_add(t, buf_steal(&text));
-}
-
-static void text_table_add_total_change(struct text_table *t, enum run_total total, int64_t a, int64_t b)
-{
-        struct buf text = BUF_INIT;
-        run_total_put_change(&text, total, a, b);
-        text_table_add(t, buf_steal(&text));
-}
-
-static void compare_print_totals(const struct run_summary *a, const struct run_summary *b)
-{
-        struct text_table t = {.n_columns = 4};
-        text_table_add_text(&t, "");
-        text_table_add_text(&t, a->id);
-        text_table_add_text(&t, b->id);
-        text_table_add_text(&t, "CHANGE");
-        for (int i = 0; i < RUN_TOTALS; i++) {
-                if (!a->totals[i] && !b->totals[i])
-                        continue;
-                text_table_add_text(&t, run_total_name((enum run_total)i));
-                text_table_add_total(&t, (enum run_total)i, a->totals[i]);
-                text_table_add_total(&t, (enum run_total)i, b->totals[i]);
-                text_table_add_total_change(&t, (enum run_total)i, a->totals[i], b->totals[i]);
-        }
-        text_table_print(&t);
-        text_table_deinit(&t);
-}
-
-static void text_table_add_stage_id(struct text_table *t, const struct run_stage *stage)
-{
-        if (!stage)
-                text_table_add_text(t, NULL);
-        else
-                text_table_add(t, stage->attempt ? mem_printf("%d.%d", stage->id, stage->attempt)
-                                                 : mem_printf("%d", stage->id));
-}
-
-static void compare_print_stages(const struct run_summary *a, const struct run_summary *b)
-{
-        static const char *const names[] = {"STAGE", "STAGE", "DURATION", "DURATION", "CHANGE", "NAME", "WHY"};
-        struct text_table t = {0};
-        run_pairs pairs = {0};
-        text_table_add_heading(&t, names, ARRAY_SIZE(names));
-        run_compare(a, b, &pairs);
-        for (size_t i = 0; i < pairs.len; i++) {
-                const struct run_pair *p = &pairs.data[i];
-                struct buf change = BUF_INIT, reason = BUF_INIT;
-                run_pair_put_change(p, &change);
-                run_pair_put_reason(p, &reason);
-                text_table_add_stage_id(&t, p->a);
-                text_table_add_stage_id(&t, p->b);
-                text_table_add_duration(&t, p->a ? p->a->wall_ms : -1);
-                text_table_add_duration(&t, p->b ? p->b->wall_ms : -1);
-                text_table_add(&t, buf_steal(&change));
-                text_table_add_text(&t, p->a ? p->a->name : p->b->name);
-                text_table_add_text(&t, buf_text(&reason));
-                buf_deinit(&reason);
-        }
-        text_table_print(&t);
-        vec_deinit(&pairs);
-        text_table_deinit(&t);
-}
-
-int command_compare(int argc, char **argv)
-{
-        struct log_source sources[2];
-        struct run_summary runs[2];
-        if (table_wants_help(argc, argv))
-                return fputs(command_compare_help, stdout) < 0 || fflush(stdout) != 0;
-        if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-') {
-                fprintf(stderr, "Error: name two event logs\n\n%s", command_compare_help);
-                return 2;
-        }
-        if (log_source_init(&sources[0], argv[1]) < 0)
-                return 1;
-        if (log_source_init(&sources[1], argv[2]) < 0) {
-                log_source_deinit(&sources[0]);
-                return 1;
-        }
-        for (int i = 0; i < 2; i++)
-                run_summary_init(&runs[i], sources[i].status, sources[i].status->last_event_ms, SIZE_MAX);
-        compare_print_totals(&runs[0], &runs[1]);
-        putchar('\n');
-        compare_print_stages(&runs[0], &runs[1]);
-        for (int i = 0; i < 2; i++) {
-                log_source_warn(&sources[i]);
-                run_summary_deinit(&runs[i]);
-                log_source_deinit(&sources[i]);
-        }
-        return fflush(stdout) != 0;
+        return table_run(
+                argc, argv,
+                &(struct table_command){"firesteel executors", command_executors_help, fill_executors, API_EXECUTORS});
 }

@@ -118,7 +118,10 @@ static void api_put_stage_speculation(struct json_out *j, const struct status_sp
         json_end(j);
 }
 
-/* Puts one line about the limits of the stage. Spark has no such member: only a request with diagnosis=true gets it. */
+/*
+ * Puts one line about the limits of the stage, the name of the first limit, and the parts of the stage's time. Spark
+ * has no such members: only a request with diagnosis=true gets them.
+ */
 static void api_put_stage_diagnosis(struct api_call *c, const struct status_stage *stage)
 {
         struct stage_diagnosis d;
@@ -126,6 +129,12 @@ static void api_put_stage_diagnosis(struct api_call *c, const struct status_stag
         diagnose_stage(c->s, stage, c->now_ms, &d);
         stage_diagnosis_put(stage, &d, &line);
         json_text(&c->json, "limitedBy", buf_text(&line));
+        json_text(&c->json, "limit", diagnosis_limit_name(d.limit));
+        json_begin_in(&c->json, "wallClock");
+        for (int i = 0; i < DIAGNOSIS_PARTS; i++)
+                if (d.parts_ms[i])
+                        json_int(&c->json, diagnosis_part_name((enum diagnosis_part)i), d.parts_ms[i]);
+        json_end(&c->json);
         buf_deinit(&line);
 }
 
