@@ -79,8 +79,16 @@ def test_pages_with_tls(tmp_path, store):
         assert app.process.returncode == 0
 
 
-def test_wrong_password_of_the_key_store_is_reported(tmp_path, store):
-    with SecureApplication(tmp_path, store[1], "wrong-password") as app:
-        assert firesteel("jobs", f"https://localhost:{app.port}", CURL_CA_BUNDLE=str(store[0])).returncode == 1
-        wait_for(lambda: "ERROR SparkUI: requests cannot be answered: the key store cannot be read" in app.log())
-        assert "wrong-password" not in app.log()
+def test_wrong_key_store_is_reported_at_the_start(tmp_path, store):
+    source = tmp_path / "observed.c"
+    source.write_text(APPLICATION)
+    (tmp_path / "text.p12").write_text("no key store")
+    for file, message in ((store[1], "(is keyStorePassword, or keyPassword of the key, right?)"),
+                          (tmp_path / "text.p12", "the key store is not a PKCS#12 file")):
+        options = {"ui.port": 0, "ssl.ui.enabled": "true", "ssl.ui.keyStore": file, "ssl.ui.keyStorePassword": "wrong-password"}
+        words = [word for name, value in options.items() for word in ("--conf", f"spark.{name}={value}")]
+        done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[2]", *words, source], capture_output=True,
+                              text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+        assert done.returncode != 0, done.stderr
+        assert "spark.ssl.ui: SparkUI has no TLS: " in done.stderr and message in done.stderr, done.stderr
+        assert "wrong-password" not in done.stderr

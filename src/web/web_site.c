@@ -429,7 +429,8 @@ static int web_site_listen_all(struct web_site *s, struct fst_error *error)
         int r = conf_get_int(s->options.conf, "spark.port.maxRetries", &retries, error);
         if (r < 0)
                 return r;
-        r = tls_conf_read(&tls, s->options.conf, s->options.tls_space ? s->options.tls_space : "standalone", error);
+        const char *space = s->options.tls_space ? s->options.tls_space : "standalone";
+        r = tls_conf_read(&tls, s->options.conf, space, error);
         if (r == 0 && tls.enabled) {
                 int port = s->options.port + TLS_PORT_OFFSET;
                 struct http_server_options o = {
@@ -447,6 +448,8 @@ static int web_site_listen_all(struct web_site *s, struct fst_error *error)
                         .owner = s,
                 };
                 r = http_server_new(&o, &s->https, error);
+                if (r == -EINVAL)
+                        error_wrap(error, r, "spark.ssl.%s", space);
         }
         tls_conf_deinit(&tls);
         return r < 0 ? r : web_site_listen_plain(s, (int)retries, error);

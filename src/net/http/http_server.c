@@ -222,7 +222,7 @@ static void http_server_on_ended(void *owner, void *data)
         call->handle = NULL;
         if (call->handled && !call->answered)
                 call->call.server = NULL; /* the handler still has it */
-        else if (!call->producing) /* else http_stream_put frees it */
+        else if (!call->producing)        /* else http_stream_put frees it */
                 http_server_call_free(call);
 }
 
@@ -374,16 +374,15 @@ static void on_ready(uv_poll_t *poll, int status, int happened)
         http_server_run(poll->data);
 }
 
-/* The first connection loads the module. */
-static int start_daemon(struct http_server *s)
+/* Starts what answers requests. A failure is final. */
+static int start_daemon(struct http_server *s, struct fst_error *error)
 {
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         char message[512] = "";
         if (s->daemon)
                 return 0;
         if (s->module_failed)
-                return -ENOENT;
-        int r = http_server_load_module(&s->ops, &error);
+                return error_set(error, -ENOENT, "the reason was reported before");
+        int r = http_server_load_module(&s->ops, error);
         if (r == 0) {
                 struct http_daemon_options o = {
                         /* Shut down connections are removed later. */
@@ -394,22 +393,32 @@ static int start_daemon(struct http_server *s)
                 };
                 r = s->ops->start(&o, &s->daemon, message, sizeof(message));
                 if (r < 0)
-                        error_set(&error, r, "%s", message);
+                        error_set(error, r, "%s", message);
         }
         if (r == 0) {
                 r = uv_poll_init(s->options.loop, &s->ready, s->ops->descriptor(s->daemon));
                 s->handles += r == 0;
                 if (r < 0)
-                        error_set(&error, r, "cannot watch its connections: %s", strerror(-r));
+                        error_set(error, r, "cannot watch its connections: %s", strerror(-r));
         }
         if (r < 0) {
-                log_error(s->options.service, "requests cannot be answered: %s", error_message(&error));
                 s->module_failed = true;
                 return r;
         }
         s->ready.data = s;
         uv_poll_start(&s->ready, UV_READABLE, on_ready);
         return 0;
+}
+
+/* The first connection without TLS loads the module. Returns whether requests can be answered. */
+static bool http_server_is_ready(struct http_server *s)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        bool was_known = s->module_failed;
+        int r = start_daemon(s, &error);
+        if (r < 0 && !was_known)
+                log_error(s->options.service, "requests cannot be answered: %s", error_message(&error));
+        return r == 0;
 }
 
 static void http_server_add_connection(struct http_server *s, int fd)
@@ -419,7 +428,7 @@ static void http_server_add_connection(struct http_server *s, int fd)
                 "The server's log says what failed\n";
         struct sockaddr_storage address;
         socklen_t length = sizeof(address);
-        if (start_daemon(s) < 0) {
+        if (!http_server_is_ready(s)) {
                 if (!s->options.tls && send(fd, sorry, sizeof(sorry) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
                         log_debug(s->options.service, "a client went at once");
                 close(fd);
@@ -608,6 +617,11 @@ int http_server_new(const struct http_server_options *options, struct http_serve
         s->listening.data = s->look.data = s->again.data = s->rest.data = s;
         s->handles = 4;
         uv_poll_start(&s->listening, UV_READABLE, on_listening);
+        if (options->tls && (r = start_daemon(s, error)) < 0) {
+                error_wrap(error, r, "%s has no TLS", options->service);
+                http_server_free(s);
+                return r;
+        }
         *out = s;
         return 0;
 }

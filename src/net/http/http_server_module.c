@@ -15,7 +15,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define HEADER_POOL (32u << 10) /* of a connection: request line, headers, buffers */
+#define HEADER_POOL (32u << 10)  /* of a connection: request line, headers, buffers */
 #define STREAM_BLOCK (16u << 10) /* buffer of a streamed body */
 #define TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
@@ -196,8 +196,10 @@ static int read_store(struct http_daemon *d, const struct http_server_tls *tls, 
                          "PKCS12 makes one of a JKS file)",
                          gnutls_strerror(r));
         } else if ((r = store_parse(store, tls, &key, &chain, &n)) < 0 || !key || n == 0) {
-                snprintf(message, size, "the key store cannot be read: %s",
-                         r < 0 ? gnutls_strerror(r) : "it has no key with a certificate");
+                bool is_password = r == GNUTLS_E_MAC_VERIFY_FAILED || r == GNUTLS_E_DECRYPTION_FAILED;
+                snprintf(message, size, "the key store cannot be read: %s%s",
+                         r < 0 ? gnutls_strerror(r) : "it has no key with a certificate",
+                         is_password ? " (is keyStorePassword, or keyPassword of the key, right?)" : "");
                 r = -1;
         } else {
                 d->key = http_server_module_exported(
