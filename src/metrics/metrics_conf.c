@@ -87,6 +87,7 @@ void metrics_conf_read(struct metrics_conf *out, const char *instance, const str
         metrics_conf_read_lines(&lines, conf, conf_dir);
         for (const struct strmap_entry *e = NULL; (e = strmap_next(&lines, e));)
                 metrics_warn_invalid_line(e->key);
+        metrics_report_missing_classes(&lines);
         *out = (struct metrics_conf){0};
         metrics_conf_apply(out, &lines, "*");
         metrics_conf_apply(out, &lines, instance);

@@ -4,9 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_list.h"
+#include "base/string_prefix.h"
+#include "base/strmap.h"
 #include "text/edit_distance.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_WARNINGS 100 /* in a process */
@@ -76,4 +79,40 @@ void metrics_warn_invalid_line(const char *key)
         if ((!option || option == name + 1 || !option[1]) && metrics_warning_is_new(key))
                 log_warn("MetricsConfig",
                          "%s has no effect: write INSTANCE.sink.NAME.OPTION or INSTANCE.source.NAME.OPTION", key);
+}
+
+/* Returns whether a line gives the sink @name of @instance a class. */
+static bool metrics_sink_has_class(const struct strmap *lines, const char *instance, const char *name)
+{
+        static const char *const instances[] = {"*",
+                                                "driver",
+                                                "executor",
+                                                "master",
+                                                "worker",
+                                                "applications",
+                                                "shuffleService",
+                                                "applicationMaster",
+                                                "mesos_cluster"};
+        for (size_t i = 0; i < ARRAY_SIZE(instances); i++) {
+                _cleanup_free_ char *key = mem_printf("%s.sink.%s.class", instances[i], name);
+                if ((i == 0 || strcmp(instance, "*") == 0 || strcmp(instance, instances[i]) == 0) &&
+                    strmap_get(lines, key))
+                        return true;
+        }
+        return false;
+}
+
+void metrics_report_missing_classes(const struct strmap *lines)
+{
+        for (const struct strmap_entry *e = NULL; (e = strmap_next(lines, e));) {
+                const char *kind = strchr(e->key, '.'), *option = strrchr(e->key, '.');
+                if (!kind || !text_starts_with(kind, ".sink.") || option <= kind + 6 || !option[1])
+                        continue; /* another form: metrics_warn_invalid_line reports it */
+                _cleanup_free_ char *instance = mem_strndup(e->key, (size_t)(kind - e->key));
+                _cleanup_free_ char *name = mem_strndup(kind + 6, (size_t)(option - kind) - 6);
+                _cleanup_free_ char *sink = mem_printf("%s.sink.%s", instance, name);
+                if (!metrics_sink_has_class(lines, instance, name) && metrics_warning_is_new(sink))
+                        log_error("MetricsConfig", "%s has no effect: the sink \"%s\" has no class. Add %s.class=CLASS",
+                                  e->key, name, sink);
+        }
 }

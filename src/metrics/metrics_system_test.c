@@ -284,6 +284,8 @@ static void misspelled_lines_are_named_once(void **state)
                 {"*.source.jvm.clss", "\"clss\" is not an option of source jvm. Did you mean class?"},
                 {"*.sink.none.colour",
                  "\"colour\" is not an option of sink none. Use one of: class period unit regex "},
+                {"driver.sink.graphite.host",
+                 "the sink \"graphite\" has no class. Add driver.sink.graphite.class=CLASS"},
                 {"driver.sink.none", "write INSTANCE.sink.NAME.OPTION or INSTANCE.source.NAME.OPTION"},
                 {"driver.sink..class", "write INSTANCE.sink.NAME.OPTION or INSTANCE.source.NAME.OPTION"},
         };
