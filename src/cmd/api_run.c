@@ -39,6 +39,8 @@ static void run_summary_add_stage(struct run_summary *run, const struct api_site
         if (strcmp(state, "PENDING") == 0 || strcmp(state, "SKIPPED") == 0)
                 return;
         run->totals[RUN_STAGES]++;
+        /* Spark has no sum of the durations without the tasks: their run time is near. */
+        run->totals[RUN_TASK_MS] += json_int_at(tree, json_at(tree, "taskTime") ? "taskTime" : "executorRunTime");
         for (size_t i = 0; i < ARRAY_SIZE(members); i++)
                 run->totals[members[i].total] += json_int_at(tree, members[i].member) / members[i].divisor;
         struct run_stage stage = {.id = (int)json_int_at(tree, "stageId"),
@@ -75,31 +77,24 @@ static int64_t api_run_wall(const struct api_site *site, const json_t *apps)
 int api_run_summary(const char *url, struct run_summary *run, struct fst_error *error)
 {
         struct api_site site = {0};
-        json_t *apps = NULL, *jobs = NULL, *stages = NULL, *executors = NULL, *executor;
-        size_t i;
+        json_t *apps = NULL, *jobs = NULL, *stages = NULL;
         int r = api_site_open(&site, url, NULL, true, &apps, error);
         if (r == 0)
                 r = api_site_get(&site, "jobs", &jobs, error);
         if (r == 0)
                 r = api_site_get(&site, "stages?details=false&diagnosis=true", &stages, error);
-        if (r == 0)
-                r = api_site_get(&site, "allexecutors", &executors, error);
         if (r == 0) {
                 const json_t *app = json_array_get(apps, 0);
                 *run = (struct run_summary){.id = mem_strdup(json_text_or_empty(app, "id")),
                                             .name = mem_strdup(json_text_or_empty(app, "name"))};
                 run->totals[RUN_WALL_MS] = api_run_wall(&site, apps);
                 run->totals[RUN_JOBS] = (int64_t)json_array_size(jobs);
-                json_array_foreach(executors, i, executor) {
-                        run->totals[RUN_TASK_MS] += json_int_at(executor, "totalDuration");
-                }
-                for (i = json_array_size(stages); i-- > 0;) /* the newest is first */
+                for (size_t i = json_array_size(stages); i-- > 0;) /* the newest is first */
                         run_summary_add_stage(run, &site, json_array_get(stages, i));
         }
         json_decref(apps);
         json_decref(jobs);
         json_decref(stages);
-        json_decref(executors);
         api_site_deinit(&site);
         return r;
 }

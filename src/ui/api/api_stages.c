@@ -130,6 +130,10 @@ static void api_put_stage_diagnosis(struct api_call *c, const struct status_stag
         stage_diagnosis_put(stage, &d, &line);
         json_text(&c->json, "limitedBy", buf_text(&line));
         json_text(&c->json, "limit", diagnosis_limit_name(d.limit));
+        int64_t task_ms = 0;
+        for (size_t i = 0; i < stage->executors.len; i++)
+                task_ms += stage->executors.data[i].task_ms;
+        json_int(&c->json, "taskTime", task_ms);
         json_begin_in(&c->json, "wallClock");
         for (int i = 0; i < DIAGNOSIS_PARTS; i++)
                 if (d.parts_ms[i])
