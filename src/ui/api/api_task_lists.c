@@ -5,6 +5,7 @@
 #include "ui/api/api_internal.h"
 
 #include "base/mem.h"
+#include "status/task_texts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -86,77 +87,6 @@ static int64_t *api_rank_values(const struct api_call *c, const char *heading, e
         return rank;
 }
 
-/* ---- few tasks have a text: they come behind all others */
-
-struct api_text_row {
-        const char *text;
-        size_t row;
-};
-
-static int api_text_row_compare(const void *a, const void *b)
-{
-        const struct api_text_row *x = a, *y = b;
-        int order = strcmp(x->text, y->text);
-        return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-/* The text by which a task sorts: its error, or the name of its first accumulator. NULL: none. */
-static const char *api_note_text(const struct status_task_note *note, bool errors)
-{
-        if (errors)
-                return note->error;
-        return note->n_accumulables && note->accumulables[0].name ? note->accumulables[0].name : NULL;
-}
-
-static bool api_page_has(const struct task_page *page, size_t row)
-{
-        return !page->only || page->only[row / 64] >> row % 64 & 1;
-}
-
-/* Returns the tasks with a text, sorted by it, and sets the bits of their rows. */
-static struct api_text_row *api_collect_texts(const struct status_stage *stage, const struct task_page *page,
-                                              bool errors, uint64_t *bits, size_t *n)
-{
-        struct api_text_row *list = new_array(struct api_text_row, stage->notes.len);
-        *n = 0;
-        for (size_t i = 0; i < stage->notes.len; i++) {
-                const struct status_task_note *note = &stage->notes.data[i];
-                const char *text = api_note_text(note, errors);
-                if (!text || task_columns_is_removed(&stage->columns, note->row) || !api_page_has(page, note->row))
-                        continue;
-                list[(*n)++] = (struct api_text_row){text, note->row};
-                bits[note->row / 64] |= UINT64_C(1) << note->row % 64;
-        }
-        qsort(list, *n, sizeof(*list), api_text_row_compare);
-        return list;
-}
-
-/* Fills rows of the page in the order of errors or accumulators. Returns their number. */
-static size_t api_sort_by_text(const struct status_stage *stage, const struct task_page *page, bool errors,
-                               size_t *rows)
-{
-        const struct task_columns *t = &stage->columns;
-        uint64_t *bits = new_array(uint64_t, t->n_rows / 64 + 1);
-        size_t n_texts, at = 0, out = 0;
-        struct api_text_row *texts = api_collect_texts(stage, page, errors, bits, &n_texts);
-        for (size_t i = 0; page->descending && i < n_texts && out < page->length; i++, at++)
-                if (at >= page->offset)
-                        rows[out++] = texts[n_texts - 1 - i].row;
-        for (size_t i = 0; i < t->n_rows && out < page->length; i++) {
-                size_t row = page->descending ? t->n_rows - 1 - i : i;
-                if (bits[row / 64] >> row % 64 & 1 || !api_page_has(page, row) || task_columns_is_removed(t, row))
-                        continue;
-                if (at++ >= page->offset)
-                        rows[out++] = row;
-        }
-        for (size_t i = 0; !page->descending && i < n_texts && out < page->length; i++, at++)
-                if (at >= page->offset)
-                        rows[out++] = texts[i].row;
-        free(texts);
-        free(bits);
-        return out;
-}
-
 /* ------------------------------------------------------------------------------------------------- steps */
 
 enum { API_ROWS_AT_ONCE = 8192 };
@@ -181,7 +111,9 @@ static size_t api_task_steps_sort(struct api_task_steps *w, const struct api_cal
         if (!w->table)
                 return task_columns_page(&stage->columns, &w->page, rows);
         if (w->table->column == TASK_ALL_COLUMNS)
-                return api_sort_by_text(stage, &w->page, strcmp(w->table->heading, "Errors") == 0, rows);
+                return task_texts_page(
+                        stage, &w->page,
+                        strcmp(w->table->heading, "Errors") == 0 ? TASK_TEXT_ERROR : TASK_TEXT_ACCUMULATOR, rows);
         int64_t *rank = api_rank_values(c, w->table->heading, w->table->column);
         w->page.column = w->table->column;
         w->page.rank = rank;

@@ -2,6 +2,8 @@
 #include "ui/pages/page.h"
 
 #include "base/mem.h"
+#include "status/diagnosis.h"
+#include "status/task_texts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +13,8 @@
 static const struct task_table_column {
         struct page_column page;
         enum task_column column;
-        bool always; /* also if no task of the stage has a value */
+        bool always;         /* also if no task of the stage has a value */
+        enum task_text text; /* of TASK_ALL_COLUMNS */
 } task_table_columns[] = {
         {{"Index", true}, TASK_INDEX, true},
         {{"ID", true}, TASK_ID, true},
@@ -27,6 +30,7 @@ static const struct task_table_column {
         {{"GC Time", true}, TASK_METRIC(jvm_gc_ms)},
         {{"Result Serialization Time", true}, TASK_METRIC(result_serialization_ms)},
         {{"Peak Execution Memory", true}, TASK_METRIC(peak_execution_memory)},
+        {{"Accumulators"}, TASK_ALL_COLUMNS, false, TASK_TEXT_ACCUMULATOR},
         {{"Input Size / Records", true}, TASK_METRIC(input_bytes)},
         {{"Output Size / Records", true}, TASK_METRIC(output_bytes)},
         {{"Shuffle Read Blocked Time", true}, TASK_METRIC(shuffle_read.fetch_wait_ms)},
@@ -36,7 +40,7 @@ static const struct task_table_column {
         {{"Shuffle Write Size / Records", true}, TASK_METRIC(shuffle_write.bytes)},
         {{"Spill (Memory)", true}, TASK_METRIC(memory_bytes_spilled)},
         {{"Spill (Disk)", true}, TASK_METRIC(disk_bytes_spilled)},
-        {{"Errors", false, true}, TASK_ALL_COLUMNS},
+        {{"Errors"}, TASK_ALL_COLUMNS, false, TASK_TEXT_ERROR},
 };
 
 static const char *const task_states[] = {[TASK_ROW_RUNNING] = "RUNNING",
@@ -61,7 +65,7 @@ static bool task_table_has_values(const struct status_stage *stage, const struct
                 return true;
         if (c->column == TASK_ALL_COLUMNS) {
                 for (size_t i = 0; i < stage->notes.len; i++)
-                        if (stage->notes.data[i].error)
+                        if (task_text_of(&stage->notes.data[i], c->text))
                                 return true;
                 return false;
         }
@@ -132,7 +136,9 @@ static size_t task_table_select(const struct ui_page *p, const struct stage_task
                                        .offset = t->page.from,
                                        .length = t->page.end - t->page.from,
                                        .rank = ranks};
-        size_t n = task_columns_page(&stage->columns, &page, rows);
+        const struct task_table_column *sort = t->columns[t->page.sort];
+        size_t n = sort->column == TASK_ALL_COLUMNS ? task_texts_page(stage, &page, sort->text, rows)
+                                                    : task_columns_page(&stage->columns, &page, rows);
         free(ranks);
         return n;
 }
@@ -158,6 +164,32 @@ static void task_put_error(struct ui_page *p, const struct status_task *task, si
         }
 }
 
+/* "rows: 12, words: 3": the named accumulators that the task changed. */
+static void task_put_accumulators(struct ui_page *p, const struct status_task *task, size_t *budget)
+{
+        const char *separator = "";
+        size_t begin;
+        buf_puts(p->b, "<td class=\"t text\">");
+        begin = p->b->len;
+        for (size_t i = 0; task->note && i < task->note->n_accumulables; i++) {
+                const struct accumulable *a = &task->note->accumulables[i];
+                if (!a->name || !a->update)
+                        continue;
+                if (p->b->len - begin >= MIN((size_t)400, *budget)) {
+                        buf_puts(p->b, " \xe2\x80\xa6");
+                        break;
+                }
+                struct buf text = BUF_INIT;
+                diagnosis_put_error(&text, a->name, 100);
+                buf_puts(&text, ": ");
+                diagnosis_put_error(&text, a->update, 100);
+                html_put(p->b, "%s%s", separator, buf_text(&text));
+                buf_deinit(&text);
+                separator = ", ";
+        }
+        *budget -= MIN(p->b->len - begin, *budget);
+}
+
 static void task_put_sizes(struct ui_page *p, int64_t bytes, int64_t records)
 {
         page_put_number_td(p);
@@ -165,7 +197,7 @@ static void task_put_sizes(struct ui_page *p, int64_t bytes, int64_t records)
 }
 
 static void task_put_cell(struct ui_page *p, const struct status_task *t, const struct task_table_column *c,
-                          size_t *error_budget)
+                          size_t *text_budget)
 {
         const struct task_metrics *m = &t->metrics;
         switch ((int)c->column) {
@@ -210,7 +242,8 @@ static void task_put_cell(struct ui_page *p, const struct status_task *t, const 
         case TASK_METRIC(shuffle_read.fetch_wait_ms):
                 return page_put_duration_cell(p, ((const int64_t *)m)[c->column - TASK_METRICS]);
         case TASK_ALL_COLUMNS:
-                return task_put_error(p, t, error_budget);
+                return c->text == TASK_TEXT_ERROR ? task_put_error(p, t, text_budget)
+                                                  : task_put_accumulators(p, t, text_budget);
         default:
                 return page_put_bytes_cell(p, ((const int64_t *)m)[c->column - TASK_METRICS]);
         }
