@@ -304,12 +304,24 @@ static void history_serve_list(const struct ui_request *q, struct ui_answer *a)
         free(state.problem);
 }
 
+static void history_serve_unknown(const struct ui_request *q, struct ui_answer *a)
+{
+        struct html_page page = {.base = q->site, .title = "Not found", .user = q->user};
+        a->status = 404;
+        a->type = "text/html;charset=utf-8";
+        html_begin(&a->body, &page);
+        html_put(&a->body, "<p>There is no page %s. <a href=\"%s/\">All applications</a></p>\n", q->path, q->site);
+        html_end(&a->body, &page);
+}
+
 void history_serve_page(const struct ui_request *q, struct ui_answer *a)
 {
         if (q->view || text_starts_with(q->path, "/static/"))
                 pages_serve(q, a);
         else if (strcmp(q->path, "/compare") == 0)
                 pages_serve_comparison(q, a);
-        else
+        else if (strcmp(q->path, "/") == 0)
                 history_serve_list(q, a);
+        else
+                history_serve_unknown(q, a);
 }

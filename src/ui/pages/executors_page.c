@@ -11,6 +11,7 @@ enum {
         COLUMN_ID,
         COLUMN_ADDRESS,
         COLUMN_STATUS,
+        COLUMN_LOGS, /* not at the end: a narrow window would hide it */
         COLUMN_BLOCKS,
         COLUMN_MEMORY,
         COLUMN_DISK,
@@ -24,7 +25,6 @@ enum {
         COLUMN_READ,
         COLUMN_WRITE,
         COLUMN_PEAK,
-        COLUMN_LOGS,
         EXECUTOR_COLUMNS
 };
 
@@ -53,7 +53,16 @@ static int64_t executor_peak(const struct status_executor *x)
         return x->has_peaks ? x->peaks.values[PEAK_OTHER_RESIDENT] : 0;
 }
 
-static int64_t executor_value(const struct status_executor *x, size_t column)
+/* As in Spark, the driver's part is the whole application. */
+static int64_t executor_time(const struct ui_page *p, const struct status_executor *x)
+{
+        const struct status_application *a = &p->s->application;
+        if (strcmp(x->id, "driver") != 0 || a->start_ms <= 0)
+                return x->duration_ms;
+        return MAX((a->has_ended ? a->end_ms : p->now_ms) - a->start_ms, (int64_t)0);
+}
+
+static int64_t executor_value(const struct ui_page *p, const struct status_executor *x, size_t column)
 {
         switch (column) {
         case COLUMN_BLOCKS:
@@ -73,7 +82,7 @@ static int64_t executor_value(const struct status_executor *x, size_t column)
         case COLUMN_TOTAL:
                 return x->total_tasks;
         case COLUMN_TIME:
-                return x->duration_ms;
+                return executor_time(p, x);
         case COLUMN_INPUT:
                 return x->input_bytes;
         case COLUMN_READ:
@@ -87,9 +96,10 @@ static int64_t executor_value(const struct status_executor *x, size_t column)
         }
 }
 
-static const char *executor_state(const struct status_executor *x)
+/* Spark's logs do not say that executors end with their application. */
+static const char *executor_state(const struct ui_page *p, const struct status_executor *x)
 {
-        return !x->is_active ? "DEAD" : x->excluded ? "EXCLUDED" : "ALIVE";
+        return !x->is_active ? "DEAD" : p->s->application.has_ended ? "ENDED" : x->excluded ? "EXCLUDED" : "ALIVE";
 }
 
 /* Omits the port of a driver that listens nowhere. */
@@ -100,11 +110,11 @@ static const char *executor_address(const struct status_executor *x)
         return *x->host_port && !text_ends_with(x->host_port, none) ? x->host_port : x->host;
 }
 
-static struct page_key executor_key(const struct status_executor *x, size_t column)
+static struct page_key executor_key(const struct ui_page *p, const struct status_executor *x, size_t column)
 {
-        return (struct page_key){.number = executor_value(x, column),
+        return (struct page_key){.number = executor_value(p, x, column),
                                  .text = column == COLUMN_ADDRESS  ? executor_address(x)
-                                         : column == COLUMN_STATUS ? executor_state(x)
+                                         : column == COLUMN_STATUS ? executor_state(p, x)
                                                                    : NULL,
                                  .row = x};
 }
@@ -120,9 +130,10 @@ static void executor_put_links(struct ui_page *p, const struct status_executor *
 static void executor_put_row(struct ui_page *p, const struct status_executor *x)
 {
         html_put(p->b, "<tr><td>%s<td>%s<td>", x->id, executor_address(x));
-        html_state(p->b, executor_state(x));
+        html_state(p->b, executor_state(p, x));
         if (!x->is_active && x->removed_reason)
                 html_put(p->b, "<br><small>%t: %s</small>", x->removed_ms, x->removed_reason);
+        executor_put_links(p, x);
         page_put_number_cell(p, x->rdd_blocks);
         buf_puts(p->b, "<td class=n>");
         page_put_bytes(p, x->memory_used);
@@ -132,13 +143,12 @@ static void executor_put_row(struct ui_page *p, const struct status_executor *x)
         }
         page_put_bytes_cell(p, x->disk_used);
         for (size_t i = COLUMN_CORES; i <= COLUMN_TOTAL; i++)
-                page_put_number_cell(p, executor_value(x, i));
-        html_put(p->b, "<td class=n>%u", x->duration_ms);
+                page_put_number_cell(p, executor_value(p, x, i));
+        html_put(p->b, "<td class=n>%u", executor_time(p, x));
         if (x->gc_ms)
                 html_put(p->b, " (%u)", x->gc_ms);
         for (size_t i = COLUMN_INPUT; i <= COLUMN_PEAK; i++)
-                page_put_bytes_cell(p, executor_value(x, i));
-        executor_put_links(p, x);
+                page_put_bytes_cell(p, executor_value(p, x, i));
         buf_puts(p->b, "\n");
 }
 
@@ -156,7 +166,7 @@ static bool executors_put_table(struct ui_page *p, bool active, const char *tag,
         for (size_t i = 0; i < p->s->executors.len; i++) {
                 const struct status_executor *x = p->s->executors.data[i];
                 if (x->is_registered && x->is_active == active)
-                        keys[at++] = executor_key(x, t.sort);
+                        keys[at++] = executor_key(p, x, t.sort);
         }
         page_table_sort(&t, keys);
         _cleanup_free_ char *whole = mem_printf("%s (%zu)", heading, n);
@@ -173,7 +183,7 @@ static bool executors_put_table(struct ui_page *p, bool active, const char *tag,
 /* The sums of the active, the dead and all executors. */
 static void executors_put_summary(struct ui_page *p)
 {
-        static const char *const names[] = {"Active", "Dead", "Total"};
+        const char *const names[] = {p->s->application.has_ended ? "Until the end" : "Active", "Dead", "Total"};
         html_table_begin(p->b, "summary", "Summary",
                          "|#RDD Blocks|#Storage Memory|#Disk Used|#Cores|#Active Tasks|#Failed Tasks|#Complete Tasks|"
                          "#Total Tasks|#Task Time|#Input|#Shuffle Read|#Shuffle Write|#Excluded",
@@ -187,7 +197,7 @@ static void executors_put_summary(struct ui_page *p)
                         n++;
                         excluded += x->excluded;
                         for (size_t k = COLUMN_BLOCKS; k <= COLUMN_WRITE; k++)
-                                sums[k] += executor_value(x, k);
+                                sums[k] += executor_value(p, x, k);
                 }
                 html_put(p->b, "<tr><th scope=\"row\">%s (%D)</th>", names[row], n);
                 for (size_t k = COLUMN_BLOCKS; k <= COLUMN_WRITE; k++) {
@@ -233,7 +243,8 @@ void page_serve_executors(struct ui_page *p)
 {
         page_begin(p, TAB_EXECUTORS, "Executors");
         executors_put_summary(p);
-        if (!executors_put_table(p, true, "activeExecutor", "Active Executors") ||
+        if (!executors_put_table(p, true, "activeExecutor",
+                                 p->s->application.has_ended ? "Executors until the End" : "Active Executors") ||
             !executors_put_table(p, false, "deadExecutor", "Dead Executors"))
                 return;
         executors_put_nodes(p);
@@ -296,7 +307,7 @@ void page_serve_threads(struct ui_page *p)
                 html_table_end(p->b, threads.list.len);
                 page_end(p);
         } else {
-                page_fail(p, 200, "The threads of executor %.100s are unknown.", id);
+                page_fail(p, 404, "The threads of executor %.100s are unknown.", id);
         }
         app_threads_deinit(&threads);
 }

@@ -267,7 +267,7 @@ void page_serve_job(struct ui_page *p)
                 return;
         const struct status_job *job = status_find_job(p->s, id);
         if (!job) {
-                page_fail(p, 200, "No information to display for job %d", id);
+                page_fail(p, 404, "No information to display for job %d", id);
                 return;
         }
         for (size_t i = 0; i < p->s->stages.len; i++) {

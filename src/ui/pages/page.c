@@ -92,7 +92,7 @@ void page_fail(struct ui_page *p, int status, const char *format, ...)
         buf_reset(&p->nav);
         buf_reset(&p->title);
         buf_reset(&p->subtitle);
-        page_begin(p, TAB_NONE, "%s", status == 200 ? "Nothing to show" : "Error");
+        page_begin(p, TAB_NONE, "%s", status == 200 ? "Nothing to show" : status == 404 ? "Not found" : "Error");
         html_put(p->b, "<p class=\"nothing\">%s</p>\n", buf_text(&text));
         page_end(p);
         p->a->status = status;

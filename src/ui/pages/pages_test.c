@@ -69,7 +69,8 @@ static const struct page_row page_rows[] = {
          NULL},
         {"failed job", "/jobs/job", "id=2", 200, {"Job aborted due to stage failure", "Failed Stages (1)"}, NULL},
         {"job with a skipped stage", "/jobs/job", "id=1", 200, {"Skipped Stages (1)", "Stage 2, SKIPPED"}, NULL},
-        {"unknown job", "/jobs/job", "id=99", 200, {"No information to display for job 99"}, NULL},
+        {"unknown job", "/jobs/job", "id=99", 404, {"No information to display for job 99"}, NULL},
+        {"unknown page", "/nothing<b>", "", 404, {"There is no page /nothing&lt;b&gt;", "Not found"}, "<b>"},
         {"job without an id", "/jobs/job", "", 400, {"The parameter &#39;id&#39; is missing"}, NULL},
         {"job with a wrong id", "/jobs/job", "id=-1", 400, {"not a valid number"}, NULL},
         {"stages",
@@ -146,18 +147,24 @@ static const struct page_row page_rows[] = {
          200,
          {"firesteel.UserError: line 17", "at parse (words.c:31)", "FAILED"},
          NULL},
+        {"failed tasks by errors",
+         "/stages/stage",
+         "id=4&attempt=0&task.sort=Errors&task.desc=true",
+         200,
+         {"task.sort=Errors"},
+         NULL},
         {"running stage", "/stages/stage", "id=5&attempt=0", 200, {"8 running"}, "/stages/stage/kill/"},
         {"pending stage", "/stages/stage", "id=2&attempt=0", 200, {"No task was started yet"}, NULL},
         {"unknown stage",
          "/stages/stage",
          "id=1&attempt=7",
-         200,
+         404,
          {"No information to display for Stage 1 (Attempt 7)"},
          NULL},
         {"stage without an attempt", "/stages/stage", "id=1", 400, {"attempt"}, NULL},
         {"storage", "/storage", "", 200, {"MapPartitionsRDD", "Fraction Cached"}, NULL},
         {"RDD", "/storage/rdd", "id=2", 200, {"rdd_2_0", "Data Distribution on Executors", "Partitions"}, NULL},
-        {"unknown RDD", "/storage/rdd", "id=9", 200, {"No information to display for RDD 9"}, NULL},
+        {"unknown RDD", "/storage/rdd", "id=9", 404, {"No information to display for RDD 9"}, NULL},
         {"environment", "/environment", "", 200, {"spark.my.note", "*********(redacted)"}, "hidden-secret"},
         {"executors",
          "/executors",
@@ -277,9 +284,16 @@ static void large_tables_stay_small(void **state)
                                               "Shuffle Read Size / Records",
                                               "Shuffle Remote Reads",
                                               "Write Time",
-                                              "Shuffle Write Size / Records"};
+                                              "Shuffle Write Size / Records",
+                                              "Errors",
+                                              "Accumulators"};
         char trace[4000];
-        const struct task_detail failure = {.class_name = "E", .description = "d", .full_stack_trace = trace};
+        struct accumulable rows = {.id = 1, .name = trace, .update = trace, .value = "9"};
+        const struct task_detail failure = {.class_name = "E",
+                                            .description = "d",
+                                            .full_stack_trace = trace,
+                                            .accumulables = &rows,
+                                            .n_accumulables = 1};
         struct stage_info stage = world_stage(1, "a", 3000, START, 0);
         struct ui_fixture f;
         memset(trace, 'x', sizeof(trace) - 1);
@@ -304,12 +318,50 @@ static void large_tables_stay_small(void **state)
         ui_fixture_end(&f);
 }
 
+/* Tasks without a text are first, in both directions in the order of their rows. */
+static void tasks_sort_by_errors_and_accumulators(void **state)
+{
+        static const struct {
+                const char *query;
+                int first; /* of three tasks */
+        } rows[] = {{"task.sort=Errors", 1},
+                    {"task.sort=Errors&task.desc=true", 2},
+                    {"task.sort=Accumulators", 1},
+                    {"task.sort=Accumulators&task.desc=true", 0}};
+        struct accumulable lines = {.id = 1, .name = "lines<b>", .update = "12", .value = "12"},
+                           hidden = {.id = 2, .update = "7", .value = "7"},
+                           bytes = {.id = 3, .name = "bytes", .update = "3"};
+        struct accumulable first[] = {lines, hidden, bytes};
+        const struct task_detail failures[] = {
+                {.class_name = "A", .description = "d", .accumulables = first, .n_accumulables = 3},
+                {.class_name = "B", .description = "d", .accumulables = &bytes, .n_accumulables = 1}};
+        struct stage_info stage = world_stage(1, "a", 3, START, 0);
+        struct ui_fixture f;
+        ui_fixture_begin(&f, false);
+        world_start(f.status, START);
+        status_on_stage_submitted(f.status, &(struct stage_submitted){.stage = stage});
+        world_task(f.status, 1, 0, START, 100, &failures[0]);
+        world_task(f.status, 1, 1, START, 100, NULL);
+        world_task(f.status, 1, 2, START, 100, &failures[1]);
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                _cleanup_free_ char *query = mem_printf("id=1&attempt=0&%s", rows[i].query);
+                ui_fixture_open_page(&f, "/stages/stage", query, pages_serve);
+                const char *table = strstr(buf_text(&f.answer.body), "task.sort=Errors");
+                CASE_LABEL("%s", query);
+                assert_non_null(table);
+                const char *row = strstr(strstr(table, "<tbody"), "<tr><td>");
+                assert_int_equal(row[strlen("<tr><td>")] - '0', rows[i].first);
+        }
+        assert_non_null(strstr(buf_text(&f.answer.body), "lines&lt;b&gt;: 12, bytes: 3"));
+        ui_fixture_end(&f);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(pages_say_what_happened), cmocka_unit_test(pages_of_nothing_say_so),
                 cmocka_unit_test(lost_events_are_noted),   cmocka_unit_test(buttons_need_rights),
-                cmocka_unit_test(large_tables_stay_small),
+                cmocka_unit_test(large_tables_stay_small), cmocka_unit_test(tasks_sort_by_errors_and_accumulators),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -319,7 +319,7 @@ void page_serve_stage(struct ui_page *p)
                 return;
         const struct status_stage *stage = status_find_stage(p->s, id, attempt);
         if (!stage) {
-                page_fail(p, 200, "No information to display for Stage %d (Attempt %d)", id, attempt);
+                page_fail(p, 404, "No information to display for Stage %d (Attempt %d)", id, attempt);
                 return;
         }
         page_begin(p, TAB_STAGES, "Details for Stage %d (Attempt %d)", id, attempt);

@@ -156,7 +156,7 @@ void page_serve_rdd(struct ui_page *p)
                 return;
         const struct status_rdd *rdd = status_find_rdd(p->s, id);
         if (!rdd) {
-                page_fail(p, 200, "No information to display for RDD %d", id);
+                page_fail(p, 404, "No information to display for RDD %d", id);
                 return;
         }
         page_begin(p, TAB_STORAGE, "RDD Storage Info for %s", rdd->name);
