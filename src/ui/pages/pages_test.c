@@ -224,7 +224,7 @@ static void pages_of_nothing_say_so(void **state)
                 {"environment", "/environment", "", 200, {"Nothing is known"}, NULL},
                 {"executors", "/executors", "", 200, {"Summary"}, NULL},
                 {"driver", "/driver", "", 200, {"Metrics of the driver are shown while it runs"}, NULL},
-                {"unknown page", "/nothing", "", 0, {NULL}, NULL},
+                {"unknown page", "/nothing", "", 404, {"There is no page /nothing"}, NULL},
         };
         for (int is_live = 0; is_live < 2; is_live++) {
                 struct ui_fixture f;
@@ -288,7 +288,7 @@ static void large_tables_stay_small(void **state)
                                               "Errors",
                                               "Accumulators"};
         char trace[4000];
-        struct accumulable rows = {.id = 1, .name = trace, .update = trace, .value = "9"};
+        struct accumulable rows = {.id = 1, .name = "an accumulator", .update = trace, .value = "9"};
         const struct task_detail failure = {.class_name = "E",
                                             .description = "d",
                                             .full_stack_trace = trace,
@@ -346,7 +346,7 @@ static void tasks_sort_by_errors_and_accumulators(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 _cleanup_free_ char *query = mem_printf("id=1&attempt=0&%s", rows[i].query);
                 ui_fixture_open_page(&f, "/stages/stage", query, pages_serve);
-                const char *table = strstr(buf_text(&f.answer.body), "task.sort=Errors");
+                const char *table = strstr(buf_text(&f.answer.body), "Tasks (3)");
                 CASE_LABEL("%s", query);
                 assert_non_null(table);
                 const char *row = strstr(strstr(table, "<tbody"), "<tr><td>");

@@ -145,11 +145,16 @@ static size_t task_table_select(const struct ui_page *p, const struct stage_task
 
 /* -------------------------------------------------------------------------------------------------------- rows */
 
+/* How many bytes of long texts a page still shows. */
+struct task_text_budgets {
+        size_t errors, accumulators;
+};
+
 /* A page shows as much of long errors as its size allows. /api/v1 has them all. */
 static void task_put_error(struct ui_page *p, const struct status_task *task, size_t *budget)
 {
         const char *error = task->note ? task->note->error : NULL;
-        buf_puts(p->b, "<td class=\"t text\">");
+        buf_puts(p->b, error ? "<td class=e>" : "<td>");
         if (error) {
                 size_t n = strcspn(error, "\n");
                 _cleanup_free_ char *first = mem_strndup(error, MIN(n, (size_t)80));
@@ -164,30 +169,31 @@ static void task_put_error(struct ui_page *p, const struct status_task *task, si
         }
 }
 
-/* "rows: 12, words: 3": the named accumulators that the task changed. */
+/* "rows: 12, words: 3": the named accumulators that the task changed, as far as the size of the page allows. */
 static void task_put_accumulators(struct ui_page *p, const struct status_task *task, size_t *budget)
 {
-        const char *separator = "";
-        size_t begin;
-        buf_puts(p->b, "<td class=\"t text\">");
-        begin = p->b->len;
+        enum { MAX_TEXT = 100, MAX_CELL = 200, MAX_NARROW = 30 };
+        struct buf text = BUF_INIT;
         for (size_t i = 0; task->note && i < task->note->n_accumulables; i++) {
                 const struct accumulable *a = &task->note->accumulables[i];
                 if (!a->name || !a->update)
                         continue;
-                if (p->b->len - begin >= MIN((size_t)400, *budget)) {
-                        buf_puts(p->b, " \xe2\x80\xa6");
+                if (text.len > MAX_CELL || text.len >= *budget) {
+                        buf_puts(&text, text.len ? " \xe2\x80\xa6" : "");
                         break;
                 }
-                struct buf text = BUF_INIT;
-                diagnosis_put_error(&text, a->name, 100);
+                buf_puts(&text, text.len ? ", " : "");
+                diagnosis_put_error(&text, a->name, MAX_TEXT);
                 buf_puts(&text, ": ");
-                diagnosis_put_error(&text, a->update, 100);
-                html_put(p->b, "%s%s", separator, buf_text(&text));
-                buf_deinit(&text);
-                separator = ", ";
+                diagnosis_put_error(&text, a->update, MAX_TEXT);
         }
-        *budget -= MIN(p->b->len - begin, *budget);
+        html_put(p->b,
+                 !text.len               ? "<td>%s"
+                 : text.len > MAX_NARROW ? "<td class=e>%s"
+                                         : "<td class=t>%s",
+                 buf_text(&text));
+        *budget -= MIN(text.len, *budget);
+        buf_deinit(&text);
 }
 
 static void task_put_sizes(struct ui_page *p, int64_t bytes, int64_t records)
@@ -197,7 +203,7 @@ static void task_put_sizes(struct ui_page *p, int64_t bytes, int64_t records)
 }
 
 static void task_put_cell(struct ui_page *p, const struct status_task *t, const struct task_table_column *c,
-                          size_t *text_budget)
+                          struct task_text_budgets *left)
 {
         const struct task_metrics *m = &t->metrics;
         switch ((int)c->column) {
@@ -242,8 +248,8 @@ static void task_put_cell(struct ui_page *p, const struct status_task *t, const 
         case TASK_METRIC(shuffle_read.fetch_wait_ms):
                 return page_put_duration_cell(p, ((const int64_t *)m)[c->column - TASK_METRICS]);
         case TASK_ALL_COLUMNS:
-                return c->text == TASK_TEXT_ERROR ? task_put_error(p, t, text_budget)
-                                                  : task_put_accumulators(p, t, text_budget);
+                return c->text == TASK_TEXT_ERROR ? task_put_error(p, t, &left->errors)
+                                                  : task_put_accumulators(p, t, &left->accumulators);
         default:
                 return page_put_bytes_cell(p, ((const int64_t *)m)[c->column - TASK_METRICS]);
         }
@@ -326,7 +332,7 @@ bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
         const size_t max_spans = p->q->timelines.tasks ? (size_t)p->q->timelines.tasks : DEFAULT_SPANS;
         int64_t timeline_page;
         int64_t from = INT64_MAX, to = 0;
-        size_t error_budget = 6 << 10;
+        struct task_text_budgets left = {.errors = 11 << 9, .accumulators = 1 << 9};
         if (!stage->columns.n_retained) {
                 buf_puts(p->b, "<p class=\"nothing\">No task was started yet.</p>\n");
                 return true;
@@ -348,7 +354,7 @@ bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
                         task_add_span(&spans, &task);
                 buf_puts(p->b, "<tr>");
                 for (size_t k = 0; k < t.n; k++)
-                        task_put_cell(p, &task, t.columns[k], &error_budget);
+                        task_put_cell(p, &task, t.columns[k], &left);
                 buf_puts(p->b, "\n");
         }
         page_table_end(p);
