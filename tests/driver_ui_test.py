@@ -217,10 +217,10 @@ def test_threads_of_driver_and_executors(tmp_path, master, executor):
         assert "task-slot-0" in page and "TID" in page and "in <code>spin" in page
         assert "are unknown" in app.ask("/executors/threadDump/?executorId=7")[1]
         assert f'href="/executors/threadDump/?executorId={executor}"' in app.ask("/executors/")[1]
+        assert wait_for(lambda: f"<h3>Executor {executor} on " in app.ask("/executors/")[1])
+        assert "Used memory of the node, up to " in app.ask("/executors/")[1]
+        assert wait_for(lambda: "Nodes during the Stage" in app.ask("/stages/stage/?id=0&attempt=0")[1])
         if executor != "driver":
-            assert wait_for(lambda: "<h3>Executor 0 on " in app.ask("/executors/")[1])
-            assert "Used memory of the node, up to " in app.ask("/executors/")[1]
-            assert "Nodes during the Stage" in app.ask("/stages/stage/?id=0&attempt=0")[1]
             page = app.ask("/driver/")[1]
             assert re.search(r"received.HEARTBEAT<td[^>]*>\d+<td[^>]*>[0-9.]+/s", page) and "sent.LAUNCH_TASKS" in page
     finally:

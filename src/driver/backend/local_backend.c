@@ -16,6 +16,8 @@
 #include "exec/executor.h"
 #include "exec/exit_hooks.h"
 #include "exec/guard/crash.h"
+#include "exec/guard/memory_limit.h"
+#include "exec/guard/node_sample.h"
 #include "exec/isolation/isolation.h"
 #include "exec/app/module.h"
 #include "exec/task/executor_source.h"
@@ -26,6 +28,7 @@
 #include "shuffle/shuffle_store.h"
 #include "store/block_name.h"
 #include "store/block_store.h"
+#include "store/memory.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -44,6 +47,8 @@ struct local_backend {
         int n_slots;
         struct slot_monitor *watch; /* NULL: nothing to watch */
         int64_t next_check;         /* time of the next check; INT64_MAX: never */
+        int64_t sample_interval;    /* spark.executor.heartbeatInterval */
+        int64_t next_sample;        /* of this process and its machine */
         bool stop_sent;             /* to the task processes, at the end */
         int32_t *location_of;       /* by executor; all zero */
 
@@ -153,6 +158,33 @@ static int local_backend_start_watch(struct local_backend *b, struct fst_error *
         return r;
 }
 
+/* ---------------------------------------------------------------------------------------------------- samples */
+
+/* What the heartbeats of executors report. */
+static void local_backend_sample(struct local_backend *b)
+{
+        const struct memory_manager *memory = b->sc->env.memory;
+        struct executor_metrics_update update = {
+                .executor_id = "driver",
+                .metrics = {.execution_memory = (int64_t)memory_manager_execution_used(memory),
+                            .storage_memory = (int64_t)memory_manager_storage_used(memory),
+                            .resident_bytes = process_resident_bytes()}};
+        node_sample_read(&update.node);
+        listener_bus_post_executor_metrics_update(b->sc->bus, &update);
+}
+
+/* Reads the interval. The first sample is the base of the next one. */
+static int local_backend_start_samples(struct local_backend *b, struct fst_error *error)
+{
+        int64_t interval_ms;
+        int r = conf_get_ms(b->sc->conf, "spark.executor.heartbeatInterval", &interval_ms, error);
+        if (r < 0)
+                return r;
+        b->sample_interval = MAX(interval_ms, (int64_t)1) * 1000000;
+        b->next_sample = now_ns();
+        return 0;
+}
+
 /* ------------------------------------------------------------------------------------------------- operations */
 
 static int local_start(struct scheduler_backend *backend, struct job_runner *runner, struct fst_error *error)
@@ -171,6 +203,8 @@ static int local_start(struct scheduler_backend *backend, struct job_runner *run
                 local_backend_prepare_isolation(b);
         for (int s = 0; s < b->n_slots && r == 0; s++)
                 r = slot_new(s, &b->sc->env, local_backend_slot_done, b, &b->slots[s], error);
+        if (r == 0)
+                r = local_backend_start_samples(b, error);
         return r ? r : local_backend_start_watch(b, error);
 }
 
@@ -244,7 +278,7 @@ static void local_stage_removed(struct scheduler_backend *backend, struct stage_
 static void local_wait(struct scheduler_backend *backend, int64_t deadline)
 {
         struct local_backend *b = local_backend_of(backend);
-        deadline = MIN(deadline, b->next_check);
+        deadline = MIN(MIN(deadline, b->next_check), b->next_sample);
         struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
         pthread_mutex_lock(&b->lock);
         while (!b->woken)
@@ -256,6 +290,10 @@ static void local_wait(struct scheduler_backend *backend, int64_t deadline)
         pthread_mutex_unlock(&b->lock);
         if (b->watch && b->next_check <= now_ns())
                 b->next_check = slot_monitor_tick(b->watch, now_ns());
+        if (b->next_sample <= now_ns()) {
+                local_backend_sample(b);
+                b->next_sample = now_ns() + b->sample_interval;
+        }
 }
 
 static void local_wake(struct scheduler_backend *backend)
@@ -329,6 +367,7 @@ struct scheduler_backend *local_backend_new(struct fst_context *sc)
         b->sc = sc;
         b->probe = probe_of_tests;
         b->next_check = INT64_MAX;
+        b->next_sample = INT64_MAX;
         b->n_slots = sc->master.threads;
         b->slots = new_array(struct slot *, (size_t)b->n_slots);
         b->running = new_array(struct task_batch *, (size_t)b->n_slots);
