@@ -17,21 +17,27 @@
 #define LOCAL_HEADER_SIZE 30
 #define CENTRAL_HEADER_SIZE 46
 #define END_RECORD_SIZE 22
+#define END_RECORD_64 0x06064b50u
+#define END_LOCATOR_64 0x07064b50u
+#define END_RECORD_64_SIZE 56
+#define EXTRA_64 1 /* the extra field with large numbers */
 
 #define VERSION 20
+#define VERSION_64 45
 #define FLAG_DESCRIPTOR 0x0008 /* checksum and sizes follow the data */
 #define FLAG_UTF8 0x0800
 #define STORED 0
 #define DEFLATED 8
 
-#define MAX_ENTRIES 65534u
-#define MAX_OFFSET UINT32_MAX
+#define SMALL_ENTRIES 65534u /* more need ZIP64 */
+#define MAX_ENTRIES 1000000u
+#define MAX_SMALL UINT32_MAX /* this number says that the extra field has the value */
 #define MAX_DIRECTORY ((size_t)64 << 20)
 #define MAX_BLOCK 65535u /* of a stored deflate block */
 
 /* ------------------------------------------------------------------------------------------------------- writing */
 
-static void zip_put_number(struct buf *out, uint32_t number, int bytes)
+static void zip_put_number(struct buf *out, uint64_t number, int bytes)
 {
         for (int i = 0; i < bytes; i++)
                 buf_putc(out, (char)(number >> (8 * i)));
@@ -60,8 +66,6 @@ void zip_writer_deinit(struct zip_writer *zip)
 
 static int zip_writer_send(struct zip_writer *zip, const void *data, size_t n, struct fst_error *error)
 {
-        if (zip->offset + n > MAX_OFFSET)
-                return error_set(error, -EFBIG, "the zip archive would have more than 4 GiB");
         const int r = zip->sink(zip->context, data, n, error);
         zip->offset += n;
         return r;
@@ -73,11 +77,17 @@ static bool zip_writer_at_directory(const struct zip_writer *zip)
         return zip->name[0] && zip->name[strlen(zip->name) - 1] == '/';
 }
 
+static bool zip_is_large(uint64_t number)
+{
+        return number >= MAX_SMALL;
+}
+
 /* Version, flags, method and time: the fields that both headers share. */
 static void zip_writer_put_common(const struct zip_writer *zip, struct buf *out)
 {
         const bool directory = zip_writer_at_directory(zip);
-        zip_put_number(out, VERSION, 2);
+        const bool large = zip_is_large(zip->packed) || zip_is_large(zip->size) || zip_is_large(zip->start);
+        zip_put_number(out, large ? VERSION_64 : VERSION, 2);
         zip_put_number(out, FLAG_UTF8 | (directory ? 0 : FLAG_DESCRIPTOR), 2);
         zip_put_number(out, directory ? STORED : DEFLATED, 2);
         zip_put_number(out, zip_dos_time(), 4);
@@ -90,7 +100,7 @@ int zip_writer_begin(struct zip_writer *zip, const char *name, struct fst_error 
         if (zip->entries >= MAX_ENTRIES || n > UINT16_MAX)
                 return error_set(error, -EFBIG, "\"%s\" does not fit into a zip archive", name);
         zip->name = mem_strdup(name);
-        zip->start = zip->offset;
+        zip->start = 0; /* the header does not have it */
         zip->size = zip->packed = 0;
         zip->checksum = 0;
         zip_put_number(&header, LOCAL_HEADER, 4);
@@ -101,6 +111,7 @@ int zip_writer_begin(struct zip_writer *zip, const char *name, struct fst_error 
         zip_put_number(&header, (uint32_t)n, 2);
         zip_put_number(&header, 0, 2);
         buf_append(&header, name, n);
+        zip->start = zip->offset;
         return zip_writer_send(zip, header.data, header.len, error);
 }
 
@@ -128,32 +139,49 @@ int zip_writer_put(struct zip_writer *zip, const void *data, size_t n, struct fs
         return r;
 }
 
+/* Appends the entry to the central directory. Numbers that do not fit move to the extra field, in this order. */
+static void zip_writer_put_entry(struct zip_writer *zip, struct buf *d)
+{
+        const uint64_t numbers[] = {zip->size, zip->packed, zip->start};
+        _cleanup_(buf_deinit) struct buf extra = BUF_INIT;
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+                if (zip_is_large(numbers[i]))
+                        zip_put_number(&extra, numbers[i], 8);
+        zip_put_number(d, CENTRAL_HEADER, 4);
+        zip_put_number(d, extra.len ? VERSION_64 : VERSION, 2);
+        zip_writer_put_common(zip, d);
+        zip_put_number(d, zip->checksum, 4);
+        zip_put_number(d, MIN(zip->packed, (uint64_t)MAX_SMALL), 4);
+        zip_put_number(d, MIN(zip->size, (uint64_t)MAX_SMALL), 4);
+        zip_put_number(d, strlen(zip->name), 2);
+        zip_put_number(d, extra.len ? extra.len + 4 : 0, 2);
+        zip_put_number(d, 0, 2); /* no comment */
+        zip_put_number(d, 0, 4); /* first disk, no attributes */
+        zip_put_number(d, 0, 4);
+        zip_put_number(d, MIN(zip->start, (uint64_t)MAX_SMALL), 4);
+        buf_puts(d, zip->name);
+        if (extra.len) {
+                zip_put_number(d, EXTRA_64, 2);
+                zip_put_number(d, extra.len, 2);
+                buf_append(d, extra.data, extra.len);
+        }
+}
+
 int zip_writer_end(struct zip_writer *zip, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf tail = BUF_INIT;
-        struct buf *d = &zip->directory;
         const bool directory = zip_writer_at_directory(zip);
         int r = directory ? 0 : zip_writer_block(zip, NULL, 0, true, error);
+        const int bytes = zip_is_large(zip->packed) || zip_is_large(zip->size) ? 8 : 4;
         zip_put_number(&tail, DESCRIPTOR, 4);
         zip_put_number(&tail, zip->checksum, 4);
-        zip_put_number(&tail, (uint32_t)zip->packed, 4);
-        zip_put_number(&tail, (uint32_t)zip->size, 4);
+        zip_put_number(&tail, zip->packed, bytes);
+        zip_put_number(&tail, zip->size, bytes);
         if (r == 0 && !directory)
                 r = zip_writer_send(zip, tail.data, tail.len, error);
         if (r < 0)
                 return r;
-        zip_put_number(d, CENTRAL_HEADER, 4);
-        zip_put_number(d, VERSION, 2);
-        zip_writer_put_common(zip, d);
-        zip_put_number(d, zip->checksum, 4);
-        zip_put_number(d, (uint32_t)zip->packed, 4);
-        zip_put_number(d, (uint32_t)zip->size, 4);
-        zip_put_number(d, (uint32_t)strlen(zip->name), 2);
-        zip_put_number(d, 0, 4); /* no extra field, no comment */
-        zip_put_number(d, 0, 4); /* first disk, no attributes */
-        zip_put_number(d, 0, 4);
-        zip_put_number(d, (uint32_t)zip->start, 4);
-        buf_puts(d, zip->name);
+        zip_writer_put_entry(zip, &zip->directory);
         free(zip->name);
         zip->name = NULL;
         zip->entries++;
@@ -168,17 +196,37 @@ int zip_writer_add(struct zip_writer *zip, const char *name, const void *data, s
         return r == 0 ? zip_writer_end(zip, error) : r;
 }
 
+/* The record of large archives, and the locator that leads to it. @start: of the directory. */
+static void zip_writer_put_end_64(const struct zip_writer *zip, uint64_t start, struct buf *end)
+{
+        zip_put_number(end, END_RECORD_64, 4);
+        zip_put_number(end, END_RECORD_64_SIZE - 12, 8); /* what follows */
+        zip_put_number(end, VERSION_64, 2);
+        zip_put_number(end, VERSION_64, 2);
+        zip_put_number(end, 0, 8); /* this disk and that of the directory */
+        zip_put_number(end, zip->entries, 8);
+        zip_put_number(end, zip->entries, 8);
+        zip_put_number(end, zip->directory.len, 8);
+        zip_put_number(end, start, 8);
+        zip_put_number(end, END_LOCATOR_64, 4);
+        zip_put_number(end, 0, 4);
+        zip_put_number(end, zip->offset, 8);
+        zip_put_number(end, 1, 4); /* disks */
+}
+
 int zip_writer_finish(struct zip_writer *zip, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf end = BUF_INIT;
         const uint64_t start = zip->offset;
         int r = zip->directory.len ? zip_writer_send(zip, zip->directory.data, zip->directory.len, error) : 0;
+        if (zip->entries > SMALL_ENTRIES || zip_is_large(start) || zip_is_large(zip->directory.len))
+                zip_writer_put_end_64(zip, start, &end);
         zip_put_number(&end, END_RECORD, 4);
         zip_put_number(&end, 0, 4); /* this disk and that of the directory */
-        zip_put_number(&end, zip->entries, 2);
-        zip_put_number(&end, zip->entries, 2);
-        zip_put_number(&end, (uint32_t)zip->directory.len, 4);
-        zip_put_number(&end, (uint32_t)start, 4);
+        for (int i = 0; i < 2; i++)
+                zip_put_number(&end, zip->entries > SMALL_ENTRIES ? UINT16_MAX : zip->entries, 2);
+        zip_put_number(&end, MIN((uint64_t)zip->directory.len, (uint64_t)MAX_SMALL), 4);
+        zip_put_number(&end, MIN(start, (uint64_t)MAX_SMALL), 4);
         zip_put_number(&end, 0, 2); /* no comment */
         return r == 0 ? zip_writer_send(zip, end.data, end.len, error) : r;
 }

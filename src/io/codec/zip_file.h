@@ -10,7 +10,8 @@
  *
  * Data is not compressed: entries are deflate streams of stored blocks, whose checksum follows the data, as Java's
  * ZipOutputStream writes them with level 0. So an archive of jars streams to a remote file in one pass, and any reader
- * takes it. Archives are below 4 GiB and have at most 65,534 entries (no ZIP64).
+ * takes it. An entry or archive of 4 GiB and more, or of more than 65,534 entries, has the numbers of ZIP64, as Java
+ * writes them. The reader takes archives below 4 GiB only.
  */
 #pragma once
 

@@ -127,6 +127,87 @@ static void forwards_the_sinks_error(void **state)
         zip_writer_deinit(&w);
 }
 
+static uint64_t number_at(const struct buf *zip, size_t at, int bytes)
+{
+        uint64_t number = 0;
+        assert_true(at + (size_t)bytes <= zip->len);
+        for (int i = 0; i < bytes; i++)
+                number |= (uint64_t)(unsigned char)zip->data[at + (size_t)i] << (8 * i);
+        return number;
+}
+
+/* An entry that begins beyond 4 GiB and one that is larger have their numbers in extra fields. The bytes before are not
+ * there: only the numbers count. */
+static void large_archives_have_the_numbers_of_zip64(void **state)
+{
+        enum { LOCAL = 30, END = 22, LOCATOR = 20, END_64 = 56 };
+        const uint64_t far = UINT64_C(5) << 30, size = UINT64_C(6) << 30;
+        _cleanup_(buf_deinit) struct buf zip = BUF_INIT;
+        struct zip_writer w;
+        zip_writer_init(&w, append, &zip);
+        w.offset = far;
+        assert_int_equal(zip_writer_begin(&w, "log", NULL), 0);
+        assert_int_equal(number_at(&zip, 4, 2), 20); /* as Java: the header does not know */
+        assert_int_equal(zip_writer_put(&w, "text", 4, NULL), 0);
+        w.size += size;
+        w.packed += size;
+        assert_int_equal(zip_writer_end(&w, NULL), 0);
+        const size_t directory = zip.len, descriptor = directory - 24;
+        assert_int_equal(number_at(&zip, descriptor, 4), 0x08074b50);
+        assert_int_equal(number_at(&zip, descriptor + 8, 8), size + 4 + 2 * 5);
+        assert_int_equal(number_at(&zip, descriptor + 16, 8), size + 4);
+        assert_int_equal(zip_writer_finish(&w, NULL), 0);
+        assert_int_equal(number_at(&zip, directory, 4), 0x02014b50);
+        assert_int_equal(number_at(&zip, directory + 20, 4), UINT32_MAX);
+        assert_int_equal(number_at(&zip, directory + 24, 4), UINT32_MAX);
+        assert_int_equal(number_at(&zip, directory + 30, 2), 28);
+        assert_int_equal(number_at(&zip, directory + 42, 4), UINT32_MAX);
+        const size_t extra = directory + 46 + 3;
+        assert_int_equal(number_at(&zip, extra, 2), 1);
+        assert_int_equal(number_at(&zip, extra + 4, 8), size + 4);
+        assert_int_equal(number_at(&zip, extra + 12, 8), size + 4 + 2 * 5);
+        assert_int_equal(number_at(&zip, extra + 20, 8), far);
+        const size_t end = zip.len - END, locator = end - LOCATOR, record = locator - END_64;
+        assert_int_equal(number_at(&zip, locator, 4), 0x07064b50);
+        assert_int_equal(number_at(&zip, locator + 8, 8), far + record);
+        assert_int_equal(number_at(&zip, record, 4), 0x06064b50);
+        assert_int_equal(number_at(&zip, record + 40, 8), record - directory);
+        assert_int_equal(number_at(&zip, record + 48, 8), far + directory);
+        assert_int_equal(number_at(&zip, end + 16, 4), UINT32_MAX);
+        zip_writer_deinit(&w);
+}
+
+/* A small archive with many entries is read by libarchive. */
+static void archives_have_many_entries(void **state)
+{
+        enum { ENTRIES = 66000 };
+        _cleanup_(buf_deinit) struct buf zip = BUF_INIT;
+        const struct archive_library *lib;
+        struct archive_entry *entry;
+        struct zip_writer w;
+        int n = 0;
+        zip_writer_init(&w, append, &zip);
+        for (int i = 0; i < ENTRIES; i++) {
+                char name[16];
+                snprintf(name, sizeof(name), "%d", i);
+                assert_int_equal(zip_writer_add(&w, name, "x", 1, NULL), 0);
+        }
+        assert_int_equal(zip_writer_finish(&w, NULL), 0);
+        zip_writer_deinit(&w);
+        assert_int_equal(number_at(&zip, zip.len - 12, 2), UINT16_MAX);
+        assert_int_equal(number_at(&zip, zip.len - 22 - 20 - 56 + 32, 8), ENTRIES);
+        save(&zip);
+        if (archive_library_load(&lib, NULL) < 0)
+                skip();
+        struct archive *in = lib->archive_read_new();
+        lib->archive_read_support_format_zip_streamable(in);
+        assert_int_equal(lib->archive_read_open_filename(in, path, 10240), ARCHIVE_OK);
+        while (lib->archive_read_next_header(in, &entry) == ARCHIVE_OK)
+                n++;
+        lib->archive_read_free(in);
+        assert_int_equal(n, ENTRIES);
+}
+
 static int setup(void **state)
 {
         const int fd = mkstemp(path);
@@ -145,6 +226,8 @@ int main(void)
                 cmocka_unit_test(libarchive_reads_all_entries),
                 cmocka_unit_test(refuses_damaged_archives),
                 cmocka_unit_test(forwards_the_sinks_error),
+                cmocka_unit_test(large_archives_have_the_numbers_of_zip64),
+                cmocka_unit_test(archives_have_many_entries),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }
