@@ -119,6 +119,19 @@ static void numbers(const char *out)
         fst_save_as_text_file(fst_parallelize_n(sc, i, 4, 1), path);
 }
 
+static void call_sites(void)
+{
+        int64_t n = 0;
+        fst_set_local_property(sc, "callSite.short", "numbers of the report");
+        fst_set_local_property(sc, "callSite.long", "numbers\nof the report");
+        fst_rdd *spread = fst_repartition(fst_range_n(sc, 0, 10, 2), 3);
+        fst_set_local_property(sc, "callSite.short", "sum of the report");
+        fst_set_local_property(sc, "callSite.long", NULL);
+        fst_count(spread, &n);
+        fst_set_local_property(sc, "callSite.short", NULL);
+        fst_count(spread, &n);
+}
+
 int main(int argc, char **argv)
 {
         const char *mode = argv[1];
@@ -132,6 +145,8 @@ int main(int argc, char **argv)
                 persist(argv[2], mode[0] == 'p');
         else if (strcmp(mode, "sort") == 0 || strcmp(mode, "reduce") == 0)
                 spill(mode[0] == 's');
+        else if (strcmp(mode, "call sites") == 0)
+                call_sites();
         else if (strcmp(mode, "numbers") == 0)
                 numbers(argv[2]);
         else if (strcmp(mode, "retry") == 0)
@@ -253,6 +268,15 @@ def test_event_log_has_environment_profile_and_exit_code(shared, tmp_path, limit
     assert requests == {"cores": 3, "memory": 2048, "offHeap": 0}
     assert profile["Task Resource Requests"]["cpus"]["Amount"] == 1.0
     assert [event["ExitCode"] for event in seen["ApplicationEnd"]] == [status]
+
+
+def test_call_sites_of_local_properties_name_stages(shared, tmp_path):
+    submit(shared, "call sites", conf=logged(tmp_path))
+    stages = [event["Stage Info"] for event in events(tmp_path)["StageCompleted"]]
+    assert [(stage["Stage Name"], stage["Details"]) for stage in stages[:2]] == [
+        ("numbers of the report", "numbers\nof the report"), ("sum of the report", "sum of the report")]
+    assert stages[2]["Stage Name"].startswith("count at features.c:")
+    assert {rdd["Callsite"] for rdd in stages[0]["RDD Info"]} == {"numbers of the report"}
 
 
 # -------------------------------------------------------------------------------------------------------- reuse

@@ -427,6 +427,12 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
+static const char *context_local_property(fst_context *sc, const char *key)
+{
+        const struct strmap *local = local_properties(sc, false);
+        return local ? strmap_get(local, key) : NULL;
+}
+
 static int context_describe_function(const fst_fn *fn, const char **name, struct fst_error *error)
 {
         struct module_function function;
@@ -537,6 +543,7 @@ struct fst_context *context_alloc(struct fst_conf *conf)
         pthread_mutex_init(&sc->prepare, NULL);
         pthread_cond_init(&sc->prepared, NULL);
         sc->registry.describe = context_describe_function;
+        sc->registry.local_property = context_local_property;
         sc->accumulators = accumulators_new();
         sc->broadcasts = broadcast_variables_new();
         sc->files = application_files_new();

@@ -100,11 +100,12 @@ static int barrier_request_from_thread(void *owner, const uint8_t *request, size
 static void job_runner_submit_message(struct job_runner *r, struct job_waiter *wait)
 {
         struct fst_error error = FST_ERROR_INIT;
+        const char *call = strmap_get(&wait->properties, "callSite.short");
         struct job_spec spec = {
                 .final = &wait->request->rdd->lineage,
                 .partitions = wait->request->partitions,
                 .n_partitions = wait->request->n,
-                .call_site = wait->request->call_site,
+                .call_site = call ? call : wait->request->call_site,
                 .properties = &wait->properties,
                 .user = wait,
         };

@@ -35,6 +35,7 @@ struct lineage {
         int partitions;        /* > 0 once the job is submitted */
         const char *name;      /* the operation or the user's name, for logs; atomic; lives as long as the RDD */
         const char *call_site; /* "reduce_by_key at wordcount.c:14"; borrowed */
+        const char *details;   /* a longer call site; borrowed. NULL: none */
         int storage_level; /* enum fst_storage_level; atomic: the application may persist and unpersist during jobs */
         struct lineage_dep *deps;
         int n_deps;

@@ -85,6 +85,16 @@ static int rdd_find_scope(const fst_rdd *rdd)
         return rdd->lineage.id;
 }
 
+/* As in Spark, the local properties callSite.short and callSite.long have precedence. */
+static void rdd_set_call_site(fst_rdd *rdd)
+{
+        const char *call = rdd_registry_local_property(rdd->sc, "callSite.short");
+        rdd->call_site = call ? mem_strdup(call) : rdd_site_text(rdd->site);
+        rdd->details = mem_strdup_if(rdd_registry_local_property(rdd->sc, "callSite.long"));
+        rdd->lineage.call_site = rdd->call_site;
+        rdd->lineage.details = rdd->details;
+}
+
 fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *const *parents, int n, fst_site site)
 {
         fst_rdd *rdd = new0(fst_rdd);
@@ -94,8 +104,7 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
         rdd->n_parents = n;
         rdd->parents = n ? new_array(fst_rdd *, (size_t)n) : NULL;
         rdd->site = site;
-        rdd->call_site = rdd_site_text(site);
-        rdd->lineage.call_site = rdd->call_site;
+        rdd_set_call_site(rdd);
         rdd->lineage.name = site.operation;
         for (int i = 0; i < n; i++)
                 rdd->parents[i] = parents[i];
@@ -309,6 +318,7 @@ void rdd_free(fst_rdd *rdd)
                 rdd->names = older;
         }
         free(rdd->call_site);
+        free(rdd->details);
         error_deinit(&rdd->error);
         free(rdd);
 }

@@ -181,6 +181,7 @@ struct fst_rdd {
         const char *name;       /* the name that the user gave, in `names`, or NULL; atomic */
         struct rdd_name *names; /* every name ever given: other threads' jobs may still read an old one */
         char *call_site;        /* owned; lineage borrows it */
+        char *details;          /* callSite.long, or NULL; likewise */
         fst_rdd *next;          /* the next older RDD of the context */
 };
 

@@ -171,6 +171,12 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
         return fn->code && r->describe && !builtin_is(fn) ? r->describe(fn, name, error) : 0;
 }
 
+const char *rdd_registry_local_property(fst_context *sc, const char *key)
+{
+        const struct rdd_registry *r = registry_of(sc);
+        return r->local_property ? r->local_property(sc, key) : NULL;
+}
+
 bool rdd_registry_cached(fst_context *sc, int rdd, int partition)
 {
         const struct rdd_registry *r = registry_of(sc);

@@ -31,7 +31,10 @@ struct rdd_registry {
         struct rdd_block_locations locations; /* set before the first job; without functions, `blocks` is used */
         struct block_store *blocks;           /* of this process; NULL: persisted RDDs are not cached */
         rdd_describe_fn describe;             /* NULL: functions keep the names given by the application */
-        fst_rdd *rdds;                        /* newest first */
+        /* Returns a local property of the calling thread, borrowed until the thread changes it. NULL: there are none.
+         */
+        const char *(*local_property)(fst_context *sc, const char *key);
+        fst_rdd *rdds;          /* newest first */
         fst_rdd *cleaned;       /* RDDs that driver/cleaner.c has cleaned and that are not used any more */
         char *checkpoint_dir;   /* the application's own directory, or NULL; owned */
         int checkpoints_wanted; /* RDDs that wait for their checkpoint; atomic */
@@ -69,6 +72,9 @@ int rdd_registry_shuffle_id(fst_context *sc);
 int rdd_registry_next_id(fst_context *sc);
 const fst_conf *rdd_registry_conf(fst_context *sc);
 int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, struct fst_error *error);
+
+/* Returns a local property of the calling thread, or NULL. Borrowed until the thread changes it. */
+const char *rdd_registry_local_property(fst_context *sc, const char *key);
 
 /* rdd_registry_cached: true if any process caches the partition. rdd_registry_unpersist: removes all partitions. */
 bool rdd_registry_cached(fst_context *sc, int rdd, int partition);

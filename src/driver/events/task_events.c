@@ -169,6 +169,7 @@ static void stage_description_init(const struct stage *stage, int tasks, struct 
                 .id = stage->id,
                 .attempt = MAX(stage->attempt, 0),
                 .name = stage->call_site,
+                .details = stage->job ? strmap_get(&stage->job->properties, "callSite.long") : stage->lineage->details,
                 .tasks = tasks,
                 .rdds = d->rdds.data,
                 .n_rdds = d->rdds.len,
