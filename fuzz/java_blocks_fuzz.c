@@ -1,5 +1,5 @@
 /*
- * Any bytes are a stream of lz4-java or snappy-java, or an error, in pieces of any size. The first two bytes choose the
+ * Any bytes are a stream of lz4-java, snappy-java or compress-lzf, or an error, in pieces of any size. The first two bytes choose the
  * kind and the size of the pieces.
  */
 #include "base/mem.h"
@@ -9,8 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+        static const enum java_blocks_kind kinds[] = {JAVA_BLOCKS_LZ4, JAVA_BLOCKS_SNAPPY, JAVA_BLOCKS_LZF};
         struct java_blocks *b;
-        if (size < 2 || java_blocks_new(data[0] % 2 ? JAVA_BLOCKS_SNAPPY : JAVA_BLOCKS_LZ4, &b, NULL) < 0)
+        if (size < 2 || java_blocks_new(kinds[data[0] % ARRAY_SIZE(kinds)], &b, NULL) < 0)
                 return 0;
         size_t piece = (size_t)data[1] + 1;
         for (size_t at = 2; at < size;) {

@@ -140,8 +140,8 @@ def test_damaged_lines_and_lost_events_are_reported(tmp_path):
 def test_wrong_logs(tmp_path):
     (tmp_path / "text").write_text("nothing\n")
     (tmp_path / "log.lz4").write_text("x" * 30)
-    (tmp_path / "log.lzf").write_text("x")
-    for log, message in (("none", "does not exist"), ("text", "it is not an event log of Spark"), ("log.lz4", "LZ4Block"), ("log.lzf", "compressed with lzf"),
+    (tmp_path / "log.lzf").write_text("x" * 30)
+    for log, message in (("none", "does not exist"), ("text", "it is not an event log of Spark"), ("log.lz4", "LZ4Block"), ("log.lzf", "those of lzf"),
                          ("empty", "a directory without files events_N")):
         (tmp_path / "empty").mkdir(exist_ok=True)
         done = run("jobs", tmp_path / log)

@@ -25,7 +25,7 @@
         "Usage: firesteel " name " LOG\n"                                                                              \
         "       firesteel " name " [--application ID[/ATTEMPT]] URL\n"                                                 \
         "\n" summary " of an event log, of a running application, or of a history server.\n"                           \
-        "LOG is a file that Firesteel or Spark 2.3 to 4.3 wrote, plain or compressed (.zstd, .lz4, .snappy), or the\n" \
+        "LOG is a file that Firesteel or Spark 2.3 to 4.3 wrote, plain or compressed (.zstd, .lz4, .snappy, .lzf), or the\n" \
         "directory of a rolling log. It may be on a file system of a URI. Damaged lines are reported and skipped.\n"   \
         "URL is the address of a driver's pages, http://host:4040, or of a history server, http://host:18080, also\n"  \
         "with the path of an application: http://host:18080/history/ID. The servers may be those of Spark.\n"          \

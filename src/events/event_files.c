@@ -348,16 +348,13 @@ static int event_log_stream_begin(struct event_log_stream *s, const struct event
                 r = event_log_stream_detect_codec(s, error);
         if (r < 0)
                 return r;
-        if (s->codec == EVENT_LOG_LZF)
-                return error_set(error, -ENOTSUP,
-                                 "'%s' is compressed with lzf, which Firesteel cannot read: write logs with "
-                                 "spark.eventLog.compression.codec=zstd",
-                                 file->path);
         java_blocks_free(s->blocks);
         s->blocks = NULL;
-        if (s->codec == EVENT_LOG_LZ4 || s->codec == EVENT_LOG_SNAPPY)
-                r = java_blocks_new(s->codec == EVENT_LOG_LZ4 ? JAVA_BLOCKS_LZ4 : JAVA_BLOCKS_SNAPPY, &s->blocks,
-                                    error);
+        if (s->codec == EVENT_LOG_LZ4 || s->codec == EVENT_LOG_SNAPPY || s->codec == EVENT_LOG_LZF)
+                r = java_blocks_new(s->codec == EVENT_LOG_LZ4   ? JAVA_BLOCKS_LZ4
+                                    : s->codec == EVENT_LOG_LZF ? JAVA_BLOCKS_LZF
+                                                                : JAVA_BLOCKS_SNAPPY,
+                                    &s->blocks, error);
         if (r == 0 && s->codec == EVENT_LOG_ZSTD) {
                 s->decoder = s->decoder ? s->decoder : decoder_new();
                 r = decoder_start(s->decoder, CODEC_ZSTD, &s->file, error);

@@ -7,7 +7,7 @@
  *              events_N_APP[_ATTEMPT][.CODEC][.compact]
  *
  * The suffix ".inprogress" marks a log that is still written. A compacted file replaces all files up to its number.
- * Codecs are zstd, lz4 and snappy. A log with lzf cannot be read.
+ * Codecs are zstd, lz4, snappy and lzf.
  *
  *      struct event_log_stream *s = event_log_stream_new(fs, reader);
  *      do
@@ -94,7 +94,7 @@ void event_log_stream_free(struct event_log_stream *s); /* NULL is allowed */
 
 /*
  * Reads on in @log, about @budget bytes of text. Sets *@ended at the present end of the log. A log that is not complete
- * may end anywhere. Returns 0; -ENOTSUP for lzf or without the snappy module; -EBADMSG if compressed data is damaged;
+ * may end anywhere. Returns 0; -ENOTSUP without the snappy module; -EBADMSG if compressed data is damaged;
  * -ESTALE if a file that was read before is gone or replaced, so that the caller must begin anew; or the error of the
  * file system.
  */

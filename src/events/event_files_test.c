@@ -324,6 +324,35 @@ static void test_put_line(struct buf *out, int ms)
                    ms);
 }
 
+static void test_put_lzf_block(struct buf *out, bool compressed, const char *packed, size_t n, size_t size)
+{
+        buf_append(out, "ZV", 2);
+        buf_putc(out, compressed);
+        buf_putc(out, (char)(n >> 8));
+        buf_putc(out, (char)n);
+        if (compressed) {
+                buf_putc(out, (char)(size >> 8));
+                buf_putc(out, (char)size);
+        }
+        buf_append(out, packed, n);
+}
+
+/* The first half stored, then four blanks as a byte and two references, then the rest in runs of literals. */
+static void test_put_lzf(struct buf *out, const char *text, size_t n)
+{
+        _cleanup_(buf_deinit) struct buf rest = BUF_INIT;
+        size_t half = strcspn(text, ":") + 1;
+        test_put_lzf_block(out, false, text, half, half);
+        test_put_lzf_block(out, true, "\0 \x20\0", 4, 4);
+        test_put_lzf_block(out, true, "\0 \xe0\1\0", 5, 11);
+        for (size_t at = half; at < n; at += 32) {
+                size_t run = MIN(n - at, (size_t)32);
+                buf_putc(&rest, (char)(run - 1));
+                buf_append(&rest, text + at, run);
+        }
+        test_put_lzf_block(out, true, rest.data, rest.len, n - half);
+}
+
 static void test_put_packed(struct buf *out, enum event_log_codec codec, const struct buf *text)
 {
         char packed[4096];
@@ -338,6 +367,9 @@ static void test_put_packed(struct buf *out, enum event_log_codec codec, const s
         case EVENT_LOG_SNAPPY:
                 test_put_snappy_header(out);
                 test_put_snappy(out, text->data, text->len);
+                break;
+        case EVENT_LOG_LZF:
+                test_put_lzf(out, text->data, text->len);
                 break;
         default:
                 buf_append(out, text->data, text->len);
@@ -355,6 +387,7 @@ static void test_streams_of_growing_files(void **state)
                 {"grow/a.zstd.inprogress", "grow/a.zstd", EVENT_LOG_ZSTD},
                 {"grow/a.lz4.inprogress", "grow/a.lz4", EVENT_LOG_LZ4},
                 {"grow/a.snappy.inprogress", "grow/a.snappy", EVENT_LOG_SNAPPY},
+                {"grow/a.lzf.inprogress", "grow/a.lzf", EVENT_LOG_LZF},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 _cleanup_(buf_deinit) struct buf packed = BUF_INIT, line = BUF_INIT;
@@ -395,11 +428,25 @@ static void test_stream_of_a_truncated_file(void **state)
         test_log_open(&t, "cut.zstd");
         assert_int_equal(test_log_read(&t), -EBADMSG);
         test_log_close(&t);
-        test_write_text("a.lzf", "x");
-        test_log_open(&t, "a.lzf");
-        assert_int_equal(test_log_read(&t), -ENOTSUP);
-        assert_non_null(strstr(error_message(&t.error), "lzf"));
-        test_log_close(&t);
+        static const struct {
+                const char *data;
+                size_t size;
+                const char *problem;
+        } blocks[] = {{"x", 1, "truncated"},
+                      {"xxxxx", 5, "a block does not begin as those of lzf"},
+                      {"ZV\2\0\1x", 6, "a block does not begin as those of lzf"},
+                      {"ZV\1\0\2\0\2\1a", 9, "a block cannot be decompressed"},        /* too few literals */
+                      {"ZV\1\0\4\0\5\0a\x20\1", 11, "a block cannot be decompressed"}, /* before the beginning */
+                      {"ZV\1\0\4\0\7\0a\x40\0", 11, "a block cannot be decompressed"}, /* too short */
+                      {"ZV\1\0\0\0\1", 7, "a block has invalid sizes"}};
+        for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+                CASE_LABEL("block %zu", i);
+                test_write_file("a.lzf", blocks[i].data, blocks[i].size, "w");
+                test_log_open(&t, "a.lzf");
+                assert_int_equal(test_log_read(&t), -EBADMSG);
+                assert_non_null(strstr(error_message(&t.error), blocks[i].problem));
+                test_log_close(&t);
+        }
 }
 
 static void test_stream_of_a_rolling_log(void **state)

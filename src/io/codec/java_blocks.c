@@ -13,7 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { LZ4_HEAD = 21, SNAPPY_HEAD = 16, SNAPPY_NUMBER = 4 };
+enum { LZ4_HEAD = 21, SNAPPY_HEAD = 16, SNAPPY_NUMBER = 4, LZF_STORED_HEAD = 5, LZF_HEAD = 7 };
 enum { LZ4_MAX_RATIO = 255 };
 enum { LZ4_METHOD_RAW = 0x10, LZ4_METHOD_LZ4 = 0x20 };
 
@@ -42,7 +42,10 @@ struct java_blocks {
 static void java_blocks_expect_head(struct java_blocks *b)
 {
         b->head_len = 0;
-        b->head_need = b->kind == JAVA_BLOCKS_LZ4 ? LZ4_HEAD : b->has_stream ? SNAPPY_NUMBER : SNAPPY_HEAD;
+        b->head_need = b->kind == JAVA_BLOCKS_LZ4   ? LZ4_HEAD
+                       : b->kind == JAVA_BLOCKS_LZF ? LZF_STORED_HEAD
+                       : b->has_stream              ? SNAPPY_NUMBER
+                                                    : SNAPPY_HEAD;
         b->in_block = false;
         b->packed_len = 0;
 }
@@ -132,6 +135,26 @@ static const char *java_blocks_begin_snappy(struct java_blocks *b)
         return NULL;
 }
 
+static const char *java_blocks_begin_lzf(struct java_blocks *b)
+{
+        b->is_raw = b->head[2] == 0;
+        if (b->head[0] != 'Z' || b->head[1] != 'V' || b->head[2] > 1)
+                return "a block does not begin as those of lzf";
+        if (!b->is_raw && b->head_need < LZF_HEAD) {
+                b->head_need = LZF_HEAD;
+                return NULL;
+        }
+        b->packed_size = (size_t)b->head[3] << 8 | b->head[4];
+        b->plain_size = b->is_raw ? b->packed_size : (size_t)b->head[5] << 8 | b->head[6];
+        if (!b->packed_size && b->plain_size)
+                return "a block has invalid sizes";
+        if (b->packed_size == 0)
+                java_blocks_expect_head(b);
+        else
+                b->in_block = true;
+        return NULL;
+}
+
 static const char *java_blocks_decompress_lz4(struct java_blocks *b)
 {
         if (!mem_try_reserve((void **)&b->plain, &b->plain_room, b->plain_size))
@@ -160,6 +183,60 @@ static const char *java_blocks_decompress_snappy(struct java_blocks *b)
         return NULL;
 }
 
+/*
+ * A byte below 32 begins a run of literals. Others are a reference: three bits of the length and five of the distance, a
+ * byte more of the length if the three bits are set, and a byte more of the distance. What a reference copies may overlap
+ * what it writes. Returns whether the result has @size bytes.
+ */
+static bool lzf_decompress(const unsigned char *in, size_t n, char *out, size_t size)
+{
+        size_t at = 0, len = 0;
+        while (at < n) {
+                size_t code = in[at++], count = code + 1, distance;
+                if (code < 32) {
+                        if (count > n - at || count > size - len)
+                                return false;
+                        memcpy(out + len, in + at, count);
+                        at += count;
+                        len += count;
+                        continue;
+                }
+                count = code >> 5;
+                if (count == 7 && at < n)
+                        count += in[at++];
+                if (at == n)
+                        return false;
+                distance = ((code & 31) << 8 | in[at++]) + 1;
+                count += 2;
+                if (distance > len || count > size - len)
+                        return false;
+                for (; count > 0; count--, len++)
+                        out[len] = out[len - distance];
+        }
+        return len == size;
+}
+
+static const char *java_blocks_decompress_lzf(struct java_blocks *b)
+{
+        if (!mem_try_reserve((void **)&b->plain, &b->plain_room, MAX(b->plain_size, (size_t)1)))
+                return "no memory for a block";
+        if (b->is_raw)
+                memcpy(b->plain, b->packed, b->plain_size);
+        else if (!lzf_decompress(b->packed, b->packed_size, b->plain, b->plain_size))
+                return "a block cannot be decompressed";
+        return NULL;
+}
+
+/* What depends on the kind: both return NULL or the problem. */
+static const struct {
+        const char *(*begin)(struct java_blocks *b); /* the head has head_need bytes */
+        const char *(*decompress)(struct java_blocks *b);
+} java_blocks_kinds[] = {
+        [JAVA_BLOCKS_LZ4] = {java_blocks_begin_lz4, java_blocks_decompress_lz4},
+        [JAVA_BLOCKS_SNAPPY] = {java_blocks_begin_snappy, java_blocks_decompress_snappy},
+        [JAVA_BLOCKS_LZF] = {java_blocks_begin_lzf, java_blocks_decompress_lzf},
+};
+
 /* Gathers bytes of the block, and decompresses it once it is complete. */
 static const char *java_blocks_gather(struct java_blocks *b, const unsigned char *data, size_t len, size_t *taken)
 {
@@ -173,8 +250,7 @@ static const char *java_blocks_gather(struct java_blocks *b, const unsigned char
         *taken += n;
         if (b->packed_len < b->packed_size)
                 return NULL;
-        const char *problem =
-                b->kind == JAVA_BLOCKS_LZ4 ? java_blocks_decompress_lz4(b) : java_blocks_decompress_snappy(b);
+        const char *problem = java_blocks_kinds[b->kind].decompress(b);
         if (problem)
                 return problem;
         b->at = 0;
@@ -199,7 +275,7 @@ const char *java_blocks_step(struct java_blocks *b, const unsigned char *data, s
                 b->head_len += n;
                 taken += n;
                 if (b->head_len == b->head_need)
-                        problem = b->kind == JAVA_BLOCKS_LZ4 ? java_blocks_begin_lz4(b) : java_blocks_begin_snappy(b);
+                        problem = java_blocks_kinds[b->kind].begin(b);
         }
         *in = taken;
         if (problem)

@@ -7,6 +7,9 @@
  *      snappy    snappy-java's SnappyOutputStream: a header of 16 bytes (0x82 "SNAPPY" 0, version, lowest compatible
  *                version), then blocks: the compressed size as a big-endian number and a block of snappy. Another
  *                header may stand in place of a block.
+ *      lzf       compress-lzf's LZFOutputStream: blocks of at most 65,535 bytes. A block has before its data: "ZV", a byte
+ *                (0: stored, 1: compressed), the size in the file and, if it is compressed, the size, both of two bytes
+ *                in big-endian order. The data is that of liblzf.
  *
  * A block that does not decompress, that has a wrong checksum, or that claims more than MAX_JAVA_BLOCK is damage.
  */
@@ -19,7 +22,7 @@
 struct fst_error;
 struct java_blocks;
 
-enum java_blocks_kind { JAVA_BLOCKS_LZ4, JAVA_BLOCKS_SNAPPY };
+enum java_blocks_kind { JAVA_BLOCKS_LZ4, JAVA_BLOCKS_SNAPPY, JAVA_BLOCKS_LZF };
 
 /* The maximal size of a block, compressed and decompressed. JVMs write at most 32 MiB. */
 #define MAX_JAVA_BLOCK ((size_t)64 << 20)
