@@ -271,9 +271,19 @@ class Hdfs(Daemons):
         url = f"http://{self.web[node]}/webhdfs/v1{quoted}?user.name={user}"
         more = f"&permission={mode}" if mode else ""
         request = urllib.request.Request(f"{url}&op=CREATE&overwrite=true&noredirect=true{more}", method="PUT")
+        self.send(request, content)
+
+    def append(self, path, content, node=0, user="hdfs"):
+        """Append to a file."""
+        url = f"http://{self.web[node]}/webhdfs/v1{urllib.parse.quote(path)}?user.name={user}"
+        self.send(urllib.request.Request(f"{url}&op=APPEND&noredirect=true", method="POST"), content)
+
+    @staticmethod
+    def send(request, content):
+        """Send the content to the datanode that the namenode's answer names."""
         with OPENER.open(request, timeout=60) as answer:
             where = urllib.parse.quote(json.load(answer)["Location"], safe=string.punctuation)  # not all of it is
-        OPENER.open(urllib.request.Request(where, data=content, method="PUT"), timeout=60).close()
+        OPENER.open(urllib.request.Request(where, data=content, method=request.get_method()), timeout=60).close()
 
 
 def missing():
