@@ -298,7 +298,10 @@ def test_taken_port_is_passed_over(source):
         with Application(source, "--conf", f"spark.ui.port={port}") as app:
             assert app.port != port
             assert f"Service 'SparkUI' could not bind on port {port}. Attempting port {port + 1}." in app.log
-            assert app.end()[0] == 0
+            moved = f"http://localhost:{app.port}"
+            assert f"WARN SparkUI: Port {port} is in use: the pages of this application are at {moved}" in app.log
+            status, _, log = app.end()
+            assert status == 0 and f"INFO SparkUI: Stopped Spark web UI at {moved}" in log
 
 
 def test_explicit_port_that_is_taken_ends_the_application(source):

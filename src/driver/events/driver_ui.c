@@ -222,6 +222,9 @@ int driver_ui_open(struct fst_context *sc, struct driver_ui **out, struct fst_er
         }
         ui->address = driver_ui_make_address(ui);
         log_info("SparkUI", "Bound SparkUI to %s, and started at %s", "0.0.0.0", ui->address);
+        if (port > 0 && !ui_site_is_secure(ui->site) && ui_site_port(ui->site) != port)
+                log_at(options.any_port ? LOG_INFO : LOG_WARN, "SparkUI",
+                       "Port %d is in use: the pages of this application are at %s", (int)port, ui->address);
         *out = ui;
         return 0;
 }
@@ -270,6 +273,8 @@ void driver_ui_free(struct driver_ui *ui)
                 uv_run(&ui->loop, UV_RUN_DEFAULT);
         redactor_deinit(&ui->redactor);
         uv_loop_close(&ui->loop);
+        if (ui->address)
+                log_info("SparkUI", "Stopped Spark web UI at %s", ui->address);
         free(ui->address);
         free(ui->logs_dir);
         free(ui);
