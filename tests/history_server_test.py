@@ -194,7 +194,8 @@ def test_list_page(tmp_path):
         page = s.get("/?showIncomplete=true")[1]
         assert "app-5/jobs" in page and "app-1" not in page
         assert s.get("/?app.sort=Nothing")[0] == 400
-        assert "Completed applications" in s.get("/any/path")[1]
+        status, page = s.get("/any/path")
+        assert status == 404 and "There is no page /any/path" in page and "All applications" in page
 
 
 def test_list_page_names_a_directory_that_cannot_be_listed(tmp_path):
