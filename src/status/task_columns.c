@@ -60,10 +60,9 @@ static void task_columns_note_ids(struct task_columns *t, struct task_chunk *c, 
         c->last_id = last;
 }
 
-size_t task_columns_start(struct task_columns *t, const struct task_info *info, uint32_t executor)
+/* Starts a row as a run of its own. */
+static void task_columns_start_run_of_one(struct task_chunk *c, const struct task_info *info, uint32_t executor)
 {
-        struct task_chunk *c = task_columns_last_open(t, 1);
-        size_t before = c->bytes;
         const struct started_run run = {
                 .row = c->n,
                 .n = 1,
@@ -76,14 +75,33 @@ size_t task_columns_start(struct task_columns *t, const struct task_info *info, 
                           [TASK_LOCALITY] = info->locality,
                           [TASK_SPECULATIVE] = info->speculative},
         };
+        task_chunk_start_run(c, &run);
+}
+
+/* Starts a row in arrays. */
+static void task_columns_start_row(struct task_chunk *c, const struct task_info *info, uint32_t executor)
+{
+        task_chunk_set_start(c, TASK_ID, info->id);
+        task_chunk_set_start(c, TASK_INDEX, info->index);
+        task_chunk_set_start(c, TASK_ATTEMPT, info->attempt);
+        task_chunk_set_start(c, TASK_PARTITION, info->partition - info->index);
+        task_chunk_set_start(c, TASK_LAUNCH, info->launch_ms);
+        task_chunk_set_start(c, TASK_EXECUTOR, executor);
+        task_chunk_set_start(c, TASK_LOCALITY, info->locality);
+        task_chunk_set_start(c, TASK_SPECULATIVE, info->speculative);
+}
+
+size_t task_columns_start(struct task_columns *t, const struct task_info *info, uint32_t executor)
+{
+        struct task_chunk *c = task_columns_last_open(t, 1);
+        size_t before = c->bytes;
         task_columns_note_ids(t, c, info->id, info->id);
-        if (c->started && task_chunk_takes_started_run(c)) {
-                task_chunk_start_run(c, &run);
-        } else {
+        if (c->started && !task_chunk_takes_started_run(c))
                 task_chunk_flush_started(c);
-                for (size_t i = 0; i < TASK_STATUS; i++)
-                        task_chunk_set_start(c, (enum task_column)i, run.first[i]);
-        }
+        if (c->started)
+                task_columns_start_run_of_one(c, info, executor);
+        else
+                task_columns_start_row(c, info, executor);
         c->n++;
         c->n_running++;
         t->bytes += c->bytes - before;
@@ -199,6 +217,15 @@ bool task_columns_range(const struct task_columns *t, size_t first, enum task_co
         return true;
 }
 
+const void *task_columns_packed(const struct task_columns *t, size_t first, enum task_column column, uint8_t *width)
+{
+        const struct task_chunk *c = t->chunks[first / TASK_CHUNK_ROWS];
+        if (!c->is_sealed || column >= TASK_COLUMNS || !c->width[column] || c->width[column] > sizeof(uint32_t))
+                return NULL;
+        *width = c->width[column];
+        return c->packed + c->place[column];
+}
+
 bool task_columns_is_removed(const struct task_columns *t, size_t row)
 {
         size_t i;
@@ -274,35 +301,48 @@ static void task_columns_seal(struct task_columns *t, struct task_chunk *c)
         t->bytes += c->bytes;
 }
 
-/* Fills @values with what an end sets in a row that ran. */
-static void task_columns_ended_values(const struct task_end *e, enum task_row_status status, int64_t *values)
+/* Ends a row that ran as a run of its own. */
+static void task_columns_end_run_of_one(struct task_chunk *c, size_t row, const struct task_end *e,
+                                        enum task_row_status status)
 {
-        memset(values, 0, ENDED_COLUMNS * sizeof(*values));
-        values[TASK_STATUS - TASK_STATUS] = status;
-        values[TASK_DURATION - TASK_STATUS] = e->finish_ms - e->info.launch_ms;
-        values[TASK_GETTING_RESULT - TASK_STATUS] = e->getting_result_ms ? e->getting_result_ms - e->info.launch_ms : 0;
+        int64_t values[ENDED_COLUMNS] = {[TASK_STATUS - TASK_STATUS] = status,
+                                         [TASK_DURATION - TASK_STATUS] = e->finish_ms - e->info.launch_ms,
+                                         [TASK_GETTING_RESULT - TASK_STATUS] =
+                                                 e->getting_result_ms ? e->getting_result_ms - e->info.launch_ms : 0};
+        if (task_end_has_metrics(e)) {
+                values[TASK_HAS_METRICS - TASK_STATUS] = 1;
+                memcpy(&values[TASK_METRICS - TASK_STATUS], &e->metrics, sizeof(e->metrics));
+        }
+        task_chunk_end_row(c, row, values);
+}
+
+/* Ends a row in arrays. */
+static void task_columns_end_row(struct task_chunk *c, size_t row, const struct task_end *e,
+                                 enum task_row_status status)
+{
+        task_chunk_set(c, row, TASK_STATUS, status);
+        task_chunk_set(c, row, TASK_DURATION, e->finish_ms - e->info.launch_ms);
+        task_chunk_set(c, row, TASK_GETTING_RESULT,
+                       e->getting_result_ms ? e->getting_result_ms - e->info.launch_ms : 0);
         if (!task_end_has_metrics(e))
                 return;
-        values[TASK_HAS_METRICS - TASK_STATUS] = 1;
-        memcpy(&values[TASK_METRICS - TASK_STATUS], &e->metrics, sizeof(e->metrics));
+        const int64_t *values = (const int64_t *)&e->metrics;
+        task_chunk_set(c, row, TASK_HAS_METRICS, 1);
+        for (size_t k = TASK_METRICS; k < TASK_PUSH_METRICS; k++)
+                task_chunk_set(c, row, (enum task_column)k, values[k - TASK_METRICS]);
 }
 
 void task_columns_end(struct task_columns *t, size_t row, const struct task_end *e, enum task_row_status status)
 {
-        int64_t values[ENDED_COLUMNS];
-        size_t i, n_values = task_end_has_metrics(e) ? ENDED_COLUMNS : TASK_METRICS - TASK_STATUS;
+        size_t i;
         struct task_chunk *c = task_columns_open(t, row, &i);
         size_t before = c->bytes;
         const int64_t *push = task_end_has_metrics(e) && e->detail ? (const int64_t *)e->detail->push_read : NULL;
         c->n_running -= task_chunk_get(c, i, TASK_STATUS) < TASK_ROW_SUCCESS;
-        task_columns_ended_values(e, status, values);
-        if (task_chunk_takes_ended_row(c)) {
-                task_chunk_end_row(c, i, values);
-        } else {
-                for (size_t k = 0; k < n_values; k++)
-                        if (k != TASK_HAS_METRICS - TASK_STATUS || values[k])
-                                task_chunk_set(c, i, (enum task_column)(TASK_STATUS + k), values[k]);
-        }
+        if (task_chunk_takes_ended_row(c))
+                task_columns_end_run_of_one(c, i, e, status);
+        else
+                task_columns_end_row(c, i, e, status);
         for (size_t k = TASK_PUSH_METRICS; push && k < TASK_COLUMNS; k++)
                 task_chunk_set(c, i, (enum task_column)k, push[k - TASK_PUSH_METRICS]);
         t->bytes += c->bytes - before;

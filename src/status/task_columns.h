@@ -103,6 +103,12 @@ size_t task_columns_read(const struct task_columns *t, size_t first, enum task_c
 bool task_columns_range(const struct task_columns *t, size_t first, enum task_column column, int64_t *least,
                         int64_t *greatest);
 
+/*
+ * Returns the differences of the rows of the block from @first on from the least value that task_columns_range gives,
+ * and sets their @width in bytes: 1, 2 or 4. NULL: the block has none. Valid until a task starts or ends.
+ */
+const void *task_columns_packed(const struct task_columns *t, size_t first, enum task_column column, uint8_t *width);
+
 bool task_columns_is_removed(const struct task_columns *t, size_t row);
 
 /* Called with the first of @n neighbouring rows that were removed. */

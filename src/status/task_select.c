@@ -2,7 +2,8 @@
  * Quantiles and sorted pages of tasks; see task_columns.h.
  *
  * The value of a rank is found by radix: one pass counts values in 4,096 buckets, a second collects those of the
- * buckets that hold a wanted rank. A stage of 1,000,000 tasks costs some milliseconds for each column.
+ * buckets that hold a wanted rank. A page copies the keys first. A stage of 1,000,000 tasks costs some milliseconds for
+ * each column.
  */
 #include "base/mem.h"
 #include "status/task_chunk.h"
@@ -17,7 +18,8 @@ struct task_keys {
         uint32_t statuses;
         const int64_t *rank;
         const uint64_t *only;
-        uint64_t *computed; /* the keys of a column that is computed from others; NULL: read them from the chunks */
+        uint64_t *computed;      /* all keys, if several passes would have to compute or filter them; NULL: in chunks */
+        uint32_t *computed_rows; /* their rows; NULL: a summary needs none */
         size_t n_computed;
 };
 
@@ -84,6 +86,23 @@ static size_t task_select_read_few(const struct task_keys *k, size_t chunk, uint
         return n;
 }
 
+/* Takes the keys of a chunk's rows that count from @values: those of successful tasks. */
+static size_t task_select_read_only(const struct task_keys *k, size_t chunk, const int64_t *values, uint64_t *keys,
+                                    uint16_t *rows)
+{
+        const struct task_chunk *c = k->t->chunks[chunk];
+        size_t n = 0;
+        for (size_t word = 0; word < ((size_t)c->n + 63) / 64; word++)
+                for (uint64_t bits = k->only[chunk * ONLY_WORDS + word]; bits; bits &= bits - 1) {
+                        size_t row = word * 64 + (size_t)__builtin_ctzll(bits);
+                        keys[n] = task_select_key(values[row]);
+                        if (rows)
+                                rows[n] = (uint16_t)row;
+                        n++;
+                }
+        return n;
+}
+
 /* Reads the keys of a chunk's rows that count, and their rows unless @rows is NULL. Returns their number. */
 static size_t task_select_read(const struct task_keys *k, size_t chunk, uint64_t *keys, uint16_t *rows)
 {
@@ -96,7 +115,9 @@ static size_t task_select_read(const struct task_keys *k, size_t chunk, uint64_t
                 return task_select_read_few(k, chunk, keys, rows);
         task_chunk_read(c, k->column, values);
         /* Successful tasks sort by their values in all columns. */
-        if (c->all_success && !c->removed && !k->rank && !k->only && k->statuses >> TASK_ROW_SUCCESS & 1) {
+        if (c->all_success && !c->removed && !k->rank && k->statuses >> TASK_ROW_SUCCESS & 1) {
+                if (k->only)
+                        return task_select_read_only(k, chunk, values, keys, rows);
                 for (size_t i = 0; i < c->n; i++)
                         keys[i] = task_select_key(values[i]);
                 for (size_t i = 0; rows && i < c->n; i++)
@@ -139,6 +160,21 @@ static void task_select_compute(struct task_keys *k)
         for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++)
                 k->n_computed += task_select_read(k, chunk, keys + k->n_computed, NULL);
         k->computed = keys;
+}
+
+/* Reads the keys of a page's column once for all passes: twelve bytes for each row. */
+static void task_select_compute_page(struct task_keys *k)
+{
+        size_t room = k->t->n_chunks * TASK_CHUNK_ROWS;
+        uint16_t rows[TASK_CHUNK_ROWS];
+        k->computed = mem_alloc((room + 1) * sizeof(*k->computed));
+        k->computed_rows = mem_alloc((room + 1) * sizeof(*k->computed_rows));
+        for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++) {
+                size_t n = task_select_read(k, chunk, k->computed + k->n_computed, rows);
+                for (size_t i = 0; i < n; i++)
+                        k->computed_rows[k->n_computed + i] = (uint32_t)(chunk * TASK_CHUNK_ROWS + rows[i]);
+                k->n_computed += n;
+        }
 }
 
 /* Returns true and the @value if all rows of a chunk count and have the same value in the column. */
@@ -455,47 +491,29 @@ static int task_place_compare(const void *a, const void *b)
         return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Counts the keys less than each of the two. */
-static void task_select_count_less(const struct task_keys *k, uint64_t first, uint64_t last, size_t *before_first,
-                                   size_t *before_last)
-{
-        uint64_t keys[TASK_CHUNK_ROWS];
-        size_t a = 0, b = 0;
-        for (size_t chunk = 0; chunk < k->t->n_chunks; chunk++) {
-                size_t n = task_select_read(k, chunk, keys, NULL);
-                for (size_t i = 0; i < n; i++) {
-                        a += keys[i] < first;
-                        b += keys[i] < last;
-                }
-        }
-        *before_first = a;
-        *before_last = b;
-}
-
-/* Collects the rows of the ranks from @first to @last, whose keys are @keys[0] and @keys[1]. */
+/* Collects the rows of the ranks from ranks[0] to ranks[1], whose keys are ends[0] and ends[1]. */
 static size_t task_select_collect_page(const struct task_keys *k, const size_t *ranks, const uint64_t *ends,
                                        struct task_place *places)
 {
-        uint64_t keys[TASK_CHUNK_ROWS];
-        uint16_t rows[TASK_CHUNK_ROWS];
-        size_t before_first, before_last, n_places = 0, room = ranks[1] - ranks[0] + 1;
-        task_select_count_less(k, ends[0], ends[1], &before_first, &before_last);
+        size_t before_first = 0, before_last = 0, n_places = 0, room = ranks[1] - ranks[0] + 1;
+        for (size_t i = 0; i < k->n_computed; i++) {
+                before_first += k->computed[i] < ends[0];
+                before_last += k->computed[i] < ends[1];
+        }
         /* The page has the rows behind @skip and before @take of those whose key is an end, in the order of rows. */
         size_t skip = ranks[0] - before_first, take = ranks[1] - before_last + 1;
-        for (size_t chunk = 0; chunk < k->t->n_chunks && n_places < room; chunk++) {
-                size_t n = task_select_read(k, chunk, keys, rows);
-                for (size_t i = 0; i < n; i++) {
-                        if (keys[i] < ends[0] || keys[i] > ends[1])
-                                continue;
-                        if (keys[i] == ends[1] && take == 0)
-                                continue;
-                        take -= keys[i] == ends[1];
-                        if (keys[i] == ends[0] && skip > 0) {
-                                skip--;
-                                continue;
-                        }
-                        places[n_places++] = (struct task_place){keys[i], chunk * TASK_CHUNK_ROWS + rows[i]};
+        for (size_t i = 0; i < k->n_computed && n_places < room; i++) {
+                uint64_t key = k->computed[i];
+                if (key < ends[0] || key > ends[1])
+                        continue;
+                if (key == ends[1] && take == 0)
+                        continue;
+                take -= key == ends[1];
+                if (key == ends[0] && skip > 0) {
+                        skip--;
+                        continue;
                 }
+                places[n_places++] = (struct task_place){key, k->computed_rows[i]};
         }
         return n_places;
 }
@@ -517,31 +535,43 @@ static size_t task_select_sort_few(const struct task_keys *k, const struct task_
         return n_rows;
 }
 
-size_t task_columns_page(const struct task_columns *t, const struct task_page *page, size_t *rows)
+/* Fills a page of rows whose keys are known. */
+static size_t task_select_sort(const struct task_keys *k, const struct task_page *page, size_t *rows)
 {
-        const struct task_keys k = {.t = t,
-                                    .column = page->column,
-                                    .statuses = page->statuses ? page->statuses : UINT32_MAX,
-                                    .only = page->only,
-                                    .rank = page->rank};
         uint64_t least, greatest, ends[2];
-        size_t n_only = 0;
-        for (size_t chunk = 0; page->only && chunk < t->n_chunks; chunk++)
-                n_only += task_select_count_only(&k, chunk);
-        if (page->only && n_only <= MAX_SORTED_ROWS)
-                return task_select_sort_few(&k, page, n_only, rows);
-        size_t n = task_select_bounds(&k, &least, &greatest);
-        if (page->offset >= n || page->length == 0)
+        size_t n = task_select_bounds(k, &least, &greatest);
+        if (page->offset >= n)
                 return 0;
         size_t length = MIN(page->length, n - page->offset);
         size_t first = page->descending ? n - page->offset - length : page->offset;
         const size_t ranks[2] = {first, first + length - 1};
-        task_select_ranks(&k, least, greatest, ranks, 2, ends);
+        task_select_ranks(k, least, greatest, ranks, 2, ends);
         struct task_place *places = new_array(struct task_place, length);
-        size_t n_places = task_select_collect_page(&k, ranks, ends, places);
+        size_t n_places = task_select_collect_page(k, ranks, ends, places);
         qsort(places, n_places, sizeof(*places), task_place_compare);
         for (size_t i = 0; i < n_places; i++)
                 rows[i] = places[page->descending ? n_places - 1 - i : i].row;
         free(places);
         return n_places;
+}
+
+size_t task_columns_page(const struct task_columns *t, const struct task_page *page, size_t *rows)
+{
+        struct task_keys k = {.t = t,
+                              .column = page->column,
+                              .statuses = page->statuses ? page->statuses : UINT32_MAX,
+                              .only = page->only,
+                              .rank = page->rank};
+        size_t n_only = 0;
+        if (page->length == 0)
+                return 0;
+        for (size_t chunk = 0; page->only && chunk < t->n_chunks; chunk++)
+                n_only += task_select_count_only(&k, chunk);
+        if (page->only && n_only <= MAX_SORTED_ROWS)
+                return task_select_sort_few(&k, page, n_only, rows);
+        task_select_compute_page(&k);
+        size_t n_rows = task_select_sort(&k, page, rows);
+        free(k.computed);
+        free(k.computed_rows);
+        return n_rows;
 }
