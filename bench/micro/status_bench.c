@@ -10,6 +10,7 @@
 #include "status/diagnosis.h"
 #include "status/stage_series.h"
 #include "status/status.h"
+#include "ui/api/api.h"
 #include "ui/pages/pages.h"
 
 #include <stdio.h>
@@ -48,17 +49,43 @@ static void bench_feed(struct status *s)
                (double)status_task_bytes(s) / TASKS);
 }
 
-static double bench_page(struct app_view *view, const char *path, const char *query)
+/* The source of the one application. */
+struct bench_source {
+        struct app_source source;
+        struct app_view *view;
+};
+
+static int bench_source_open(struct app_source *source, const char *id, const char *attempt, struct app_view **out,
+                             struct fst_error *error)
 {
-        static const struct app_source_class source_class = {0};
-        struct app_source source = {.class = &source_class};
+        (void)id, (void)attempt, (void)error;
+        *out = container_of(source, struct bench_source, source)->view;
+        return 0;
+}
+
+static void bench_source_release(struct app_source *source, struct app_view *view)
+{
+        (void)source, (void)view;
+}
+
+static double bench_page(struct app_view *view, const char *path, const char *query,
+                         void (*serve)(const struct ui_request *, struct ui_answer *))
+{
+        static const struct app_source_class source_class = {.open = bench_source_open,
+                                                             .release = bench_source_release};
+        struct bench_source source = {.source = {.class = &source_class}, .view = view};
         struct form form = FORM_INIT;
         struct ui_answer answer = {0};
         form_parse(&form, query, strlen(query));
-        const struct ui_request q = {
-                .method = "GET", .path = path, .query = &form, .base = "", .site = "", .source = &source, .view = view};
+        const struct ui_request q = {.method = "GET",
+                                     .path = path,
+                                     .query = &form,
+                                     .base = "",
+                                     .site = "",
+                                     .source = &source.source,
+                                     .view = view};
         double before = bench_seconds();
-        pages_serve(&q, &answer);
+        serve(&q, &answer);
         double seconds = bench_seconds() - before;
         printf("page %s?%s: %.1f ms, %zu bytes\n", path, query, seconds * 1e3, answer.body.len);
         ui_answer_deinit(&answer);
@@ -69,12 +96,19 @@ static double bench_page(struct app_view *view, const char *path, const char *qu
 static void bench_pages(struct status *s)
 {
         static const struct app_view_class view_class = {0};
+        static const char *const texts[] = {"7", "777", "host-3", "-"};
         struct app_view view;
         app_view_init(&view, &view_class, s, NULL);
-        bench_page(&view, "/stages/stage", "id=3&attempt=0");
-        bench_page(&view, "/stages/stage", "id=3&attempt=0&task.sort=Duration&task.desc=true");
-        bench_page(&view, "/stages", "");
-        bench_page(&view, "/jobs/job", "id=1");
+        bench_page(&view, "/stages/stage", "id=3&attempt=0", pages_serve);
+        bench_page(&view, "/stages/stage", "id=3&attempt=0&task.sort=Duration&task.desc=true", pages_serve);
+        bench_page(&view, "/stages", "", pages_serve);
+        bench_page(&view, "/jobs/job", "id=1", pages_serve);
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                _cleanup_free_ char *query = mem_printf("numTasks=%d&columnNameToSort=Index&order[0][dir]=asc&start=0&"
+                                                        "length=20&search[value]=%s",
+                                                        TASKS, texts[i]);
+                bench_page(&view, "/api/v1/applications/app/stages/3/0/taskTable", query, api_serve);
+        }
         app_view_deinit(&view);
 }
 

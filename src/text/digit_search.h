@@ -18,6 +18,17 @@ void digit_search_free(struct digit_search *d);
 /* Sets the bit of each of @n values whose decimal form contains the text. @bits has (n + 63) / 64 words. */
 void digit_search_mark(const struct digit_search *d, const int64_t *values, size_t n, uint64_t *bits);
 
+/* Values as differences from @least, each of @width bytes: 1, 2 or 4, little-endian. */
+struct digit_offsets {
+        int64_t least, greatest;
+        const void *offsets;
+        uint8_t width;
+};
+
+/* The same for such values, of which @offsets has at least @n. Eight at once where the processor can. */
+void digit_search_mark_offsets(const struct digit_search *d, const struct digit_offsets *values, size_t n,
+                               uint64_t *bits);
+
 /* Returns whether the decimal form of a value contains the text. */
 bool digit_search_has(const struct digit_search *d, int64_t value);
 

@@ -88,6 +88,45 @@ static void keeps_bits_of_other_searches(void **state)
         digit_search_free(d);
 }
 
+/* Packs values from @least on in @width bytes and compares both searches. */
+static void check_offsets(const struct digit_search *d, int64_t least, uint32_t range, uint8_t width)
+{
+        enum { N = 200 };
+        int64_t values[N];
+        uint8_t packed[N * sizeof(uint32_t)];
+        uint64_t expected[(N + 63) / 64] = {1}, found[(N + 63) / 64] = {1}; /* of an earlier search */
+        struct digit_offsets offsets = {.least = least, .greatest = least + range, .offsets = packed, .width = width};
+        for (uint32_t i = 0; i < N; i++) {
+                uint32_t offset = i == 0 ? 0 : i == 1 ? range : i * 2654435761u % (range + (uint64_t)1);
+                values[i] = least + offset;
+                memcpy(packed + i * width, &offset, width);
+        }
+        digit_search_mark(d, values, N, expected);
+        digit_search_mark_offsets(d, &offsets, N, found);
+        assert_memory_equal(found, expected, sizeof(found));
+}
+
+static void finds_the_same_in_packed_values(void **state)
+{
+        static const char *const texts[] = {"0",     "7",         "777", "0000", "00000", "1000",
+                                            "99991", "123456789", "-",   "-5",   ""};
+        static const int64_t leasts[] = {0,         1,         777,        9000,        9999,          10000,
+                                         99990000,  99999990,  100000000,  199990000,   777777777,     999999990000,
+                                         -3,        -70000,    1000000000, 99999990000, 1700000000000, 123456700000,
+                                         INT64_MIN, 7700000000};
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+                struct digit_search *d = digit_search_new(texts[i]);
+                for (size_t k = 0; k < sizeof(leasts) / sizeof(leasts[0]); k++) {
+                        check_offsets(d, leasts[k], 200, 1);
+                        check_offsets(d, leasts[k], 999, 2);
+                        check_offsets(d, leasts[k], UINT16_MAX, 2);
+                        check_offsets(d, leasts[k], 70000000, 4);
+                        check_offsets(d, leasts[k], UINT32_MAX, 4);
+                }
+                digit_search_free(d);
+        }
+}
+
 static void skips_ranges_without_the_text(void **state)
 {
         static const struct {
@@ -123,6 +162,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(finds_what_texts_contain),
                 cmocka_unit_test(keeps_bits_of_other_searches),
+                cmocka_unit_test(finds_the_same_in_packed_values),
                 cmocka_unit_test(skips_ranges_without_the_text),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,21 +92,32 @@ static void api_search_names(const struct api_search *a, const struct task_colum
 /* Marks the rows of a block one of whose numbers contains the text. */
 static void api_search_numbers(const struct api_search *a, const struct task_columns *t, size_t first, uint64_t *found)
 {
-        int64_t values[TASK_BLOCK_ROWS], metrics[TASK_BLOCK_ROWS], least, greatest;
+        int64_t values[TASK_BLOCK_ROWS], metrics[TASK_BLOCK_ROWS], least = 0, greatest = 0;
         uint64_t all[TASK_BLOCK_ROWS / 64] = {0}, measured[TASK_BLOCK_ROWS / 64] = {0}; /* the latter if with metrics */
-        size_t n = task_columns_read(t, first, TASK_HAS_METRICS, metrics);
+        size_t n = MIN(t->n_rows - first, (size_t)TASK_BLOCK_ROWS);
         for (size_t k = 0; k < ARRAY_SIZE(api_search_columns); k++) {
                 uint64_t *bits = k < SEARCH_WITHOUT_METRICS ? all : measured;
                 bool is_known = task_columns_range(t, first, api_search_columns[k], &least, &greatest);
                 if (is_known && !digit_search_may_find(a->digits, least, greatest))
                         continue;
+                struct digit_offsets packed = {.least = least, .greatest = greatest};
+                if (is_known)
+                        packed.offsets = task_columns_packed(t, first, api_search_columns[k], &packed.width);
                 if (is_known && least == greatest) {
                         memset(bits, 0xff, sizeof(all));
+                } else if (packed.offsets) {
+                        digit_search_mark_offsets(a->digits, &packed, n, bits);
                 } else {
                         task_columns_read(t, first, api_search_columns[k], values);
                         digit_search_mark(a->digits, values, n, bits);
                 }
         }
+        if (task_columns_range(t, first, TASK_HAS_METRICS, &least, &greatest) && least == greatest && n % 64 == 0) {
+                for (size_t word = 0; word < n / 64; word++)
+                        found[first / 64 + word] |= all[word] | (least ? measured[word] : 0);
+                return;
+        }
+        task_columns_read(t, first, TASK_HAS_METRICS, metrics);
         for (size_t i = 0; i < n; i++)
                 if ((all[i / 64] | (measured[i / 64] & -(uint64_t)(metrics[i] != 0))) >> i % 64 & 1)
                         api_search_mark(found, first + i);
