@@ -147,6 +147,16 @@ class Cluster:
                  f"--listen-peer-urls=http://127.0.0.1:{self.peer_port}",
                  f"--initial-advertise-peer-urls=http://127.0.0.1:{self.peer_port}",
                  f"--initial-cluster=default=http://127.0.0.1:{self.peer_port}")
+        # The API server exits if etcd does not answer within 20 s.
+        wait_for(self.etcd_is_healthy, lambda: f"etcd:\n{self.log('etcd')[-2000:]}")
+
+    def etcd_is_healthy(self):
+        self.check_alive("etcd")
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.etcd_port}/health", timeout=TIMEOUT) as answer:
+                return json.load(answer)["health"] == "true"
+        except OSError:
+            return False
 
     def start_api_server(self):
         self.run("apiserver", self.program(), "kube-apiserver", f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
@@ -161,7 +171,15 @@ class Cluster:
                  f"--kubelet-client-certificate={self.key('apiserver-kubelet.crt')}",
                  f"--kubelet-client-key={self.key('apiserver-kubelet.key')}",
                  "--kubelet-preferred-address-types=InternalIP,Hostname", *self.api_arguments)
-        wait_for(lambda: self.found("/readyz"), lambda: f"the API server:\n{self.log('apiserver')[-2000:]}")
+        wait_for(self.api_server_is_ready, lambda: f"the API server:\n{self.log('apiserver')[-2000:]}")
+
+    def api_server_is_ready(self):
+        self.check_alive("apiserver")
+        return self.found("/readyz")
+
+    def check_alive(self, name):
+        if self.processes[name].poll() is not None:
+            raise AssertionError(f"{name} has ended:\n{self.log(name)[-2000:]}")
 
     def start_fake_nodes(self):
         """Starts nodes on which pods seem to run, as the stages describe."""
