@@ -36,7 +36,7 @@ log4j.appender.err.layout=org.apache.log4j.PatternLayout
 log4j.appender.err.layout.ConversionPattern=%p %c{1}: %m%n
 """
 NAMESERVICE = "depot"
-TIMEOUT = 120
+TIMEOUT = 600  # seconds: beside thirty busy processes, five virtual machines need three minutes to start
 PORTS = range(10000, 32768)  # below net.ipv4.ip_local_port_range
 RESERVED, RESERVATIONS = set(), None  # ports of this process; the file in which a byte is locked for each of them
 

@@ -273,7 +273,7 @@ def check_leaving(yarn, where, expect):
     where.wait_log(f"YARN is decommissioning the node {FAR}")
     with open(gate, "w", encoding="utf-8"):
         pass
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=300)
     expect("executors on a node that is being decommissioned finish", where.log(), process.returncode == 0 and
            len(re.findall(r"^host ", output, re.M)) == 8)
     with open(yarn.leaving, "w", encoding="utf-8"):

@@ -4,7 +4,7 @@ import subprocess
 import threading
 import time
 
-TIMEOUT = 60  # seconds: until something that must happen is given up
+TIMEOUT = 300  # seconds: until something that must happen is given up
 
 
 class Client:

@@ -202,7 +202,7 @@ def check_configuration(f):
             while "cannot reach" not in line and (line := process.stderr.readline()):
                 pass
             process.send_signal(signal.SIGINT)
-            rest = process.communicate(timeout=60)[1]
+            rest = process.communicate(timeout=300)[1]
         f.expect(f"an unreachable ResourceManager is named at once in {mode} mode", line,
                  f"cannot reach the ResourceManager at 127.0.0.1:{port}: connection refused. Trying again for " in line)
         f.expect("… and Ctrl-C ends the waiting", rest, process.returncode in (130, -signal.SIGINT) and time.monotonic() - start < 20)

@@ -122,7 +122,7 @@ def check(build, yarn, client, folder, expect):
             if "(state: ACCEPTED)" in line:
                 break
         process.send_signal(signal.SIGINT)
-        lines += process.communicate(timeout=60)[1].splitlines()
+        lines += process.communicate(timeout=300)[1].splitlines()
     application = next(line.split()[-1] for line in lines if "Submitted application" in line)
     expect("Ctrl-C ends the waiting", "".join(lines), process.returncode == 130)
     answer = client.call("kill", application)

@@ -141,7 +141,11 @@ class Yarn(hadoop.Daemons):
         def is_so():
             self.check_alive()
             return condition()
-        wait_until(what, is_so)
+        try:
+            wait_until(what, is_so)
+        except RuntimeError as e:
+            logs = "".join(f"\n{name}:\n{self.log(name)[-2000:]}" for name in self.processes)
+            raise RuntimeError(f"{e}{logs}") from e
 
     def active_nodes(self, master=0):
         metrics = self.bean(self.web[master], "Hadoop:service=ResourceManager,name=ClusterMetrics") or {}
