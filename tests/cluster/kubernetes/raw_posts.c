@@ -53,6 +53,8 @@ int main(int argc, char **argv)
         free(line);
         fclose(file);
         conf_init(&conf);
+        /* The requests of one second may wait for a minute in a busy server. */
+        conf_set(&conf, "spark.kubernetes.submission.requestTimeout", "600000");
         uv_loop_init(&loop);
         if (kube_config_from_conf(&conf, KUBE_SUBMISSION, NULL, &config, &error) < 0 ||
             kube_client_new(&loop, &config, "raw_posts", &client, &error) < 0) {

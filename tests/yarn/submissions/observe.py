@@ -5,9 +5,11 @@ application has ended.
 """
 import os
 import re
+import time
 import xml.etree.ElementTree
 
 SCALAR, TEXT, BYTES = "scalar", "text", "bytes"
+STORED_TIMEOUT = 60  # seconds
 
 # {message: {field's number: (name, type)}}, of Hadoop's yarn_protos.proto.
 MESSAGES = {
@@ -125,11 +127,22 @@ def flatten(value, name, out):
     return out
 
 
+def stored(path):
+    """A file of the ResourceManager, which replaces a file by deletion and a rename: between them there is none."""
+    end = time.monotonic() + STORED_TIMEOUT
+    while True:
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
 def context(store, application):
     """The fields of an application's submission context, {path: value}."""
-    path = os.path.join(store, "FSRMStateRoot", "RMAppRoot", application, application)
-    with open(path, "rb") as file:
-        state = decode("state", file.read())
+    state = decode("state", stored(os.path.join(store, "FSRMStateRoot", "RMAppRoot", application, application)))
     found = state["context"][0]
     container = found["container"][0]
     found.pop("application id")
