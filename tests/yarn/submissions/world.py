@@ -5,8 +5,8 @@ import zipfile
 
 from submit import genuine, world as worlds
 
-# Takes the place of java in containers: records what it finds, under the container's name. It lives until the
-# application's context has been read.
+# Takes the place of java in containers: records what it finds, under the container's name. It lives until a file of the
+# application's name tells that its context has been read, at most five minutes.
 JAVA = """#!/bin/bash
 record={records}/$CONTAINER_ID
 /bin/mkdir -p $record.partial
@@ -16,7 +16,11 @@ printf '%s\\0' "$@" >$record.partial/words
     >$record.partial/files
 /bin/cp -rL __spark_conf__ $record.partial/conf
 /bin/mv $record.partial $record
-exec /bin/sleep 2
+name=${{CONTAINER_ID%_*_*}}
+for ((i = 0; i < 3000; i++)); do
+    [ -e {read}/application_${{name#container_}} ] && exit 0
+    /bin/sleep 0.1
+done
 """
 
 LOG_SETTINGS = "rootLogger.level = info\nrootLogger.appenderRef.x.ref = x\nappender.x.type = Console\nappender.x.name = x\n"
@@ -49,11 +53,12 @@ HADOOP_CONF = {
 
 
 class World(worlds.World):
-    """`records` is where JAVA records."""
+    """`records` is where JAVA records; `contexts_read` has a file for each application whose context has been read."""
 
     def __init__(self, directory, yarn_conf):
         super().__init__(directory)
-        self.records = self.path("records")
+        self.records, self.contexts_read = self.path("records"), self.path("contexts-read")
+        os.makedirs(self.contexts_read)
         self.make_java()
         self.make_jars()
         for kind, directories in (("spark-conf", SPARK_CONF), ("hadoop-conf", HADOOP_CONF)):
@@ -79,7 +84,7 @@ class World(worlds.World):
     def make_java(self):
         for name in ("java", "java-2"):
             program = self.path(name, "bin", "java")
-            worlds.write(program, JAVA.format(records=self.records))
+            worlds.write(program, JAVA.format(records=self.records, read=self.contexts_read))
             os.chmod(program, 0o755)
 
     def make_jars(self):
