@@ -29,7 +29,7 @@
  * The chapters, in reading order:
  *      types.h         types of rows: integers, floats, bytes, fixed-size structs, and pairs of these
  *      text.h          splitting text, and parsing numbers
- *      key.h           keys of several columns
+ *      key.h, row.h    keys and rows of several columns
  *      task.h          the first argument of your functions: the task, captured values, random numbers
  *      emit.h          how your functions return rows
  *      iter.h          reading rows one after another
@@ -46,6 +46,7 @@
  *      status.h        the progress of jobs and stages
  *      shared.h        broadcast variables, accumulators, files
  *      barrier.h       stages whose tasks start together and wait for each other
+ *      (submit.h, listener.h and pod_step.h are for programs that submit, listen, or change pods)
  *
  * Errors. You build lineage without checking each call. An invalid step (a wrong type, an unknown key) returns an RDD
  * that carries the error. The action that needs the RDD reports the error with the source line of the step. Wrong
@@ -65,8 +66,7 @@
  * A parameter is a pointer to const if the function only reads the object. It is not const if the function may read
  * files, run a job, or take a lock.
  *
- * Ownership. Handles (fst_rdd, fst_iter, …) belong to their context and live until fst_context_stop. An
- * application frees only what it allocated.
+ * Ownership. Handles belong to their context and live until fst_context_stop. Free only what you allocated.
  *
  * Threads. Your functions run on executors, several at a time, and share nothing. What a function needs travels as a
  * plain struct that FST_WITH captures. Executors do not see the driver's global variables.

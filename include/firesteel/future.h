@@ -4,7 +4,7 @@
  *      fst_future *lines = fst_count_async(text), *words = fst_count_async(all_words);
  *      int64_t n, m;
  *      if (fst_future_count(lines, &n) == 0 && fst_future_count(words, &m) == 0)
- *              printf("%ld lines, %ld words\n", n, m);
+ *              printf("%" PRId64 " lines, %" PRId64 " words\n", n, m);
  *
  * The job starts at once and runs beside others, with the pool, group and local properties of the thread that started
  * it. (Preliminary jobs, such as the one that samples the keys of a sort, run first, while the caller waits.) A

@@ -5,7 +5,7 @@
  *      fst_bytes word;
  *      int64_t count;
  *      while (fst_next(rows, &word, &count))
- *              printf("%.*s: %ld\n", (int)word.len, word.data, count);
+ *              printf("%.*s: %" PRId64 "\n", FST_TEXT(word), count);
  *
  * The variables must have the row's types: int64_t, double, fst_bytes, or for FIXED a pointer to the struct:
  *

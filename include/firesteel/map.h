@@ -5,7 +5,7 @@
  *      int64_t n;
  *      fst_count_by_value(words, &counts);
  *      if (fst_map_get(counts, "spark", &n))
- *              printf("%ld times\n", n);
+ *              printf("%" PRId64 " times\n", n);
  *
  * A map and the bytes in it belong to the context. A map does not change, and any thread may read it.
  */

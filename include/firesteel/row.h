@@ -1,19 +1,19 @@
 /*
  * Rows of several columns.
  *
- * A row of numbers is best a struct (FIXED). A row with texts, with more than two columns, or with a list is one BYTES
- * row, which these functions write and read column by column. A column can be a row itself: append and read it as
- * bytes.
+ * A row of numbers is best a struct (FIXED). A row with texts, with a list, or with more than two columns is one BYTES
+ * row, which these functions write and read column by column. A column can be a row: append and read it as bytes.
  *
- *      // (name, age, tags)
+ *      // (name, age)
  *      static int person(fst_task *task, fst_bytes line, fst_out *out)
  *      {
  *              char space[256];
  *              fst_row_buffer row = fst_row_in(space, sizeof(space));
  *              …
- *              if (fst_row_append_bytes(&row, name) || fst_row_append_i64(&row, age) || fst_row_append_bytes(&row,
- * tags)) return fst_fail(task, "the person \"%.*s\" is too long", FST_TEXT(name)); fst_emit(out,
- * fst_row_encoded(&row)); return 0;
+ *              if (fst_row_append_bytes(&row, name) || fst_row_append_i64(&row, age))
+ *                      return fst_fail(task, "the person \"%.*s\" is too long", FST_TEXT(name));
+ *              fst_emit(out, fst_row_encoded(&row));
+ *              return 0;
  *      }
  *
  *      static bool is_adult(fst_task *task, fst_bytes person)

@@ -22,11 +22,11 @@
  *      fst_submit_free(app);
  *      fst_submit_close(s);
  *
- * Cluster mode. If the driver runs in a cluster (standalone, Mesos or Kubernetes), this process makes and watches the
- * submission. It uses REST; the legacy gateway of a standalone master that has no REST server at that port, or with
- * spark.master.rest.enabled=false; or the API server of Kubernetes. The applications of a submitter that use one API
- * server as the same user share a connection, and those in a namespace share a watch. "Master" below includes an API
- * server.
+ * Cluster mode. If the driver runs in a cluster (standalone, Mesos, YARN or Kubernetes), this process makes and watches
+ * the submission. It uses REST; the legacy gateway of a standalone master that has no REST server at that port, or with
+ * spark.master.rest.enabled=false; the ResourceManager of YARN; or the API server of Kubernetes. The applications of a
+ * submitter that use one API server as the same user share a connection, and those in a namespace share a watch.
+ * "Master" below includes a ResourceManager and an API server.
  *
  * Client mode. If the driver runs here (--deploy-mode client: native, JVM, Python, R), the application is a child
  * process, as with SparkLauncher, which reports its states over Spark's launcher socket.
@@ -211,8 +211,8 @@ FST_API int fst_submit_refresh(fst_submission *app);
 FST_API int fst_submit_state(fst_submission *app);
 
 /*
- * The id: "driver-20261122101500-0000" in a cluster, "namespace:pod" in Kubernetes, "local-1795313700000" or "app-…"
- * of a child process; "" while it is unknown.
+ * The id: "driver-20261122101500-0000" in a standalone cluster, "application_1795313700000_0001" on YARN,
+ * "namespace:pod" in Kubernetes, "local-1795313700000" or "app-…" of a child process; "" while it is unknown.
  */
 FST_API size_t fst_submit_id(fst_submission *app, char *buffer, size_t size);
 
