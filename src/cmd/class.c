@@ -12,12 +12,12 @@
 const char command_class_help[] =
         "Usage: firesteel class [--print-launch-command] CLASS [ARGUMENTS]\n"
         "The same as spark-class: start a class of Spark with the java command that Spark's own launcher would make.\n"
-        "Needs SPARK_HOME, and java by JAVA_HOME or in PATH. With SPARK_PRINT_LAUNCH_COMMAND=1 the command is told\n"
-        "first, on standard error. Without SPARK_HOME the daemons of a standalone cluster and the history server are\n"
-        "Firesteel's own, and so is org.apache.spark.deploy.Client, which submits to a cluster.\n"
+        "Needs SPARK_HOME, and java by JAVA_HOME or in PATH. With SPARK_PRINT_LAUNCH_COMMAND=1 it first prints\n"
+        "the command to standard error. Without SPARK_HOME the daemons of a standalone cluster and the history server\n"
+        "are Firesteel's own, and so is org.apache.spark.deploy.Client, which submits to a cluster.\n"
         "\n"
-        "  --print-launch-command  start nothing: print the command for scripts, its words ended by NUL, after a first\n"
-        "                          NUL and newline\n";
+        "  --print-launch-command  start nothing: print a NUL and a newline, then the words of the command, each followed\n"
+        "                          by a NUL\n";
 
 static int class_command_run_client(int argc, char **argv)
 {

@@ -12,8 +12,8 @@
 const char command_decommission_help[] =
         "Usage: firesteel decommission\n"
         "\n"
-        "What an executor's container runs before it is stopped (spark.kubernetes.decommission.script): tells its first\n"
-        "process by SIGPWR that the executor is to leave, and waits up to a minute for its end. In an image this is\n"
+        "Decommissions the executor in this container (spark.kubernetes.decommission.script), before Kubernetes stops it:\n"
+        "sends SIGPWR to the container's first process, and waits up to a minute for its end. In an image this is\n"
         "/opt/decom.sh.\n";
 
 int command_decommission(int argc, char **argv)

@@ -16,9 +16,10 @@
 const char command_entrypoint_help[] =
         "Usage: firesteel entrypoint driver|executor|init|COMMAND [ARGUMENTS]\n"
         "\n"
-        "What a container runs first: a pod's driver or executor as its environment says (SPARK_DRIVER_BIND_ADDRESS,\n"
-        "SPARK_DRIVER_URL, SPARK_EXECUTOR_ID, SPARK_EXECUTOR_CORES, SPARK_APPLICATION_ID, SPARK_EXECUTOR_POD_IP, ...),\n"
-        "Spark 2.3's init container, or any other command. In an image this is /opt/entrypoint.sh.\n";
+        "The first process of a container: runs the pod's driver or executor with the settings in the environment\n"
+        "(SPARK_DRIVER_BIND_ADDRESS, SPARK_DRIVER_URL, SPARK_EXECUTOR_ID, SPARK_EXECUTOR_CORES, SPARK_APPLICATION_ID,\n"
+        "SPARK_EXECUTOR_POD_IP, ...), Spark 2.3's init container, or any other command. In an image this is\n"
+        "/opt/entrypoint.sh.\n";
 
 /*
  * Adds a passwd entry, because programs look up the name of their user. OpenShift runs each project under a number that

@@ -21,14 +21,14 @@ const char command_image_help[] =
         "\n"
         "  -t, --tag NAME[:TAG]   name of the image (default: firesteel:" FIRESTEEL_VERSION ")\n"
         "  -o, --output FILE      the archive (default: NAME-TAG.tar)\n"
-        "  -a, --add FROM[:TO]    a file or folder to put in, at the absolute path TO (default: below " IMAGE_APP_FOLDER
+        "  -a, --add FROM[:TO]    a file or folder to add at the absolute path TO (default: below " IMAGE_APP_FOLDER
         ");\n"
         "                         a C file is compiled first, as spark-submit does. May be given several times\n"
         "  -u, --user UID         user id in the container (default: 185)\n"
-        "  -r, --root FOLDER      in place of an archive the image's files, in a new folder: for a Dockerfile\n"
+        "  -r, --root FOLDER      write the image's files to a new folder instead of an archive, for a Dockerfile\n"
         "\n"
-        "push sends an archive to the registry that its name, or the one of --tag, names, as the user whom docker login\n"
-        "or podman login have written down there. With --plain-http it goes without TLS, to this machine always.\n";
+        "push sends an archive to the registry in its name, or in the name of --tag, with the credentials that docker\n"
+        "login or podman login stored. --plain-http sends it without TLS. A registry on this machine never uses TLS.\n";
 
 struct words {
         const char *output;

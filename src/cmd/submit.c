@@ -43,10 +43,9 @@ static const char usage_head[] =
         "  --jars JARS                 Comma-separated jars for the class paths of driver and\n"                       \
         "                              executors.\n"                                                                   \
         "  --packages                  Comma-separated Maven coordinates, groupId:artifactId:version,\n"               \
-        "                              of further jars. Looked for in the local repository, in Maven\n"                \
-        "                              central, then in --repositories.\n"                                             \
-        "  --exclude-packages          Comma-separated groupId:artifactId to leave out of what\n"                      \
-        "                              --packages brings.\n"                                                           \
+        "                              of further jars, from the local repository, Maven central and\n"                \
+        "                              --repositories.\n"                                                              \
+        "  --exclude-packages          Comma-separated groupId:artifactId to exclude from --packages.\n"               \
         "  --repositories              Comma-separated further repositories for --packages.\n"                         \
         "  --py-files PY_FILES         Comma-separated .zip, .egg or .py files for the PYTHONPATH.\n"                  \
         "  --files FILES               Comma-separated files for the working directory of each\n"                      \
