@@ -357,7 +357,7 @@ static bool shipper_is_done(struct log_shipper *s)
                         return false;
         if (!s->end_by) {
                 s->end_by = now_ns() + ms_to_ns(LOG_SHIPPER_END_TIMEOUT_MS);
-                /* Whoever reads this process's output sees its end now, and not when all is stored. */
+                /* Readers of this process's output see its end now, before everything is stored. */
                 const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
                 dup2(null, STDERR_FILENO);
                 close(null);

@@ -1,4 +1,4 @@
-/* What limited a stage; see diagnosis.h. */
+/* Finds what limited a stage; see diagnosis.h. */
 #include "status/diagnosis.h"
 
 #include "base/mem.h"
@@ -320,7 +320,7 @@ static bool diagnosis_is_shared(const struct status *s, const struct status_stag
         return false;
 }
 
-/* What the longest task read, beside one task on average. */
+/* Reads the input of the longest task, and that of a task on average. */
 static void diagnose_longest(const struct status_stage *stage, struct stage_diagnosis *d, int64_t n_ended)
 {
         const struct task_columns *t = &stage->columns;

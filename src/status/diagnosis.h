@@ -1,5 +1,5 @@
 /*
- * What limited a stage, and where the wall-clock time of a job went. Pure functions over the status core.
+ * Finds what limited a stage, and where the wall-clock time of a job went. Pure functions over the status core.
  *
  * The wall-clock time of a stage is divided into parts whose sum is the whole:
  *

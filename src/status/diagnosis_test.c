@@ -1,4 +1,4 @@
-/* What limited stages of a known shape, and where the time of jobs went; see diagnosis.h. */
+/* The diagnosis of stages and jobs of a known shape; see diagnosis.h. */
 #include "status/diagnosis.h"
 
 #include "base/mem.h"

@@ -77,8 +77,8 @@ static void pages_of_2_ms_pause_only_if_most_are_so(void **state)
 }
 
 /*
- * What clearing 400 MiB costs in all, if the huge pages @slow_from to @slow_to are slow and small pages take 0.5 ms for
- * each 2 MiB.
+ * Returns the cost of clearing 400 MiB if the huge pages @slow_from to @slow_to are slow, and small pages take 0.5 ms
+ * for each 2 MiB.
  */
 static int64_t cost_of_400_mib(int slow_from, int slow_to)
 {

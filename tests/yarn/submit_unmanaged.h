@@ -3,7 +3,7 @@
 
 #include "yarn/protocol/resource_manager.h"
 
-/* What a submission of the checks varies. */
+/* The parts of a submission that the checks vary. */
 struct unmanaged_application {
         const char *name, *queue;
         int64_t memory_mb; /* of the ApplicationMaster, although none is started */

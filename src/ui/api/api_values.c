@@ -1,4 +1,4 @@
-/* What several resources of /api/v1 contain; see api_internal.h. */
+/* Writes the values that several resources of /api/v1 contain; see api_internal.h. */
 #include "ui/api/api_internal.h"
 
 #include <stdio.h>

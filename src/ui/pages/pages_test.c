@@ -1,4 +1,4 @@
-/* What the pages of an application say; see pages.h. */
+/* The content of an application's pages; see pages.h. */
 #include "ui/pages/pages.h"
 
 #include "ui/ui_fixture.h"

@@ -118,7 +118,7 @@ static void stage_put_facts(struct ui_page *p, const struct status_stage *stage)
         buf_puts(p->b, "</dl>\n");
 }
 
-/* What limited the stage, and how its wall-clock time is divided. */
+/* Writes what limited the stage, and how its wall-clock time is divided. */
 static void stage_put_diagnosis(struct ui_page *p, const struct status_stage *stage)
 {
         static const char *const classes[DIAGNOSIS_PARTS] = {

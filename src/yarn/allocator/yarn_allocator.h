@@ -152,7 +152,7 @@ bool yarn_allocator_failure(struct yarn_allocator *a, int64_t now, struct yarn_f
 
 const struct yarn_action *yarn_allocator_next_action(struct yarn_allocator *a);
 
-/* What Spark's ApplicationMasterSource shows, over all profiles. */
+/* The numbers of Spark's ApplicationMasterSource, over all profiles. */
 struct yarn_allocator_numbers {
         int failed; /* executors, within the validity interval */
         int running;

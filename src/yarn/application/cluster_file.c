@@ -151,7 +151,7 @@ struct known_digest {
         char sha256[CLUSTER_FILE_DIGEST];
 };
 
-/* Of the process. */
+/* The files that this process has found on the cluster. */
 static struct {
         pthread_mutex_t lock;
         pthread_cond_t changed;

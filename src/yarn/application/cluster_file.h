@@ -5,7 +5,7 @@
  *      r = cluster_file_digest(local, sha256, error);
  *      r = cluster_file_store(&folder, local, sha256, "-data.txt", &resource, error);
  *
- * What was found on the cluster is remembered for CLUSTER_FILE_MEMORY_MS, so many submissions of one process ask once;
+ * Files found on the cluster are remembered for CLUSTER_FILE_MEMORY_MS, so many submissions of one process ask once;
  * several threads may ask at the same time, and one of them uploads. A file that is removed meanwhile makes the
  * application fail, with the file's name; then cluster_files_forget makes the next submission upload it again.
  */

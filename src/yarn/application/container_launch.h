@@ -1,5 +1,5 @@
 /*
- * What YARN starts in a container: command, environment and files. Pure.
+ * The launch of a container by YARN: command, environment and files. Pure.
  *
  * YARN replaces {{NAME}} by a variable, <CPS> by the separator of class paths and <LOG_DIR> by the log directory, and
  * runs the command through `bash -c "…"`, unescaped.

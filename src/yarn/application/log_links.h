@@ -1,5 +1,5 @@
 /*
- * What Spark's pages and history server need to link to the logs of a container: its log URLs and attributes, as
+ * The links of Spark's pages and history server to the logs of a container: its log URLs and attributes, as
  * variables (YarnContainerInfoHelper of Spark). Executors find them in their environment, and so does a driver in
  * cluster mode.
  */

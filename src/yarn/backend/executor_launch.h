@@ -1,5 +1,5 @@
 /*
- * What runs in the container of an executor or of client mode's ApplicationMaster: command, environment, files and
+ * Builds the launch of an executor's or of client mode's ApplicationMaster's container: command, environment, files and
  * credentials, as Spark's ExecutorRunnable, with `firesteel executor` instead of java. Pure: a message from its
  * arguments.
  */

@@ -29,7 +29,7 @@
 #define OWN_CACHE "MEMORY:firesteel-"
 
 struct token_renewer {
-        /* Of the thread. */
+        /* Used by the thread alone. */
         struct fst_conf conf;
         struct yarn_conf yarn;
         char *principal, *keytab; /* NULL: the user's ticket cache */

@@ -62,7 +62,7 @@ struct yarn_executors {
         LIST(struct granted) all_granted;
         struct object_table granted; /* the same by id */
         struct rack_resolver racks;
-        /* Of the next heartbeat. */
+        /* The content of the next heartbeat. */
         VEC(Firesteel__Yarn__ResourceRequest *) asks;
         VEC(Firesteel__Yarn__ContainerId *) releases;
         struct string_list excluded, included;

@@ -52,7 +52,7 @@ struct yarn_executors_ops {
         /* The application is registered: the largest container that the cluster allows. Again after a restart of the
          * ResourceManager. */
         void (*registered)(void *owner, int64_t memory_mb, int cores);
-        /* What runs in the container. The answer's strings are borrowed until the callback's next call. */
+        /* Returns the launch of the container. The answer's strings are borrowed until the callback's next call. */
         const Firesteel__Yarn__ContainerLaunchContext *(*launch_context)(void *owner, const struct yarn_launch *launch);
         /* The executor has ended or could not be started. */
         void (*exited)(void *owner, int32_t executor, int exit_status, bool caused_by_app, const char *reason);

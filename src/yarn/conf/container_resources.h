@@ -1,5 +1,5 @@
 /*
- * What a container needs besides memory and cores: Spark's ResourceRequestHelper.
+ * The resources of a container besides memory and cores: Spark's ResourceRequestHelper.
  *
  *      spark.yarn.executor.resource.fpga.amount=1         the resource of this name
  *      spark.executor.resource.gpu.amount=2               yarn.io/gpu (spark.yarn.resourceGpuDeviceName)
