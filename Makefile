@@ -33,21 +33,21 @@ build: $(BUILD)/build.ninja
 	ninja -C $(BUILD) product
 	@[ '$(BUILD)' != build ] || scripts/link-bin
 
-build-all: build ## build, then the programs of the tests
+build-all: build ## build bin/ and the programs of the tests
 	ninja -C $(BUILD)
 
-deps: ## get the Debian packages that are missing, if any (apt; sudo unless root)
+deps: ## install the missing Debian packages (apt; with sudo unless you are root)
 	@scripts/install-deps.sh
 
-run: deps ## get packages, build, then count words and compute pi with spark-submit (INPUT=path for your own data)
+run: deps ## install packages, build, then count words and compute pi with spark-submit (INPUT=path for your own data)
 	@$(MAKE) --no-print-directory build
 	@scripts/run-demo
 
-check: deps ## all ordinary tests; the last line is "N passed, N failed"
+check: deps ## run all ordinary tests; the last line is "N passed, N failed"
 	@$(MAKE) --no-print-directory build-all
 	@tests/run $(BUILD)
 
-check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what we write, and takes what we submit; needs Java 17
+check-spark: build ## let genuine Spark (SPARK_HOME, or PyPI's pyspark) read what we write and take what we submit; needs Java 17
 	@ninja -C $(BUILD) tests/scripted_log tests/resolve_packages
 	@tests/spark/check_spark_history $(BUILD)
 	@tests/spark/check_rest $(BUILD)
@@ -62,24 +62,24 @@ check-spark: build ## genuine Spark (SPARK_HOME, or PyPI's pyspark) reads what w
 	@ninja -C $(BUILD) tests/pods_from_conf
 	@tests/spark/check_pods $(BUILD)
 
-check-metrics: build ## metrics beside genuine Spark's, a real Prometheus and a real pushgateway (prometheus, prometheus-pushgateway; Spark of check-spark, if it is there)
+check-metrics: build ## compare metrics with genuine Spark's, try a real Prometheus and pushgateway (packages prometheus, prometheus-pushgateway)
 	@tests/prometheus/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-history: build ## /api/v1 of an event log beside genuine Spark's history server (Java 17, PyPI's pyspark)
+check-history: build ## compare /api/v1 of an event log with genuine Spark's history server (Java 17, PyPI's pyspark)
 	@tests/history/check_api $(BUILD)
 
-check-web: build ## the pages of master, worker and applications in headless Chromium (chromium, chromium-driver)
+check-web: build ## open the pages of master, worker and applications in headless Chromium (chromium, chromium-driver)
 	@ninja -C $(BUILD) tests/web_pages tests/ui_pages
 	@tests/web/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-kerberos: build ## --principal and --keytab against a real KDC (krb5-kdc, krb5-admin-server)
+check-kerberos: build ## try --principal and --keytab with a real KDC (krb5-kdc, krb5-admin-server)
 	@ninja -C $(BUILD) tests/resolve_packages
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-operator: build ## the Kubernetes operator against a real API server, with the rights of packaging/kubernetes; needs Go (builds Kubernetes, once)
+check-operator: build ## run the Kubernetes operator against a real API server, with the rights of packaging/kubernetes; needs Go (builds Kubernetes, once)
 	@tests/cluster/kubernetes/check_operator $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-kubernetes: build ## spark-submit against a real Kubernetes, its objects beside genuine Spark's, its pods on a real node, and its numbers; needs Go (builds Kubernetes, once) and root
+check-kubernetes: build ## submit to a real Kubernetes, compare the objects with genuine Spark's, run pods on a real node, measure; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@ninja -C $(BUILD) tests/raw_posts
 	@tests/cluster/kubernetes/check_submitter $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
@@ -93,88 +93,88 @@ check-kubernetes: build ## spark-submit against a real Kubernetes, its objects b
 	@ninja -C $(BUILD) tests/pods_from_conf
 	@tests/spark/check_pods --server $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-yarn: build ## Hadoop's RPC and an ApplicationMaster's containers with genuine YARN: restarts, lost nodes, protection, fail-over; needs Java 17
+check-yarn: build ## run applications on genuine YARN: restarts, lost nodes, protection, fail-over; needs Java 17
 	@ninja -C $(BUILD) tests/resolve_packages tests/rm_calls tests/unmanaged_am
 	@tests/yarn/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-yarn-kerberos: build ## the same with Kerberos, tickets and delegation tokens, and a real KDC; needs Java 17, krb5-kdc, krb5-admin-server and krb5-user
+check-yarn-kerberos: build ## the same with Kerberos, tickets, delegation tokens and a real KDC; needs Java 17, krb5-kdc, krb5-admin-server and krb5-user
 	@ninja -C $(BUILD) tests/resolve_packages tests/rm_calls tests/unmanaged_am
 	@tests/yarn/check_kerberos $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-yarn-submissions: build ## genuine Spark's YARN client and ours submit some 380 argument lists to a real cluster; what containers get is compared; needs Java 17 (JDK)
+check-yarn-submissions: build ## compare the containers of some 380 argument lists that genuine Spark's YARN client and ours submit to a real cluster; needs Java 17 (JDK)
 	@ninja -C $(BUILD) tests/resolve_packages
 	@tests/yarn/check_submissions $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-zookeeper: build ## recovery mode ZOOKEEPER against a real ZooKeeper (zookeeper, Java)
+check-zookeeper: build ## try recovery mode ZOOKEEPER with a real ZooKeeper (zookeeper, Java)
 	@ninja -C $(BUILD) tests/zookeeper_candidate
 	@tests/zookeeper/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-registry: build ## firesteel image push to the distribution project's registry, with every kind of login; needs Go (builds it, once)
+check-registry: build ## push images to the distribution project's registry, with every kind of login; needs Go (builds it, once)
 	@tests/registry/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-docker: build ## build docker/Dockerfile* without docker, and run what they make (root, debootstrap; some minutes)
+check-docker: build ## build docker/Dockerfile* without docker, and run the images (root, debootstrap; some minutes)
 	@tests/docker/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-s3: build ## spark-submit with its files in an S3 server that verifies signatures; needs Go
+check-s3: build ## read, write and submit files in an S3 server that verifies signatures; needs Go
 	@ninja -C $(BUILD) tests/change_files
 	@tests/s3/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-hdfs: build ## spark-submit with its files in genuine HDFS, two namenodes and a datanode; needs Java 17
+check-hdfs: build ## read, write and submit files in genuine HDFS, with two namenodes and a datanode; needs Java 17
 	@ninja -C $(BUILD) tests/change_files tests/resolve_packages
 	@tests/hdfs/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments, some minutes
+check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments; some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run_standalone
 
-check-fresh: ## make run and make check in a bare Debian 12 made with debootstrap (root)
+check-fresh: ## run make run and make check in a bare Debian 12 made with debootstrap (root)
 	@tests/fresh
 
-dist: build ## a relocatable build/firesteel-VERSION-linux-ARCH.tgz
+dist: build ## write a relocatable build/firesteel-VERSION-linux-ARCH.tgz
 	@scripts/dist $(BUILD)
 
 check-dist: dist ## unpack the tgz elsewhere and run it there
 	@tests/dist $(BUILD)
 
-bench: build ## the numbers beside genuine Spark (bench/run)
+bench: build ## measure Firesteel beside genuine Spark (bench/run)
 	@test -x bench/run || { echo "there is no bench/run in this tree" >&2; exit 1; }
 	@bench/run
 
-soak: build ## random worlds for the scheduler and random lineages beyond those of make check, until stopped (SOAK_FROM, SOAK_TO: seeds)
+soak: build ## run random worlds of the scheduler and random lineages beyond those of make check, until stopped (SOAK_FROM, SOAK_TO: seeds)
 	@ninja -C $(BUILD) tests/lineage/lineages
 	@scripts/soak
 
-fuzz: ## every fuzz target under libFuzzer, ASan and UBSan for FUZZ_SECONDS (30) each
+fuzz: ## run every fuzz target under libFuzzer, ASan and UBSan for FUZZ_SECONDS (30) each
 	@scripts/fuzz
 
-asan: ## all tests under ASan and UBSan, in build-asan
+asan: ## run all tests under ASan and UBSan, in build-asan
 	@$(MAKE) --no-print-directory check BUILD=build-asan MESON_OPTIONS='-Db_sanitize=address,undefined -Db_lundef=false'
 
-tsan: ## all tests under TSan, in build-tsan
+tsan: ## run all tests under TSan, in build-tsan
 	@$(MAKE) --no-print-directory check BUILD=build-tsan MESON_OPTIONS='-Db_sanitize=thread -Db_lundef=false'
 
-lint: ## clang-tidy, clang-format, shellcheck and the layer check on what changed since main (SINCE=all: everything)
+lint: ## run clang-tidy, clang-format, shellcheck and the layer check on what changed since main (SINCE=all: everything)
 	@scripts/lint
 
-format: ## clang-format the sources that changed since main (SINCE=all: everything)
+format: ## run clang-format on the sources that changed since main (SINCE=all: everything)
 	@scripts/lint format
 
-abi: build ## rewrite docs/firesteel.abi, the description of the public interface, after a change that was meant
+abi: build ## rewrite docs/firesteel.abi, the description of the public interface, after an intended change
 	@scripts/abi write $(BUILD)
 
-install: build ## into PREFIX (/usr/local), below DESTDIR if that is set
+install: build ## install into PREFIX (/usr/local), below DESTDIR if it is set
 	meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	ninja -C $(BUILD) product
 	meson install -C $(BUILD) --no-rebuild
 
-docs: ## the public headers and docs/*.md as HTML in build/docs
+docs: ## write the public headers and docs/*.md as HTML to build/docs
 	@scripts/docs $(BUILD)
 
-clean: ## remove what was built; a downloaded corpus in build/corpus stays (make clean-all: that too)
+clean: ## remove the results of builds, but not a downloaded corpus in build/corpus (make clean-all removes it too)
 	@scripts/clean
 
 clean-all: ; rm -rf build build-* bin
 
-help: ## this list
-	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='|' read -r name what; do \
-	        printf 'make %-12s %s\n' "$$name" "$$what"; done
+help: ## print this list
+	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='|' read -r name what; do \
+	        printf 'make %-22s %s\n' "$$name" "$$what"; done
