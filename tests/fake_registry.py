@@ -1,35 +1,18 @@
 """A fake store for files: a web server, a namenode with its datanode, and an S3 store in one."""
 import hashlib
-import http.server
-import threading
+
+from local_server import LocalServer, QuietHandler
 
 
-class Depot(http.server.ThreadingHTTPServer):
+class Depot(LocalServer):
     """Serves its files with GET, and stores files as a namenode with its datanode, and as an S3 store."""
-    daemon_threads = True
 
     def __init__(self, address="127.0.0.1"):
-        super().__init__((address, 0), DepotHandler)
-        self.url = f"http://{address}:{self.server_port}"
+        super().__init__(DepotHandler, address)
         self.files, self.parts, self.asked, self.busy, self.broken = {}, {}, [], 0, False
 
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-        return self
 
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
-        self.thread.join()
-
-
-class DepotHandler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
+class DepotHandler(QuietHandler):
     def body(self):
         if "chunked" not in self.headers.get("Transfer-Encoding", ""):
             return self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -1,15 +1,14 @@
 """firesteel image push: to a fake registry, and docker-image-tool.sh. `make check-registry` uses a real registry."""
 import base64
 import hashlib
-import http.server
 import json
 import os
 import subprocess
-import threading
 import urllib.parse
 
 import pytest
 
+from local_server import LocalServer, QuietHandler
 from sanitizers import SANITIZED
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -19,32 +18,16 @@ TIMEOUT = 300
 pytestmark = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer's library is no part of an image")
 
 
-class Registry(http.server.ThreadingHTTPServer):
+class Registry(LocalServer):
     """auth is None, "basic" or "token". Only the user me with the password secret may push."""
-    daemon_threads = True
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.host = f"127.0.0.1:{self.server_port}"
         self.auth, self.blobs, self.manifests, self.asked, self.broken = None, {}, {}, [], None
 
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-        return self
 
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
-        self.thread.join()
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
+class Handler(QuietHandler):
     def answer(self, status, body=None, **headers):
         data = b"" if body is None else json.dumps(body).encode()
         self.send_response(status)

@@ -7,7 +7,6 @@ object. It runs nothing.
         server.get("sparkapplications", "jobs", "pi")["status"]
 """
 import copy
-import http.server
 import json
 import pathlib
 import re
@@ -17,6 +16,7 @@ import urllib.parse
 import uuid
 
 import port_forward_peer
+from local_server import JsonHandler, LocalServer
 from pod_api_server import merge, selects, selects_fields
 
 PATH = re.compile(r"/(?:api|apis/([^/]+))/(v\w+)(?:/namespaces/([^/]+))?/([a-z]+)(?:/([^/]+))?(?:/(status|log|portforward))?$")
@@ -37,20 +37,7 @@ def json_patch(target, operations):
             at[name] = operation["value"]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body, kind="application/json"):
-        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
+class Handler(JsonHandler):
     def fail(self, code, reason, message=None):
         self.answer(code, {"kind": "Status", "status": "Failure", "reason": reason, "message": message or reason, "code": code})
 
@@ -179,14 +166,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.answer(200, {"kind": "Status", "status": "Success"})
 
 
-class ObjectApiServer(http.server.ThreadingHTTPServer):
-    daemon_threads = True
+class ObjectApiServer(LocalServer):
     request_queue_size = 64
 
     def __init__(self, port=0):
-        super().__init__(("127.0.0.1", port), Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        self.objects, self.changes, self.version, self.ending = {}, [], 0, False
+        super().__init__(Handler, port=port)
+        self.objects, self.changes, self.version = {}, [], 0
         self.logs, self.requests = {}, []
         self.ports = {}  # (namespace, pod, port) -> the port of this machine at which the pod's program listens
         self.failure = None  # (method, path, body) -> None, or (code, reason) to fail the request with
@@ -254,17 +239,3 @@ class ObjectApiServer(http.server.ThreadingHTTPServer):
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": namespace}}],
             "users": [{"name": "u", "user": {}}]}))
         return str(path)
-
-    def handle_error(self, request, client_address):
-        pass  # clients may disconnect at any time
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ending = True
-        self.shutdown()
-        self.server_close()
-        self.thread.join()

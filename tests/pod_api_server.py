@@ -4,7 +4,6 @@ as executors in pods need. It runs no pods: tests/cluster/kubernetes/process_kub
     with PodApiServer() as server:
         server.url, server.ask("/api/v1/namespaces/default/pods")["items"]
 """
-import http.server
 import json
 import re
 import threading
@@ -13,6 +12,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
+
+from local_server import JsonHandler, LocalServer
 
 KINDS = {"pods": "Pod", "configmaps": "ConfigMap", "services": "Service", "secrets": "Secret",
          "persistentvolumeclaims": "PersistentVolumeClaim"}
@@ -53,20 +54,7 @@ def merge(target, patch):
             target[key] = value
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
+class Handler(JsonHandler):
     def fail(self, code, reason):
         self.answer(code, {"kind": "Status", "status": "Failure", "reason": reason, "message": reason, "code": code})
 
@@ -170,14 +158,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.fail(404, "NotFound") if name and not found else self.answer(200, {"kind": "Status", "status": "Success"})
 
 
-class PodApiServer(http.server.ThreadingHTTPServer):
-    daemon_threads = True
+class PodApiServer(LocalServer):
     request_queue_size = 64
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        self.objects, self.changes, self.ending = {}, [], False
+        super().__init__(Handler)
+        self.objects, self.changes = {}, []
         self.lock = threading.Condition()
 
     def change(self, kind, resource, item):
@@ -198,17 +184,3 @@ class PodApiServer(http.server.ThreadingHTTPServer):
             return self.ask(path)
         except (OSError, urllib.error.HTTPError):
             return None
-
-    def handle_error(self, request, client_address):
-        pass  # clients may disconnect at any time
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ending = True
-        self.shutdown()
-        self.server_close()
-        self.thread.join()

@@ -1,24 +1,12 @@
 """A Kubernetes API server that records created objects, for submissions that do not wait, and for their files."""
-import http.server
 import json
 import threading
 import uuid
 
+from local_server import JsonHandler, LocalServer
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
+class Handler(JsonHandler):
     def keep(self):
         text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         item = json.loads(text)
@@ -33,13 +21,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(404, {"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404})
 
 
-class RecordingApiServer(http.server.ThreadingHTTPServer):
+class RecordingApiServer(LocalServer):
     """with RecordingApiServer() as server: server.url, server.of_kind("Pod")"""
-    daemon_threads = True
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
+        super().__init__(Handler)
         self.objects, self.lock = {}, threading.Lock()
 
     def of_kind(self, kind):
@@ -58,13 +44,3 @@ class RecordingApiServer(http.server.ThreadingHTTPServer):
         return ["--master", f"k8s://{self.url}", "--deploy-mode", "cluster", "--name", "pi", "--class", "org.example.Pi",
                 "--conf", "spark.kubernetes.container.image=spark:1",
                 "--conf", "spark.kubernetes.submission.waitAppCompletion=false", *words, "local:///opt/pi.jar"]
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
-        self.thread.join()
