@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "net/http/http_fixture.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -149,18 +150,10 @@ static inline void *http2_fixture_main(void *argument)
 
 static inline void http2_fixture_start(struct http2_fixture *server)
 {
-        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        socklen_t len = sizeof(address);
         *server = (struct http2_fixture){0};
-        server->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (server->listening < 0 || bind(server->listening, (struct sockaddr *)&address, len) < 0 ||
-            listen(server->listening, 16) < 0 ||
-            getsockname(server->listening, (struct sockaddr *)&address, &len) < 0 ||
-            pthread_create(&server->thread, NULL, http2_fixture_main, server) != 0) {
-                perror("http2 fixture");
+        server->listening = fixture_listen(&server->port);
+        if (pthread_create(&server->thread, NULL, http2_fixture_main, server) != 0)
                 abort();
-        }
-        server->port = ntohs(address.sin_port);
 }
 
 static inline void http2_fixture_stop(struct http2_fixture *server)

@@ -179,20 +179,27 @@ static inline void *fixture_main(void *argument)
         return NULL;
 }
 
-static inline void http_fixture_start(struct http_fixture *server, fixture_fn serve)
+/* Listens at a free port of 127.0.0.1. Aborts if that fails. */
+static inline int fixture_listen(int *port)
 {
         struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
         socklen_t len = sizeof(address);
-        *server = (struct http_fixture){.serve = serve};
-        server->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (server->listening < 0 || bind(server->listening, (struct sockaddr *)&address, len) < 0 ||
-            listen(server->listening, 16) < 0 ||
-            getsockname(server->listening, (struct sockaddr *)&address, &len) < 0 ||
-            pthread_create(&server->thread, NULL, fixture_main, server) != 0) {
-                perror("http fixture");
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, 16) < 0 ||
+            getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
+                perror("fixture");
                 abort();
         }
-        server->port = ntohs(address.sin_port);
+        *port = ntohs(address.sin_port);
+        return fd;
+}
+
+static inline void http_fixture_start(struct http_fixture *server, fixture_fn serve)
+{
+        *server = (struct http_fixture){.serve = serve};
+        server->listening = fixture_listen(&server->port);
+        if (pthread_create(&server->thread, NULL, fixture_main, server) != 0)
+                abort();
         snprintf(server->url, sizeof(server->url), "http://127.0.0.1:%d", server->port);
 }
 

@@ -10,12 +10,8 @@ static void test_drivers(void **state)
         struct cluster_fixture w;
         struct stat st;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
+        struct fake_master *m = cluster_fixture_start(&w, "");
         _cleanup_free_ char *url = write_application(&w), *missing = mem_printf("file:%s/none.so", w.folder);
-        wait_for(&w, master_heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok", "two words"}});
         launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"fail"}});
         launch_driver(m, &(struct driver){.id = "driver-3", .url = missing});
@@ -54,14 +50,10 @@ static void test_driver_is_killed(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
+        struct fake_master *m = cluster_fixture_start(&w, "");
         _cleanup_free_ char *url = write_application(&w);
         _cleanup_free_ char *folder = mem_printf("%s/work/driver-1", w.folder), *out = mem_printf("%s/stdout", folder);
         struct stat st;
-        wait_for(&w, master_heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"wait"}, .supervise = true});
         /* Killed before it has started: */
         launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"wait"}, .supervise = true});
@@ -86,12 +78,8 @@ static void test_supervised_driver(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
+        struct fake_master *m = cluster_fixture_start(&w, "");
         _cleanup_free_ char *url = write_application(&w), *folder = mem_printf("%s/work/driver-1", w.folder);
-        wait_for(&w, master_heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"second"}, .supervise = true});
         wait_for(&w, master_heard(m, "driver driver-1 "));
         assert_true(master_heard(m, "driver driver-1 FINISHED ()"));

@@ -6,11 +6,7 @@ static void test_executor_that_fails(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
-        wait_for(&w, master_heard(m, "state\n"));
+        struct fake_master *m = cluster_fixture_start(&w, "");
         launch_executor(&w, m,
                         &(struct launch){.executor = 7, .driver_url = "spark://CoarseGrainedScheduler@127.0.0.1:1"});
         wait_for(&w, master_heard(m, "executor app-1/7 EXITED (Command exited with code 1) 1\n"));
@@ -33,11 +29,7 @@ static void test_executor_is_killed(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
-        wait_for(&w, master_heard(m, "state\n"));
+        struct fake_master *m = cluster_fixture_start(&w, "");
         launch_executor(&w, m, &(struct launch){.executor = 0});
         launch_executor(&w, m, &(struct launch){.executor = 1});
         wait_for(&w, master_heard(m, "executor app-1/1 RUNNING\n"));
@@ -56,11 +48,7 @@ static void test_launches_that_cannot_be(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
-        wait_for(&w, master_heard(m, "state\n"));
+        struct fake_master *m = cluster_fixture_start(&w, "");
         launch_executor(&w, m, &(struct launch){.executor = 0, .main_class = "org.example.Other"});
         launch_executor(&w, m, &(struct launch){.executor = 1, .app_id = "../app"});
         _cleanup_free_ char *taken = mem_printf("%s/work/app-2", w.folder);

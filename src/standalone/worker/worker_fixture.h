@@ -254,6 +254,16 @@ static inline void start_worker(struct cluster_fixture *w, const char *options)
         buf_deinit(&masters);
 }
 
+/* Opens the fixture with a master that leads and a worker that has registered with it. Returns the master. */
+static inline struct fake_master *cluster_fixture_start(struct cluster_fixture *w, const char *options)
+{
+        cluster_fixture_open(w);
+        open_master(w, LEADS);
+        start_worker(w, options);
+        wait_for(w, master_heard(&w->masters[0], "state\n"));
+        return &w->masters[0];
+}
+
 static inline void master_closed(void *owner)
 {
         ((struct fake_master *)owner)->closed = true;

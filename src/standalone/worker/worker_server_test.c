@@ -130,11 +130,7 @@ static void test_called(void **state)
         struct fst_error error = FST_ERROR_INIT;
         bool arrived = false;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
-        wait_for(&w, master_heard(m, "state\n"));
+        struct fake_master *m = cluster_fixture_start(&w, "");
         struct rpc_options options;
         struct rpc_env *caller;
         rpc_options_init(&options);
@@ -201,11 +197,7 @@ static void test_reconnects(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
-        wait_for(&w, master_heard(m, "state\n"));
+        struct fake_master *m = cluster_fixture_start(&w, "");
         launch_executor(&w, m, &(struct launch){.executor = 0});
         wait_for(&w, master_heard(m, "executor app-1/0 RUNNING\n"));
         buf_reset(&m->heard);
@@ -234,11 +226,7 @@ static void test_decommission(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "-Dspark.decommission.enabled=true");
-        struct fake_master *m = &w.masters[0];
-        wait_for(&w, master_heard(m, "state\n"));
+        struct fake_master *m = cluster_fixture_start(&w, "-Dspark.decommission.enabled=true");
         launch_executor(&w, m, &(struct launch){.executor = 0});
         wait_for(&w, master_heard(m, "executor app-1/0 RUNNING\n"));
         worker_server_decommission(w.server);
@@ -255,11 +243,7 @@ static void test_decommission_is_not_enabled(void **state)
 {
         struct cluster_fixture w;
         (void)state;
-        cluster_fixture_open(&w);
-        open_master(&w, LEADS);
-        start_worker(&w, "");
-        struct fake_master *m = &w.masters[0];
-        wait_for(&w, master_heard(m, "state\n"));
+        cluster_fixture_start(&w, "");
         worker_server_decommission(w.server);
         assert_false(worker_server_view(w.server)->decommissioned);
         cluster_fixture_close(&w);
