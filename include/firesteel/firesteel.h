@@ -58,7 +58,7 @@
  *                      simply return it.
  *      a count         `int`: a number of partitions, executors, jobs or array elements, or a negative errno value
  *                      where the comment says so. A function that fills an array of @max elements returns the number
- *                      of elements that there are, which may be more.
+ *                      of all elements, which may be more.
  *      an object       A transformation and a future are never NULL; they carry their error. A function that looks
  *                      something up returns NULL or false if it finds nothing.
  * Numbers of rows are int64_t, sizes of arrays size_t.

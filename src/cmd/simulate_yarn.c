@@ -5,8 +5,8 @@
  *
  * Checked at every step: each granted container is launched or given back, no executor id comes twice, each launched
  * executor is reported as exited exactly once, the ResourceManager knows the excluded hosts, each executor on a leaving
- * node is told to finish, the targets are reached when the faults end, and nothing is asked for or
- * runs after the application wants no executors.
+ * node is asked to finish, the targets are reached when the faults end, and nothing is asked for or runs after the
+ * application wants no executors.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -189,12 +189,12 @@ static void world_report(struct yarn_world *w, int32_t executor)
         c->exited = true;
 }
 
-/* The driver is told that the executor's node leaves. */
+/* Tells the driver that the executor's node leaves. */
 static void world_tell(struct yarn_world *w, int32_t executor)
 {
         struct simulated_container *c = &w->containers.data[w->executors.data[executor - 1]];
         if (c->state != SIM_RUNNING)
-                world_violate(w, "executor %d, which is in state %d, is told to finish", executor, c->state);
+                world_violate(w, "executor %d, which is in state %d, is asked to finish", executor, c->state);
         c->finishing = true;
 }
 
@@ -318,7 +318,7 @@ static void world_restart(struct yarn_world *w)
         world_drain(w);
 }
 
-/* The executors on a node that leaves are told to finish, and end with the next heartbeat. */
+/* Asks the executors on a node that leaves to finish. They end with the next heartbeat. */
 static void world_leave(struct yarn_world *w)
 {
         char text[NAME_SIZE];

@@ -27,7 +27,7 @@ static void lease_keeper_on_timer(uv_timer_t *timer)
         lease_keeper_step(timer->data);
 }
 
-/* A lease that fails is told once until it works again: a candidate repeats it every two seconds. */
+/* Logs a failing lease once until it works again: a candidate repeats it every two seconds. */
 static void lease_keeper_warn(struct lease_keeper *k, const struct kube_response *response)
 {
         if (!k->warned)

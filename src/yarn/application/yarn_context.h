@@ -1,5 +1,5 @@
 /*
- * The ApplicationSubmissionContext of a submission: what the ResourceManager is told. Pure.
+ * Builds the ApplicationSubmissionContext of a submission, its message to the ResourceManager. Pure.
  *
  *      _cleanup_(arena_deinit) struct arena arena = …;
  *      yarn_context_build(&request, &arena, &context);
