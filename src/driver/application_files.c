@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/string_prefix.h"
 #include "base/vec.h"
+#include "driver/backend/cluster_manager.h"
 #include "driver/context.h"
 #include "driver/context_handles.h"
 #include "io/fs/uri.h"
@@ -110,7 +111,7 @@ static int application_files_add_localized(fst_context *sc, const char *uri, enu
 }
 
 /* How the elements of a list become files of the application. */
-enum list_kind { LIST_OF_SPARK, LIST_OF_YARN, LIST_LOCALIZED };
+enum list_kind { LIST_OF_SPARK, LIST_OF_MANAGER, LIST_LOCALIZED };
 
 static int application_files_add_list(fst_context *sc, const char *key, enum app_file_use use, enum list_kind kind,
                                       struct fst_error *error)
@@ -126,7 +127,7 @@ static int application_files_add_list(fst_context *sc, const char *key, enum app
                         continue;
                 r = kind == LIST_LOCALIZED
                             ? application_files_add_localized(sc, one, use, error)
-                            : application_files_add(sc, one, use, kind == LIST_OF_YARN || use == APP_ARCHIVE, error);
+                            : application_files_add(sc, one, use, kind == LIST_OF_MANAGER || use == APP_ARCHIVE, error);
         }
         return r ? error_wrap(error, r, "%s", key) : 0;
 }
@@ -136,12 +137,13 @@ int application_files_configured(fst_context *sc, struct fst_error *error)
         const char *master = conf_get_raw(sc->conf, "spark.master");
         int r = application_files_add_list(sc, "spark.files", APP_FILE, LIST_OF_SPARK, error);
         r = r ? r : application_files_add_list(sc, "spark.archives", APP_ARCHIVE, LIST_OF_SPARK, error);
-        if (r || !master || strcmp(master, "yarn") != 0)
+        const struct cluster_manager_class *manager = master ? cluster_manager_by_prefix(master) : NULL;
+        if (r || !manager || !manager->files_key)
                 return r;
         const char *mode = conf_get_raw(sc->conf, "spark.submit.deployMode");
-        const enum list_kind kind = mode && strcmp(mode, "cluster") == 0 ? LIST_LOCALIZED : LIST_OF_YARN;
-        r = application_files_add_list(sc, "spark.yarn.dist.files", APP_FILE, kind, error);
-        return r ? r : application_files_add_list(sc, "spark.yarn.dist.archives", APP_ARCHIVE, kind, error);
+        const enum list_kind kind = mode && strcmp(mode, "cluster") == 0 ? LIST_LOCALIZED : LIST_OF_MANAGER;
+        r = application_files_add_list(sc, manager->files_key, APP_FILE, kind, error);
+        return r ? r : application_files_add_list(sc, manager->archives_key, APP_ARCHIVE, kind, error);
 }
 
 void application_files_set_added(fst_context *sc, application_file_added_fn added, void *owner)

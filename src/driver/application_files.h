@@ -20,7 +20,7 @@ struct application_files *application_files_new(void);
 void application_files_free(struct application_files *files);
 
 /*
- * Add the files of spark.files and spark.archives. Called before the first task. Returns 0, or a negative status with
+ * Add the files of spark.files, spark.archives and the cluster manager's own keys. Called before the first task. Returns 0, or a negative status with
  * @error, which names the key.
  */
 int application_files_configured(fst_context *sc, struct fst_error *error);

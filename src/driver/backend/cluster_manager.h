@@ -86,6 +86,12 @@ struct cluster_manager_class {
         const char *driver_master_key;
 
         /*
+         * The keys of further files and archives of the application, beside spark.files and spark.archives. In cluster
+         * mode the manager has put them into the driver's working directory. NULL: none.
+         */
+        const char *files_key, *archives_key;
+
+        /*
          * Create the driver's half of the contract (driver/backend/executor_manager.h) from the configuration of @sc.
          * On the thread that starts the context, before the scheduler's thread runs. Opens no connection:
          * executor_manager_class .announce and .start do. Returns 0 and *@out, which the caller owns, or a negative
