@@ -104,6 +104,19 @@ struct api_task_steps {
         size_t n, at;
 };
 
+/* Spark sorts indices by partitions, which logs of Spark before 3.3 do not name. */
+static bool api_stage_has_partitions(const struct api_call *c, const struct status_stage *stage)
+{
+        struct status_task task;
+        for (size_t row = 0; row < stage->columns.n_rows; row++) {
+                if (task_columns_is_removed(&stage->columns, row))
+                        continue;
+                status_get_task(c->s, stage, row, &task);
+                return task.partition >= 0;
+        }
+        return true;
+}
+
 /* Fills the next rows in the order of the page. */
 static size_t api_task_steps_sort(struct api_task_steps *w, const struct api_call *c, const struct status_stage *stage,
                                   size_t *rows)
@@ -116,6 +129,8 @@ static size_t api_task_steps_sort(struct api_task_steps *w, const struct api_cal
                         strcmp(w->table->heading, "Errors") == 0 ? TASK_TEXT_ERROR : TASK_TEXT_ACCUMULATOR, rows);
         int64_t *rank = api_rank_values(c, w->table->heading, w->table->column);
         w->page.column = w->table->column;
+        if (w->page.column == TASK_INDEX && !api_stage_has_partitions(c, stage))
+                w->page.column = TASK_ID;
         w->page.rank = rank;
         size_t n = task_columns_page(&stage->columns, &w->page, rows);
         w->page.rank = NULL;
