@@ -13,6 +13,9 @@
 
 #define OPERATOR_LOG "SparkOperator"
 
+/* An answer without spec and status: the API server need not write them, and the operator need not parse them. */
+#define KUBE_ACCEPT_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+
 #define OPERATOR_API "sparkoperator.k8s.io/v1beta2"
 #define APPLICATIONS_RESOURCE "sparkapplications"
 #define SCHEDULES_RESOURCE "scheduledsparkapplications"

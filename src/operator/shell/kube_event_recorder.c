@@ -1,4 +1,7 @@
-/* Creates one Event for each call. */
+/*
+ * Creates one Event for each record. Few are under way at the same time, and the others wait, so that the API server
+ * has time for submissions.
+ */
 #include "operator/shell/kube_event_recorder.h"
 
 #include "base/clock.h"
@@ -16,16 +19,20 @@
 
 #define MAX_NOTE 1000 /* the API server takes 1024 bytes */
 
+#define MAX_EVENT_CALLS 2
+
 struct recorded_event {
         struct recorded_event *prev, *next;
         struct kube_event_recorder *recorder;
-        struct kube_call *call;
+        struct kube_call *call; /* NULL while it waits */
+        char *namespace, *body; /* JSON text, smaller than its tree */
 };
 
 struct kube_event_recorder {
         struct kube_client *client;
-        LIST(struct recorded_event) events; /* under way */
-        size_t n_events;
+        LIST(struct recorded_event) events;  /* under way */
+        LIST(struct recorded_event) waiting; /* in the order of records */
+        size_t n_calls, n_waiting;
         uint64_t count;
         char host[128];
 };
@@ -38,14 +45,23 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client)
         return r;
 }
 
+static void recorded_event_free(struct recorded_event *e)
+{
+        free(e->namespace);
+        free(e->body);
+        free(e);
+}
+
 void kube_event_recorder_free(struct kube_event_recorder *r)
 {
         if (!r)
                 return;
         for (struct recorded_event *e; (e = list_pop(&r->events));) {
                 kube_cancel(e->call);
-                free(e);
+                recorded_event_free(e);
         }
+        for (struct recorded_event *e; (e = list_pop(&r->waiting));)
+                recorded_event_free(e);
         free(r);
 }
 
@@ -59,15 +75,38 @@ size_t event_note_length(const char *text)
         return n;
 }
 
+static void kube_event_recorder_send(struct kube_event_recorder *r);
+
 static void kube_event_recorder_on_created(void *owner, struct kube_call *call, int r,
                                            const struct kube_response *response)
 {
         struct recorded_event *e = owner;
+        struct kube_event_recorder *recorder = e->recorder;
         if (r != 0)
                 log_debug(OPERATOR_LOG, "An event is lost: %s", error_message(response->error));
-        list_remove(&e->recorder->events, e);
-        e->recorder->n_events--;
-        free(e);
+        list_remove(&recorder->events, e);
+        recorder->n_calls--;
+        recorded_event_free(e);
+        kube_event_recorder_send(recorder);
+}
+
+/* Starts requests for events that wait. */
+static void kube_event_recorder_send(struct kube_event_recorder *r)
+{
+        while (r->n_calls < MAX_EVENT_CALLS && r->waiting.first) {
+                struct recorded_event *e = list_pop(&r->waiting);
+                json_t *event = json_loads(e->body, 0, NULL);
+                _cleanup_free_ char *path = kube_path("events.k8s.io/v1", e->namespace, "events", NULL);
+                r->n_waiting--;
+                r->n_calls++;
+                list_append(&r->events, e);
+                e->call = kube_send(
+                        r->client,
+                        &(struct kube_request){
+                                .method = "POST", .path = path, .body = event, .accept = KUBE_ACCEPT_METADATA},
+                        kube_event_recorder_on_created, e);
+                json_decref(event);
+        }
 }
 
 void kube_event_recorder_record(struct kube_event_recorder *r, const struct event_object *object, const char *type,
@@ -76,7 +115,7 @@ void kube_event_recorder_record(struct kube_event_recorder *r, const struct even
         char time[RFC3339_TEXT], micro[RFC3339_TEXT + 8];
         int64_t now = time_of_day_ms();
         log_info(OPERATOR_LOG, "%s %s/%s: %s: %s", object->kind, object->namespace, object->name, reason, message);
-        if (r->n_events >= MAX_PENDING_EVENTS)
+        if (r->n_waiting >= MAX_PENDING_EVENTS)
                 return;
         rfc3339_format(now, time);
         snprintf(micro, sizeof(micro), "%.19s.%06dZ", time, (int)(now % 1000) * 1000);
@@ -95,8 +134,10 @@ void kube_event_recorder_record(struct kube_event_recorder *r, const struct even
                 return;
         struct recorded_event *e = new0(struct recorded_event);
         e->recorder = r;
-        list_append(&r->events, e);
-        r->n_events++;
-        e->call = kube_create(r->client, object->namespace, event, kube_event_recorder_on_created, e);
+        e->namespace = mem_strdup(object->namespace);
+        e->body = json_dumps(event, JSON_COMPACT);
+        list_append(&r->waiting, e);
+        r->n_waiting++;
         json_decref(event);
+        kube_event_recorder_send(r);
 }

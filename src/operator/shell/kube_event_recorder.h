@@ -11,7 +11,7 @@
 struct kube_event_recorder;
 struct kube_client;
 
-#define MAX_PENDING_EVENTS 1000
+#define MAX_PENDING_EVENTS 10000
 
 struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client);
 
