@@ -77,6 +77,7 @@ check-kerberos: build ## try --principal and --keytab with a real KDC (krb5-kdc,
 	@tests/kerberos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-operator: build ## run the Kubernetes operator against a real API server, with the rights of packaging/kubernetes; needs Go (builds Kubernetes, once)
+	@ninja -C $(BUILD) tests/raw_posts
 	@tests/cluster/kubernetes/check_operator $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-kubernetes: build ## submit to a real Kubernetes, compare the objects with genuine Spark's, run pods on a real node, measure; needs Go (builds Kubernetes, once) and root
