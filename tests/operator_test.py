@@ -412,10 +412,12 @@ def test_driver_deleted_in_a_gap_of_the_watch_is_lost(server, tmp_path):
         wait_for_state(server, "FAILED")
 
 
-def refuse(verb, resource, code=403, reason="Forbidden"):
-    """Returns a server.failure for one kind of request."""
+def refuse(resource, name, code=403, reason="Forbidden"):
+    """Returns a server.failure for the creation and change of one object."""
     return lambda method, path, body: (
-        (code, reason, f"{resource} refused here") if method == verb and f"/{resource}" in path and "watch=" not in path else None)
+        (code, reason, f"{resource} refused here")
+        if (method == "POST" and path.split("?")[0].endswith("/" + resource) and body["metadata"]["name"] == name) or
+        (method == "PATCH" and f"/{resource}/{name}" in path) else None)
 
 
 def events_of(server, reason):
@@ -423,7 +425,7 @@ def events_of(server, reason):
 
 
 def test_refused_ui_service_does_not_hide_the_driver(server, tmp_path):
-    server.failure = refuse("PATCH", "services")
+    server.failure = refuse("services", "pi-ui-svc")
     add_application(server)
     with operator(server, tmp_path):
         wait_for_state(server, "SUBMITTED")
@@ -436,7 +438,7 @@ def test_refused_ui_service_does_not_hide_the_driver(server, tmp_path):
 
 
 def test_ui_service_that_fails_for_a_while_is_created_later(server, tmp_path):
-    refused = refuse("PATCH", "services", 503, "ServiceUnavailable")
+    refused = refuse("services", "pi-ui-svc", 503, "ServiceUnavailable")
     failing = [True]
     server.failure = lambda *request: refused(*request) if failing[0] else None
     add_application(server)
@@ -449,7 +451,7 @@ def test_ui_service_that_fails_for_a_while_is_created_later(server, tmp_path):
 
 
 def test_refused_object_before_the_pod_is_told(server, tmp_path):
-    server.failure = refuse("PATCH", "configmaps")
+    server.failure = refuse("configmaps", "pi-prom-conf")
     add_application(server, monitoring={"exposeDriverMetrics": True, "exposeExecutorMetrics": False,
                                         "prometheus": {"jmxExporterJar": "/prometheus/jmx.jar"}},
                     restartPolicy={"type": "OnFailure", "onFailureRetries": 0, "onFailureRetryInterval": 1,

@@ -80,7 +80,7 @@ const char command_operator_help[] =
         "  --cache-sync-timeout TIME\n"
         "      begin without namespaces that cannot be read for this time (default: 30s)\n"
         "  --controller-threads N\n"
-        "      work on at most N objects at the same time; 0: 256 (default: 0)\n"
+        "      work on at most N objects at the same time; 0: 64 (default: 0)\n"
         "  --default-time-to-live-seconds N\n"
         "      delete ended applications without spec.timeToLiveSeconds after this time; 0: never (default: 0)\n"
         "  --driver-pod-creation-grace-period TIME\n"

@@ -208,6 +208,13 @@ static void record_take_policy(struct application_core *core, struct application
         a->policy = *policy;
 }
 
+bool application_core_knows(const struct application_core *core, const char *namespace, const char *name,
+                            const char *uid, int64_t generation)
+{
+        const struct application_record *a = record_find(core, namespace, name);
+        return a && generation > 0 && a->generation == generation && text_equals(a->uid, uid);
+}
+
 bool application_core_observe(struct application_core *core, const struct application_observation *o)
 {
         struct application_record *a = record_get(core, o->namespace, o->name);
@@ -222,11 +229,13 @@ bool application_core_observe(struct application_core *core, const struct applic
         a->generation = o->generation;
         a->created_ms = o->created_ms;
         a->leaving = o->leaving;
-        status_text_set(&a->driver_pod, o->driver_pod);
-        status_text_set(&a->invalid, o->invalid);
         status_text_set(&a->labels, o->labels);
         record_take_status(core, a, &o->status);
-        record_take_policy(core, a, &o->policy);
+        if (!o->known_spec) {
+                status_text_set(&a->driver_pod, o->driver_pod);
+                status_text_set(&a->invalid, o->invalid);
+                record_take_policy(core, a, &o->policy);
+        }
         return true;
 }
 

@@ -79,6 +79,7 @@ struct application_observation {
         int64_t generation, created_ms;
         uint64_t version; /* resourceVersion; 0: not a number */
         bool leaving;     /* has a deletion timestamp */
+        bool known_spec;  /* application_core_knows: policy, driver_pod and invalid are not read again */
         struct application_policy policy;
         const char *driver_pod;           /* the name that its driver's pod gets */
         const char *invalid;              /* why it is refused; NULL: valid */
@@ -153,6 +154,13 @@ void application_core_free(struct application_core *core);
  * known are ignored. An application that is not known yet keeps its pods.
  */
 bool application_core_observe(struct application_core *core, const struct application_observation *o);
+
+/*
+ * Whether the core has the object's spec of this generation. Most events of an application are changes of its status,
+ * for which the spec need not be read.
+ */
+bool application_core_knows(const struct application_core *core, const char *namespace, const char *name,
+                            const char *uid, int64_t generation);
 bool application_core_removed(struct application_core *core, const char *namespace, const char *name, const char *uid);
 bool application_core_observe_pod(struct application_core *core, const struct pod_observation *pod);
 bool application_core_pod_removed(struct application_core *core, const struct pod_observation *pod);

@@ -205,6 +205,48 @@ static void metadata_and_time_to_live_restart_nothing(void **state)
         core_fixture_deinit(&b);
 }
 
+/* Sequences that were seen with the genuine operator, with its counts of executions and submissions. */
+static void states_and_counts_follow_as_in_the_genuine_operator(void **state)
+{
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        b.counts = b.exposes = true;
+        core_fixture_on_failure(&b, 1, 1);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
+        assert_log(&b, "SUBMITTED(1,1) RUNNING(1,1)");
+        core_fixture_driver_ends(&b, 1, "Error");
+        b.now += 1000 * S;
+        core_fixture_run(&b);
+        core_fixture_pod_removed(&b);
+        core_fixture_run(&b);
+        assert_log(&b, "FAILING(1,1) PENDING_RERUN(1,1) SUBMITTED(2,2)");
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
+        assert_log(&b, "RUNNING(2,2)");
+        b.policy.spec_hash = 12;
+        b.generation++;
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod_removed(&b);
+        core_fixture_run(&b);
+        assert_log(&b, "INVALIDATING(2,2) PENDING_RERUN(0,0) SUBMITTED(1,1)");
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
+        assert_log(&b, "RUNNING(1,1)");
+        b.policy.suspend = true;
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod_removed(&b);
+        b.policy.suspend = false;
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        assert_log(&b, "SUSPENDING(1,1) SUSPENDED(1,1) RESUMING(1,1) SUBMITTED(2,2)");
+        core_fixture_deinit(&b);
+}
+
 static void partial_restart_excepts_fields(void **state)
 {
         struct core_fixture b;
@@ -553,6 +595,7 @@ int main(void)
                 cmocka_unit_test(spec_change_restarts),
                 cmocka_unit_test(spec_change_is_seen_after_a_restart),
                 cmocka_unit_test(metadata_and_time_to_live_restart_nothing),
+                cmocka_unit_test(states_and_counts_follow_as_in_the_genuine_operator),
                 cmocka_unit_test(partial_restart_excepts_fields),
                 cmocka_unit_test(suspension_and_resumption),
                 cmocka_unit_test(new_suspended_application_is_not_submitted),

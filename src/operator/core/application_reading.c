@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-bool application_reading_make(const json_t *object, struct application_reading *out)
+/* Reads all but the spec. */
+static bool application_reading_make_status(const json_t *object, struct application_reading *out)
 {
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         const json_t *metadata = json_object_get(object, "metadata");
         const char *version = json_text_at(metadata, "resourceVersion");
         struct application_observation *o = &out->observation;
@@ -25,6 +25,13 @@ bool application_reading_make(const json_t *object, struct application_reading *
         o->version = version ? strtoull(version, NULL, 10) : 0;
         o->leaving = json_object_get(metadata, "deletionTimestamp") != NULL;
         application_status_read(json_object_get(object, "status"), &o->status);
+        return true;
+}
+
+static void application_reading_add_spec(const json_t *object, struct application_reading *out)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct application_observation *o = &out->observation;
         int r = spark_application_read(object, &out->app, &out->problems, &error);
         if (r == 0)
                 r = spark_application_validate(&out->app, &error);
@@ -39,6 +46,25 @@ bool application_reading_make(const json_t *object, struct application_reading *
                 o->policy.spec_hash = o->policy.partial_hash = spark_spec_hash(json_object_get(object, "spec"));
         }
         o->driver_pod = out->driver_pod;
+}
+
+bool application_reading_make(const json_t *object, struct application_reading *out)
+{
+        bool read = application_reading_make_status(object, out);
+        if (read)
+                application_reading_add_spec(object, out);
+        return read;
+}
+
+bool application_reading_make_for(const struct application_core *core, const json_t *object,
+                                  struct application_reading *out)
+{
+        struct application_observation *o = &out->observation;
+        if (!application_reading_make_status(object, out))
+                return false;
+        o->known_spec = application_core_knows(core, o->namespace, o->name, o->uid, o->generation);
+        if (!o->known_spec)
+                application_reading_add_spec(object, out);
         return true;
 }
 

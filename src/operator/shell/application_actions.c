@@ -41,8 +41,9 @@ struct application_call {
         int made;               /* the thread's result */
         struct fst_error error;
 
-        json_t *list; /* objects to apply or delete, one after another */
+        json_t *list; /* objects to create or delete, one after another */
         size_t at;
+        bool patching; /* the object exists */
         void (*applied)(struct application_call *c);
         /* A request for the list failed with the client's result. */
         void (*refused)(struct application_call *c, int r, const struct fst_error *error);
@@ -56,7 +57,7 @@ bool application_observe(struct application_core *core, const json_t *object, co
 {
         struct application_reading reading;
         bool queue = false;
-        if (application_reading_make(object, &reading)) {
+        if (application_reading_make_for(core, object, &reading)) {
                 reading.observation.labels = labels;
                 queue = application_core_observe(core, &reading.observation);
         }
@@ -178,6 +179,12 @@ static void application_call_on_applied(void *owner, struct kube_call *call, int
         struct application_call *c = owner;
         const json_t *object = json_array_get(c->list, c->at);
         c->base.call = NULL;
+        if (r == FST_KUBE_E_ALREADY_EXISTS && !c->patching) {
+                c->patching = true;
+                application_call_apply_next(c);
+                return;
+        }
+        c->patching = false;
         if (r != 0) {
                 c->refused(c, r, response->error);
                 return;
@@ -199,6 +206,11 @@ static void application_call_apply_next(struct application_call *c)
                 c->applied(c);
                 return;
         }
+        if (!c->patching) {
+                c->base.call = kube_create(application_call_context(c)->client, c->action.namespace, object,
+                                           application_call_on_applied, c);
+                return;
+        }
         _cleanup_free_ char *path = kube_object_path(object, c->action.namespace, true);
         c->base.call = kube_send(application_call_context(c)->client,
                                  &(struct kube_request){.method = "PATCH",
@@ -209,7 +221,10 @@ static void application_call_apply_next(struct application_call *c)
                                  application_call_on_applied, c);
 }
 
-/* Applies @list, which it steals, and goes on with @applied, or with @refused after a failure. */
+/*
+ * Creates the objects of @list, which it steals, or changes those that exist by server-side apply, which costs the API
+ * server more. Goes on with @applied, or with @refused after a failure.
+ */
 static void application_call_apply(struct application_call *c, json_t *list,
                                    void (*applied)(struct application_call *c),
                                    void (*refused)(struct application_call *c, int r, const struct fst_error *error))
@@ -496,8 +511,13 @@ static void application_call_write_status(struct application_call *c)
         _cleanup_free_ char *name = mem_printf("%s/status", a->name);
         _cleanup_free_ char *path = kube_path(OPERATOR_API, a->namespace, APPLICATIONS_RESOURCE, name);
         json_t *patch = status_patch(a->version, application_status_json(&a->status, a->generation));
-        c->base.call = kube_patch(application_call_context(c)->client, path, KUBE_PATCH_JSON, patch,
-                                  application_call_on_status, c);
+        c->base.call = kube_send(application_call_context(c)->client,
+                                 &(struct kube_request){.method = "PATCH",
+                                                        .path = path,
+                                                        .body = patch,
+                                                        .content_type = "application/json-patch+json",
+                                                        .accept = KUBE_ACCEPT_METADATA},
+                                 application_call_on_status, c);
         json_decref(patch);
 }
 

@@ -22,7 +22,7 @@ struct operator_conf {
         struct string_list kube_schedulers; /* names of kube-scheduler with the coscheduling plugin */
         struct string_list metrics_labels;
         char *namespace_selector, *kubeconfig;
-        int64_t controller_threads; /* the number of objects that are worked on at the same time; 0: 256 */
+        int64_t controller_threads; /* the number of objects that are worked on at the same time; 0: 64 */
         int64_t max_tracked_executors, default_time_to_live_s;
         bool enable_ui_service, enable_batch_scheduler, enable_driver_pdb;
         char *default_batch_scheduler;

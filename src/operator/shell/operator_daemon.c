@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define LONGEST_WAIT (20 * NS_PER_SECOND)
-#define DEFAULT_CALLS 256
+#define DEFAULT_CALLS 64
 #define MANY_CALLS 16 /* at once, whose memory is worth returning */
 
 enum watched_kind { WATCHED_POD, WATCHED_APPLICATION, WATCHED_SCHEDULE, N_WATCHED_KINDS };
