@@ -29,16 +29,29 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: controller
 {{- end -}}
 
+{{/* The labels of an object: those that select pods, and the user's. */}}
+{{- define "operator.meta" -}}
+{{ include "operator.labels" . }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
 {{- define "operator.image" -}}
 {{- if .Values.image.registry }}{{ .Values.image.registry }}/{{ end }}{{ .Values.image.repository }}:{{ .Values.image.tag }}
 {{- end -}}
 
 {{/* Whether all namespaces are watched: "true" or "". */}}
 {{- define "operator.all" -}}
-{{- if or (not .Values.spark.jobNamespaces) (has "" .Values.spark.jobNamespaces) -}}true{{- end -}}
+{{- if or (not .Values.spark.jobNamespaces) (has "" .Values.spark.jobNamespaces) .Values.spark.jobNamespaceSelector -}}true{{- end -}}
 {{- end -}}
 
 {{- define "operator.rules" -}}
+{{- if .Values.spark.jobNamespaceSelector }}
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [list, watch]
+{{- end }}
 - apiGroups: [sparkoperator.k8s.io]
   resources: [sparkapplications]
   verbs: [get, list, watch, create, delete]
