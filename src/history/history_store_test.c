@@ -174,6 +174,19 @@ static void test_damaged_database_is_replaced(void **state)
         history_store_close(s);
 }
 
+/* SQLite's header has the size of pages, big-endian, at byte 16. */
+static void test_new_store_has_pages_for_long_reads(void **state)
+{
+        unsigned char header[18] = {0};
+        history_store_close(test_store_open("pages", 1 << 20, ""));
+        _cleanup_free_ char *path = temp_dir_path("pages/history.sqlite");
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_int_equal(fread(header, 1, sizeof(header), file), sizeof(header));
+        fclose(file);
+        assert_int_equal(header[16] << 8 | header[17], 32768);
+}
+
 static void test_second_server_is_refused(void **state)
 {
         struct history_store *s = test_store_open("twice", 1 << 20, ""), *second = NULL;
@@ -195,6 +208,7 @@ int main(void)
                 cmocka_unit_test(test_other_limits_hide_cores),
                 cmocka_unit_test(test_cores_beyond_the_limit_are_dropped),
                 cmocka_unit_test(test_damaged_database_is_replaced),
+                cmocka_unit_test(test_new_store_has_pages_for_long_reads),
                 cmocka_unit_test(test_second_server_is_refused),
         };
         return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
