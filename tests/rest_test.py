@@ -11,7 +11,7 @@ import pytest
 from sanitizers import SANITIZED
 
 from rest_server import RestServer, http, message, wait_for
-from standalone_cluster import free_port
+from free_ports import free_port
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 INFO = "RestSubmissionClient: "
@@ -375,13 +375,11 @@ class Waiting:
 
 
 def test_the_server_restarts(tmp_path):
-    first = RestServer()
+    first = RestServer(free_port())
     with first, Waiting(tmp_path, first.url) as client:
         client.says("State of driver-7 is RUNNING\n")
         first.stop()
         client.says(f"WARN {INFO}Lost contact with the master {first.url}: ")
-        down = answering(http(b"starting", status=503, kind="text/plain", Connection="close"))
-        down.stop()
         with RestServer(port=first.port, standby=True) as recovering:
             wait_for(lambda: recovering.asked("status"))
         with RestServer(port=first.port, states=["RUNNING", "FINISHED"]) as second:

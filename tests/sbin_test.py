@@ -10,14 +10,14 @@ import urllib.request
 
 import pytest
 
+from free_ports import free_port
 from sanitizers import SANITIZED
-from standalone_cluster import free_port
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
-TIMEOUT = 60
+TIMEOUT = 120
 
 SSH = """#!/bin/bash
 while [ "${1#-}" != "$1" ]; do shift 2; done

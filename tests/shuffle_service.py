@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 
+from free_ports import free_port
 from gated_application import BIN, TIMEOUT, until
 
 
@@ -11,7 +12,7 @@ class Service:
     """`firesteel shuffle-service` on its own port, which it keeps when restarted."""
 
     def __init__(self, folder, *properties):
-        self.folder, self.port, self.process = folder, 0, None
+        self.folder, self.port, self.process = folder, free_port(), None
         self.state = folder / "state"
         (folder / "service.conf").write_text("".join(f"{p.replace('=', ' ', 1)}\n" for p in properties))
         self.start()

@@ -4,8 +4,9 @@ import signal
 
 import pytest
 
+from free_ports import free_port
 from gated_application import Application, map_outputs, sum_of, until
-from standalone_cluster import Cluster, free_port
+from standalone_cluster import Cluster
 
 
 @pytest.fixture

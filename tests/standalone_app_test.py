@@ -11,8 +11,9 @@ import urllib.request
 import pytest
 
 from blocking_job import finish, hold, pids, running
+from free_ports import free_port
 from slow_relay import SlowRelay
-from standalone_cluster import BIN, free_port, wait_for
+from standalone_cluster import BIN, wait_for
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -206,7 +207,7 @@ def replace_executor(cluster):
 
 
 def test_an_application_does_not_notice_that_its_master_was_restarted(cluster, blocking_job):
-    master = cluster.master(**recovery(cluster))
+    master = cluster.master(free_port(), **recovery(cluster))
     cluster.worker(master.url, cores=2)
     app = steps(cluster, blocking_job, master.url, 3)
     app.step(0)
@@ -384,7 +385,7 @@ def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, block
     first.kill()
     second = cluster.master(port, **recovery(cluster))
     second.says("Recovery complete")
-    os.kill(driver_process(cluster), signal.SIGKILL)
+    os.kill(wait_for(lambda: driver_process(cluster), "the driver's process"), signal.SIGKILL)
     wait_for(lambda: said().count("counted 4 in job 0") == 2, "the first job, again")
     (folder / "1").touch()
     second.says(r"Removing driver: driver-\d{14}-\d{4} \(FINISHED\)")

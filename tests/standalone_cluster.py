@@ -2,13 +2,12 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-TIMEOUT = 60
+TIMEOUT = 120
 
 
 def wait_for(condition, what, seconds=TIMEOUT):
@@ -20,13 +19,6 @@ def wait_for(condition, what, seconds=TIMEOUT):
             return found
         time.sleep(0.01)
     raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
-
-
-def free_port():
-    """An unused port of this machine."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def parent(pid):

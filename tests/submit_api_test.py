@@ -13,7 +13,7 @@ from dry_run import r_application
 
 from sanitizers import SANITIZED
 
-from standalone_cluster import free_port
+from free_ports import free_port
 
 from standalone_master import Master
 
@@ -302,7 +302,7 @@ def test_prepared_is_what_a_dry_run_shows(submitter, tmp_path):
     words = ["--master", "spark://h:6066", "--deploy-mode", "cluster", "--class", "Main", "--name", "n",
              "--conf", "spark.a=b", "http://h/a.jar", "x", "y z"]
     shown = subprocess.run([os.path.join(BIN, "spark-submit"), "--dry-run", "--output", "json", *words],
-                           capture_output=True, text=True, timeout=60, check=True)
+                           capture_output=True, text=True, timeout=120, check=True)
     app = submitter.new(*words)
     assert app.text("prepared") == ""
     assert app.call("prepare") == 0

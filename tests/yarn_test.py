@@ -13,8 +13,11 @@ import pytest
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_node import wait_until  # noqa: E402
 from fake_yarn import FAILED, FINAL_FAILED, FINAL_SUCCEEDED, FINISHED, KILLED, RUNNING  # noqa: E402
-from standalone_cluster import BIN, free_port  # noqa: E402
+from standalone_cluster import BIN  # noqa: E402
+from free_ports import free_port  # noqa: E402
 from yarn_submit import PI, UNMANAGED, gated, cache, submit, yarn  # noqa: E402,F401
+
+TIMEOUT = 120  # s for the end of a process
 
 # Ends without a context, at once, after a job, or with a status.
 ENDING = """#include <firesteel/firesteel.h>
@@ -93,11 +96,15 @@ def test_client_mode(submit, yarn, conf):
 
 
 def test_the_queue_is_asked_at_intervals(submit, yarn):
-    yarn.undecided_s = 4
+    """Gaps between questions are at least the interval, also on a busy machine, which makes some of them longer."""
+    yarn.undecided_s = 2
     done = submit.run(PI, "2", conf=("spark.hadoop.yarn.client.application-client-protocol.poll-interval-ms=40",
                                      "spark.yarn.report.interval=10s"))
     assert done.returncode == 0, done.stderr
-    assert 62 < yarn.reports <= 4000 / 40 + 20
+    asked = [t for t in yarn.report_times if t < yarn.last().submitted + yarn.undecided_s]
+    gaps = [later - earlier for earlier, later in zip(asked, asked[1:])]
+    assert len(gaps) > 8 and min(gaps) >= 0.04, gaps
+    assert min(gaps[-8:]) < 0.08, f"the gaps grow, or are those of another setting: {gaps}"
 
 
 def test_cluster_mode(submit, yarn):
@@ -304,7 +311,7 @@ def test_a_killed_driver_is_started_again_in_cluster_mode(submit, yarn):
 def test_application_masters_that_die_fail_the_application(submit, yarn):
     with submit.waiting(cluster=True, conf=["spark.yarn.maxAppAttempts=1"]) as (process, app):
         app.attempt.container.kill(at_once=True)
-        assert process.wait(30) == 1
+        assert process.wait(TIMEOUT) == 1
         assert app.state == FAILED
         assert "exitCode: 137" in submit.log() and f"Application {app.name} finished with failed status" in submit.log()
 
@@ -322,7 +329,7 @@ def test_too_many_failures(submit, yarn, mode):
         if mode != "unmanaged":
             wait_until(lambda: app.attempt.container.is_complete, "the ApplicationMaster's end")
             assert app.attempt.container.status == 11, app.attempt.container.log()
-        assert process.wait(30) != 0
+        assert process.wait(TIMEOUT) != 0
         assert "Max number of executor failures (1) reached" in submit.log()
 
 
@@ -340,7 +347,7 @@ def test_too_many_failures_while_the_driver_sleeps(submit, yarn, mode, exits):
             wait_until(lambda: app.attempt.container.is_complete, "the ApplicationMaster's end")
             assert app.attempt.container.status == 11, app.attempt.container.log()
         if mode == "cluster" or exits:
-            assert process.wait(30) == 1
+            assert process.wait(TIMEOUT) == 1
         else:
             submit.logs("Max number of executor failures")
             assert process.poll() is None, "the driver has ended, but Spark's goes on"
@@ -448,7 +455,7 @@ def test_an_application_is_killed_by_its_user(submit, yarn, mode):
         with yarn.lock:
             yarn.kill_application(app, "alice", None)
         assert app.state == KILLED
-        assert process.wait(30) == 1
+        assert process.wait(TIMEOUT) == 1
         if mode == "cluster":
             assert f"Application {app.name} is killed" in submit.log()
         else:
@@ -459,7 +466,7 @@ def test_an_application_is_killed_by_its_user(submit, yarn, mode):
 def test_interrupted_in_client_mode(submit, yarn):
     with submit.waiting() as (process, app):
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) in (130, -signal.SIGINT)
+        assert process.wait(TIMEOUT) in (130, -signal.SIGINT)
         app.until(FINISHED)
         wait_until(lambda: all(c.is_complete for c in yarn.containers.values()), "the containers' end")
 
@@ -469,7 +476,7 @@ def test_interrupted_in_cluster_mode_the_application_continues(submit, signals):
     with submit.waiting(cluster=True) as (process, app):
         for number in signals:
             process.send_signal(number)
-        assert process.wait(30) - 128 in signals  # a thread may handle a later one first
+        assert process.wait(TIMEOUT) - 128 in signals  # a thread may handle a later one first
         assert app.state == RUNNING
         assert f"Application {app.name} continues" in submit.log()
         submit.gate.touch()

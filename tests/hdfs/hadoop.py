@@ -3,17 +3,13 @@
 The jars are those of Maven Central, resolved with our own --packages, which verifies their checksums, and kept in
 ~/.cache/firesteel-check-hdfs.
 """
-import fcntl
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import string
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.parse
 import urllib.request
@@ -21,6 +17,7 @@ import urllib.request
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from download_cache import download_cache  # noqa: E402
+from free_ports import free_ports  # noqa: E402
 
 VERSION = "3.4.3"
 MODULES = ("hadoop-common", "hadoop-hdfs", "hadoop-hdfs-client")
@@ -37,8 +34,6 @@ log4j.appender.err.layout.ConversionPattern=%p %c{1}: %m%n
 """
 NAMESERVICE = "depot"
 TIMEOUT = 600  # seconds: beside thirty busy processes, five virtual machines need three minutes to start
-PORTS = range(10000, 32768)  # below net.ipv4.ip_local_port_range
-RESERVED, RESERVATIONS = set(), None  # ports of this process; the file in which a byte is locked for each of them
 
 # No proxy stands before loopback.
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -60,35 +55,6 @@ def jars(build, cache="check-hdfs", modules=MODULES):
             file.write(found.stdout)
     with open(done, encoding="utf-8") as file:
         return file.read().split()
-
-
-def reserve_port(port):
-    """Whether no other test has @port. It is this process's until it ends."""
-    global RESERVATIONS
-    if RESERVATIONS is None:
-        RESERVATIONS = open(os.path.join(tempfile.gettempdir(), f"firesteel-test-ports-{os.getuid()}"), "ab")
-    try:
-        fcntl.lockf(RESERVATIONS, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
-    except OSError:
-        return False
-    with socket.socket() as s:
-        try:
-            s.bind(("", port))
-        except OSError:
-            return False
-    RESERVED.add(port)
-    return True
-
-
-def free_ports(n):
-    """Ports that no process uses. The daemons bind them seconds later, so they are none that the system gives to others,
-    and none that this or another test has drawn."""
-    ports = []
-    while len(ports) < n:
-        port = random.choice(PORTS)
-        if port not in RESERVED and reserve_port(port):
-            ports.append(port)
-    return ports
 
 
 def settings(values):

@@ -97,6 +97,7 @@ class FakeYarn:
         self.applications, self.containers, self.next_container = {}, {}, 1
         self.closed = False
         self.reports = self.lists = 0
+        self.report_times = []  # of time.monotonic()
         self.grants_at_once = 1000  # containers in the answer to a heartbeat
         self.undecided_s = 0  # how long an application waits for its queue
         self.before_registration = lambda attempt: None  # called without the lock
@@ -263,6 +264,7 @@ class FakeYarn:
                                "doesn't exist in RM. Please check that the job submission was successful.")
             if method == "getApplicationReport":
                 self.reports += 1
+                self.report_times.append(time.monotonic())
                 return SCHEMA.new("GetApplicationReportResponse", report=self.report(app))
             ended = app.is_over
             if not ended:

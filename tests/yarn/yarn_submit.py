@@ -14,6 +14,7 @@ from standalone_cluster import BIN
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 PI = str(TESTS.parent / "examples" / "spark_pi.c")
+TIMEOUT = 120  # s for the end of a process
 UNMANAGED = "spark.yarn.unmanagedAM.enabled=true"
 QUICK = ("spark.yarn.scheduler.heartbeat.interval-ms=50", "spark.yarn.scheduler.initial-allocation.interval=20ms",
          "spark.yarn.report.interval=50ms", "spark.executor.memory=200m", "spark.executor.instances=2", "spark.driver.host=127.0.0.1",
@@ -98,7 +99,7 @@ class Submit:
 
     def run(self, *words, conf=(), cluster=False, **more):
         return subprocess.run(self.command(*words, conf=conf, cluster=cluster), cwd=self.folder, capture_output=True, text=True,
-                              env=self.environment | more, timeout=60, stdin=subprocess.DEVNULL, check=False)
+                              env=self.environment | more, timeout=TIMEOUT, stdin=subprocess.DEVNULL, check=False)
 
     @contextlib.contextmanager
     def waiting(self, *words, conf=(), cluster=False, source="waiting.c", **more):
@@ -118,7 +119,7 @@ class Submit:
             finally:
                 self.gate.touch()
                 try:
-                    process.wait(30)
+                    process.wait(TIMEOUT)
                 finally:
                     process.kill()
 
@@ -136,7 +137,7 @@ class Submit:
     def open(self, process):
         """Lets the application end. Returns its status."""
         self.gate.touch()
-        return process.wait(30)
+        return process.wait(TIMEOUT)
 
 
 def gated(submit, *conf):
