@@ -304,11 +304,11 @@ static void a_call_ahead_may_wait_for_its_reader(void **state)
         ProtobufCMessage *answer = NULL;
         server_start(&s, SERVER_ANSWERS);
         const char *a[] = {s.address};
-        struct hadoop_rpc_client *c = client_of(a, 1, 0, 50);
+        struct hadoop_rpc_client *c = client_of(a, 1, 0, 400);
         assert_int_equal(client_try(c, NULL), 0);
         client_try_ahead(c, "next");
         uv_run(&loop, UV_RUN_NOWAIT); /* sends it */
-        usleep(100000);
+        usleep(500000);
         assert_true(hadoop_rpc_client_take_ahead(c, "next", &answer));
         assert_int_equal(s.n_peers, 1);
         protobuf_c_message_free_unpacked(answer, NULL);

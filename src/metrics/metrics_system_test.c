@@ -143,7 +143,7 @@ static void peer_that_accepts_nothing_costs_a_second(void **state)
         option_set("pushgateway-address", address);
         int64_t start = now_ms();
         sinks_report_once();
-        assert_true(now_ms() - start < 5000);
+        assert_true(now_ms() - start < 30000);
         close(fd);
 }
 

@@ -21,7 +21,7 @@ static void counts_jobs_stages_and_tasks(void **state)
         listener_bus_add(bus, app_status_listener(status));
         listener_bus_start(bus);
         scripted_application_play(bus);
-        assert_true(listener_bus_wait_until_empty(bus, 10000));
+        assert_true(listener_bus_wait_until_empty(bus, 60000));
 
         struct stage_status stage;
         assert_true(app_status_stage(status, 0, 0, &stage));

@@ -150,7 +150,7 @@ static void copies_data_that_events_point_to(void **state)
                 memset(parents, 0, sizeof(parents));
         }
         listener_bus_start(bus); /* events posted before the start come first */
-        assert_true(listener_bus_wait_until_empty(bus, 10000));
+        assert_true(listener_bus_wait_until_empty(bus, 60000));
         assert_string_equal(r.description, "first/split");
         assert_string_equal(r.property, "value/words/5");
         listener_bus_stop(bus);
@@ -167,7 +167,7 @@ static void calls_on_idle(void **state)
         listener_bus_add(bus, &r.listener);
         listener_bus_start(bus);
         listener_bus_post_job_start(bus, &(struct job_start){.id = 1});
-        assert_true(listener_bus_wait_until_empty(bus, 10000));
+        assert_true(listener_bus_wait_until_empty(bus, 60000));
         listener_bus_stop(bus);
         assert_true(r.idles >= 1);
         listener_bus_stop(bus);
@@ -234,7 +234,7 @@ static void waits_for_slow_listener_and_drops_for_stuck_one(void **state)
         uint64_t dropped = listener_bus_dropped(bus);
         assert_int_equal(dropped, 20);
         pthread_mutex_unlock(&gate);
-        assert_true(listener_bus_wait_until_empty(bus, 10000));
+        assert_true(listener_bus_wait_until_empty(bus, 60000));
         for (int i = 0; i < 200; i++) /* not stuck any more: all of these arrive */
                 listener_bus_post_job_start(bus, &(struct job_start){.id = 1000 + i});
         listener_bus_stop(bus);

@@ -47,7 +47,8 @@ static void *test_thread_sleep(void *arg)
 {
         struct test_thread *t = arg;
         test_thread_announce(t);
-        t->slept = clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, 400000000}, NULL);
+        while (t->slept == 0 && !__atomic_load_n(&t->stop, __ATOMIC_RELAXED))
+                t->slept = clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, 400000000}, NULL);
         return NULL;
 }
 
@@ -116,7 +117,7 @@ static void finds_functions_of_running_and_waiting_threads(void **state)
         test_thread_start(&waits, "dag-scheduler", test_thread_wait);
         test_thread_start(&blocks, "blocks", test_thread_block_signals);
         bool spinning = false, waiting = false;
-        for (int64_t end = now_ms() + 20000; !(spinning && waiting);) {
+        for (int64_t end = now_ms() + 60000; !(spinning && waiting);) {
                 assert_true(now_ms() < end);
                 struct thread_sample *threads = thread_dump_take(NULL, 0, &n);
                 char **symbols = thread_symbols_new(threads, n);
