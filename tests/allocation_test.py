@@ -46,9 +46,10 @@ def test_executors_come_as_tasks_wait_and_go_when_idle(folder):
 def test_the_least_and_the_first_number_are_kept(folder):
     with Application(folder, "local-cluster[6,1,1024]", "spark.dynamicAllocation.minExecutors=2",
                      "spark.dynamicAllocation.initialExecutors=3", "spark.executor.instances=4") as app:
-        app.until_alive(4)
+        app.until_added(4)
         app.until_alive(2)
         # One that ends is replaced, to keep the minimum.
+        until(lambda: app.executors().keys() == app.alive(), "executors that were removed stay")
         victim = random.choice(sorted(app.executors().items()))
         os.kill(victim[1], signal.SIGKILL)
         until(lambda: victim[0] in app.removed(), "its end is not told")
@@ -59,7 +60,7 @@ def test_the_least_and_the_first_number_are_kept(folder):
 
 def test_executors_with_cached_blocks_stay(folder):
     with Application(folder, "local-cluster[4,1,1024]", "spark.dynamicAllocation.initialExecutors=3") as app:
-        app.until_alive(3)
+        app.until_added(3)
         app.begin(f"cache 2 {app.gate}")
         until(lambda: app.started() == 2, "the tasks do not start")
         app.open_gate()
@@ -75,7 +76,7 @@ def test_executors_with_cached_blocks_stay(folder):
 def test_executors_with_map_outputs_stay(folder, timeout):
     conf = [f"spark.dynamicAllocation.shuffleTracking.timeout={timeout}"] if timeout else []
     with Application(folder, "local-cluster[4,1,1024]", "spark.dynamicAllocation.initialExecutors=3", *conf) as app:
-        app.until_alive(3)
+        app.until_added(3)
         app.open_gate()
         assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
         holders = {e["Task Info"]["Executor ID"] for e in app.logged("TaskEnd") if e["Task Type"] == "ShuffleMapTask"}
@@ -95,7 +96,7 @@ def test_idle_executors_are_decommissioned_and_leave_what_they_have_to_others(fo
     with Application(folder, "local-cluster[4,1,1024]", "spark.dynamicAllocation.initialExecutors=3",
                      "spark.dynamicAllocation.minExecutors=1", "spark.dynamicAllocation.shuffleTracking.enabled=false",
                      "spark.dynamicAllocation.cachedExecutorIdleTimeout=1s", *DECOMMISSION) as app:
-        app.until_alive(3)
+        app.until_added(3)
         app.open_gate()
         assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
         assert app.run(f"cache 6 {app.gate}")[0] == 17997000
@@ -190,6 +191,7 @@ def test_an_application_says_how_many_executors_it_wants(folder):
         app.until_alive(4)
         assert app.run("total 0")[0] == 0
         assert app.run("more -1")[0] == -errno.EINVAL
+        until(lambda: app.executors().keys() == app.alive(), "executors that were removed stay")
         victim = random.choice(sorted(app.executors().items()))
         kill([victim[1]])
         app.until_alive(3)  # the number of executors does not change

@@ -33,7 +33,7 @@ int main(void)
 
 
 def run(*arguments, **environment):
-    return subprocess.run([FIRESTEEL, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=50,
+    return subprocess.run([FIRESTEEL, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120,
                           env={**os.environ, **environment})
 
 
@@ -117,9 +117,9 @@ def test_running_driver(tmp_path):
                 assert line, log
                 log += line
             url = re.search(r"started at (http://localhost:\d+)", log).group(1).replace("localhost", "127.0.0.1")
+            wait_for(lambda: [job["STATE"] for job in table("jobs", f"{url}/jobs/")] == ["SUCCEEDED"])
             application = table("applications", url)[0]
             assert (application["NAME"], application["STATE"]) == ("watched", "RUNNING")
-            wait_for(lambda: [job["STATE"] for job in table("jobs", f"{url}/jobs/")] == ["SUCCEEDED"])
             assert table("jobs", url)[0]["TASKS"] == "4/4"
             stage = table("stages", url)[0]
             assert (stage["STATE"], stage["TASKS"]) == ("COMPLETE", "4/4")
@@ -128,7 +128,7 @@ def test_running_driver(tmp_path):
             fails("has no application 'other'", "jobs", url, "--application", "other")
             compared = run("compare", url, url)
             assert compared.returncode == 0 and re.search(r"^tasks +4 +4 +=$", compared.stdout, re.M), compared
-            process.communicate("\n", timeout=60)
+            process.communicate("\n", timeout=120)
             assert process.returncode == 0
         finally:
             process.kill()

@@ -149,9 +149,7 @@ class Application:
 
 
 def connect(port):
-    s = socket.create_connection(("127.0.0.1", port), timeout=5)
-    s.settimeout(5)
-    return s
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
 
 
 def send(s, data):
@@ -255,13 +253,14 @@ def false_executor(port):
              frame(SEND, b"\xff" * 1000, number=3, what=STATUS) +
              frame(SEND, field(1, field(1, "rdd_2147483647_99") + field(2, 77) + field(3, -1)), number=4, what=BLOCKS) +
              frame(ASK, registration("evil2", 1), number=5, what=REGISTER) + frame(SEND, b"", number=6, what=9999))
-        time.sleep(0.2)
+        s.shutdown(socket.SHUT_WR)
+        assert is_over(s)  # the driver has read all of them
 
 
 def check(application, words):
     """Checks that the attack had no effect, and that the application ends normally."""
     application.goes_on()
-    end = time.monotonic() + 30  # silent connections are closed after a timeout
+    end = time.monotonic() + 120  # silent connections are closed after a timeout
     while application.memory() >= application.memory_before + MORE_MEMORY and time.monotonic() < end:
         time.sleep(0.1)
     assert application.memory() < application.memory_before + MORE_MEMORY

@@ -234,7 +234,7 @@ def test_daemons_warn_of_a_misspelled_key(tmp_path, words, invalid):
     """The daemons read the file and end, because of its second line."""
     (tmp_path / "daemon.conf").write_text(f"spark.deploy.recoveryMod NONE\n{invalid}\n")
     done = subprocess.run([os.path.join(BIN, "firesteel"), *words[:1], "--properties-file", "daemon.conf", *words[1:]],
-                          cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+                          cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
     assert done.returncode == 1 and invalid.split()[0] in done.stderr, done.stderr
     assert done.stderr.count("WARN SparkConf: spark.deploy.recoveryMod is not a known key. "
                              "Did you mean spark.deploy.recoveryMode?") == 1, done.stderr

@@ -1,4 +1,5 @@
 """Data between a driver and its executors: values, files, results, blocks, map outputs; plain, authenticated, encrypted."""
+import contextlib
 import os
 import re
 import subprocess
@@ -237,7 +238,7 @@ def submit(app, what, *options, master=CLUSTER, env=None):
          "--conf", "spark.log.level=WARN", "--conf", "spark.locality.wait=0",
          # The first task waits for every executor, because a second replica needs a second executor.
          "--conf", "spark.scheduler.minRegisteredResourcesRatio=1", *options, app, what],
-        capture_output=True, text=True, timeout=60, env={**os.environ, **(env or {})})
+        capture_output=True, text=True, timeout=120, env={**os.environ, **(env or {})})
     left = [name for name in os.listdir(local) if name.startswith(("blockmgr-", "firesteel-files"))]
     assert not left, left
     return result
@@ -366,9 +367,10 @@ def on_disk(pid, local):
             for child in children.read().split():
                 for fd in os.listdir(f"/proc/{child}/fd"):
                     path = f"/proc/{child}/fd/{fd}"
-                    if os.readlink(path).startswith(str(local)) and os.path.isfile(path):
-                        with open(path, "rb") as file:
-                            found += file.read()
+                    with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                        if os.readlink(path).startswith(str(local)) and os.path.isfile(path):
+                            with open(path, "rb") as file:
+                                found += file.read()
     for path in local.rglob("*"):
         if path.is_file():
             found += path.read_bytes()
@@ -385,7 +387,7 @@ def test_encrypted_files(app, tmp_path, encrypted):
              app, "encrypted"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout.readline() == "kept 20000\n"
         found = on_disk(driver.pid, tmp_path)
-        out, _ = driver.communicate("go on\n", timeout=60)
+        out, _ = driver.communicate("go on\n", timeout=120)
         assert driver.returncode == 0
         assert out == "read again 20000\n"
     assert len(found) > 20000 * 20
@@ -427,7 +429,7 @@ int main(void)
         clock_gettime(CLOCK_MONOTONIC, &end);
         ended = 1;
         pthread_join(thread, NULL);
-        printf("%d %d\n", r < 0, end.tv_sec - begin.tv_sec < 20);
+        printf("%d %d\n", r < 0, end.tv_sec - begin.tv_sec < 60);
         fflush(stdout);
         return fst_context_stop(sc);
 }
@@ -442,7 +444,7 @@ def test_a_cancelled_job_does_not_wait_for_tasks_that_never_look_up(tmp_path):
 
 def executor(*arguments):
     return subprocess.run([os.path.join(BIN, "firesteel"), "executor", *arguments], capture_output=True, text=True,
-                          timeout=30, check=False)
+                          timeout=120, check=False)
 
 
 GOOD = {"--driver-url": "spark://CoarseGrainedScheduler@127.0.0.1:1", "--executor-id": "0", "--hostname": "127.0.0.1",

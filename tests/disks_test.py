@@ -139,7 +139,7 @@ def run(built, what, disks, faults=None, after=0, master=CLUSTER, conf=(), prelo
         "spark.driver.memory=32m", "spark.shuffle.compress=false", "spark.shuffle.spill.compress=false",
         "spark.rdd.compress=false", *conf) for word in ("--conf", setting)]
     return subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, *options, app, what], env=env,
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EIO, errno.EROFS])

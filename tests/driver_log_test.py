@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
@@ -9,10 +10,9 @@ BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 APPLICATION = r"""
 #include <firesteel/firesteel.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-/* [SECONDS]: counts, waits, counts again; prints the application's id. */
+/* [FILE]: counts, waits for the file, counts again; prints the application's id. */
 int main(int argc, char **argv)
 {
         fst_context *sc = fst_context_new("logged");
@@ -20,8 +20,8 @@ int main(int argc, char **argv)
         fst_count(fst_range(sc, 0, 10), &n);
         printf("%s\n", fst_context_app_id(sc));
         fflush(stdout);
-        if (argc > 1)
-                sleep((unsigned)atoi(argv[1]));
+        while (argc > 1 && access(argv[1], F_OK) != 0)
+                usleep(10000);
         fst_count(fst_range(sc, 0, 10), &n);
         return fst_context_stop(sc);
 }
@@ -88,14 +88,15 @@ def test_log_is_copied_at_the_end(tmp_path):
 def test_log_is_copied_while_the_application_runs(tmp_path):
     (tmp_path / "dfs").mkdir()
     process = start(tmp_path, "spark.driver.log.persistToDfs.enabled=true",
-                    "spark.driver.log.dfsDir=%s/dfs" % tmp_path, words=["8"])
+                    "spark.driver.log.dfsDir=%s/dfs" % tmp_path, words=[str(tmp_path / "go")])
     app = process.stdout.readline().strip()
-    copy, seen = tmp_path / "dfs" / (app + "_driver.log"), ""
-    while process.poll() is None and "DAGScheduler" not in seen:
+    copy, seen, end = tmp_path / "dfs" / (app + "_driver.log"), "", time.monotonic() + 120
+    while "DAGScheduler" not in seen and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
         seen = copy.read_text(encoding="utf-8") if copy.exists() else ""
-    still_runs = process.poll() is None
+    (tmp_path / "go").touch()
     _, log = process.communicate(timeout=120)
-    assert still_runs and process.returncode == 0, log
+    assert "DAGScheduler" in seen and process.returncode == 0, log
     assert copy.read_text(encoding="utf-8").startswith(seen)
 
 

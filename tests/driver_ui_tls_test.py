@@ -59,7 +59,7 @@ class SecureApplication:
 
 def firesteel(*arguments, **environment):
     return subprocess.run([os.path.join(BIN, "firesteel"), *arguments], capture_output=True, text=True, check=False,
-                          timeout=60, env={**os.environ, **environment})
+                          timeout=120, env={**os.environ, **environment})
 
 
 def test_pages_with_tls(tmp_path, store):
@@ -67,15 +67,15 @@ def test_pages_with_tls(tmp_path, store):
     with SecureApplication(tmp_path, key_store, "secret") as app:
         url = f"https://localhost:{app.port}"
         trusting = urllib.request.build_opener(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=str(cert))))
-        with trusting.open(f"{url}/jobs/", timeout=30) as answer:
+        with trusting.open(f"{url}/jobs/", timeout=120) as answer:
             assert answer.status == 200 and "Spark Jobs" in answer.read().decode()
         wait_for(lambda: "SUCCEEDED" in firesteel("jobs", url, CURL_CA_BUNDLE=str(cert)).stdout)
         untrusted = firesteel("jobs", url)
         assert untrusted.returncode == 1 and "certificate" in untrusted.stderr, untrusted.stderr
         with pytest.raises(urllib.error.HTTPError) as moved:
-            urllib.request.build_opener(NoRedirect).open(f"http://localhost:{app.plain}/stages/?x=1", timeout=30)
+            urllib.request.build_opener(NoRedirect).open(f"http://localhost:{app.plain}/stages/?x=1", timeout=120)
         assert (moved.value.code, moved.value.headers["Location"]) == (302, f"{url}/stages/?x=1")
-        app.process.communicate("\n", timeout=60)
+        app.process.communicate("\n", timeout=120)
         assert app.process.returncode == 0
 
 

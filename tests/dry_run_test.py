@@ -188,7 +188,7 @@ def test_r_packages_travel_to_yarn(tmp_path):
     there = {**environment(tmp_path), **r_application(tmp_path)}
     words = [os.path.join(BIN, "spark-submit"), "--dry-run", "--output", "json", "--jars", "r.jar"]
     done = subprocess.run([*words, "--master", "yarn", "app.R"], cwd=tmp_path, env=there, capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=120, check=True)
     sparkr, packages = json.loads(done.stdout)["conf"]["spark.yarn.dist.archives"].split(",")
     assert sparkr == f"file:{tmp_path}/home/R/lib/sparkr.zip#sparkr"
     assert packages.startswith(f"file:{tmp_path}/tmp/") and packages.endswith("/rpkg.zip#rpkg")
@@ -196,7 +196,7 @@ def test_r_packages_travel_to_yarn(tmp_path):
     assert os.listdir(tmp_path / "tmp") == []  # it was a dry run
 
     refused = subprocess.run([*words, "--master", "spark://h:7077", "app.R"], cwd=tmp_path, env=there, capture_output=True,
-                             text=True, timeout=60, check=False)
+                             text=True, timeout=120, check=False)
     assert refused.returncode == 1
     assert json.loads(refused.stdout)["error"] == "Distributing R packages with standalone cluster is not supported."
     assert os.listdir(tmp_path / "tmp") == []
@@ -206,7 +206,7 @@ def test_r_packages_of_a_hostile_jar(tmp_path):
     there = {**environment(tmp_path), **r_application(tmp_path)}
     jar(tmp_path / "evil.jar", "Spark-HasRPackage: true\r\n", [("R/pkg/../../../evil", "x")])
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--dry-run", "--output", "json", "--jars", "r.jar,evil.jar",
-                           "app.R"], cwd=tmp_path, env=there, capture_output=True, text=True, timeout=60, check=False)
+                           "app.R"], cwd=tmp_path, env=there, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert json.loads(done.stdout)["error"] == "Malicious zip entry escaping target dir: R/pkg/../../../evil"
     assert not (tmp_path / "evil").exists() and os.listdir(tmp_path / "tmp") == []

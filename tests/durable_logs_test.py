@@ -3,7 +3,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -66,7 +65,7 @@ class Run:
 
     def run(self, *words, conf=()):
         return subprocess.run(self.command(*words, conf=conf), cwd=self.folder, env=self.environment, capture_output=True,
-                              text=True, timeout=90, stdin=subprocess.DEVNULL, check=False)
+                              text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
 
     def start(self, *words, conf=()):
         return subprocess.Popen(self.command(*words, conf=conf), cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
@@ -75,6 +74,11 @@ class Run:
     def application(self):
         (name,) = os.listdir(self.logs)
         return name
+
+    def until_printed(self, text, what=lambda: "output while it runs"):
+        """Waits until the stored standard output has the text."""
+        wait_until(lambda: self.logs.exists() and os.listdir(self.logs) and
+                   text in self.print("--file", "stdout", self.application()).stdout, what)
 
     def ended(self, process):
         """Whether the index of the process has the time of its end."""
@@ -85,11 +89,11 @@ class Run:
 
     def print(self, *words):
         return subprocess.run([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{self.logs}", *words], env=self.environment,
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=120, check=False)
 
 
 def wait_until(condition, what):
-    end = time.monotonic() + 40
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, what() if callable(what) else what
         time.sleep(0.05)
@@ -140,8 +144,7 @@ def test_a_killed_executor_keeps_what_it_has_printed(run):
     gate = run.folder / "gate"
     with run.start(gate) as process:
         try:
-            wait_until(lambda: run.logs.exists() and "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout,
-                       "output while it runs")
+            run.until_printed("task 0 line 20")
             found = run.print("--file", "stdout", "--list", run.application())
             (victim,) = [name for name in ("executor-0", "executor-1") if
                          "task 0 line 20" in run.print("--executor", name[-1], run.application()).stdout]
@@ -151,7 +154,7 @@ def test_a_killed_executor_keeps_what_it_has_printed(run):
             text = run.print("--executor", victim[-1], "--file", "stdout", run.application()).stdout
         finally:
             gate.touch()
-            output = process.communicate(timeout=60)[0]
+            output = process.communicate(timeout=120)[0]
     lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
     assert lines == list(range(len(lines))) and len(lines) > 20
     shown = max(int(n) for n in re.findall(r"task 0 line (\d+) ", output))
@@ -166,9 +169,8 @@ def test_a_killed_executor_keeps_lines_that_no_task_has_flushed(run):
     gate = run.folder / "gate"
     with run.start(gate) as process:
         try:
-            wait_until(lambda: run.logs.exists() and "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout,
-                       "output while it runs")
-            wait_until(lambda: "the driver says hello" in run.print("--file", "stdout", run.application()).stdout, "the driver's line")
+            run.until_printed("task 0 line 20")
+            run.until_printed("the driver says hello")
             (victim,) = [name for name in ("executor-0", "executor-1") if
                          "task 0 line 20" in run.print("--executor", name[-1], run.application()).stdout]
             os.kill(executor_pid(run, victim[-1]), signal.SIGKILL)
@@ -176,7 +178,7 @@ def test_a_killed_executor_keeps_lines_that_no_task_has_flushed(run):
             text = run.print("--executor", victim[-1], "--file", "stdout", run.application()).stdout
         finally:
             gate.touch()
-            process.communicate(timeout=60)
+            process.communicate(timeout=120)
     lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
     assert process.returncode == 0 and lines == list(range(len(lines))) and len(lines) > 20
 
@@ -199,16 +201,15 @@ def test_a_killed_shipper_does_not_change_the_result(tmp_path, master, shippers)
     run, gate = Run(tmp_path, master), tmp_path / "gate"
     with run.start(gate) as process:
         try:
-            wait_until(lambda: run.logs.exists() and os.listdir(run.logs) and
-                       "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout, "output while it runs")
+            run.until_printed("task 0 line 20")
+            wait_until(lambda: len(shipper_pids(run)) == shippers, lambda: f"{shippers} shippers, not {shipper_pids(run)}")
             pids = shipper_pids(run)
-            assert len(pids) == shippers
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
             wait_until(lambda: not shipper_pids(run), "the end of the shippers")
         finally:
             gate.touch()
-            output = process.communicate(timeout=60)[0]
+            output = process.communicate(timeout=120)[0]
     assert process.returncode == 0, output
     assert "the driver has counted 2" in output and "further output is not stored" in output.lower(), output
 
@@ -222,17 +223,17 @@ def test_executors_of_a_standalone_cluster(tmp_path):
         run, gate = Run(tmp_path, master.url), tmp_path / "gate"
         app = cluster.submit(master.url, "printing.c", gate, conf=[f"spark.firesteel.logs.dir=file:{run.logs}", "spark.executor.cores=1",
                                                                    "spark.executor.memory=256m"])
-        wait_until(lambda: run.logs.exists() and os.listdir(run.logs) and
-                   "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout, lambda: app.log())
+        run.until_printed("task 0 line 20", app.log)
         (victim,) = [n for n in cluster.executors() if "task 0 line 20" in run.print("--executor", n, run.application()).stdout]
         os.kill(cluster.executors()[victim], signal.SIGKILL)
         wait_until(lambda: run.ended(f"executor-{victim}"), "the end of the killed executor's log")
-        shutil.rmtree(worker.work)
+        worker.work.rename(tmp_path / "lost")  # the other executor writes there meanwhile
         text = run.print("--executor", victim, "--file", "stdout", run.application()).stdout
         lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
         assert lines == list(range(len(lines))) and len(lines) > 20 and "hidden123" not in text
         gate.touch()
         assert app.end() == 0, app.log()
+        wait_until(lambda: run.ended("driver"), "the end of the driver's log")
         assert "the driver has counted 2" in run.print(run.application()).stdout
     finally:
         cluster.close()
@@ -244,8 +245,7 @@ def test_a_pod_that_is_deleted_by_force(tmp_path):
         run, gate = Run(tmp_path, pods.master(2)), tmp_path / "gate"
         with run.start(gate, conf=pods.conf(2)) as process:
             try:
-                wait_until(lambda: run.logs.exists() and os.listdir(run.logs) and
-                           "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout, "output while it runs")
+                run.until_printed("task 0 line 20")
                 app = run.application()
                 (victim,) = [n for n in ("1", "2") if "task 0 line 20" in run.print("--executor", n, app).stdout]
                 (name,) = [p["metadata"]["name"] for p in pods.cluster.ask(PODS)["items"] if
@@ -256,7 +256,7 @@ def test_a_pod_that_is_deleted_by_force(tmp_path):
                 text = run.print("--executor", victim, "--file", "stdout", app).stdout
             finally:
                 gate.touch()
-                output = process.communicate(timeout=60)[0]
+                output = process.communicate(timeout=120)[0]
         assert process.returncode == 0 and "the driver has counted 2" in output, output
         wait_until(lambda: run.ended("driver"), "the driver's log")
     lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", text, re.M)]
@@ -266,7 +266,7 @@ def test_a_pod_that_is_deleted_by_force(tmp_path):
 
 def get(url, **headers):
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=120) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -285,8 +285,7 @@ def test_pages_show_logs_of_a_lost_executor_and_after_the_end(run):
                 line = process.stdout.readline()
                 assert line, "the application has ended"
             seen.start()
-            wait_until(lambda: run.logs.exists() and "task 0 line 20" in run.print("--file", "stdout", run.application()).stdout,
-                       "output while it runs")
+            run.until_printed("task 0 line 20")
             (victim,) = [name[-1] for name in ("executor-0", "executor-1") if
                          "task 0 line 20" in run.print("--executor", name[-1], run.application()).stdout]
             os.kill(executor_pid(run, victim), signal.SIGKILL)
@@ -296,11 +295,12 @@ def test_pages_show_logs_of_a_lost_executor_and_after_the_end(run):
             (link,) = re.findall(rf'href="(/executors/logPage/\?executorId={victim}&amp;logType=stdout)"', get(site + "/executors/")[1])
             status, page = get(site + link.replace("&amp;", "&"))
             assert status == 200 and "task 0 line 20 db.password=*********(redacted)" in page and "hidden123" not in page, page
-            assert "INFO SparkContext: Running" in get(site + "/executors/log/?executorId=driver&logType=stderr&offset=0")[1]
+            wait_until(lambda: "INFO SparkContext: Running" in get(site + "/executors/log/?executorId=driver&logType=stderr&offset=0")[1],
+                       "the driver's log on its page")
         finally:
             gate.touch()
-            seen.join(60)
-            process.wait(60)
+            seen.join(120)
+            process.wait(120)
     assert process.returncode == 0, run.seen
     wait_until(lambda: run.ended("driver"), "the end of the driver's log")
     properties = run.folder / "history.conf"
@@ -340,10 +340,10 @@ def test_logs_are_followed(run):
                     seen += line
                 gate.touch()
                 seen += "".join(follower.stdout)
-                assert follower.wait(60) == 0
+                assert follower.wait(120) == 0
         finally:
             gate.touch()
-            process.communicate(timeout=60)
+            process.communicate(timeout=120)
     lines = [int(n) for n in re.findall(r"^task 0 line (\d+) ", seen, re.M)]
     assert lines == list(range(len(lines))) and "the driver has counted 2" in seen, seen[-2000:]
     assert "==> driver stdout <==" in seen
@@ -391,7 +391,7 @@ def test_a_program_linked_with_the_library(run):
     library = BIN if os.path.exists(os.path.join(BIN, "libfiresteel.so")) else os.path.join(BIN, "..", "build", "src")
     subprocess.run(["cc", "-I", str(TESTS.parent / "include"), "-o", run.folder / "own", run.folder / "own.c", "-L", library,
                     f"-Wl,-rpath,{os.path.abspath(library)}", "-lfiresteel", "-pthread"], check=True)
-    done = subprocess.run([run.folder / "own", f"file:{run.logs}"], env=run.environment, capture_output=True, text=True, timeout=60,
+    done = subprocess.run([run.folder / "own", f"file:{run.logs}"], env=run.environment, capture_output=True, text=True, timeout=120,
                           check=False)
     assert done.returncode == 0 and done.stdout == "before the context\ncounted 5 token=hidden123\nafter the context\n", done.stderr
     wait_until(lambda: run.ended("driver"), "the end of the driver's log")
@@ -446,7 +446,7 @@ def test_a_missing_application_gets_the_names_of_those_that_are_there(run):
 def test_logs_without_any_configuration_names_both_sources(run):
     environment = {k: v for k, v in run.environment.items() if not k.startswith(("HADOOP_", "YARN_"))}
     found = subprocess.run([os.path.join(BIN, "firesteel"), "logs", "app-1"], env=environment, capture_output=True, text=True,
-                           timeout=60, check=False)
+                           timeout=120, check=False)
     assert found.returncode == 1
     for word in ("app-1", "--dir", "spark.firesteel.logs.dir", "HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         assert word in found.stderr, found.stderr
@@ -479,7 +479,7 @@ def test_following_waits_for_an_application(run, words, there):
             (driver / f"stderr.{0:020}-{5:020}").write_text("hello")
             assert follower.stdout.readline() == "==> driver stderr <==\n"
             (driver / "index.json").write_text('{"endMs":1}')
-            assert follower.wait(20) == 0 and follower.stdout.read() == "hello"
+            assert follower.wait(120) == 0 and follower.stdout.read() == "hello"
         finally:
             follower.kill()
 

@@ -38,7 +38,7 @@ LINES = [json.dumps(event, separators=(",", ":")) + "\n" for event in EVENTS]
 
 
 def run(command, log):
-    return subprocess.run([FIRESTEEL, command, str(log)], capture_output=True, text=True, check=False, timeout=50)
+    return subprocess.run([FIRESTEEL, command, str(log)], capture_output=True, text=True, check=False, timeout=120)
 
 
 def rows(command, log):
@@ -99,7 +99,7 @@ def test_compare_two_runs(tmp_path):
     (tmp_path / "a").write_text("".join(LINES))
     (tmp_path / "b").write_text("".join(slower))
     done = subprocess.run([FIRESTEEL, "compare", tmp_path / "a", tmp_path / "b"], capture_output=True, text=True,
-                          check=False, timeout=50)
+                          check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["-", "app-1", "app-2", "CHANGE"]
@@ -110,7 +110,7 @@ def test_compare_two_runs(tmp_path):
     assert "partition 1 ran 43.5 s, 17.4 times the median of 2.5 s" in lines[-1]
     for arguments in (["a"], ["a", "none"], ["none", "a"], ["a", "--b"]):
         wrong = subprocess.run([FIRESTEEL, "compare", *(tmp_path / a if a != "--b" else a for a in arguments)],
-                               capture_output=True, text=True, check=False, timeout=50)
+                               capture_output=True, text=True, check=False, timeout=120)
         assert wrong.returncode in (1, 2) and wrong.stderr.startswith("Error: ")
 
 

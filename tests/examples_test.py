@@ -21,7 +21,7 @@ def submit(tmp_path_factory):
 
     def run(*words):
         return subprocess.run([os.path.join(BIN, "spark-submit"), *map(str, words)], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False, timeout=50,
+                              stderr=subprocess.PIPE, text=True, check=False, timeout=120,
                               env=dict(os.environ, XDG_CACHE_HOME=str(cache), SPARK_CONF_DIR=str(nothing)))
     return run
 
@@ -64,7 +64,7 @@ def test_closed_standard_streams_change_no_result(tmp_path, master, closed):
     redirections = " ".join(f"{fd}>&-" if fd else "0<&-" for fd in closed)
     command = [os.path.join(BIN, "spark-submit"), "--master", master, os.path.join(TOP, "examples/wordcount.c"),
                "in.txt", "out"]
-    done = subprocess.run(["bash", "-c", f'"$@" {redirections}', "bash", *command], cwd=tmp_path, timeout=50, check=False,
+    done = subprocess.run(["bash", "-c", f'"$@" {redirections}', "bash", *command], cwd=tmp_path, timeout=120, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(
                               os.environ, XDG_CACHE_HOME=str(tmp_path / "cache"), SPARK_CONF_DIR=str(tmp_path)))
     assert done.returncode == 0, done.stderr

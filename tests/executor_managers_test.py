@@ -13,7 +13,6 @@ import tempfile
 import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-os.environ.setdefault("GATED_TIMEOUT", "60")
 from executor_manager_cases import CASES, run_cases  # noqa: E402
 from executor_managers import MANAGERS  # noqa: E402
 

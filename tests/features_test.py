@@ -186,7 +186,7 @@ def command(*words, master="local[2]", conf=(), level="WARN"):
 
 def submit(shared, *words, status=0, environ=None, **options):
     done = subprocess.run(command(*words, **options), cwd=shared, env=environ or environment(shared), text=True,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=120, check=False)
     assert done.returncode == status, done.stderr
     return done
 

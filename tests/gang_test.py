@@ -227,7 +227,7 @@ def gang(tmp_path_factory):
         for one in conf:
             command += ["--conf", one]
         done = subprocess.run([*command, str(source), *map(str, arguments)], capture_output=True, text=True,
-                              timeout=50, env={**environment, **dict(env)})
+                              timeout=120, env={**environment, **dict(env)})
         assert (done.returncode != 0) == (status != 0), done.stderr
         return done
     return run
@@ -385,7 +385,7 @@ def traced(folder):
 def assert_replays(folder):
     """Checks that a replay makes the same decisions."""
     told = subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--replay", folder / "trace"],
-                          capture_output=True, text=True, timeout=30)
+                          capture_output=True, text=True, timeout=120)
     assert told.returncode == 0 and re.search(r"diverged\s+0\n", told.stdout), told
 
 

@@ -10,7 +10,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-TIMEOUT = int(os.environ.get("GATED_TIMEOUT") or 90)
+TIMEOUT = int(os.environ.get("GATED_TIMEOUT") or 120)
 
 # It runs commands, one a line. Tasks wait until the gate, a file, exists.
 APPLICATION = r"""
@@ -204,6 +204,10 @@ class Application:
     def tasks(self, kind):
         """The number of successful tasks of this kind."""
         return sum(e["Task Type"] == kind and e["Task End Reason"]["Reason"] == "Success" for e in self.logged("TaskEnd"))
+
+    def until_added(self, count):
+        """Waits until so many executors have registered. An idle one may be removed before the last one registers."""
+        until(lambda: len(self.added()) == count, lambda: f"{self.added()}, not {count} executors")
 
     def until_alive(self, count):
         until(lambda: len(self.alive()) == count, lambda: f"{sorted(self.alive())}, not {count} executors")

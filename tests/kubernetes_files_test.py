@@ -31,7 +31,7 @@ def s3(depot):
 
 def submit(folder, api, *words):
     return subprocess.run([os.path.join(BIN, "spark-submit"), *api.words(*words)], cwd=folder,
-                          env=environment(folder, TMPDIR=str(folder / "tmp")), capture_output=True, text=True, timeout=60,
+                          env=environment(folder, TMPDIR=str(folder / "tmp")), capture_output=True, text=True, timeout=120,
                           check=False)
 
 
@@ -101,7 +101,7 @@ def test_a_native_application_is_uploaded_and_named_to_the_driver(tmp_path, depo
     where = f"webhdfs://127.0.0.1:{depot.server_port}/up"
     words = [word for word in api.words("--conf", f"spark.kubernetes.file.upload.path={where}") if not word.startswith("local:")]
     done = subprocess.run([os.path.join(BIN, "spark-submit"), *words, str(tmp_path / name), "7"], cwd=tmp_path,
-                          env=environment(tmp_path, TMPDIR=str(tmp_path / "tmp")), capture_output=True, text=True, timeout=60,
+                          env=environment(tmp_path, TMPDIR=str(tmp_path / "tmp")), capture_output=True, text=True, timeout=120,
                           check=False)
     assert done.returncode == 0, done.stderr
     arguments = api.of_kind("Pod")[0]["spec"]["containers"][0]["args"]

@@ -44,7 +44,7 @@ def environment(home, **more):
 
 def run(home, program, *words, env=None, **options):
     return subprocess.run([os.path.join(BIN, program), *words], env=env or environment(home), capture_output=True,
-                          text=True, timeout=60, check=False, cwd=home, stdin=subprocess.DEVNULL, **options)
+                          text=True, timeout=120, check=False, cwd=home, stdin=subprocess.DEVNULL, **options)
 
 
 def without_home(home):

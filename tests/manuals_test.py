@@ -25,7 +25,7 @@ HELP = {  # commands whose options a page has, empty for pages without options
 
 
 def printed(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=50)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120)
     return done.stdout
 
 

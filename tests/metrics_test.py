@@ -111,11 +111,12 @@ def run_in_cluster(cluster, tmp_path, *conf):
     run = cluster.submit(master.url, tmp_path / "app.c",
                          conf=["spark.shuffle.service.enabled=true", f"spark.shuffle.service.port={port}",
                                "spark.default.parallelism=4", *conf])
-    assert run.process.wait(timeout=60) == 0
-    worker.process.terminate()
-    worker.process.wait(timeout=30)
-    master.process.terminate()
-    master.process.wait(timeout=30)
+    assert run.end() == 0, run.log()
+    master.says("Removing app app-")
+    worker.says("Cleaning up local directories for application")  # it has heard of the executor's end
+    for daemon in (worker, master):
+        daemon.process.terminate()
+        daemon.end()
     return folder
 
 
@@ -135,7 +136,7 @@ def test_daemons_report_their_last_values_when_they_end(cluster, tmp_path):
 def test_a_daemon_with_an_invalid_sink_ends(cluster, tmp_path):
     (tmp_path / "conf" / "metrics.properties").write_text("master.sink.x.class=my.Sink\n", encoding="utf-8")
     master = cluster.daemon("master", ["-p", "0"], {})
-    assert master.process.wait(timeout=30) == 1
+    assert master.end() == 1
     master.says("Sink class my.Sink cannot be instantiated: master.sink.x.class must name one of Firesteel's sinks: org.apache")
 
 

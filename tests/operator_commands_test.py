@@ -18,7 +18,7 @@ FIRESTEEL = os.path.join(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin"
 
 
 def operator(*words, env=None, text=None):
-    return subprocess.run([FIRESTEEL, "operator", *words], capture_output=True, text=True, check=False, timeout=60,
+    return subprocess.run([FIRESTEEL, "operator", *words], capture_output=True, text=True, check=False, timeout=120,
                           input=text, env={**os.environ, **(env or {})})
 
 
@@ -176,7 +176,7 @@ class Forward:
         self.url = self.line.split(" ", 1)[0]
 
     def post(self, path, body=b""):
-        with urllib.request.urlopen(self.url + path, body, timeout=60) as answer:
+        with urllib.request.urlopen(self.url + path, body, timeout=120) as answer:
             return answer.read()
 
     def __enter__(self):
@@ -198,7 +198,7 @@ def test_forward_serves_the_ui(commands):
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             assert list(pool.map(lambda i: forward.post(f"/{i}", b"z"), range(100, 140))) == [b"x" * i for i in range(100, 140)]
         commands.server.update("pods", "jobs", "pi-driver", lambda pod: pod["status"].update(phase="Succeeded"))
-        out, log = forward.process.communicate(timeout=60)
+        out, log = forward.process.communicate(timeout=120)
         assert (forward.process.returncode, out, log) == (0, 'The driver of "pi" has ended.\n', "")
 
 
@@ -215,7 +215,7 @@ def test_forward_explains_what_fails(commands):
             'Error: cannot forward to pod "pi-driver": User "u" cannot create resource "pods/portforward"\n')
         commands.server.failure = None
         commands.server.delete("pods", "jobs", "pi-driver")
-        assert forward.process.wait(timeout=60) == 0
+        assert forward.process.wait(timeout=120) == 0
     commands.application("new")
     commands("forward", "new", fails='the application "new" has no driver: its state is NEW')
     for port in ("70000", "-1", "x", "80:", "80:0", "80:x"):

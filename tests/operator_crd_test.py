@@ -16,7 +16,7 @@ GENUINE = os.environ.get("FIRESTEEL_GENUINE_CRDS")
 
 def crds(*arguments):
     return subprocess.run([f"{BIN}/firesteel", "operator", "crds", *arguments], check=True, capture_output=True,
-                          text=True, timeout=60).stdout
+                          text=True, timeout=120).stdout
 
 
 def differences(genuine, ours, path):
@@ -82,7 +82,7 @@ def test_differences_are_found():
 def test_wrong_options_are_refused():
     for arguments in (["--output"], ["--output", "xml"], ["x"]):
         result = subprocess.run([f"{BIN}/firesteel", "operator", "crds", *arguments], capture_output=True, text=True,
-                                timeout=60, check=False)
+                                timeout=120, check=False)
         assert result.returncode == 2 and "Error: " in result.stderr and not result.stdout
 
 

@@ -30,7 +30,7 @@ spec:
 
 def render(text, *arguments, status=0):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("KUBERNETES_SERVICE")}
-    result = subprocess.run([f"{BIN}/firesteel", "operator", "render", *arguments, "-"], input=text, timeout=60,
+    result = subprocess.run([f"{BIN}/firesteel", "operator", "render", *arguments, "-"], input=text, timeout=120,
                             capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == status, result.stderr
     return result

@@ -16,7 +16,7 @@ from object_api_server import ObjectApiServer
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRESTEEL = os.path.join(os.environ.get("FIRESTEEL_BIN", os.path.join(TOP, "bin")), "firesteel")
-TIMEOUT = 60
+TIMEOUT = 120
 LABEL = "sparkoperator.k8s.io/scheduled-app-name"
 
 
@@ -48,7 +48,7 @@ class Operator:
 
     def probe(self, path, service="HealthProbe"):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port(service)}{path}", timeout=30) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port(service)}{path}", timeout=TIMEOUT) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -242,9 +242,9 @@ def test_application_runs_and_completes(server, tmp_path):
         assert application_status(server)["terminationTime"]
         wait_for(lambda: {"SparkApplicationSubmitted", "SparkDriverRunning", "SparkExecutorRunning", "SparkApplicationCompleted"} <=
                  {event["reason"] for event in server.all("events", "jobs")}, "the events")
-        text = running.probe("/metrics", "Metrics")[1]
-        for line in ("spark_application_submit_count 1", "spark_application_success_count 1", "spark_application_running_count 0"):
-            assert line in text.splitlines()
+        metrics = lambda: set(running.probe("/metrics", "Metrics")[1].splitlines())
+        wait_for(lambda: {"spark_application_submit_count 1", "spark_application_success_count 1", "spark_application_running_count 0"} <=
+                 metrics(), lambda: f"the metrics of an ended application: {metrics()}")
 
 
 def test_metrics_have_the_labels_of_applications_and_count_executors(server, tmp_path):
@@ -359,7 +359,7 @@ def lease_holder(server):
 
 def test_one_of_two_operators_acts(server, tmp_path):
     add_schedule(server, concurrencyPolicy="Allow", failedRunHistoryLimit=1000)
-    flags = ("--leader-election", "--leader-election-lease-duration=6s", "--leader-election-renew-deadline=4s",
+    flags = ("--leader-election", "--leader-election-lease-duration=10s", "--leader-election-renew-deadline=8s",
              "--leader-election-retry-period=500ms")
     first = Operator(server, tmp_path / "first", *flags)
     try:

@@ -134,7 +134,7 @@ def test_spark_submit_takes_them(place):
     place.repository.jar("g:app:1")
     place.repository.path("g:app:1", ".jar").rename(place.folder / "app.jar")
     done = subprocess.run([os.path.join(BUILD, "src", "spark-submit"), *words], env=place.environment(),
-                          capture_output=True, text=True, timeout=60, check=False, cwd=place.folder)
+                          capture_output=True, text=True, timeout=120, check=False, cwd=place.folder)
     assert done.returncode == 0, done.stderr
     jars = json.loads(done.stdout)["conf"]["spark.jars"].split(",")
     assert [os.path.basename(j) for j in jars[:2]] == ["g_a-1.jar", "g_b-1.jar"]

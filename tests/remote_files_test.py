@@ -26,7 +26,7 @@ def environment(folder, **more):
 def prepare(folder, *words, program=os.path.join(BIN, "spark-submit"), **more):
     """Returns the configuration with the downloaded files, or the error."""
     done = subprocess.run([program, "--dry-run", "--output", "json", "--class", "C", *words], cwd=folder,
-                          env=environment(folder, **more), capture_output=True, text=True, timeout=60, check=False)
+                          env=environment(folder, **more), capture_output=True, text=True, timeout=120, check=False)
     said = json.loads(done.stdout)
     assert (done.returncode, "error" in said) in ((0, False), (1, True)), done.stderr
     return said
@@ -242,7 +242,7 @@ def test_an_application_comes_over_ftp(tmp_path, ftp):
                       b"int main(void) { puts(\"over ftp\"); return 3; }\n")
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[1]", f"ftp://127.0.0.1:{port}/app.c"],
                           cwd=tmp_path, env=environment(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache")),
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (3, "over ftp\n"), done.stderr
 
 

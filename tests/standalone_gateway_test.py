@@ -50,7 +50,7 @@ def test_the_port_of_the_master_is_that_of_no_rest_server(cluster, operation):
 @pytest.mark.parametrize("mode", ["client", "cluster"])
 def test_a_master_url_without_a_port_says_how_it_is_written(cluster, mode):
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "spark://127.0.0.1", "--deploy-mode", mode, PI],
-                          env=cluster.environment, cwd=cluster.folder, text=True, capture_output=True, timeout=60,
+                          env=cluster.environment, cwd=cluster.folder, text=True, capture_output=True, timeout=120,
                           check=False)
     assert done.returncode == 1, done.stderr
     assert "Invalid master URL: spark://127.0.0.1 (write spark://host:port)" in done.stderr

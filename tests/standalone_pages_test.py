@@ -59,8 +59,9 @@ def test_everything_is_seen_through_the_master(cluster, blocking_job):
     with open(f"/proc/{executor}/environ", encoding="utf-8") as variables:
         assert f"SPARK_LOG_URL_STDERR={base}/logPage/?appId={app_id}" in variables.read()
     assert ask(port, "/proxy/worker-none/")[0] == 404
+    wait_for(lambda: "Active Jobs (1)" in ask(port, f"/proxy/{app_id}/jobs/")[2], "the job on the application's page")
     status, _, text = ask(port, f"/proxy/{app_id}/jobs/")
-    assert status == 200 and "Active Jobs (1)" in text
+    assert status == 200
     assert all(link.startswith((f"/proxy/{app_id}/", "http://", "data:")) for link in links(text)), links(text)
     status, location, _ = ask(port, f"/proxy/{app_id}/")
     assert (status, urllib.parse.urlsplit(location).path) == (302, f"/proxy/{app_id}/jobs/")

@@ -14,7 +14,7 @@ from sanitizers import SANITIZED
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
-TIMEOUT = 60
+TIMEOUT = 120
 
 
 def environment(folder, **variables):

@@ -151,7 +151,7 @@ def run(app, *words, master="local[2]", conf=(), status=0):
                                     "spark.scheduler.minRegisteredResourcesRatio=1", *conf)
                for word in ("--conf", setting)]
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, *options, app, *map(str, words)],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=120)
     assert (done.returncode == 0) == (status == 0), done.stderr
     return done
 

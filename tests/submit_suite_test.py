@@ -105,7 +105,7 @@ def maven(tmp_path):
 def test_usage_on_empty_input(tmp_path):
     """prints usage on empty input"""
     done = subprocess.run([os.path.join(BIN, "spark-submit")], env=environment(tmp_path), cwd=tmp_path,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=120, check=False)
     assert "Usage: spark-submit" in done.stderr
     assert done.returncode == 255
 
@@ -113,7 +113,7 @@ def test_usage_on_empty_input(tmp_path):
 def test_usage_with_help_alone(tmp_path):
     """prints usage with only --help"""
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--help"], env=environment(tmp_path), cwd=tmp_path,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=120, check=False)
     assert "Usage: spark-submit" in done.stderr
     assert done.returncode == 0
 
@@ -389,7 +389,7 @@ def test_conf_dir(tmp_path):
     write_properties(tmp_path / "conf" / "spark-defaults.conf", spark__executor__memory="3g")
     home = {**environment(tmp_path), "SPARK_CONF_DIR": str(tmp_path / "conf")}
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--dry-run", "--verbose", "--master", "local", *JAVA],
-                          env=home, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+                          env=home, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert re.search(r"\n  executorMemory +3g\n", done.stderr)
 
 
@@ -443,7 +443,7 @@ int main(void)
 
 def submit(folder, *words):
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--name", "testApp", *words], env=environment(folder),
-                          cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+                          cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

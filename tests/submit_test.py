@@ -58,7 +58,7 @@ def environment(folder, **more):
 
 def submit(folder, *words, program="spark-submit", env=None):
     return subprocess.run([os.path.join(BIN, program), *words], cwd=folder, env=env or environment(folder),
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_arguments_and_status_are_the_application_s(folder):
@@ -94,7 +94,7 @@ def test_signals_end_with_the_status_of_a_shell(folder, sent, status):
                           stdout=subprocess.PIPE, restore_signals=True) as process:
         assert process.stdout.readline() == b"[wait]\n"
         process.send_signal(sent)
-        assert process.wait(timeout=30) == status
+        assert process.wait(timeout=120) == status
 
 
 def test_defaults_and_spark_env(folder):
@@ -312,7 +312,7 @@ def test_a_signal_while_preparing_leaves_nothing(tmp_path, sent, status):
             process = subprocess.Popen([os.path.join(BIN, "spark-submit"), *words], cwd=tmp_path, env=env,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                        preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL))  # nohup ignores one
-            begun.get(timeout=60)
+            begun.get(timeout=120)
             process.send_signal(sent)
             assert process.wait(60) == status
             assert os.listdir(temporary) == []
@@ -348,7 +348,7 @@ def test_a_manager_that_is_not_built_is_refused_before_anything_is_fetched(tmp_p
     with site(files, stalls=files) as (url, begun):
         done = subprocess.run([os.path.join(BIN, "spark-submit"), "--conf", "spark.firesteel.compat=3.5", "--master",
                                "mesos://h:5050", "--jars", f"{url}/one.jar", "--packages", "g:a:1", "--repositories", url,
-                               f"{url}/app.c"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                               f"{url}/app.c"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
                               env=environment(tmp_path, HADOOP_CONF_DIR=str(tmp_path), HOME=str(tmp_path),
                                               DEFAULT_ARTIFACT_REPOSITORY=url), check=False)
     assert done.returncode == 1
@@ -365,6 +365,6 @@ def test_a_signal_while_the_application_runs_leaves_nothing(tmp_path):
         assert process.stdout.readline() == "[wait]\n"
         assert os.listdir(tmp_path / "tmp") != []
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     assert process.returncode == 143
     assert os.listdir(tmp_path / "tmp") == []

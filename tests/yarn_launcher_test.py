@@ -54,7 +54,7 @@ def test_the_launcher_gets_id_and_states(submit, yarn, cluster, status, states):
                         _SPARK_LAUNCHER_PORT=str(launcher.port), _SPARK_LAUNCHER_SECRET="s") as (process, app):
         wait_until(lambda: "RUNNING" in launcher.words(), launcher.words)
         submit.open(process)
-        launcher.thread.join(30)
+        launcher.thread.join(120)
         found = [w for w in launcher.words() if w != app.name]
         assert app.name in launcher.words()
         assert [w for w in found if w != "SUBMITTED" or cluster] == states, launcher.words()
@@ -67,8 +67,8 @@ def test_the_launcher_stops_the_application(submit, yarn, cluster):
                         _SPARK_LAUNCHER_SECRET="s") as (process, app):
         wait_until(lambda: "RUNNING" in launcher.words(), launcher.words)
         launcher.connection.sendall(STOP)
-        assert process.wait(30) == (1 if cluster else 128 + signal.SIGTERM), submit.log()
-        launcher.thread.join(30)
+        assert process.wait(120) == (1 if cluster else 128 + signal.SIGTERM), submit.log()
+        launcher.thread.join(120)
         if cluster:  # in client mode the driver ends by itself
             assert app.state == KILLED and f"Application {app.name} is killed" in submit.log()
             assert "KILLED" in launcher.words()

@@ -16,7 +16,7 @@ from yarn_submit import PI, cache, submit, yarn  # noqa: E402,F401
 
 def logs(submit, *words, **more):
     return subprocess.run([os.path.join(BIN, "firesteel"), "logs", *words], env=submit.environment | more, capture_output=True,
-                          text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+                          text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
 
 
 def container_of_executor(app, number):
@@ -85,7 +85,7 @@ def test_logs_are_followed_to_the_end(submit, yarn):
             wait_until(lambda: all(c.is_complete for c in yarn.containers.values()), "the containers' end")
             driver = app.attempt.container.log("stdout")
             yarn.aggregate(app)
-            assert follower.wait(30) == 0
+            assert follower.wait(120) == 0
         lines = (submit.folder / "followed").read_text().splitlines()
         assert lines[0] == f"==> {app.attempt.container.name} stdout <=="
         assert lines[1:] == driver.splitlines(), "lines are missing or come twice"
@@ -186,7 +186,7 @@ def test_durable_logs(submit, yarn, cluster):
 
     def printed(*words):
         return subprocess.run([os.path.join(BIN, "firesteel"), "logs", "--dir", f"file:{submit.folder}/durable", *words, app.name],
-                              env=submit.environment, capture_output=True, text=True, timeout=30, check=False).stdout
+                              env=submit.environment, capture_output=True, text=True, timeout=120, check=False).stdout
     wait_until(lambda: "Pi is roughly 3.1" in printed("--file", "stdout"), printed)
     wait_until(lambda: "Starting executor ID 1 on host" in printed("--executor", "1"), printed)
     assert "Process: driver\nLogType:stdout\n" in printed()

@@ -19,14 +19,14 @@ MODES = {"client": ((), False), "unmanaged": (("spark.yarn.unmanagedAM.enabled=t
 
 
 def get(url):
-    with OPENER.open(url, timeout=20) as answer:
+    with OPENER.open(url, timeout=120) as answer:
         return answer.read().decode()
 
 
 def get_from(address, url, cookie=""):
     """The answer to a request from another @address of this machine."""
     parts = urllib.parse.urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20, source_address=(address, 0))
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120, source_address=(address, 0))
     connection.request("GET", f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}", headers={"Cookie": cookie})
     answer = connection.getresponse()
     body = answer.read().decode()

@@ -234,7 +234,7 @@ class FakeNode:
             self.yarn.container_ended(container)
 
 
-def wait_until(condition, what, seconds=20):
+def wait_until(condition, what, seconds=120):
     end = time.monotonic() + seconds
     while True:
         found = condition()
