@@ -17,19 +17,37 @@ from executor_manager_cases import CASES, run_cases  # noqa: E402
 from executor_managers import MANAGERS  # noqa: E402
 
 
-def run_manager(kind, folder, names=()):
-    """Returns {case: None or the traceback}."""
-    folder = folder / kind.name
-    (folder / "manager").mkdir(parents=True)
-    with kind(folder / "manager") as manager:
-        return run_cases(manager, folder, names)
+class Results:
+    """The cases of each manager in @wanted ({manager: names of cases, empty for all}), which run in the background."""
 
+    def __init__(self, wanted, folder):
+        self.pool = concurrent.futures.ThreadPoolExecutor(len(MANAGERS))
+        self.futures = {(kind.name, case.__name__): concurrent.futures.Future() for kind in MANAGERS if kind.name in wanted
+                        for case in CASES if not wanted[kind.name] or case.__name__ in wanted[kind.name]}
+        self.runs = [self.pool.submit(self.run_manager, kind, folder / kind.name) for kind in MANAGERS if kind.name in wanted]
 
-def run_managers(wanted, folder):
-    """Returns {(manager, case): None or the traceback}. @wanted is {manager: names of cases, empty for all}."""
-    with concurrent.futures.ThreadPoolExecutor(len(MANAGERS)) as pool:
-        runs = {kind.name: pool.submit(run_manager, kind, folder, wanted[kind.name]) for kind in MANAGERS if kind.name in wanted}
-        return {(name, case): trace for name, run in runs.items() for case, trace in run.result().items()}
+    def run_manager(self, kind, folder):
+        mine = {case: future for (name, case), future in self.futures.items() if name == kind.name}
+        try:
+            (folder / "manager").mkdir(parents=True)
+            with kind(folder / "manager") as manager:
+                for case, future in mine.items():
+                    future.set_result(run_cases(manager, folder, [case])[case])
+        except BaseException as error:
+            for future in mine.values():
+                if not future.done():
+                    future.set_exception(error)
+            raise
+
+    def trace(self, manager, case):
+        """Waits for the case. Returns None or the traceback."""
+        return self.futures[manager, case].result()
+
+    def close(self):
+        """Waits for all. Raises what ended a manager."""
+        self.pool.shutdown()
+        for run in self.runs:
+            run.result()
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +57,15 @@ def results(tmp_path_factory, request):
     for item in request.session.items:
         if item.module is request.module:
             wanted.setdefault(item.callspec.params["manager"], []).append(item.callspec.params["case"])
-    return run_managers(wanted, tmp_path_factory.mktemp("managers"))
+    made = Results(wanted, tmp_path_factory.mktemp("managers"))
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])
 @pytest.mark.parametrize("manager", [manager.name for manager in MANAGERS])
 def test_executor_manager(results, manager, case):
-    trace = results[manager, case]
+    trace = results.trace(manager, case)
     if trace:
         pytest.fail(trace, pytrace=False)
 
@@ -55,10 +75,11 @@ def main(words):
     for manager, _, case in (word.partition(":") for word in words):
         wanted.setdefault(manager, []).extend([case] if case else [])
     with tempfile.TemporaryDirectory(prefix="executor-managers-") as folder:
-        found = run_managers(wanted or {manager.name: [] for manager in MANAGERS}, pathlib.Path(folder))
-    failed = sum(trace is not None for trace in found.values())
-    print(f"{len(found)} cases, {failed} failures")
-    return 1 if failed or not found else 0
+        results = Results(wanted or {manager.name: [] for manager in MANAGERS}, pathlib.Path(folder))
+        results.close()
+    failed = sum(results.trace(*name) is not None for name in results.futures)
+    print(f"{len(results.futures)} cases, {failed} failures")
+    return 1 if failed or not results.futures else 0
 
 
 if __name__ == "__main__":
