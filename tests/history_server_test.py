@@ -334,28 +334,27 @@ def test_urls_of_logs_follow_the_pattern(tmp_path):
         return log
 
     def urls(s):
-        executor = s.json("applications/app-1/allexecutors")[0]["executorLogs"]
-        task = s.json("applications/app-1/stages/0/0/taskList")[0]["executorLogs"]
-        assert executor == task
-        return executor
+        """Those of the executor and of its task, which is asked afterwards."""
+        return [s.json("applications/app-1/allexecutors")[0]["executorLogs"],
+                s.json("applications/app-1/stages/0/0/taskList")[0]["executorLogs"]]
     files = {"stdout": "http://logs/c1/stdout", "stderr": "http://logs/c1/stderr"}
     conf = {"spark_history_custom_executor_log_url": "http://logs/{{CONTAINER_ID}}/{{FILE_NAME}}",
             "spark_history_fs_update_interval": "200ms"}
     write(tmp_path, "app-1.inprogress", with_attributes(False, CONTAINER_ID="c1", LOG_FILES="stdout,stderr"))
     with server(tmp_path, **conf) as s:
         wait_for(lambda: s.ids() == ["app-1"])
-        assert urls(s) == files
+        assert urls(s) == [files] * 2
     with server(tmp_path, "running", **conf,
                 spark_history_custom_executor_log_url_applyIncompleteApplication="false") as s:
         wait_for(lambda: s.ids() == ["app-1"])
-        assert urls(s) == {"stdout": "http://old"}
+        assert urls(s) == [{"stdout": "http://old"}] * 2
         (tmp_path / "logs" / "app-1.inprogress").unlink()
         write(tmp_path, "app-1", with_attributes(True, CONTAINER_ID="c1", LOG_FILES="stdout,stderr"))
-        wait_for(lambda: urls(s) == files)
+        wait_for(lambda: urls(s) == [files] * 2)
     write(tmp_path, "app-1", with_attributes(True, LOG_FILES="stdout"))
     with server(tmp_path, "lacking", **conf) as s:
         wait_for(lambda: s.ids() == ["app-1"])
-        assert urls(s) == {"stdout": "http://old"}
+        assert urls(s) == [{"stdout": "http://old"}] * 2
         assert "spark.history.custom.executor.log.url" in s.log.read_text()
 
 
