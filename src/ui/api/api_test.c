@@ -347,6 +347,34 @@ static void stream_ends_when_its_stage_is_removed(void **state)
         ui_fixture_end(&f);
 }
 
+/* As Spark's server, which sorts by partitions: a log of Spark before 3.3 names none, and all are -1. */
+static void indices_without_partitions_sort_by_id(void **state)
+{
+        static const int indices[] = {2, 0, 1, 2};
+        struct stage_info stage = {.id = 9, .name = "count at a.c:9", .tasks = 3, .submission_ms = 1500000000600};
+        for (int partition = -1; partition <= 0; partition++) {
+                struct ui_fixture f;
+                ui_fixture_begin(&f, false);
+                add_executors(f.status);
+                status_on_stage_submitted(f.status, &(struct stage_submitted){.stage = stage});
+                for (int i = 0; i < 4; i++)
+                        status_on_task_start(f.status,
+                                             &(struct task_start){.info = {.id = 20 + i,
+                                                                           .launch_ms = 1500000001000,
+                                                                           .executor = &executors[0],
+                                                                           .stage_id = 9,
+                                                                           .index = indices[i],
+                                                                           .partition = partition ? -1 : indices[i]}});
+                ui_fixture_ask(&f, APP "/stages/9/0/taskTable",
+                               "numTasks=4&columnNameToSort=Index&order[0][dir]=asc&start=0&length=4");
+                if (partition)
+                        assert_numbers(&f, "\"taskId\" : ", 20, 1, 4);
+                else
+                        assert_non_null(strstr(strstr(buf_text(&f.answer.body), "\"taskId\" : 21"), "\"taskId\" : 22"));
+                ui_fixture_end(&f);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -357,6 +385,7 @@ int main(void)
                 cmocka_unit_test(writes_tasks_as_spark),
                 cmocka_unit_test(long_answers_come_in_pieces),
                 cmocka_unit_test(stream_ends_when_its_stage_is_removed),
+                cmocka_unit_test(indices_without_partitions_sort_by_id),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
