@@ -1,4 +1,4 @@
-/* The root of a site is the beginning of its URL, ids are parts of its path, and the root is its own root. */
+/* The root of a site is the beginning of its URL, ids are parts of its path, and the root has no id. */
 #include "cmd/api_site.h"
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ static void check_site(const struct api_site *site, const char *url, const struc
         if (site->attempt &&
             (!site->id || !*site->attempt || strchr(site->attempt, '/') || !strstr(url, site->attempt)))
                 abort();
-        if (again->id || again->attempt || strcmp(again->root, site->root) != 0)
+        if (again->id || again->attempt || !text_starts_with(site->root, again->root))
                 abort();
 }
 
