@@ -12,7 +12,7 @@
 
 static struct world *world; /* the current one */
 
-static void launched(fst_context *sc, struct task_batch *run)
+static void world_launched(fst_context *sc, struct task_batch *run)
 {
         if (!world->around.by_wire)
                 return;
@@ -20,7 +20,7 @@ static void launched(fst_context *sc, struct task_batch *run)
         by_wire.launched(sc, run);
 }
 
-static void done(fst_context *sc, struct task_batch *run)
+static void world_done(fst_context *sc, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];
@@ -31,7 +31,7 @@ static void done(fst_context *sc, struct task_batch *run)
                 by_wire.done(sc, run);
 }
 
-static const struct local_backend_probe probe = {.launched = launched, .done = done};
+static const struct local_backend_probe probe = {.launched = world_launched, .done = world_done};
 
 struct surroundings surroundings_of(uint64_t seed)
 {

@@ -104,7 +104,7 @@ static void fill_worker(const char *work_dir)
 
 /* -------------------------------------------------------------------------------------------------------- pages */
 
-static const struct master *state(const struct master_server *m)
+static const struct master *page_state(const struct master_server *m)
 {
         return master;
 }
@@ -128,7 +128,7 @@ static void kill_driver(struct master_server *m, const char *id, void (*replied)
         master_reply_deinit(&reply);
 }
 
-static int decommission(struct master_server *m, const char *const *hosts, int n)
+static int page_decommission(struct master_server *m, const char *const *hosts, int n)
 {
         return master_decommission_hosts(master, hosts, n, now());
 }
@@ -138,7 +138,7 @@ static const struct worker_view *worker(void *owner)
         return &view;
 }
 
-static const struct master_pages_ops ops = {state, now, kill_app, kill_driver, decommission};
+static const struct master_pages_ops ops = {page_state, now, kill_app, kill_driver, page_decommission};
 
 static void on_input(uv_poll_t *poll, int status, int events)
 {

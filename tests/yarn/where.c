@@ -30,7 +30,7 @@ static void host_report(fst_task *task, fst_out *out)
         fst_emit(out, fst_bytes_of(text));
 }
 
-static int where(fst_task *task, int64_t i, fst_out *out)
+static int emit_place(fst_task *task, int64_t i, fst_out *out)
 {
         const struct mode *mode = fst_captured(task);
         if (is_mode(mode, "fail") && strcmp(getenv("NM_HOST"), "127.0.0.2") == 0)
@@ -45,7 +45,7 @@ static int where(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
-static int lines(fst_task *task, fst_bytes line, fst_out *out)
+static int emit_split_place(fst_task *task, fst_bytes line, fst_out *out)
 {
         sleep(1);
         host_report(task, out);
@@ -66,8 +66,8 @@ int main(int argc, char **argv)
         if (is_mode(&mode, "leave"))
                 exit(0);
         fst_rdd *places = is_mode(&mode, "lines")
-                                  ? fst_flat_map(fst_text_file(sc, mode.file), lines, FST_BYTES)
-                                  : fst_flat_map(fst_range_n(sc, 0, n, n), FST_WITH(where, mode), FST_BYTES);
+                                  ? fst_flat_map(fst_text_file(sc, mode.file), emit_split_place, FST_BYTES)
+                                  : fst_flat_map(fst_range_n(sc, 0, n, n), FST_WITH(emit_place, mode), FST_BYTES);
         fst_iter *rows;
         if (fst_collect(places, &rows) == 0)
                 for (fst_bytes row; fst_next(rows, &row);)
