@@ -31,7 +31,7 @@ struct pending_call {
         int64_t sent_ms;     /* on the present connection; 0: not sent */
         int64_t pause_ms;    /* until then it is not sent again */
         char *method;
-        ProtobufCMessage *request; /* an unpacked copy */
+        struct buf request; /* packed; it may hold secrets */
         struct hadoop_rpc_call call;
 };
 
@@ -94,7 +94,7 @@ static void client_turn(struct hadoop_rpc_client *client);
 
 static void pending_call_free(struct pending_call *p)
 {
-        protobuf_c_message_free_unpacked(p->request, NULL);
+        buf_deinit_secret(&p->request);
         free(p->method);
         free(p);
 }
@@ -550,7 +550,8 @@ static void client_send_calls(struct hadoop_rpc_client *client, int64_t now)
                 if (p->sent_ms || now < p->pause_ms)
                         continue;
                 p->sent_ms = now;
-                hadoop_rpc_session_call(client->connection->session, p->id, p->retries, p->method, p->request);
+                hadoop_rpc_session_call(client->connection->session, p->id, p->retries, p->method, p->request.data,
+                                        p->request.len);
         }
         connection_flush(client->connection);
 }
@@ -638,12 +639,21 @@ static int64_t option_ms(int64_t value, int64_t otherwise)
 void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                             const ProtobufCMessage *request)
 {
+        struct buf packed = BUF_INIT;
+        hadoop_message_pack(request, &packed);
+        hadoop_rpc_client_call_packed(client, call, &packed);
+}
+
+void hadoop_rpc_client_call_packed(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
+                                   struct buf *request)
+{
         struct pending_call *p = new0(struct pending_call);
         p->id = (int32_t)(client->last_id++ & INT32_MAX);
         p->call = *call;
         p->method = mem_strdup(call->method);
         p->deadline_ms = client_deadline_of_call(client);
-        p->request = hadoop_message_copy(request);
+        p->request = *request;
+        *request = BUF_INIT;
         if (client->calls.len == 0 && !client->connection)
                 client->failed = 0;
         if (client->calls.len == 0 && client->connection)

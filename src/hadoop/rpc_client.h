@@ -67,6 +67,10 @@ void hadoop_rpc_client_set_token(struct hadoop_rpc_client *client, const struct 
 void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                             const ProtobufCMessage *request);
 
+/* The same with the packed @request, which the client takes over. */
+void hadoop_rpc_client_call_packed(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
+                                   struct buf *request);
+
 /*
  * Calls and runs the loop until the answer is there. Returns 0 and *@answer, which the caller frees, or
  * hadoop_rpc_result's status with @error: "EXCEPTION: message" for a service's exception; its class without package

@@ -112,24 +112,31 @@ static void append_length(struct buf *out, size_t len)
         buf_append(out, bytes, sizeof(bytes));
 }
 
-static void append_delimited(struct buf *out, const ProtobufCMessage *message)
+void hadoop_message_pack(const ProtobufCMessage *message, struct buf *out)
 {
         const size_t len = protobuf_c_message_get_packed_size(message);
-        for (size_t rest = len; rest >= 0x80; rest >>= 7)
-                buf_putc(out, (char)(rest | 0x80));
-        size_t last = len;
-        while (last >= 0x80)
-                last >>= 7;
-        buf_putc(out, (char)last);
         buf_reserve(out, len);
         protobuf_c_message_pack(message, (uint8_t *)out->data + out->len);
         out->len += len;
         out->data[out->len] = '\0';
 }
 
-/* Appends a frame of a header and up to two messages; NULL ends them. */
+static void append_varint(struct buf *out, size_t value)
+{
+        for (; value >= 0x80; value >>= 7)
+                buf_putc(out, (char)(value | 0x80));
+        buf_putc(out, (char)value);
+}
+
+static void append_delimited(struct buf *out, const ProtobufCMessage *message)
+{
+        append_varint(out, protobuf_c_message_get_packed_size(message));
+        hadoop_message_pack(message, out);
+}
+
+/* Appends a frame of a header, the message @first and, unless it is NULL, the packed message @second of @len bytes. */
 static void session_append_frame(struct hadoop_rpc_session *s, struct buf *out, int32_t call_id, int32_t retry,
-                                 const ProtobufCMessage *first, const ProtobufCMessage *second)
+                                 const ProtobufCMessage *first, const void *second, size_t len)
 {
         Firesteel__Hadoop__RpcRequestHeader header = FIRESTEEL__HADOOP__RPC_REQUEST_HEADER__INIT;
         header.rpc_kind = RPC_KIND_PROTOCOL_BUFFER;
@@ -141,12 +148,13 @@ static void session_append_frame(struct hadoop_rpc_session *s, struct buf *out, 
                 header.client_id = (ProtobufCBinaryData){.data = s->client_id, .len = sizeof(s->client_id)};
         _cleanup_(buf_deinit) struct buf frame = BUF_INIT;
         append_delimited(&frame, &header.base);
-        if (first)
-                append_delimited(&frame, first);
+        append_delimited(&frame, first);
         if (second)
-                append_delimited(&frame, second);
-        append_length(out, frame.len);
+                append_varint(&frame, len);
+        append_length(out, frame.len + len);
         buf_append(out, frame.data, frame.len);
+        if (second)
+                buf_append(out, second, len);
 }
 
 static void session_send_sasl(struct hadoop_rpc_session *s, enum sasl_state state, const void *token, size_t len,
@@ -166,7 +174,7 @@ static void session_send_sasl(struct hadoop_rpc_session *s, enum sasl_state stat
                 m.n_auths = 1;
                 m.auths = auths;
         }
-        session_append_frame(s, &s->out, RPC_CALL_SASL, RPC_RETRY_NONE, &m.base, NULL);
+        session_append_frame(s, &s->out, RPC_CALL_SASL, RPC_RETRY_NONE, &m.base, NULL, 0);
 }
 
 /* Sends whole frames, inside SASL's protection if there is one. */
@@ -201,7 +209,7 @@ static void session_become_ready(struct hadoop_rpc_session *s)
         if (s->user && s->auth != HADOOP_RPC_TOKEN) /* with a token, the server knows the user and refuses another */
                 context.user = &user;
         _cleanup_(buf_deinit) struct buf frame = BUF_INIT;
-        session_append_frame(s, &frame, RPC_CALL_CONTEXT, RPC_RETRY_NONE, &context.base, NULL);
+        session_append_frame(s, &frame, RPC_CALL_CONTEXT, RPC_RETRY_NONE, &context.base, NULL, 0);
         s->phase = SESSION_READY;
         session_send_frames(s, frame.data, frame.len);
         session_send_frames(s, s->waiting.data, s->waiting.len);
@@ -216,14 +224,14 @@ void hadoop_rpc_session_set_host(struct hadoop_rpc_session *s, const char *host)
 }
 
 void hadoop_rpc_session_call(struct hadoop_rpc_session *s, int32_t call_id, int32_t retry, const char *method,
-                             const ProtobufCMessage *request)
+                             const void *request, size_t len)
 {
         Firesteel__Hadoop__CallHeader call = FIRESTEEL__HADOOP__CALL_HEADER__INIT;
         call.method = (char *)method;
         call.protocol = s->protocol;
         call.protocol_version = RPC_PROTOCOL_VERSION;
         _cleanup_(buf_deinit) struct buf frame = BUF_INIT;
-        session_append_frame(s, &frame, call_id, retry, &call.base, request);
+        session_append_frame(s, &frame, call_id, retry, &call.base, len ? request : "", len);
         if (s->phase == SESSION_READY)
                 session_send_frames(s, frame.data, frame.len);
         else if (s->phase == SESSION_AUTHENTICATING)

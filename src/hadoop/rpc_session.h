@@ -3,7 +3,7 @@
  * in and come out, so that a loop, a blocking caller, tests and fuzzers drive it alike.
  *
  *      r = hadoop_rpc_session_new(&options, &session, error);
- *      hadoop_rpc_session_call(session, id, 0, "getNewApplication", &request.base);
+ *      hadoop_rpc_session_call(session, id, 0, "getNewApplication", request.data, request.len);
  *      send hadoop_rpc_session_output(session); hadoop_rpc_session_input(session, bytes, n);
  *      while (hadoop_rpc_session_next(session, &event)) …
  *
@@ -79,10 +79,13 @@ void hadoop_rpc_session_set_host(struct hadoop_rpc_session *s, const char *host)
 
 /*
  * Sends a call, once the session is ready. @call_id is not negative and not in use. @retry counts the attempts before
- * this one with the same id and client id.
+ * this one with the same id and client id. @request is a packed message of @len bytes.
  */
 void hadoop_rpc_session_call(struct hadoop_rpc_session *s, int32_t call_id, int32_t retry, const char *method,
-                             const ProtobufCMessage *request);
+                             const void *request, size_t len);
+
+/* Appends the packed @message. */
+void hadoop_message_pack(const ProtobufCMessage *message, struct buf *out);
 
 /* Bytes that came from the server. */
 void hadoop_rpc_session_input(struct hadoop_rpc_session *s, const void *data, size_t len);
