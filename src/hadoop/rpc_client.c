@@ -78,8 +78,6 @@ struct hadoop_rpc_client {
         int64_t warned_ms;   /* when it last warned that no address works */
         const int *stopped;  /* atomic; NULL: never */
         bool freed;
-        const char *ahead_method; /* of the call ahead; NULL: none */
-        struct waiting_call ahead;
 };
 
 struct write_request {
@@ -662,6 +660,21 @@ void hadoop_rpc_client_call_packed(struct hadoop_rpc_client *client, const struc
         client_wake(client, 0);
 }
 
+int hadoop_rpc_result_error(const struct hadoop_rpc_result *result, struct fst_error *error)
+{
+        if (result->status == 0)
+                return 0;
+        return result->exception[0] ? error_set(error, result->status, "%s: %s",
+                                                hadoop_exception_name(result->exception), result->message)
+                                    : error_set(error, result->status, "%s", result->message);
+}
+
+void hadoop_rpc_client_cancel(struct hadoop_rpc_client *client)
+{
+        const struct hadoop_rpc_result result = {.status = -ECANCELED, .exception = "", .message = "canceled"};
+        client_end_calls(client, client->calls.len, &result);
+}
+
 static bool client_is_stopped(const struct hadoop_rpc_client *client)
 {
         return client->stopped && __atomic_load_n(client->stopped, __ATOMIC_RELAXED);
@@ -688,22 +701,8 @@ static void on_waiting_done(void *owner, struct hadoop_rpc_result *result)
         w->done = true;
         if (!w->interrupted)      /* the loop does not run then */
                 uv_stop(w->loop); /* a callback of a timer: uv_run would wait for I/O before it returns */
-        w->status = result->status;
+        w->status = hadoop_rpc_result_error(result, w->error);
         w->answer = result->answer;
-        if (result->status < 0 && result->exception[0])
-                error_set(w->error, result->status, "%s: %s", hadoop_exception_name(result->exception),
-                          result->message);
-        else if (result->status < 0)
-                error_set(w->error, result->status, "%s", result->message);
-}
-
-/* The loop of a client that waits does not run between its calls: a call ahead was not watched meanwhile. */
-static void client_begin_wait(struct hadoop_rpc_client *client)
-{
-        const int64_t now = now_ms();
-        for (size_t i = 0; i < client->calls.len; i++)
-                if (client->calls.data[i]->sent_ms)
-                        client->calls.data[i]->sent_ms = now;
 }
 
 static void client_run_until_done(struct hadoop_rpc_client *client, struct waiting_call *w)
@@ -716,32 +715,6 @@ static void client_run_until_done(struct hadoop_rpc_client *client, struct waiti
         }
 }
 
-void hadoop_rpc_client_call_ahead(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
-                                  const ProtobufCMessage *request)
-{
-        if (client->ahead_method)
-                return;
-        struct hadoop_rpc_call ahead = *call;
-        client->ahead = (struct waiting_call){.loop = client->loop};
-        client->ahead_method = call->method;
-        ahead.done = on_waiting_done;
-        ahead.owner = &client->ahead;
-        hadoop_rpc_client_call(client, &ahead, request);
-}
-
-bool hadoop_rpc_client_take_ahead(struct hadoop_rpc_client *client, const char *method, ProtobufCMessage **answer)
-{
-        if (!client->ahead_method || strcmp(client->ahead_method, method) != 0)
-                return false;
-        client_begin_wait(client);
-        client_run_until_done(client, &client->ahead);
-        client->ahead_method = NULL;
-        if (client->ahead.status < 0)
-                return false;
-        *answer = steal(client->ahead.answer);
-        return true;
-}
-
 int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                            const ProtobufCMessage *request, ProtobufCMessage **answer, struct fst_error *error)
 {
@@ -749,7 +722,6 @@ int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop
         struct hadoop_rpc_call waiting = *call;
         waiting.done = on_waiting_done;
         waiting.owner = &w;
-        client_begin_wait(client);
         hadoop_rpc_client_call(client, &waiting, request);
         client_run_until_done(client, &w);
         if (w.status == 0)
@@ -844,7 +816,6 @@ void hadoop_rpc_client_free(struct hadoop_rpc_client *client)
         for (size_t i = 0; i < client->calls.len; i++)
                 pending_call_free(client->calls.data[i]);
         client->calls.len = 0;
-        protobuf_c_message_free_unpacked(client->ahead.answer, NULL); /* nobody took it */
         if (client->connection)
                 connection_close(client->connection);
         uv_close((uv_handle_t *)client->timer, on_client_closed);

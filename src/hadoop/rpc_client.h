@@ -79,18 +79,8 @@ void hadoop_rpc_client_call_packed(struct hadoop_rpc_client *client, const struc
 int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
                            const ProtobufCMessage *request, ProtobufCMessage **answer, struct fst_error *error);
 
-/*
- * Makes a call whose answer a later function takes: it travels with the call that is waited for next. One at a time: a
- * second one does nothing until the first one is taken.
- */
-void hadoop_rpc_client_call_ahead(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
-                                  const ProtobufCMessage *request);
-
-/*
- * Waits for the call ahead. Returns true and *@answer, which the caller frees, or false if there is none for the
- * @method, or if it failed: then make the call.
- */
-bool hadoop_rpc_client_take_ahead(struct hadoop_rpc_client *client, const char *method, ProtobufCMessage **answer);
+/* Ends the present calls with -ECANCELED. */
+void hadoop_rpc_client_cancel(struct hadoop_rpc_client *client);
 
 /* Once the atomic @stopped is nonzero, hadoop_rpc_client_wait ends with -EINTR. Borrowed. */
 void hadoop_rpc_client_set_stopped(struct hadoop_rpc_client *client, const int *stopped);
@@ -100,6 +90,9 @@ void hadoop_rpc_client_limit_wait(struct hadoop_rpc_client *client, int64_t max_
 
 /* The address in use, or the one that is tried next: "rm1.example.com:8032". */
 const char *hadoop_rpc_client_address(const struct hadoop_rpc_client *client);
+
+/* The status of @result; a negative one with @error as hadoop_rpc_client_wait describes it. */
+int hadoop_rpc_result_error(const struct hadoop_rpc_result *result, struct fst_error *error);
 
 /* The class of an exception without its package, and whether it has this name. */
 const char *hadoop_exception_name(const char *exception);

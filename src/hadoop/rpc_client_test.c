@@ -249,69 +249,30 @@ static void a_call_is_sent_again_when_its_connection_breaks(void **state)
         uv_run(&loop, UV_RUN_DEFAULT);
 }
 
-static void client_try_ahead(struct hadoop_rpc_client *c, const char *method)
+static void on_cancelled(void *owner, struct hadoop_rpc_result *result)
 {
-        Firesteel__Hadoop__UserInformation m = FIRESTEEL__HADOOP__USER_INFORMATION__INIT;
-        const struct hadoop_rpc_call call = {.method = method,
-                                             .answer = &firesteel__hadoop__user_information__descriptor};
-        hadoop_rpc_client_call_ahead(c, &call, &m.base);
+        assert_int_equal(result->status, -ECANCELED);
+        ++*(int *)owner;
 }
 
-static void a_call_ahead_travels_with_the_next_one(void **state)
+static void cancelled_calls_end_and_later_ones_are_sent(void **state)
 {
         struct server s;
-        ProtobufCMessage *answer = NULL;
+        int n = 0;
+        const Firesteel__Hadoop__UserInformation m = FIRESTEEL__HADOOP__USER_INFORMATION__INIT;
+        const struct hadoop_rpc_call call = {.method = "m",
+                                             .answer = &firesteel__hadoop__user_information__descriptor,
+                                             .done = on_cancelled,
+                                             .owner = &n};
         server_start(&s, SERVER_ANSWERS);
         const char *a[] = {s.address};
         struct hadoop_rpc_client *c = client_of(a, 1, 0, 0);
-        assert_false(hadoop_rpc_client_take_ahead(c, "next", &answer));
-        client_try_ahead(c, "next");
-        client_try_ahead(c, "next"); /* does nothing */
+        hadoop_rpc_client_call(c, &call, &m.base);
+        hadoop_rpc_client_call(c, &call, &m.base);
+        hadoop_rpc_client_cancel(c);
+        assert_int_equal(n, 2);
         assert_int_equal(client_try(c, NULL), 0);
-        assert_int_equal(s.calls, 2);
-        assert_false(hadoop_rpc_client_take_ahead(c, "other", &answer));
-        assert_true(hadoop_rpc_client_take_ahead(c, "next", &answer));
-        assert_non_null(answer);
-        protobuf_c_message_free_unpacked(answer, NULL);
-        assert_false(hadoop_rpc_client_take_ahead(c, "next", &answer));
-        client_try_ahead(c, "next");
-        assert_int_equal(client_try(c, NULL), 0); /* nobody takes this answer */
-        hadoop_rpc_client_free(c);
-        server_stop(&s);
-        uv_run(&loop, UV_RUN_DEFAULT);
-}
-
-static void a_failed_call_ahead_is_no_answer(void **state)
-{
-        struct server s;
-        ProtobufCMessage *answer = NULL;
-        server_start(&s, SERVER_THROWS);
-        const char *a[] = {s.address};
-        struct hadoop_rpc_client *c = client_of(a, 1, 0, 0);
-        client_try_ahead(c, "next");
-        assert_false(hadoop_rpc_client_take_ahead(c, "next", &answer));
-        assert_null(answer);
         assert_int_equal(s.calls, 1);
-        hadoop_rpc_client_free(c);
-        server_stop(&s);
-        uv_run(&loop, UV_RUN_DEFAULT);
-}
-
-/* The loop stands still for longer than an answer may take. */
-static void a_call_ahead_may_wait_for_its_reader(void **state)
-{
-        struct server s;
-        ProtobufCMessage *answer = NULL;
-        server_start(&s, SERVER_ANSWERS);
-        const char *a[] = {s.address};
-        struct hadoop_rpc_client *c = client_of(a, 1, 0, 400);
-        assert_int_equal(client_try(c, NULL), 0);
-        client_try_ahead(c, "next");
-        uv_run(&loop, UV_RUN_NOWAIT); /* sends it */
-        usleep(500000);
-        assert_true(hadoop_rpc_client_take_ahead(c, "next", &answer));
-        assert_int_equal(s.n_peers, 1);
-        protobuf_c_message_free_unpacked(answer, NULL);
         hadoop_rpc_client_free(c);
         server_stop(&s);
         uv_run(&loop, UV_RUN_DEFAULT);
@@ -791,9 +752,7 @@ int main(void)
                 cmocka_unit_test(one_connection_serves_many_calls),
                 cmocka_unit_test(a_standby_service_is_passed_over),
                 cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
-                cmocka_unit_test(a_call_ahead_travels_with_the_next_one),
-                cmocka_unit_test(a_failed_call_ahead_is_no_answer),
-                cmocka_unit_test(a_call_ahead_may_wait_for_its_reader),
+                cmocka_unit_test(cancelled_calls_end_and_later_ones_are_sent),
                 cmocka_unit_test(an_idle_connection_that_was_closed_is_replaced_at_once),
                 cmocka_unit_test(a_server_that_closes_each_connection_is_not_hurried),
                 cmocka_unit_test(a_failed_write_gives_the_connection_up),

@@ -23,6 +23,7 @@ struct queued_job {
 struct job_queue {
         VEC(struct queued_job) heap;
         uint64_t last_number;
+        size_t starts; /* of JOB_START in `heap` */
 };
 
 void job_queue_add(struct job_queue *q, fst_submission *app, enum submit_job kind, int64_t due_ms);

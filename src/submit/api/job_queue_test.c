@@ -14,6 +14,7 @@ static void an_empty_queue_has_no_first_job(void **state)
         assert_null(job_queue_first(&q));
         job_queue_add(&q, NULL, JOB_POLL, 5);
         assert_int_equal(job_queue_first(&q)->kind, JOB_POLL);
+        assert_int_equal(q.starts, 0);
         assert_int_equal(job_queue_take(&q).due_ms, 5);
         assert_null(job_queue_first(&q));
         job_queue_deinit(&q);

@@ -166,8 +166,7 @@ static void *submitter_worker_main(void *context)
                         continue;
                 }
                 bool wanted = !job.app->freed || (job.kind != JOB_POLL && job.kind != JOB_REFRESH);
-                const struct queued_job *following = job_queue_first(&s->jobs);
-                worker.others_follow = following && following->kind == JOB_START;
+                worker.others = s->jobs.starts;
                 pthread_mutex_unlock(&s->lock);
                 if (wanted)
                         submit_job_run(job.app, job.kind, &worker);

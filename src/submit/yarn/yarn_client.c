@@ -4,6 +4,7 @@
 #include "submit/options/application_kind.h"
 #include "submit/prepare/submission.h"
 #include "submit/yarn/am_launch.h"
+#include "submit/yarn/submission_pipeline.h"
 #include "submit/yarn/undecided_applications.h"
 #include "yarn/application/conf_archive.h"
 #include "yarn/application/staging.h"
@@ -42,9 +43,10 @@ struct yarn_client {
         bool has_token;                     /* that proves the user to the ResourceManager */
         struct application_client app;
         struct string_list archives;
+        struct submission_pipeline *pipeline;     /* NULL: it used a connection of its own */
         struct undecided_applications *undecided; /* once it is sent, until it is decided */
         int64_t sent_ns;
-        bool native, waits; /* yarn_client_submit waits until the application is accepted */
+        bool native;
         struct am_launch launch;
         struct staging staging;
 };
@@ -116,6 +118,7 @@ void yarn_client_free(struct yarn_client *c)
         if (!c)
                 return;
         undecided_applications_leave(c->undecided);
+        submission_pipeline_leave(c->pipeline);
         application_client_deinit(&c->app);
         staging_deinit(&c->staging);
         am_launch_deinit(&c->launch);
@@ -220,10 +223,14 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
         return am_launch_build(&c->launch, &request, error);
 }
 
-static int yarn_client_send(struct yarn_client *c, struct fst_error *error)
+/* Fills in the submission, and calls @use with it. */
+static int yarn_client_with_submission(struct yarn_client *c,
+                                       int (*use)(struct yarn_client *c, const struct application_submission *s,
+                                                  void *context, struct fst_error *error),
+                                       void *context, struct fst_error *error)
 {
         _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
-        _cleanup_(buf_deinit) struct buf tokens = BUF_INIT;
+        _cleanup_(buf_deinit_secret) struct buf tokens = BUF_INIT;
         _cleanup_free_ char *view = NULL, *modify = NULL;
         Firesteel__Yarn__ContainerLaunchContext am;
         const char *set = c->env("SPARK_USER");
@@ -240,11 +247,10 @@ static int yarn_client_send(struct yarn_client *c, struct fst_error *error)
                                                           .view_acl = view,
                                                           .modify_acl = modify,
                                                           .may_end = true};
-        return c->waits ? application_client_submit(&c->app, &submission, error)
-                        : application_client_send(&c->app, &submission, error);
+        return use(c, &submission, context, error);
 }
 
-static int yarn_client_submit_created(struct yarn_client *c, struct fst_error *error)
+static int yarn_client_stage(struct yarn_client *c, struct fst_error *error)
 {
         int r = yarn_client_build_launch(c, error);
         if (r == 0)
@@ -253,7 +259,7 @@ static int yarn_client_submit_created(struct yarn_client *c, struct fst_error *e
                 strmap_remove(&c->launch.container.environment, "SPARK_YARN_STAGING_DIR");
         if (r == 0 && yarn_client_is_stopped(c))
                 r = error_set(error, -EINTR, "the submission was interrupted");
-        return r < 0 ? r : yarn_client_send(c, error);
+        return r;
 }
 
 /* Frees what only a submission needs: a submitter keeps clients of thousands of applications. */
@@ -264,31 +270,91 @@ static void yarn_client_forget_launch(struct yarn_client *c)
         hadoop_credentials_forget_secrets(&c->credentials);
 }
 
-/* Only clients of a shared cluster use the same connection. */
-void yarn_client_expect_others(struct yarn_client *c)
+static int yarn_client_submit_message(struct yarn_client *c, const struct application_submission *s, void *wait,
+                                      struct fst_error *error)
 {
-        c->app.others_follow = yarn_cluster_owner(c->cluster) != NULL;
+        return *(bool *)wait ? application_client_submit(&c->app, s, error)
+                             : application_client_send(&c->app, s, error);
+}
+
+void yarn_client_set_sent(struct yarn_client *c)
+{
+        c->sent_ns = now_ns();
+        c->undecided = undecided_applications_join(yarn_cluster_owner(c->cluster));
 }
 
 int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error)
 {
-        c->waits = wait;
         yarn_client_use_ticket(c, true);
         int r = delegation_tokens_of_submission(&c->conf, c->yarn, c->env("HADOOP_TOKEN_FILE_LOCATION"),
                                                 &c->credentials, error);
         r = r < 0 ? r : yarn_client_connect(c, error);
         r = r < 0 ? r : application_client_create(&c->app, &c->settings, error);
-        r = r < 0 ? r : yarn_client_submit_created(c, error);
+        r = r < 0 ? r : yarn_client_stage(c, error);
+        r = r < 0 ? r : yarn_client_with_submission(c, yarn_client_submit_message, &wait, error);
         if (r < 0)
                 yarn_client_clean_up(c);
         yarn_client_disconnect(c, r);
         yarn_client_forget_launch(c);
         yarn_client_use_ticket(c, false);
-        if (r == 0 && !wait) {
-                c->sent_ns = now_ns();
-                c->undecided = undecided_applications_join(yarn_cluster_owner(c->cluster));
-        }
+        if (r == 0 && !wait)
+                yarn_client_set_sent(c);
         return r;
+}
+
+/* ------------------------------------------------------------------------------------------ over a shared connection */
+
+struct yarn_client_sending {
+        yarn_client_done done;
+        void *owner;
+        char id[YARN_ID_TEXT];
+};
+
+bool yarn_client_can_share(const struct yarn_client *c)
+{
+        return yarn_cluster_owner(c->cluster) && !c->env("HADOOP_TOKEN_FILE_LOCATION");
+}
+
+/* On the pipeline's thread. The client may be freed. */
+static void on_client_sent(void *owner, struct hadoop_rpc_result *result)
+{
+        struct yarn_client_sending *sending = owner;
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int status = hadoop_rpc_result_error(result, &error);
+        if (status < 0)
+                status = application_client_refused(sending->id, status, &error);
+        protobuf_c_message_free_unpacked(result->answer, NULL);
+        sending->done(sending->owner, status, &error);
+        free(sending);
+}
+
+static int yarn_client_pack_message(struct yarn_client *c, const struct application_submission *s, void *request,
+                                    struct fst_error *error)
+{
+        application_client_pack(&c->app, s, request);
+        return 0;
+}
+
+int yarn_client_send(struct yarn_client *c, size_t others, yarn_client_done done, void *owner, struct fst_error *error)
+{
+        Firesteel__Yarn__GetNewApplicationResponse *created;
+        struct buf request = BUF_INIT;
+        int r = delegation_tokens_of_submission(&c->conf, c->yarn, NULL, &c->credentials, error);
+        r = r < 0 ? r : submission_pipeline_join(c->cluster, &c->pipeline, error);
+        r = r < 0 ? r : submission_pipeline_take_id(c->pipeline, others, c->app.stopped, &created, error);
+        r = r < 0 ? r : application_client_take_id(&c->app, created, &c->settings, error);
+        r = r < 0 ? r : yarn_client_stage(c, error);
+        r = r < 0 ? r : yarn_client_with_submission(c, yarn_client_pack_message, &request, error);
+        yarn_client_forget_launch(c);
+        if (r < 0) {
+                yarn_client_clean_up(c);
+                return r;
+        }
+        struct yarn_client_sending *sending = new0(struct yarn_client_sending);
+        *sending = (struct yarn_client_sending){.done = done, .owner = owner};
+        memcpy(sending->id, c->app.text, sizeof(sending->id));
+        submission_pipeline_send(c->pipeline, &request, on_client_sent, sending);
+        return 0;
 }
 
 int yarn_client_is_accepted(struct yarn_client *c, struct fst_error *error)

@@ -43,11 +43,22 @@ const char *yarn_client_id(const struct yarn_client *c);
  */
 int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error);
 
+/* How the ResourceManager answered a submission: 0, or negative with @error, which the callback may take over. */
+typedef void (*yarn_client_done)(void *owner, int status, struct fst_error *error);
+
+/* Whether yarn_client_send may be used: another submission of the same user could use the same connection. */
+bool yarn_client_can_share(const struct yarn_client *c);
+
 /*
- * Before yarn_client_submit: this process submits other applications next, so the id of one is asked for ahead. An id
- * that nobody takes costs the ResourceManager nothing.
+ * As yarn_client_submit without waiting, over a connection that all submissions of the process share. Returns before the
+ * ResourceManager has answered. @others: so many submissions will follow soon. Returns 0, then @done runs once on another
+ * thread, also if @c is freed meanwhile; or negative with @error. After a negative answer, yarn_client_clean_up removes
+ * the staging directory.
  */
-void yarn_client_expect_others(struct yarn_client *c);
+int yarn_client_send(struct yarn_client *c, size_t others, yarn_client_done done, void *owner, struct fst_error *error);
+
+/* After a positive answer, before yarn_client_is_accepted. */
+void yarn_client_set_sent(struct yarn_client *c);
 
 /*
  * After a submission without waiting: returns 1 if the application is accepted, 0 if the ResourceManager has not

@@ -1,6 +1,7 @@
 /*
  * See yarn_submission.h. Everything runs on workers' threads and blocks. Jobs of one handle may run at the same time,
- * so a lock guards its client. A submission does not wait until the ResourceManager has accepted the application:
+ * so a lock guards its client. A worker does not wait until the ResourceManager has received an application, unless
+ * its connection cannot be shared, nor until it has accepted the application:
  * JOB_CONFIRM asks later, so that a worker submits others meanwhile.
  *
  * The states of an application map to those of SparkAppHandle as in Spark's client. As there, an application of which
@@ -12,6 +13,7 @@
 #include "submit/yarn/yarn_client.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "conf/conf.h"
 #include "yarn/conf/yarn_cluster.h"
 
@@ -19,6 +21,7 @@
 #define MAX_CONFIRM_MS 200
 
 struct yarn_run {
+        char *refusal; /* the ResourceManager did not take the application; NULL: it did */
         pthread_mutex_t lock;
         struct yarn_client *client;
         bool cleaned;     /* the staging directory was removed, since the application has ended */
@@ -31,8 +34,99 @@ static void yarn_run_free(struct yarn_run *run)
         if (!run)
                 return;
         yarn_client_free(run->client);
+        free(run->refusal);
         pthread_mutex_destroy(&run->lock);
         free(run);
+}
+
+/* A submission that was sent over the shared connection. `app` has a reference, and is NULL once its submitter closes. */
+struct yarn_sending {
+        fst_submission *app;
+        struct yarn_run *run;
+};
+
+/* Those of the process that have no answer yet. Its lock is taken before a submitter's. */
+static struct {
+        pthread_mutex_t lock;
+        VEC(struct yarn_sending *) list;
+} yarn_sendings = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Under the submitter's lock: the ResourceManager has the application. */
+static void yarn_submission_follow(fst_submission *app, struct yarn_run *run)
+{
+        app->yarn = run;
+        app->class = &yarn_submission_class;
+        submission_set_id(app, yarn_client_id(run->client));
+        if (app->cancelled)
+                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+        submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
+}
+
+/* Under the submitter's lock. A worker removes the staging directory and ends the handle. */
+static void yarn_submission_refuse(fst_submission *app, struct yarn_run *run, const char *message)
+{
+        run->refusal = mem_strdup(message);
+        app->yarn = run;
+        app->class = &yarn_submission_class;
+        submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms());
+}
+
+/* Under the lock of the list. */
+static void yarn_sendings_remove(const struct yarn_sending *sending)
+{
+        for (size_t i = yarn_sendings.list.len; i-- > 0;)
+                if (yarn_sendings.list.data[i] == sending)
+                        yarn_sendings.list.data[i] = yarn_sendings.list.data[--yarn_sendings.list.len];
+        if (yarn_sendings.list.len == 0)
+                vec_deinit(&yarn_sendings.list);
+}
+
+/* On the connection's thread. */
+static void on_submission_sent(void *owner, int status, struct fst_error *error)
+{
+        struct yarn_sending *sending = owner;
+        pthread_mutex_lock(&yarn_sendings.lock);
+        yarn_sendings_remove(sending);
+        fst_submission *app = sending->app;
+        if (app) {
+                struct yarn_run *run = sending->run;
+                if (status == 0)
+                        yarn_client_set_sent(run->client);
+                pthread_mutex_lock(&app->submitter->lock);
+                if (status == 0)
+                        yarn_submission_follow(app, run);
+                else
+                        yarn_submission_refuse(app, run, error_message(error));
+                submission_unref(app); /* the job has a reference, so this is not the last one */
+                pthread_mutex_unlock(&app->submitter->lock);
+        }
+        pthread_mutex_unlock(&yarn_sendings.lock);
+        free(sending);
+}
+
+/* Sends it over the shared connection. */
+static int yarn_submission_send(fst_submission *app, struct yarn_run *run, struct submit_worker *worker,
+                                struct fst_error *error)
+{
+        struct yarn_sending *sending = new0(struct yarn_sending);
+        *sending = (struct yarn_sending){.app = app, .run = run};
+        pthread_mutex_lock(&app->submitter->lock);
+        submission_ref(app);
+        pthread_mutex_unlock(&app->submitter->lock);
+        pthread_mutex_lock(&yarn_sendings.lock);
+        vec_push(&yarn_sendings.list, sending);
+        pthread_mutex_unlock(&yarn_sendings.lock);
+        const int r = yarn_client_send(run->client, worker->others, on_submission_sent, sending, error);
+        if (r == 0)
+                return 0;
+        pthread_mutex_lock(&yarn_sendings.lock);
+        yarn_sendings_remove(sending);
+        pthread_mutex_unlock(&yarn_sendings.lock);
+        free(sending);
+        pthread_mutex_lock(&app->submitter->lock);
+        submission_unref(app);
+        pthread_mutex_unlock(&app->submitter->lock);
+        return r;
 }
 
 static int yarn_submission_submit(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
@@ -43,25 +137,20 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
         int r = submission_intervals(app, &every, &away, error);
         if (r == 0)
                 r = yarn_client_new(&app->prepared, conf_environment, worker->stopped, &run->client, error);
-        if (r == 0 && worker->others_follow)
-                yarn_client_expect_others(run->client);
-        if (r == 0)
-                r = yarn_client_submit(run->client, false, error);
-        if (r < 0) {
-                yarn_run_free(run);
-                return r;
-        }
         run->pause_ms = FIRST_CONFIRM_MS;
         run->every_ms = every;
-        pthread_mutex_lock(&app->submitter->lock);
-        app->yarn = run;
-        app->class = &yarn_submission_class;
-        submission_set_id(app, yarn_client_id(run->client));
-        if (app->cancelled)
-                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
-        submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
-        pthread_mutex_unlock(&app->submitter->lock);
-        return 0;
+        const bool share = r == 0 && yarn_client_can_share(run->client);
+        if (r == 0)
+                r = share ? yarn_submission_send(app, run, worker, error)
+                          : yarn_client_submit(run->client, false, error);
+        if (r < 0) {
+                yarn_run_free(run);
+        } else if (!share) {
+                pthread_mutex_lock(&app->submitter->lock);
+                yarn_submission_follow(app, run);
+                pthread_mutex_unlock(&app->submitter->lock);
+        }
+        return r;
 }
 
 /* Asks whether the application is accepted, and again until the ResourceManager has decided. */
@@ -69,8 +158,14 @@ static void yarn_submission_confirm(fst_submission *app)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct yarn_run *run = app->yarn;
+        int r;
         pthread_mutex_lock(&run->lock);
-        const int r = yarn_client_is_accepted(run->client, &error);
+        if (run->refusal) {
+                yarn_client_clean_up(run->client);
+                r = error_set(&error, -EREMOTEIO, "%s", run->refusal);
+        } else {
+                r = yarn_client_is_accepted(run->client, &error);
+        }
         pthread_mutex_unlock(&run->lock);
         if (r < 0) {
                 submission_fail(app, &error);
@@ -157,6 +252,8 @@ static void yarn_submission_poll(fst_submission *app, bool again)
 static void yarn_submission_kill(fst_submission *app)
 {
         struct fst_error error = FST_ERROR_INIT;
+        if (app->yarn->refusal)
+                return;
         pthread_mutex_lock(&app->yarn->lock);
         const int r = yarn_client_kill(app->yarn->client, &error);
         pthread_mutex_unlock(&app->yarn->lock);
@@ -187,7 +284,7 @@ static void yarn_submission_end(fst_submission *app)
 
 static int yarn_submission_refresh(fst_submission *app)
 {
-        if (!app->yarn)
+        if (!app->yarn || app->yarn->refusal)
                 return -ESRCH;
         submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
         return 0;
@@ -198,9 +295,22 @@ static void yarn_submission_release(fst_submission *app)
         yarn_run_free(app->yarn);
 }
 
-/* A submitter closes: connections that no other one uses are closed. */
+/* A submitter closes: answers no longer reach it, and connections that no other one uses are closed. */
 static void yarn_submission_close(fst_submitter *s)
 {
+        VEC(struct yarn_run *) runs = {0};
+        pthread_mutex_lock(&yarn_sendings.lock);
+        for (size_t i = 0; i < yarn_sendings.list.len; i++) {
+                struct yarn_sending *sending = yarn_sendings.list.data[i];
+                if (!sending->app || sending->app->submitter != s)
+                        continue;
+                sending->app = NULL; /* the handle and its references end with the submitter */
+                vec_push(&runs, sending->run);
+        }
+        pthread_mutex_unlock(&yarn_sendings.lock);
+        for (size_t i = 0; i < runs.len; i++) /* the last one ends the connection, which ends its calls */
+                yarn_run_free(runs.data[i]);
+        vec_deinit(&runs);
         yarn_clusters_forget();
 }
 

@@ -41,9 +41,15 @@ static bool application_client_is_stopped(const struct application_client *c)
 int application_client_create(struct application_client *c, const struct yarn_settings *settings,
                               struct fst_error *error)
 {
-        int r = yarn_rm_new_application(c->rm, &c->created, error);
-        if (r < 0)
-                return r;
+        Firesteel__Yarn__GetNewApplicationResponse *created;
+        const int r = yarn_rm_new_application(c->rm, &created, error);
+        return r < 0 ? r : application_client_take_id(c, created, settings, error);
+}
+
+int application_client_take_id(struct application_client *c, Firesteel__Yarn__GetNewApplicationResponse *created,
+                               const struct yarn_settings *settings, struct fst_error *error)
+{
+        c->created = created;
         const Firesteel__Yarn__ApplicationId *id = c->created->application_id;
         const int64_t maximum = c->created->maximum_capability->memory;
         c->id = (struct yarn_application_id){.cluster_timestamp = id->cluster_timestamp, .id = id->id};
@@ -53,7 +59,7 @@ int application_client_create(struct application_client *c, const struct yarn_se
                  "Verifying our application has not requested more than the maximum memory capability of the cluster "
                  "(%" PRId64 " MB per container)",
                  maximum);
-        r = yarn_settings_verify(settings, maximum, error);
+        const int r = yarn_settings_verify(settings, maximum, error);
         if (r == 0)
                 log_info(COMPONENT,
                          "Will allocate AM container, with %" PRId64 " MB memory including %" PRId64 " MB overhead",
@@ -94,11 +100,9 @@ int application_client_is_accepted(struct application_client *c, const struct ap
         return r;
 }
 
-int application_client_send(struct application_client *c, const struct application_submission *s,
-                            struct fst_error *error)
+static void application_client_build(const struct application_client *c, const struct application_submission *s,
+                                     struct arena *arena, Firesteel__Yarn__ApplicationSubmissionContext *out)
 {
-        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
-        Firesteel__Yarn__ApplicationSubmissionContext context;
         const struct yarn_context_request request = {.id = c->id,
                                                      .settings = s->settings,
                                                      .am = s->am,
@@ -106,12 +110,31 @@ int application_client_send(struct application_client *c, const struct applicati
                                                      .modify_acl = s->modify_acl,
                                                      .tokens = s->tokens,
                                                      .maximum = c->created->maximum_capability};
-        yarn_context_build(&request, &arena, &context);
+        yarn_context_build(&request, arena, out);
         log_info(COMPONENT, "Submitting application %s to ResourceManager", c->text);
-        if (c->others_follow)
-                yarn_rm_new_application_ahead(c->rm);
+}
+
+int application_client_refused(const char *application_id, int status, struct fst_error *error)
+{
+        return error_wrap(error, status, "Failed to submit %s to YARN ", application_id);
+}
+
+int application_client_send(struct application_client *c, const struct application_submission *s,
+                            struct fst_error *error)
+{
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
+        Firesteel__Yarn__ApplicationSubmissionContext context;
+        application_client_build(c, s, &arena, &context);
         const int r = yarn_rm_submit(c->rm, &context, error);
-        return r < 0 ? error_wrap(error, r, "Failed to submit %s to YARN ", c->text) : 0;
+        return r < 0 ? application_client_refused(c->text, r, error) : 0;
+}
+
+void application_client_pack(struct application_client *c, const struct application_submission *s, struct buf *out)
+{
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
+        Firesteel__Yarn__ApplicationSubmissionContext context;
+        application_client_build(c, s, &arena, &context);
+        yarn_rm_pack_submission(&context, out);
 }
 
 int application_client_submit(struct application_client *c, const struct application_submission *s,

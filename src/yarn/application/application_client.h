@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
 struct fst_error;
 struct hadoop_rpc_client;
 struct yarn_conf;
@@ -29,13 +30,16 @@ struct yarn_settings;
 
 struct application_client {
         struct hadoop_rpc_client *rm; /* borrowed */
-        bool others_follow;           /* on `rm`: the id of the next one is asked for with the submission */
         const int *stopped;           /* atomic; once it is nonzero, waiting ends. NULL: never */
         struct yarn_application_id id;
         char text[YARN_ID_TEXT]; /* the id, or "" */
         Firesteel__Yarn__GetNewApplicationResponse *created;
         struct hadoop_token token; /* YARN_AM_RM_TOKEN; only of an unmanaged application */
 };
+
+/* Takes over @created, the answer to getNewApplication. Otherwise as application_client_create. */
+int application_client_take_id(struct application_client *c, Firesteel__Yarn__GetNewApplicationResponse *created,
+                               const struct yarn_settings *settings, struct fst_error *error);
 
 /* Sets the id, and compares sizes with the cluster. Returns 0, or negative with @error in Spark's words. */
 int application_client_create(struct application_client *c, const struct yarn_settings *settings,
@@ -62,6 +66,15 @@ int application_client_send(struct application_client *c, const struct applicati
                             struct fst_error *error);
 int application_client_is_accepted(struct application_client *c, const struct application_submission *submission,
                                    struct fst_error *error);
+
+/*
+ * For callers that send the request over a connection of their own: appends the packed SubmitApplicationRequest, and
+ * puts the context of the submission before an error of the answer, of which it returns the status.
+ */
+void application_client_pack(struct application_client *c, const struct application_submission *submission,
+                             struct buf *out);
+int application_client_refused(const char *application_id, int status, struct fst_error *error);
+
 void application_client_deinit(struct application_client *c);
 
 /* *@out is the caller's. Returns 0, APPLICATION_CLIENT_E_NOT_FOUND, or negative with @error. */

@@ -113,6 +113,14 @@ static void yarn_cluster_free(struct yarn_cluster *c)
         free(c);
 }
 
+struct yarn_cluster *yarn_cluster_ref(struct yarn_cluster *cluster)
+{
+        pthread_mutex_lock(&shared.lock);
+        cluster->refs++;
+        pthread_mutex_unlock(&shared.lock);
+        return cluster;
+}
+
 void yarn_cluster_unref(struct yarn_cluster *cluster)
 {
         if (!cluster)

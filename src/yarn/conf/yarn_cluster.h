@@ -27,6 +27,7 @@ struct yarn_cluster_identity {
 
 /* *@out is a reference. Returns 0, or the error of yarn_conf_load. */
 int yarn_cluster_get(const struct yarn_cluster_identity *identity, struct yarn_cluster **out, struct fst_error *error);
+struct yarn_cluster *yarn_cluster_ref(struct yarn_cluster *cluster);
 void yarn_cluster_unref(struct yarn_cluster *cluster); /* NULL is allowed */
 
 /* Borrowed; they live as long as the reference. */

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "hadoop/rpc_client.h"
 
-#define NEW_APPLICATION "getNewApplication"
 #define SCOPE_OWN 2 /* ApplicationsRequestScope */
 
 static const char *const application_states[] = {
@@ -60,29 +59,33 @@ static Firesteel__Yarn__ApplicationId application_message(struct yarn_applicatio
         return m;
 }
 
+int yarn_rm_check_new_application(const Firesteel__Yarn__GetNewApplicationResponse *answer, struct fst_error *error)
+{
+        return answer->application_id && answer->maximum_capability
+                       ? 0
+                       : error_set(error, -EBADMSG,
+                                   "the ResourceManager gave no application id or no maximum capability");
+}
+
 int yarn_rm_new_application(struct hadoop_rpc_client *rm, Firesteel__Yarn__GetNewApplicationResponse **out,
                             struct fst_error *error)
 {
         Firesteel__Yarn__Empty request = FIRESTEEL__YARN__EMPTY__INIT;
         _cleanup_(yarn_message_freep) Firesteel__Yarn__GetNewApplicationResponse *answer = NULL;
-        int r = 0;
-        if (!hadoop_rpc_client_take_ahead(rm, NEW_APPLICATION, (ProtobufCMessage **)&answer))
-                r = rm_call(rm, NEW_APPLICATION, &request.base,
-                            &firesteel__yarn__get_new_application_response__descriptor, &answer, error);
-        if (r == 0 && (!answer->application_id || !answer->maximum_capability))
-                return error_set(error, -EBADMSG,
-                                 "the ResourceManager gave no application id or no maximum capability");
+        int r = rm_call(rm, YARN_RM_NEW_APPLICATION, &request.base,
+                        &firesteel__yarn__get_new_application_response__descriptor, &answer, error);
+        if (r == 0)
+                r = yarn_rm_check_new_application(answer, error);
         if (r == 0)
                 *out = steal(answer);
         return r;
 }
 
-void yarn_rm_new_application_ahead(struct hadoop_rpc_client *rm)
+void yarn_rm_pack_submission(Firesteel__Yarn__ApplicationSubmissionContext *context, struct buf *out)
 {
-        Firesteel__Yarn__Empty request = FIRESTEEL__YARN__EMPTY__INIT;
-        const struct hadoop_rpc_call call = {.method = NEW_APPLICATION,
-                                             .answer = &firesteel__yarn__get_new_application_response__descriptor};
-        hadoop_rpc_client_call_ahead(rm, &call, &request.base);
+        Firesteel__Yarn__SubmitApplicationRequest request = FIRESTEEL__YARN__SUBMIT_APPLICATION_REQUEST__INIT;
+        request.context = context;
+        hadoop_message_pack(&request.base, out);
 }
 
 int yarn_rm_submit(struct hadoop_rpc_client *rm, Firesteel__Yarn__ApplicationSubmissionContext *context,
@@ -91,7 +94,7 @@ int yarn_rm_submit(struct hadoop_rpc_client *rm, Firesteel__Yarn__ApplicationSub
         Firesteel__Yarn__SubmitApplicationRequest request = FIRESTEEL__YARN__SUBMIT_APPLICATION_REQUEST__INIT;
         _cleanup_(yarn_message_freep) Firesteel__Yarn__Empty *answer = NULL;
         request.context = context;
-        return rm_call(rm, "submitApplication", &request.base, &firesteel__yarn__empty__descriptor, &answer, error);
+        return rm_call(rm, YARN_RM_SUBMIT_APPLICATION, &request.base, &firesteel__yarn__empty__descriptor, &answer, error);
 }
 
 int yarn_rm_report(struct hadoop_rpc_client *rm, struct yarn_application_id id,

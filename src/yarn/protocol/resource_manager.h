@@ -15,6 +15,7 @@
 #include "yarn/protocol/yarn.pb-c.h"
 #include "yarn/protocol/yarn_ids.h"
 
+struct buf;
 struct fst_error;
 struct hadoop_rpc_client;
 
@@ -46,8 +47,12 @@ const char *yarn_final_status_name(int status);
 int yarn_rm_new_application(struct hadoop_rpc_client *rm, Firesteel__Yarn__GetNewApplicationResponse **out,
                             struct fst_error *error);
 
-/* Asks for the id that the next yarn_rm_new_application returns, together with the next call. */
-void yarn_rm_new_application_ahead(struct hadoop_rpc_client *rm);
+/* For callers that do not wait: the names of methods, the request of the second one, the check of the first one's answer,
+ * which returns 0 or -EBADMSG with @error. */
+#define YARN_RM_NEW_APPLICATION "getNewApplication" /* with an empty request */
+#define YARN_RM_SUBMIT_APPLICATION "submitApplication"
+void yarn_rm_pack_submission(Firesteel__Yarn__ApplicationSubmissionContext *context, struct buf *out);
+int yarn_rm_check_new_application(const Firesteel__Yarn__GetNewApplicationResponse *answer, struct fst_error *error);
 
 /* The application is accepted later: see its report. */
 int yarn_rm_submit(struct hadoop_rpc_client *rm, Firesteel__Yarn__ApplicationSubmissionContext *context,
