@@ -12,6 +12,7 @@ import pytest
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_node import wait_until  # noqa: E402
 from fake_yarn import ACCEPTED, KILLED, RUNNING  # noqa: E402
+from hadoop_server import RpcError  # noqa: E402
 from sanitizers import SANITIZED  # noqa: E402
 from submitter import Submitter  # noqa: E402
 from yarn_submit import cache, submit, yarn  # noqa: E402,F401
@@ -135,6 +136,63 @@ def test_many_submissions_ask_together_whether_they_are_accepted(submit, submitt
     assert len(yarn.applications) <= len(apps) + 4, "each of four workers asks for at most one id too many"
     assert yarn.lists > 0 and yarn.reports <= 3 * len(apps), (yarn.lists, yarn.reports)
     submit.gate.touch()
+
+
+class HeldSubmissions:
+    """Keeps the ResourceManager from answering submitApplication until `gate` is set."""
+
+    def __init__(self, yarn):
+        self.gate, self.arrived = threading.Event(), 0
+        yarn.before_submission = self.hold
+
+    def hold(self, _context):
+        self.arrived += 1
+        assert self.gate.wait(300)
+
+
+@pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
+def test_a_submission_that_is_on_its_way_can_be_killed(submit, submitter, yarn):
+    held = HeldSubmissions(yarn)
+    app = api_application(submit, submitter)
+    assert app.call("start") == 0
+    wait_until(lambda: held.arrived == 1, "the submission")
+    assert app.state() == "UNKNOWN" and app.call("kill") == 0
+    held.gate.set()
+    assert app.end() == "KILLED" and yarn.last().state == KILLED
+
+
+@pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
+def test_a_submitter_closes_while_submissions_are_on_their_way(submit, submitter, yarn):
+    held, other = HeldSubmissions(yarn), Submitter()
+    apps = []
+    for made in (submitter, other):
+        for _ in range(3):
+            apps.append(made.new(*submit.command(submit.folder / "waiting.c", submit.gate, cluster=True)[1:]).listen())
+            assert apps[-1].call("start") == 0
+    wait_until(lambda: held.arrived > 0, "the submissions")
+    closing = threading.Thread(target=other.close, daemon=True)
+    closing.start()
+    closing.join(120)
+    assert not closing.is_alive(), "it waits for the ResourceManager"
+    held.gate.set()
+    submitter.dispatch_until(lambda: all(app.state() in ("SUBMITTED", "RUNNING") for app in apps[:3]))
+    submit.gate.touch()
+    assert [app.end() for app in apps[:3]] == ["FINISHED"] * 3
+
+
+@pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")
+def test_a_refused_submission_leaves_no_staging_directory(submit, submitter, yarn):
+    def refuse(_context):
+        assert list(staging.rglob("application_*")), "the directory exists meanwhile"
+        raise RpcError("org.apache.hadoop.security.AccessControlException", "alice may not submit")
+    staging = submit.folder / "staging"
+    yarn.before_submission = refuse
+    app = api_application(submit, submitter, conf=[f"spark.yarn.stagingDir=file:{staging}"])
+    assert app.call("start") == 0
+    assert app.end() == "FAILED"
+    assert re.fullmatch(r"Failed to submit application_\d+_0001 to YARN : AccessControlException: alice may not submit", app.text("error"))
+    assert not list(staging.rglob("application_*"))
+    assert app.call("kill") < 0
 
 
 @pytest.mark.skipif(SANITIZED, reason="a library with a sanitizer cannot be loaded into Python")

@@ -100,6 +100,7 @@ class FakeYarn:
         self.report_times = []  # of time.monotonic()
         self.grants_at_once = 1000  # containers in the answer to a heartbeat
         self.undecided_s = 0  # how long an application waits for its queue
+        self.before_submission = lambda context: None  # called without the lock; may raise RpcError
         self.before_registration = lambda attempt: None  # called without the lock
         os.makedirs(self.conf)
         self.web = FakeYarnWeb(self)
@@ -247,6 +248,8 @@ class FakeYarn:
     # ---------------------------------------------------------------------------------------- clients
 
     def handle_client(self, method, request, user):
+        if method == "submitApplication":
+            self.before_submission(request.context)
         with self.lock:
             if method == "getNewApplication":
                 return self.new_application()

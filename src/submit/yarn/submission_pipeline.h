@@ -26,8 +26,9 @@ int submission_pipeline_join(struct yarn_cluster *cluster, struct submission_pip
 void submission_pipeline_leave(struct submission_pipeline *p);
 
 /*
- * Waits for the id of a new application, and until the ResourceManager has answered most of the submissions. @others: so many submissions will soon ask, too. Returns 0 and *@out, which the
- * caller frees; negative with @error if the ResourceManager gives none, or -EINTR once the atomic *@stopped is nonzero.
+ * Waits for the id of a new application, and until the ResourceManager has answered most of the submissions. @others:
+ * so many submissions will soon ask, too. Returns 0 and *@out, which the caller frees; negative with @error if the
+ * ResourceManager gives none, or -EINTR once the atomic *@stopped is nonzero.
  */
 int submission_pipeline_take_id(struct submission_pipeline *p, size_t others, const int *stopped,
                                 Firesteel__Yarn__GetNewApplicationResponse **out, struct fst_error *error);

@@ -302,7 +302,8 @@ int yarn_client_submit(struct yarn_client *c, bool wait, struct fst_error *error
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------ over a shared connection */
+/* ------------------------------------------------------------------------------------------ over a shared connection
+ */
 
 struct yarn_client_sending {
         yarn_client_done done;

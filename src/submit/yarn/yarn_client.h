@@ -50,10 +50,10 @@ typedef void (*yarn_client_done)(void *owner, int status, struct fst_error *erro
 bool yarn_client_can_share(const struct yarn_client *c);
 
 /*
- * As yarn_client_submit without waiting, over a connection that all submissions of the process share. Returns before the
- * ResourceManager has answered. @others: so many submissions will follow soon. Returns 0, then @done runs once on another
- * thread, also if @c is freed meanwhile; or negative with @error. After a negative answer, yarn_client_clean_up removes
- * the staging directory.
+ * As yarn_client_submit without waiting, over a connection that all submissions of the process share. Returns before
+ * the ResourceManager has answered. @others: so many submissions will follow soon. Returns 0, then @done runs once on
+ * another thread, also if @c is freed meanwhile; or negative with @error. After a negative answer, yarn_client_clean_up
+ * removes the staging directory.
  */
 int yarn_client_send(struct yarn_client *c, size_t others, yarn_client_done done, void *owner, struct fst_error *error);
 

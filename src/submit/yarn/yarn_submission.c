@@ -39,7 +39,8 @@ static void yarn_run_free(struct yarn_run *run)
         free(run);
 }
 
-/* A submission that was sent over the shared connection. `app` has a reference, and is NULL once its submitter closes. */
+/* A submission that was sent over the shared connection. `app` has a reference, and is NULL once its submitter closes.
+ */
 struct yarn_sending {
         fst_submission *app;
         struct yarn_run *run;

@@ -94,7 +94,8 @@ int yarn_rm_submit(struct hadoop_rpc_client *rm, Firesteel__Yarn__ApplicationSub
         Firesteel__Yarn__SubmitApplicationRequest request = FIRESTEEL__YARN__SUBMIT_APPLICATION_REQUEST__INIT;
         _cleanup_(yarn_message_freep) Firesteel__Yarn__Empty *answer = NULL;
         request.context = context;
-        return rm_call(rm, YARN_RM_SUBMIT_APPLICATION, &request.base, &firesteel__yarn__empty__descriptor, &answer, error);
+        return rm_call(rm, YARN_RM_SUBMIT_APPLICATION, &request.base, &firesteel__yarn__empty__descriptor, &answer,
+                       error);
 }
 
 int yarn_rm_report(struct hadoop_rpc_client *rm, struct yarn_application_id id,

@@ -47,8 +47,8 @@ const char *yarn_final_status_name(int status);
 int yarn_rm_new_application(struct hadoop_rpc_client *rm, Firesteel__Yarn__GetNewApplicationResponse **out,
                             struct fst_error *error);
 
-/* For callers that do not wait: the names of methods, the request of the second one, the check of the first one's answer,
- * which returns 0 or -EBADMSG with @error. */
+/* For callers that do not wait: the names of methods, the request of the second one, the check of the first one's
+ * answer, which returns 0 or -EBADMSG with @error. */
 #define YARN_RM_NEW_APPLICATION "getNewApplication" /* with an empty request */
 #define YARN_RM_SUBMIT_APPLICATION "submitApplication"
 void yarn_rm_pack_submission(Firesteel__Yarn__ApplicationSubmissionContext *context, struct buf *out);
