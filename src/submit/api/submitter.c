@@ -166,7 +166,6 @@ static void *submitter_worker_main(void *context)
                         continue;
                 }
                 bool wanted = !job.app->freed || (job.kind != JOB_POLL && job.kind != JOB_REFRESH);
-                worker.others = s->jobs.starts;
                 pthread_mutex_unlock(&s->lock);
                 if (wanted)
                         submit_job_run(job.app, job.kind, &worker);

@@ -45,7 +45,6 @@ enum submit_command {
 /* A worker thread, and the client that a submission_class keeps in it between jobs. */
 struct submit_worker {
         const int *stopped; /* atomic; nonzero makes jobs end early with -ECANCELED */
-        size_t others;      /* submissions that are queued to start after this one */
         void *client;       /* NULL until a submission_class sets it */
         void (*free_client)(void *client);
 };

@@ -106,18 +106,18 @@ static void on_submission_sent(void *owner, int status, struct fst_error *error)
 }
 
 /* Sends it over the shared connection. */
-static int yarn_submission_send(fst_submission *app, struct yarn_run *run, struct submit_worker *worker,
-                                struct fst_error *error)
+static int yarn_submission_send(fst_submission *app, struct yarn_run *run, struct fst_error *error)
 {
         struct yarn_sending *sending = new0(struct yarn_sending);
         *sending = (struct yarn_sending){.app = app, .run = run};
         pthread_mutex_lock(&app->submitter->lock);
         submission_ref(app);
+        const size_t others = app->submitter->jobs.starts;
         pthread_mutex_unlock(&app->submitter->lock);
         pthread_mutex_lock(&yarn_sendings.lock);
         vec_push(&yarn_sendings.list, sending);
         pthread_mutex_unlock(&yarn_sendings.lock);
-        const int r = yarn_client_send(run->client, worker->others, on_submission_sent, sending, error);
+        const int r = yarn_client_send(run->client, others, on_submission_sent, sending, error);
         if (r == 0)
                 return 0;
         pthread_mutex_lock(&yarn_sendings.lock);
@@ -142,7 +142,7 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
         run->every_ms = every;
         const bool share = r == 0 && yarn_client_can_share(run->client);
         if (r == 0)
-                r = share ? yarn_submission_send(app, run, worker, error)
+                r = share ? yarn_submission_send(app, run, error)
                           : yarn_client_submit(run->client, false, error);
         if (r < 0) {
                 yarn_run_free(run);
