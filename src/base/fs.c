@@ -21,6 +21,10 @@ int file_text_read(const char *path, size_t most, struct buf *out, struct fst_er
         int r = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
                 return error_errno(error, "%s", path);
+        struct stat st;
+        if (fstat(fd, &st) == 0 && st.st_size > 0 && (uint64_t)st.st_size <= most)
+                buf_reserve(out,
+                            (size_t)st.st_size + BLOCK); /* it does not grow, so that no copies of secrets are left */
         for (ssize_t n = 1; r == 0 && n != 0;) {
                 buf_reserve(out, BLOCK);
                 n = read(fd, out->data + out->len, BLOCK);

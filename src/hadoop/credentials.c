@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "hadoop/secret_buf.h"
 
 #include <stdint.h>
 
@@ -196,7 +197,7 @@ static void write_vlong(struct buf *out, int64_t value)
 static void write_bytes(struct buf *out, const void *data, size_t len)
 {
         write_vlong(out, (int64_t)len);
-        buf_append(out, data, len);
+        secret_buf_append(out, data, len);
 }
 
 static void write_text(struct buf *out, const char *text)
@@ -261,7 +262,7 @@ int hadoop_credentials_read(struct hadoop_credentials *c, const void *data, size
 
 int hadoop_credentials_load(struct hadoop_credentials *c, const char *path, struct fst_error *error)
 {
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        _cleanup_(buf_deinit_secret) struct buf text = BUF_INIT;
         int r = file_text_read(path, HADOOP_CREDENTIALS_MAX_SIZE, &text, error);
         if (r == 0)
                 r = hadoop_credentials_read(c, text.data, text.len, error);
@@ -295,9 +296,10 @@ void hadoop_token_text_free(char *text)
 
 char *hadoop_token_to_text(const struct hadoop_token *token)
 {
-        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        _cleanup_(buf_deinit_secret) struct buf bytes = BUF_INIT;
         struct buf text = BUF_INIT;
         write_token(&bytes, token);
+        buf_reserve(&text, 2 * bytes.len + 4);
         base64_put(&text, bytes.data, bytes.len);
         while (text.len && text.data[text.len - 1] == '=')
                 buf_truncate(&text, text.len - 1);
@@ -308,7 +310,8 @@ char *hadoop_token_to_text(const struct hadoop_token *token)
 
 int hadoop_token_from_text(const char *text, struct hadoop_token *out, struct fst_error *error)
 {
-        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        _cleanup_(buf_deinit_secret) struct buf bytes = BUF_INIT;
+        buf_reserve(&bytes, strlen(text));
         if (!base64_decode(text, strlen(text), &bytes))
                 return error_set(error, -EBADMSG, "a delegation token is not valid base64");
         struct credentials_reader r = {.p = (const unsigned char *)buf_text(&bytes)};

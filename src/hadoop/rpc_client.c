@@ -258,7 +258,7 @@ static void on_connection_written(uv_write_t *request, int status)
 {
         struct write_request *w = container_of(request, struct write_request, request);
         struct connection *c = w->connection;
-        buf_deinit(&w->bytes);
+        buf_deinit_secret(&w->bytes);
         free(w);
         if (status < 0 && c->client)
                 connection_broken(c, status, uv_strerror(status));
@@ -493,6 +493,18 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
                 connection_try_next(c);
 }
 
+/* An address that is a number needs no thread that resolves it. False: it is a name. */
+static bool client_connect_to_number(struct hadoop_rpc_client *client, const char *host, const char *port)
+{
+        const struct addrinfo hints = {
+                .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+        struct addrinfo *found = NULL;
+        if (getaddrinfo(host, port, &hints, &found) != 0)
+                return false;
+        on_resolved(&client->connection->resolving, 0, found);
+        return true;
+}
+
 static void client_connect(struct hadoop_rpc_client *client)
 {
         struct host_port hp;
@@ -514,6 +526,8 @@ static void client_connect(struct hadoop_rpc_client *client)
         snprintf(port, sizeof(port), "%d", hp.port);
         c->resolving.data = c;
         c->resolves = true;
+        if (client_connect_to_number(client, hp.host, port))
+                return;
         r = uv_getaddrinfo(client->loop, &c->resolving, on_resolved, hp.host, port, &hints);
         if (r < 0) {
                 c->resolves = false;

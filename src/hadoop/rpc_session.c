@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "hadoop/secret_buf.h"
 #include "base/queue.h"
 
 #include <ctype.h>
@@ -154,7 +155,7 @@ static void session_append_frame(struct hadoop_rpc_session *s, struct buf *out, 
         append_length(out, frame.len + len);
         buf_append(out, frame.data, frame.len);
         if (second)
-                buf_append(out, second, len);
+                secret_buf_append(out, second, len);
 }
 
 static void session_send_sasl(struct hadoop_rpc_session *s, enum sasl_state state, const void *token, size_t len,
@@ -182,7 +183,7 @@ static void session_send_frames(struct hadoop_rpc_session *s, const void *frames
 {
         char message[512];
         if (!s->encode_limit) {
-                buf_append(&s->out, frames, len);
+                secret_buf_append(&s->out, frames, len);
                 return;
         }
         for (size_t sent = 0; sent < len;) {
@@ -213,7 +214,7 @@ static void session_become_ready(struct hadoop_rpc_session *s)
         s->phase = SESSION_READY;
         session_send_frames(s, frame.data, frame.len);
         session_send_frames(s, s->waiting.data, s->waiting.len);
-        buf_deinit(&s->waiting);
+        buf_deinit_secret(&s->waiting);
         queue_push(&s->events, (struct session_event){.type = HADOOP_RPC_READY, .call_id = -1});
 }
 
@@ -230,12 +231,12 @@ void hadoop_rpc_session_call(struct hadoop_rpc_session *s, int32_t call_id, int3
         call.method = (char *)method;
         call.protocol = s->protocol;
         call.protocol_version = RPC_PROTOCOL_VERSION;
-        _cleanup_(buf_deinit) struct buf frame = BUF_INIT;
+        _cleanup_(buf_deinit_secret) struct buf frame = BUF_INIT;
         session_append_frame(s, &frame, call_id, retry, &call.base, len ? request : "", len);
         if (s->phase == SESSION_READY)
                 session_send_frames(s, frame.data, frame.len);
         else if (s->phase == SESSION_AUTHENTICATING)
-                buf_append(&s->waiting, frame.data, frame.len);
+                secret_buf_append(&s->waiting, frame.data, frame.len);
 }
 
 /* --------------------------------------------------------------------------------------------------- authentication */
@@ -544,6 +545,7 @@ struct buf *hadoop_rpc_session_output(struct hadoop_rpc_session *s)
 static char *bytes_as_base64(const struct buf *bytes)
 {
         struct buf text = BUF_INIT;
+        buf_reserve(&text, 2 * bytes->len + 4);
         base64_put(&text, bytes->data, bytes->len);
         return buf_steal(&text);
 }
@@ -598,8 +600,8 @@ void hadoop_rpc_session_free(struct hadoop_rpc_session *s)
         free(s->token_password);
         buf_deinit(&s->in);
         buf_deinit(&s->plain);
-        buf_deinit(&s->out);
-        buf_deinit(&s->waiting);
+        buf_deinit_secret(&s->out);
+        buf_deinit_secret(&s->waiting);
         for (struct session_event e; queue_pop(&s->events, &e);)
                 session_event_deinit(&e);
         queue_deinit(&s->events);
