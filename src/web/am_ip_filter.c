@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "base/string_prefix.h"
+#include "web/active_proxy.h"
 #include "web/form.h"
 
 #include <arpa/inet.h>
@@ -20,7 +21,7 @@
 
 struct am_ip_filter {
         struct string_list hosts, addresses;
-        char *base;
+        struct active_proxy *proxy;
         int64_t resolved_s;
 };
 
@@ -49,22 +50,46 @@ static void am_ip_filter_resolve(struct am_ip_filter *f, int64_t now_s)
         f->resolved_s = now_s;
 }
 
-int am_ip_filter_new(const char *hosts, const char *bases, int64_t now_s, struct am_ip_filter **out,
-                     struct fst_error *error)
+/* Appends the elements of @text (NULL: none), which commas and blanks separate. */
+static void am_ip_filter_split(const char *text, struct string_list *out)
 {
-        const size_t n = bases ? strcspn(bases, ",") : 0;
-        if (!hosts || !*hosts || n == 0)
+        for (const char *p = text ? text : ""; *p;) {
+                const size_t len = strcspn(p, ", ");
+                if (len)
+                        string_list_take(out, mem_strndup(p, len));
+                p += len + (p[len] != '\0');
+        }
+}
+
+/* The bases at @managers, in their order; all @bases if there is none. */
+static void am_ip_filter_order_bases(const struct string_list *bases, const struct string_list *managers,
+                                     struct string_list *out)
+{
+        for (size_t i = 0; i < managers->len; i++) {
+                const char *wanted = managers->data[i];
+                for (size_t k = 0; k < bases->len; k++) {
+                        const char *host = strstr(bases->data[k], "://");
+                        if (host && strcspn(host + 3, "/") == strlen(wanted) && text_starts_with(host + 3, wanted))
+                                string_list_add(out, bases->data[k]);
+                }
+        }
+        for (size_t k = 0; out->len == 0 && k < bases->len; k++)
+                string_list_add(out, bases->data[k]);
+}
+
+int am_ip_filter_new(const char *hosts, const char *bases, const char *managers, int64_t now_s,
+                     struct am_ip_filter **out, struct fst_error *error)
+{
+        _cleanup_(string_list_deinit) struct string_list all = {0}, wanted = {0}, ordered = {0};
+        am_ip_filter_split(bases, &all);
+        am_ip_filter_split(managers, &wanted);
+        if (!hosts || !*hosts || all.len == 0)
                 return error_set(error, -EINVAL, "spark." AM_IP_FILTER ".param.%s is not set: name YARN's proxy",
                                  hosts && *hosts ? "PROXY_URI_BASES" : "PROXY_HOSTS");
         struct am_ip_filter *f = new0(struct am_ip_filter);
-        f->base = mem_strndup(bases, n);
-        for (const char *p = hosts; *p;) {
-                const size_t len = strcspn(p, ", ");
-                _cleanup_free_ char *host = mem_strndup(p, len);
-                if (len)
-                        string_list_add(&f->hosts, host);
-                p += len + (p[len] != '\0');
-        }
+        am_ip_filter_order_bases(&all, &wanted, &ordered);
+        f->proxy = active_proxy_new(&ordered);
+        am_ip_filter_split(hosts, &f->hosts);
         am_ip_filter_resolve(f, now_s);
         *out = f;
         return 0;
@@ -76,7 +101,7 @@ void am_ip_filter_free(struct am_ip_filter *f)
                 return;
         string_list_deinit(&f->hosts);
         string_list_deinit(&f->addresses);
-        free(f->base);
+        active_proxy_free(f->proxy);
         free(f);
 }
 
@@ -126,7 +151,7 @@ char *am_ip_filter_user(const char *cookies)
         return NULL;
 }
 
-char *am_ip_filter_location(const struct am_ip_filter *f, const char *path, const char *query)
+char *am_ip_filter_location(struct am_ip_filter *f, const char *path, const char *query)
 {
-        return mem_printf("%s%s%s%s", f->base, path, *query ? "?" : "", query);
+        return mem_printf("%s%s%s%s", active_proxy_base(f->proxy), path, *query ? "?" : "", query);
 }

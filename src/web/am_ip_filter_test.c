@@ -13,7 +13,7 @@
 static struct am_ip_filter *filter_of(const char *hosts)
 {
         struct am_ip_filter *f;
-        assert_int_equal(am_ip_filter_new(hosts, "http://rm:8088/proxy/a,http://rm2:8088/proxy/a", 0, &f, NULL), 0);
+        assert_int_equal(am_ip_filter_new(hosts, "http://rm:8088/proxy/a", NULL, 0, &f, NULL), 0);
         return f;
 }
 
@@ -66,7 +66,7 @@ static void reads_the_user(void **state)
         }
 }
 
-static void redirects_to_the_first_proxy(void **state)
+static void redirects_to_the_proxy(void **state)
 {
         struct am_ip_filter *f = filter_of("rm.invalid");
         _cleanup_free_ char *page = am_ip_filter_location(f, "/jobs/job/", "id=1");
@@ -74,6 +74,30 @@ static void redirects_to_the_first_proxy(void **state)
         assert_string_equal(page, "http://rm:8088/proxy/a/jobs/job/?id=1");
         assert_string_equal(plain, "http://rm:8088/proxy/a/");
         am_ip_filter_free(f);
+}
+
+/* Nothing listens there, so the first one stays: the one that RM_HA_URLS names first. */
+static void asks_the_managers_in_their_order(void **state)
+{
+        static const struct {
+                const char *managers, *expected;
+        } rows[] = {
+                {NULL, "http://127.0.0.1:1/proxy/a/"},
+                {"", "http://127.0.0.1:1/proxy/a/"},
+                {"127.0.0.1:2,127.0.0.1:1", "http://127.0.0.1:2/proxy/a/"},
+                {"127.0.0.1:2", "http://127.0.0.1:2/proxy/a/"},
+                {"127.0.0.1:3", "http://127.0.0.1:1/proxy/a/"},
+                {"127.0.0.1:20,127.0.0.1:2", "http://127.0.0.1:2/proxy/a/"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct am_ip_filter *f;
+                assert_int_equal(am_ip_filter_new("127.0.0.1", "http://127.0.0.1:1/proxy/a,http://127.0.0.1:2/proxy/a",
+                                                  rows[i].managers, 0, &f, NULL),
+                                 0);
+                _cleanup_free_ char *page = am_ip_filter_location(f, "/", "");
+                assert_string_equal(page, rows[i].expected);
+                am_ip_filter_free(f);
+        }
 }
 
 static void rejects_a_filter_without_proxy(void **state)
@@ -86,7 +110,7 @@ static void rejects_a_filter_without_proxy(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 struct am_ip_filter *f = NULL;
-                assert_int_equal(am_ip_filter_new(rows[i].hosts, rows[i].bases, 0, &f, &error), -EINVAL);
+                assert_int_equal(am_ip_filter_new(rows[i].hosts, rows[i].bases, NULL, 0, &f, &error), -EINVAL);
                 assert_non_null(strstr(error_message(&error), rows[i].missing));
         }
 }
@@ -96,7 +120,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(knows_the_proxy),
                 cmocka_unit_test(reads_the_user),
-                cmocka_unit_test(redirects_to_the_first_proxy),
+                cmocka_unit_test(redirects_to_the_proxy),
+                cmocka_unit_test(asks_the_managers_in_their_order),
                 cmocka_unit_test(rejects_a_filter_without_proxy),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

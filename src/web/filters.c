@@ -205,8 +205,9 @@ static int filters_add_am_ip(struct filters *f, const struct fst_conf *conf, str
 {
         _cleanup_free_ char *hosts = filters_parameter(conf, AM_IP_FILTER, "PROXY_HOSTS");
         _cleanup_free_ char *bases = filters_parameter(conf, AM_IP_FILTER, "PROXY_URI_BASES");
+        _cleanup_free_ char *managers = filters_parameter(conf, AM_IP_FILTER, "RM_HA_URLS");
         struct filter filter = {.kind = FILTER_AM_IP};
-        const int r = am_ip_filter_new(hosts, bases, (int64_t)time(NULL), &filter.am_ip, error);
+        const int r = am_ip_filter_new(hosts, bases, managers, (int64_t)time(NULL), &filter.am_ip, error);
         if (r == 0)
                 vec_push(&f->list, filter);
         return r;

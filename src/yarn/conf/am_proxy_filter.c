@@ -43,6 +43,7 @@ int am_proxy_filter_set(struct fst_conf *conf, const struct yarn_conf *yarn, con
         _cleanup_(string_list_deinit) struct string_list proxies = {0};
         _cleanup_(buf_deinit) struct buf hosts = BUF_INIT;
         _cleanup_(buf_deinit) struct buf bases = BUF_INIT;
+        _cleanup_(buf_deinit) struct buf managers = BUF_INIT;
         _cleanup_free_ char *own = yarn_conf_get(yarn, "yarn.web-proxy.address", NULL);
         _cleanup_free_ char *base = mem_printf("/proxy/%s", app_id);
         int r = 0;
@@ -56,11 +57,14 @@ int am_proxy_filter_set(struct fst_conf *conf, const struct yarn_conf *yarn, con
                 _cleanup_free_ char *proxy = am_proxy_filter_host(proxies.data[i]);
                 const char *port = strrchr(proxy, ':');
                 buf_printf(&hosts, "%s%.*s", i ? "," : "", (int)(port ? port - proxy : (long)strlen(proxy)), proxy);
+                buf_printf(&managers, "%s%s", i ? "," : "", proxy);
                 buf_printf(&bases, "%s%s%s%s", i ? "," : "", yarn_conf_http_scheme(yarn), proxy, base);
         }
         am_proxy_filter_enable(conf);
         conf_set(conf, PARAMETER "PROXY_HOSTS", buf_text(&hosts));
         conf_set(conf, PARAMETER "PROXY_URI_BASES", buf_text(&bases));
+        if (proxies.len > 1)
+                conf_set(conf, PARAMETER "RM_HA_URLS", buf_text(&managers));
         conf_set(conf, "spark.ui.proxyBase", base);
         return 0;
 }

@@ -34,19 +34,22 @@ static int filter_set(struct fst_conf *conf, const char *const *settings, struct
 static void names_the_proxy(void **state)
 {
         static const struct {
-                const char *settings[8], *hosts, *bases;
+                const char *settings[8], *hosts, *bases, *managers;
         } rows[] = {
-                {{"yarn.resourcemanager.hostname=rm"}, "rm", "http://rm:8088/proxy/application_1_0002"},
+                {{"yarn.resourcemanager.hostname=rm"}, "rm", "http://rm:8088/proxy/application_1_0002", NULL},
                 {{"yarn.resourcemanager.hostname=rm", "yarn.http.policy=HTTPS_ONLY"},
                  "rm",
-                 "https://rm:8090/proxy/application_1_0002"},
+                 "https://rm:8090/proxy/application_1_0002",
+                 NULL},
                 {{"yarn.resourcemanager.hostname=rm", "yarn.web-proxy.address=gate:99"},
                  "gate",
-                 "http://gate:99/proxy/application_1_0002"},
+                 "http://gate:99/proxy/application_1_0002",
+                 NULL},
                 {{"yarn.resourcemanager.ha.enabled=true", "yarn.resourcemanager.ha.rm-ids=a,b",
                   "yarn.resourcemanager.hostname.a=one", "yarn.resourcemanager.webapp.address.b=two:7"},
                  "one,two",
-                 "http://one:8088/proxy/application_1_0002,http://two:7/proxy/application_1_0002"},
+                 "http://one:8088/proxy/application_1_0002,http://two:7/proxy/application_1_0002",
+                 "one:8088,two:7"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 struct fst_conf conf;
@@ -55,6 +58,10 @@ static void names_the_proxy(void **state)
                 assert_string_equal(conf_get_value(&conf, "spark.ui.filters"), FILTER);
                 assert_string_equal(conf_get_raw(&conf, "spark." FILTER ".param.PROXY_HOSTS"), rows[i].hosts);
                 assert_string_equal(conf_get_raw(&conf, "spark." FILTER ".param.PROXY_URI_BASES"), rows[i].bases);
+                if (rows[i].managers)
+                        assert_string_equal(conf_get_raw(&conf, "spark." FILTER ".param.RM_HA_URLS"), rows[i].managers);
+                else
+                        assert_null(conf_get_raw(&conf, "spark." FILTER ".param.RM_HA_URLS"));
                 assert_string_equal(conf_get_value(&conf, "spark.ui.proxyBase"), "/proxy/application_1_0002");
                 conf_deinit(&conf);
         }
