@@ -256,30 +256,41 @@ int properties_parse(struct strmap *out, const char *name, const char *text, siz
         return 0;
 }
 
+#define LINE_ENDS "\n\r\t\f"
+
+/* Appends @text, with backslashes before characters of @special, which begins with LINE_ENDS, and a first blank. */
 static void properties_put_escaped(struct buf *out, const char *text, const char *special)
 {
-        for (const char *p = text; *p; p++) {
-                static const char ends[] = "\n\r\t\f", names[] = "nrtf";
+        static const char ends[] = LINE_ENDS, names[] = "nrtf";
+        const char *p = text + (*text == ' ');
+        if (p > text)
+                buf_puts(out, "\\ ");
+        for (;;) {
+                const size_t plain = strcspn(p, special);
+                buf_append(out, p, plain);
+                p += plain;
+                if (!*p)
+                        return;
                 const char *end = strchr(ends, *p);
-                if (end || strchr(special, *p) || (*p == ' ' && p == text))
-                        buf_putc(out, '\\');
+                buf_putc(out, '\\');
                 buf_putc(out, end ? names[end - ends] : *p);
+                p++;
         }
 }
 
 void properties_put(struct buf *out, const char *key, const char *value)
 {
-        properties_put_escaped(out, key, "\\ =:#!");
+        properties_put_escaped(out, key, LINE_ENDS "\\ =:#!");
         buf_putc(out, '=');
-        properties_put_escaped(out, value, "\\");
+        properties_put_escaped(out, value, LINE_ENDS "\\");
         buf_putc(out, '\n');
 }
 
 void properties_store(struct buf *out, const char *key, const char *value)
 {
-        properties_put_escaped(out, key, "\\ =:#!");
+        properties_put_escaped(out, key, LINE_ENDS "\\ =:#!");
         buf_putc(out, '=');
-        properties_put_escaped(out, value, "\\=:#!");
+        properties_put_escaped(out, value, LINE_ENDS "\\=:#!");
         buf_putc(out, '\n');
 }
 
