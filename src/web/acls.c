@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "process/os_user.h"
 #include "base/strmap.h"
 #include "conf/conf.h"
 
@@ -33,12 +34,11 @@ static int acls_add_names(const struct fst_conf *conf, const char *key, struct s
 static void acls_add_own_user(struct strmap *out)
 {
         const char *set = getenv("SPARK_USER");
-        struct passwd entry, *found = NULL;
-        char text[4096];
+        const char *account = os_user_name();
         if (set && *set)
                 strmap_set(out, set, "");
-        if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) == 0 && found)
-                strmap_set(out, found->pw_name, "");
+        if (account)
+                strmap_set(out, account, "");
 }
 
 static int acls_read_list(const struct fst_conf *conf, const char *users, const char *groups, struct list *out,

@@ -4,11 +4,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "process/os_user.h"
 #include "net/kerberos.h"
 
 #include <expat.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -309,11 +309,7 @@ static char *hadoop_conf_ticket_user(void)
 
 static char *hadoop_conf_account(const struct hadoop_conf *conf)
 {
-        struct passwd entry, *found = NULL;
-        char text[4096];
-        if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) == 0 && found)
-                return mem_strdup(found->pw_name);
-        const char *name = conf->env("USER");
+        const char *account = os_user_name(), *name = account ? account : conf->env("USER");
         return mem_strdup(name && *name ? name : "nobody");
 }
 

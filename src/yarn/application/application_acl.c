@@ -3,10 +3,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "process/os_user.h"
 #include "base/string_list.h"
 #include "yarn/conf/conf_list.h"
 
-#include <pwd.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,11 +60,7 @@ int application_acl(const struct fst_conf *conf, const char *os_user, const char
 
 int application_acls(const struct fst_conf *conf, const char *user, char **view, char **modify, struct fst_error *error)
 {
-        struct passwd entry, *found = NULL;
-        char text[4096];
-        if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) != 0)
-                found = NULL;
-        const char *os_user = found ? found->pw_name : user;
+        const char *account = os_user_name(), *os_user = account ? account : user;
         _cleanup_free_ char *first = NULL;
         int r = application_acl(conf, os_user, user, true, &first, error);
         r = r < 0 ? r : application_acl(conf, os_user, user, false, modify, error);
