@@ -16,6 +16,7 @@
 
 #define MAX_AGE_MS 60000
 #define MAX_SHARED 16
+#define LOOK_INTERVAL_MS 1000 /* between two looks at the XML files */
 
 struct yarn_cluster {
         char *key;
@@ -54,6 +55,36 @@ static void cluster_key_add_directory(struct buf *key, const char *directory)
         }
 }
 
+/* The files that were looked at last: submissions that follow each other closely do not look again. */
+static struct {
+        pthread_mutex_t lock;
+        char *directories, *files;
+        int64_t seen_ns;
+} looked_at = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The state of the XML files in @directories; those may be NULL. */
+static void cluster_key_add_files(struct buf *key, const char *const *directories, size_t n)
+{
+        _cleanup_(buf_deinit) struct buf names = BUF_INIT;
+        for (size_t i = 0; i < n; i++)
+                cluster_key_add(&names, directories[i]);
+        pthread_mutex_lock(&looked_at.lock);
+        const int64_t now = now_ns();
+        if (!looked_at.files || now - looked_at.seen_ns >= ms_to_ns(LOOK_INTERVAL_MS) ||
+            strcmp(looked_at.directories, buf_text(&names)) != 0) {
+                struct buf files = BUF_INIT;
+                for (size_t i = 0; i < n; i++)
+                        cluster_key_add_directory(&files, directories[i]);
+                free(looked_at.directories);
+                free(looked_at.files);
+                looked_at.directories = buf_steal(&names);
+                looked_at.files = buf_steal(&files);
+                looked_at.seen_ns = now;
+        }
+        buf_puts(key, looked_at.files);
+        pthread_mutex_unlock(&looked_at.lock);
+}
+
 /* All that the configuration, the user and the connections depend on. The caller owns it. */
 static char *cluster_key(const struct yarn_cluster_identity *q)
 {
@@ -77,10 +108,9 @@ static char *cluster_key(const struct yarn_cluster_identity *q)
         cluster_key_add(&key, q->ticket_cache);
         for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
                 cluster_key_add(&key, q->env(variables[i]));
-        cluster_key_add_directory(&key, q->env("SPARK_CONF_DIR"));
-        cluster_key_add_directory(&key, at_home);
-        cluster_key_add_directory(&key, q->env("HADOOP_CONF_DIR"));
-        cluster_key_add_directory(&key, q->env("YARN_CONF_DIR"));
+        const char *const directories[] = {q->env("SPARK_CONF_DIR"), at_home, q->env("HADOOP_CONF_DIR"),
+                                           q->env("YARN_CONF_DIR")};
+        cluster_key_add_files(&key, directories, ARRAY_SIZE(directories));
         for (struct strmap_entry *e = NULL; q->spark && (e = strmap_next(q->spark, e));)
                 if (strncmp(e->key, "spark.hadoop.", strlen("spark.hadoop.")) == 0) {
                         cluster_key_add(&key, e->key);
@@ -143,19 +173,21 @@ static struct yarn_cluster *shared_clusters_take(size_t i)
 /* A reference to the cluster with this key, or NULL. Drops those that are too old. */
 static struct yarn_cluster *shared_clusters_find(const char *key)
 {
-        struct yarn_cluster *found = NULL, *old = NULL;
+        struct yarn_cluster *found = NULL, *old[MAX_SHARED];
+        size_t n_old = 0;
         pthread_mutex_lock(&shared.lock);
-        for (size_t i = shared.list.len; i-- > 0 && !old;) {
+        for (size_t i = shared.list.len; i-- > 0;) {
                 struct yarn_cluster *c = shared.list.data[i];
                 if (now_ns() - c->born > ms_to_ns(MAX_AGE_MS))
-                        old = shared_clusters_take(i);
+                        old[n_old++] = shared_clusters_take(i);
                 else if (strcmp(c->key, key) == 0)
                         found = c;
         }
         if (found)
                 found->refs++;
         pthread_mutex_unlock(&shared.lock);
-        yarn_cluster_unref(old);
+        for (size_t i = 0; i < n_old; i++)
+                yarn_cluster_unref(old[i]);
         return found;
 }
 

@@ -8,7 +8,8 @@
  *      yarn_cluster_release(cluster, connection, true);                 kept for the next caller
  *      yarn_cluster_unref(cluster);
  *
- * A cluster is shared for MAX_AGE_MS, and no longer than its XML files keep their time and size. Clusters with Kerberos
+ * A cluster is shared for MAX_AGE_MS, and no longer than its XML files keep their time and size, which are read at most
+ * once a second. Clusters with Kerberos
  * are not shared, because tickets belong to threads. Any thread may call these functions.
  */
 #pragma once
