@@ -3,6 +3,7 @@ import http.client
 import json
 import pathlib
 import re
+import socket
 import sys
 import urllib.parse
 import urllib.request
@@ -10,6 +11,7 @@ import urllib.request
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
+from fake_node import wait_until  # noqa: E402
 from fake_yarn_web import OPENER  # noqa: E402
 from yarn_submit import cache, submit, yarn  # noqa: E402,F401
 
@@ -58,6 +60,22 @@ def test_browsers_at_the_driver_are_sent_to_the_proxy(submit, yarn, mode):
     with submit.waiting(conf=conf, cluster=cluster) as (_, app):
         status, headers, body = get_from("127.0.0.9", f"{app.tracking_url}/jobs/?x=1", cookie="proxy-user=alice")
         assert (status, headers["Location"], body) == (302, f"http://127.0.0.1:{yarn.web.port}/proxy/{app.name}/jobs/?x=1", "")
+
+
+def test_browsers_are_sent_to_the_active_resource_manager(submit, yarn):
+    """The first of two ResourceManagers is gone."""
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        dead = f"127.0.0.1:{gone.getsockname()[1]}"
+    settings = {"yarn.resourcemanager.ha.enabled": "true", "yarn.resourcemanager.ha.rm-ids": "a,b"}
+    for name, port in (("address", yarn.ports["client"]), ("scheduler.address", yarn.ports["scheduler"]),
+                       ("webapp.address", yarn.web.port)):
+        settings.update({f"yarn.resourcemanager.{name}.a": dead, f"yarn.resourcemanager.{name}.b": f"127.0.0.1:{port}"})
+    yarn.write_conf(settings)
+    with submit.waiting() as (process, app):
+        def location():
+            return get_from("127.0.0.9", f"{app.tracking_url}/jobs/")[1]["Location"]
+        wait_until(lambda: location() == f"http://127.0.0.1:{yarn.web.port}/proxy/{app.name}/jobs/", "the active ResourceManager", 120)
+        assert submit.open(process) == 0, submit.log()
 
 
 def test_the_proxy_names_the_user(submit, yarn):

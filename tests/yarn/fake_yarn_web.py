@@ -87,6 +87,8 @@ class FakeYarnWeb:
             return error.code, error.headers["Content-Type"] or "text/plain", error.read()
 
     def find(self, path, _):
+        if path == "/ws/v1/cluster/info":
+            return {"clusterInfo": {"haState": "ACTIVE"}}
         found = re.fullmatch(r"/ws/v1/cluster/apps/(application_\w+)(/appattempts(?:/(appattempt_\w+)/containers)?)?", path)
         with self.yarn.lock:
             app = self.yarn.applications.get(found[1]) if found else None
