@@ -142,8 +142,7 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
         run->every_ms = every;
         const bool share = r == 0 && yarn_client_can_share(run->client);
         if (r == 0)
-                r = share ? yarn_submission_send(app, run, error)
-                          : yarn_client_submit(run->client, false, error);
+                r = share ? yarn_submission_send(app, run, error) : yarn_client_submit(run->client, false, error);
         if (r < 0) {
                 yarn_run_free(run);
         } else if (!share) {
@@ -153,6 +152,17 @@ static int yarn_submission_submit(fst_submission *app, struct submit_worker *wor
         }
         return r;
 }
+
+/* The application has ended because it was killed through the handle, whose state a poll sets then. */
+static bool yarn_submission_was_cancelled(fst_submission *app)
+{
+        pthread_mutex_lock(&app->submitter->lock);
+        const bool cancelled = app->cancelled && !app->yarn->refusal;
+        pthread_mutex_unlock(&app->submitter->lock);
+        return cancelled;
+}
+
+static void yarn_submission_poll(fst_submission *app, bool again);
 
 /* Asks whether the application is accepted, and again until the ResourceManager has decided. */
 static void yarn_submission_confirm(fst_submission *app)
@@ -168,6 +178,11 @@ static void yarn_submission_confirm(fst_submission *app)
                 r = yarn_client_is_accepted(run->client, &error);
         }
         pthread_mutex_unlock(&run->lock);
+        if (r == -ECANCELED && yarn_submission_was_cancelled(app)) {
+                error_deinit(&error);
+                yarn_submission_poll(app, true);
+                return;
+        }
         if (r < 0) {
                 submission_fail(app, &error);
                 return;
