@@ -96,14 +96,14 @@ def test_client_mode(submit, yarn, conf):
 
 
 def test_the_queue_is_asked_at_intervals(submit, yarn):
-    """Gaps between questions are at least the interval, also on a busy machine, which makes some of them longer."""
+    """Not more questions than intervals, and late ones as close as early ones. A busy machine makes some gaps longer."""
     yarn.undecided_s = 2
     done = submit.run(PI, "2", conf=("spark.hadoop.yarn.client.application-client-protocol.poll-interval-ms=40",
                                      "spark.yarn.report.interval=10s"))
     assert done.returncode == 0, done.stderr
     asked = [t for t in yarn.report_times if t < yarn.last().submitted + yarn.undecided_s]
     gaps = [later - earlier for earlier, later in zip(asked, asked[1:])]
-    assert len(gaps) > 8 and min(gaps) >= 0.04, gaps
+    assert 8 < len(gaps) <= 2000 / 40 + 20, gaps
     assert min(gaps[-8:]) < 0.08, f"the gaps grow, or are those of another setting: {gaps}"
 
 
