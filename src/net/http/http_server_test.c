@@ -112,9 +112,9 @@ static void on_tick(uv_timer_t *timer)
 {
 }
 
-static void begin_with(struct http_server_options o)
+/* Returns 0, or below 0 if the server cannot start. */
+static int begin_try(struct http_server_options o, struct fst_error *error)
 {
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         memset(&t, 0, sizeof(t));
         assert_int_equal(uv_loop_init(&t.loop), 0);
         uv_timer_init(&t.loop, &t.tick);
@@ -123,7 +123,13 @@ static void begin_with(struct http_server_options o)
         o.service = "TestUI";
         o.host = "127.0.0.1";
         o.handle = serve;
-        if (http_server_new(&o, &t.server, &error) < 0)
+        return http_server_new(&o, &t.server, error);
+}
+
+static void begin_with(struct http_server_options o)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (begin_try(o, &error) < 0)
                 fail_msg("%s", error_message(&error));
 }
 
@@ -633,7 +639,8 @@ static bool store_serves(const char *key_password)
                                       .store_password = TWO_PASSWORDS_STORE,
                                       .store_key_password = key_password};
         end(NULL);
-        begin_with((struct http_server_options){.tls = &tls});
+        if (begin_try((struct http_server_options){.tls = &tls}, NULL) < 0)
+                return false; /* the key cannot be read */
         temp_dir_new(folder);
         snprintf(ca, sizeof(ca), "%s/ca.pem", folder);
         FILE *f = fopen(ca, "we");
