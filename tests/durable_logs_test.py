@@ -16,6 +16,7 @@ import pytest
 TESTS = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(TESTS))
 from executor_managers import KubernetesInMemory  # noqa: E402
+from sanitizers import LINK_FLAGS  # noqa: E402
 from standalone_cluster import BIN, Cluster  # noqa: E402
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -390,7 +391,7 @@ def test_a_program_linked_with_the_library(run):
     (run.folder / "own.c").write_text(OWN)
     library = BIN if os.path.exists(os.path.join(BIN, "libfiresteel.so")) else os.path.join(BIN, "..", "build", "src")
     subprocess.run(["cc", "-I", str(TESTS.parent / "include"), "-o", run.folder / "own", run.folder / "own.c", "-L", library,
-                    f"-Wl,-rpath,{os.path.abspath(library)}", "-lfiresteel", "-pthread"], check=True)
+                    f"-Wl,-rpath,{os.path.abspath(library)}", "-lfiresteel", "-pthread", *LINK_FLAGS], check=True)
     done = subprocess.run([run.folder / "own", f"file:{run.logs}"], env=run.environment, capture_output=True, text=True, timeout=120,
                           check=False)
     assert done.returncode == 0 and done.stdout == "before the context\ncounted 5 token=hidden123\nafter the context\n", done.stderr

@@ -12,4 +12,7 @@ def found(symbol):
 
 
 TSAN = found(b"__tsan_func_entry")  # it ends a forked child of a process with threads that starts a thread
-SANITIZED = TSAN or found(b"__asan_report_load")
+ASAN = found(b"__asan_report_load")
+SANITIZED = TSAN or ASAN
+# What the compiler needs to link a program with the tested library: the runtime must be the program's first library.
+LINK_FLAGS = ["-fsanitize=thread"] if TSAN else ["-fsanitize=address"] if ASAN else []
