@@ -11,6 +11,8 @@ import urllib.error
 import urllib.request
 import zipfile
 
+from sanitizers import SANITIZED
+
 FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
 T0 = 1700000000000
 
@@ -298,7 +300,8 @@ def test_readers_that_never_read_cost_little(tmp_path):
             assert json.loads(stages)[0]["numCompleteTasks"] == 20000
             for _ in range(4):
                 assert s.get("/api/v1/applications/app-1/stages?details=true")[1] == stages
-            assert memory(s) - before < 45, (before, memory(s))  # MiB; 300 KiB for each reader of 32 MiB
+            # MiB; 300 KiB for each reader of 32 MiB. A sanitizer keeps freed memory for a while.
+            assert SANITIZED or memory(s) - before < 45, (before, memory(s))
         assert s.get("/api/v1/applications/app-1/stages/0/0/taskList?length=100000")[1] == whole
 
 
