@@ -29,8 +29,6 @@
 #include "rpc/rpc.h"
 #include "store/file_cipher.h"
 
-#include <time.h>
-
 #define STOP_TIMEOUT_MS 3000
 #define LEAVE_TIMEOUT_MS 20000                       /* Kubernetes kills a stopped pod after 30 s */
 #define DRAIN_MS 500                                 /* for tasks to end before their executors are stopped */
@@ -382,8 +380,10 @@ static void cluster_on_woken(uv_async_t *handle)
         /* Nothing to do: the loop returns. */
 }
 
+/* libuv runs a timer that is due before it waits for events. It does not wait after uv_stop. */
 static void cluster_on_deadline(uv_timer_t *timer)
 {
+        uv_stop(timer->loop);
 }
 
 static void cluster_wait(struct scheduler_backend *backend, int64_t deadline)
@@ -398,12 +398,8 @@ static void cluster_wait(struct scheduler_backend *backend, int64_t deadline)
         if (deadline == INT64_MAX) {
                 uv_timer_stop(&b->deadline);
         } else {
-                struct timespec t;
-                clock_gettime(CLOCK_MONOTONIC, &t);
-                int64_t left = deadline - ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
                 uv_update_time(&b->loop);
-                uv_timer_start(&b->deadline, cluster_on_deadline, left > 0 ? (uint64_t)(left + 999999) / 1000000 : 0,
-                               0);
+                uv_timer_start(&b->deadline, cluster_on_deadline, ms_until(deadline, now_ns()), 0); /* INT64_MIN: now */
         }
         uv_run(&b->loop, UV_RUN_ONCE);
 }

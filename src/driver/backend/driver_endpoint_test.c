@@ -4,6 +4,7 @@
  */
 #include "api/api_fixture.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "driver/backend/cluster_backend_internal.h"
 #include "driver/context.h"
@@ -350,6 +351,26 @@ static void heartbeats_report_disk_usage(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
+static void wait_for_what_has_passed(void *owner, struct scheduler_backend *backend, bool allocates)
+{
+        const int64_t began = now_ns();
+        for (int i = 0; i < 10; i++)
+                backend->class->wait(backend, INT64_MIN);
+        *(int64_t *)owner = now_ns() - began;
+}
+
+/* The deadline of dynamic allocation that wants to act at once. No event ends the wait earlier than the next heartbeat. */
+static void deadline_at_int64_min_is_now(void **state)
+{
+        fst_context *sc = api_context("local-cluster[1,1,512]", "spark.executor.memory", "256m",
+                                      "spark.executor.heartbeatInterval", "60s", "spark.network.timeout", "600s", NULL);
+        int64_t waited = -1;
+        count_works(sc);
+        job_runner_call(sc->runner, wait_for_what_has_passed, &waited);
+        assert_in_range(waited, 0, 30 * NS_PER_SECOND);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
 static void ignores_unregistered_peers(void **state)
 {
         fst_context *sc = new_cluster_context();
@@ -595,6 +616,7 @@ int main(void)
                 cmocka_unit_test(decommissioned_executors_stop),
                 cmocka_unit_test(sends_tokens_to_later_executors),
                 cmocka_unit_test(heartbeats_report_disk_usage),
+                cmocka_unit_test(deadline_at_int64_min_is_now),
                 cmocka_unit_test(ignores_unregistered_peers),
                 cmocka_unit_test(loses_executor_with_invalid_status),
                 cmocka_unit_test(jobs_run_while_others_are_cancelled),
