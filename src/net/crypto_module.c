@@ -176,7 +176,8 @@ static const struct crypto_ops ops = {
 __attribute__((visibility("default"))) const struct crypto_ops *firesteel_crypto_module(void);
 const struct crypto_ops *firesteel_crypto_module(void)
 {
-        if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL))
+        /* At exit, threads may still use TLS, and those of libuv's pool end later than OpenSSL's own cleanup would. */
+        if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL))
                 return NULL;
         if (!sha256_md)
                 sha256_md = EVP_MD_fetch(NULL, "SHA256", NULL);
