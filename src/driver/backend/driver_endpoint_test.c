@@ -359,7 +359,7 @@ static void wait_for_what_has_passed(void *owner, struct scheduler_backend *back
         *(int64_t *)owner = now_ns() - began;
 }
 
-/* The deadline of dynamic allocation that wants to act at once. No event ends the wait earlier than the next heartbeat. */
+/* The deadline of dynamic allocation that acts at once. No event ends the wait earlier than the next heartbeat. */
 static void deadline_at_int64_min_is_now(void **state)
 {
         fst_context *sc = api_context("local-cluster[1,1,512]", "spark.executor.memory", "256m",
