@@ -306,8 +306,8 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
                    struct fst_error *error)
 {
         struct job_runner *r = new0(struct job_runner);
-        struct sched_config config;
-        struct pool_file pools = POOL_FILE_INIT;
+        _cleanup_(sched_config_deinit) struct sched_config config = SCHED_CONFIG_DEFAULT;
+        _cleanup_(pool_file_deinit) struct pool_file pools = POOL_FILE_INIT;
         r->sc = sc;
         r->backend = backend;
         r->commits = commit_coordinator_new();
@@ -324,8 +324,6 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
         r->n_resources = config.n_resources;
         config.dynamic_allocation = r->allocation != NULL;
         r->sched = sched_new(&config, &scheduler_ops, r);
-        sched_config_deinit(&config);
-        pool_file_deinit(&pools);
         if ((e = scheduler_trace_start(r->sched, sc->conf, error))) {
                 job_runner_free(r);
                 return e;

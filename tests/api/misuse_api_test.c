@@ -46,6 +46,17 @@ static void gives_place_to_next_context(void **state)
         }
 }
 
+/* What was read of the configuration before the error is freed, which only LeakSanitizer shows. */
+static void refuses_task_resources_without_executor_resources(void **state)
+{
+        int was = api_listen();
+        fst_context *sc = api_context("local-cluster[1,1,512]", "spark.log.level", "ERROR",
+                                      "spark.task.resource.gpu.amount", "1", NULL);
+        _cleanup_free_ char *heard = api_heard(was);
+        assert_non_null(strstr(heard, "No executor resource configs"));
+        assert_int_equal(fst_context_stop(sc), -EINVAL);
+}
+
 static void refuses_handles_of_stopped_context(void **state)
 {
         fst_context *sc = loud();
@@ -126,6 +137,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(refuses_second_context),
                 cmocka_unit_test(gives_place_to_next_context),
+                cmocka_unit_test(refuses_task_resources_without_executor_resources),
                 cmocka_unit_test(refuses_handles_of_stopped_context),
                 cmocka_unit_test(names_stopped_context),
                 cmocka_unit_test(names_released_rdd),
