@@ -96,6 +96,7 @@ enum application_action_kind {
         APPLICATION_WRITE_STATUS,     /* replace the status subresource if the object still has `version` */
         APPLICATION_DELETE,           /* delete the object (its time to live is over) */
         APPLICATION_CLEAN_UP,         /* the application is about to end: delete the batch scheduler's group */
+        APPLICATION_FIND_DRIVER,      /* read the driver's pod and observe it: a watch may be late. NOT_FOUND: gone */
         /* Not answered. */
         APPLICATION_EVENT,
         APPLICATION_TRANSITION,     /* for metrics */

@@ -403,8 +403,21 @@ static void missing_driver_fails_after_the_grace_period(void **state)
         assert_int_equal(b.deadline, NOW + 10 * S);
         b.now += 10 * S;
         core_fixture_run(&b);
-        assert_log(&b, "submit SUBMITTED FAILING FAILED");
+        assert_log(&b, "submit SUBMITTED find FAILING FAILED");
         assert_string_equal(b.stored.message, "driver pod not found");
+        core_fixture_deinit(&b);
+}
+
+static void driver_that_a_watch_has_not_shown_is_looked_for(void **state)
+{
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        b.driver_exists = true; /* the watch is broken */
+        b.now += 10 * S;
+        core_fixture_run(&b);
+        assert_log(&b, "submit SUBMITTED find RUNNING expose RUNNING");
         core_fixture_deinit(&b);
 }
 
@@ -604,6 +617,7 @@ int main(void)
                 cmocka_unit_test(unanswered_submission_is_repeated_with_its_id),
                 cmocka_unit_test(interrupted_submission_is_completed),
                 cmocka_unit_test(missing_driver_fails_after_the_grace_period),
+                cmocka_unit_test(driver_that_a_watch_has_not_shown_is_looked_for),
                 cmocka_unit_test(lost_driver_uses_up_no_retry),
                 cmocka_unit_test(sidecars_do_not_prolong),
                 cmocka_unit_test(executors_are_tracked),

@@ -53,6 +53,7 @@ struct application_record {
         char *candidate; /* id of the submission under way */
         int64_t begun_ms;
         int64_t missing_since_ms; /* of the driver's pod, by this core; 0: it is present */
+        bool missing_confirmed;   /* the API server does not know the driver's pod */
         int failures;
         int64_t retry_at_ms;
         int32_t loss_restarts;

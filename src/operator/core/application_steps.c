@@ -38,6 +38,7 @@ static void step_enter(struct application_record *a, enum application_state stat
         a->deleted = false;
         a->dirty = a->entered = true;
         a->missing_since_ms = 0;
+        a->missing_confirmed = false;
         if (state == APPLICATION_SUBMITTED)
                 a->cleaned = false;
 }
@@ -301,6 +302,11 @@ static int64_t step_driver_missing(struct application_core *core, struct applica
         int64_t since_ms = MAX(now_ms - a->status.last_submission_attempt_ms, now_ms - a->missing_since_ms);
         if (a->status.state == APPLICATION_SUBMITTED && since_ms < grace_ms)
                 return now_ms + grace_ms - since_ms;
+        if (a->status.state == APPLICATION_SUBMITTED && !a->missing_confirmed && a->status.pod_name) {
+                struct application_action *action = step_act(core, a, APPLICATION_FIND_DRIVER);
+                action->pod_name = mem_strdup(a->status.pod_name);
+                return INT64_MAX;
+        }
         if (a->status.state == APPLICATION_SUBMITTED)
                 application_emit_event(core, a, "Warning", "SparkDriverNotFound",
                                        mem_printf("Driver pod %s not found after grace period %llds, marking "
@@ -359,6 +365,7 @@ static int64_t step_running(struct application_core *core, struct application_re
         if (!driver_is_current(a))
                 return step_driver_missing(core, a, now_ms);
         a->missing_since_ms = 0;
+        a->missing_confirmed = false;
         if (d->application_id && !text_equals(a->status.application_id, d->application_id)) {
                 status_text_set(&a->status.application_id, d->application_id);
                 a->dirty = true;
@@ -575,6 +582,9 @@ void application_step_done(struct application_core *core, struct application_rec
                 break;
         case APPLICATION_CLEAN_UP:
                 step_cleaned(core, a, answer);
+                break;
+        case APPLICATION_FIND_DRIVER:
+                a->missing_confirmed = ok && !driver_is_current(a);
                 break;
         case APPLICATION_DELETE:
                 a->retry_at_ms = MAX(a->retry_at_ms, now_ms + LOOK_AGAIN_MS); /* for the object to be gone */

@@ -233,6 +233,11 @@ static enum application_result server_perform(struct application_world *w, struc
                 answer->version = a->version = ++w->version;
                 w->result->status_writes++;
                 return APPLICATION_RESULT_OK;
+        case APPLICATION_FIND_DRIVER:
+                if (!a->pod)
+                        return APPLICATION_RESULT_NOT_FOUND;
+                application_world_send_pod(w, a);
+                return APPLICATION_RESULT_OK;
         case APPLICATION_DELETE:
                 a->exists = false;
                 return APPLICATION_RESULT_OK;

@@ -19,7 +19,8 @@ struct core_fixture {
         int64_t deadline;
         bool leaving;
         const char *invalid;
-        bool exposes; /* submissions create the UI's service, too */
+        bool driver_exists; /* a request finds the driver's pod, although no watch has shown it */
+        bool exposes;       /* submissions create the UI's service, too */
         const char *expose_error;
         bool counts;    /* the log has executions and submissions of each state, as "RUNNING(1,1)", and no actions */
         int performed;  /* actions with an answer */
@@ -112,9 +113,10 @@ static inline void core_fixture_perform(struct core_fixture *b, struct applicati
                                         enum application_result result)
 {
         static const char *const names[] = {
-                [APPLICATION_SUBMIT] = "submit", [APPLICATION_FINISH_SUBMIT] = "finish",
-                [APPLICATION_EXPOSE] = "expose", [APPLICATION_DELETE_RESOURCES] = "delete-pods",
-                [APPLICATION_DELETE] = "delete", [APPLICATION_CLEAN_UP] = "clean-up",
+                [APPLICATION_SUBMIT] = "submit",    [APPLICATION_FINISH_SUBMIT] = "finish",
+                [APPLICATION_EXPOSE] = "expose",    [APPLICATION_DELETE_RESOURCES] = "delete-pods",
+                [APPLICATION_DELETE] = "delete",    [APPLICATION_CLEAN_UP] = "clean-up",
+                [APPLICATION_FIND_DRIVER] = "find",
         };
         struct application_answer answer = {.result = result, .message = "reason"};
         if (action->kind == APPLICATION_WRITE_STATUS) {
@@ -131,6 +133,10 @@ static inline void core_fixture_perform(struct core_fixture *b, struct applicati
         } else if (action->kind < APPLICATION_EVENT && !b->counts) {
                 core_fixture_log(b, names[action->kind]);
         }
+        if (action->kind == APPLICATION_FIND_DRIVER && result == APPLICATION_RESULT_OK && !b->driver_exists)
+                answer.result = APPLICATION_RESULT_NOT_FOUND;
+        if (action->kind == APPLICATION_FIND_DRIVER && result == APPLICATION_RESULT_OK && b->driver_exists)
+                core_fixture_pod(b, SPARK_POD_RUNNING);
         if (action->kind == APPLICATION_EXPOSE)
                 answer.ui_service = "pi-ui-svc", answer.ui_port = 4040, answer.ui_address = "10.0.0.2:4040";
         if (action->kind == APPLICATION_SUBMIT && b->exposes)

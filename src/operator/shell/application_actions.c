@@ -521,6 +521,26 @@ static void application_call_write_status(struct application_call *c)
         json_decref(patch);
 }
 
+static void application_call_on_driver(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        struct pod_observation pod;
+        c->base.call = NULL;
+        if (r != 0) {
+                application_call_fail_read(c, r, response->error);
+                return;
+        }
+        if (pod_observation_read(response->object, &pod))
+                application_core_observe_pod(application_call_context(c)->applications, &pod);
+        application_call_end(c, APPLICATION_RESULT_OK, NULL);
+}
+
+static void application_call_find_driver(struct application_call *c)
+{
+        _cleanup_free_ char *path = kube_path("v1", c->action.namespace, "pods", c->action.pod_name);
+        c->base.call = kube_get(application_call_context(c)->client, path, application_call_on_driver, c);
+}
+
 static void application_call_begin(struct operator_daemon *d, struct application_action *action)
 {
         struct application_call *c = new0(struct application_call);
@@ -553,6 +573,9 @@ static void application_call_begin(struct operator_daemon *d, struct application
                 break;
         case APPLICATION_CLEAN_UP:
                 application_call_get(c, application_call_on_object_to_clean);
+                break;
+        case APPLICATION_FIND_DRIVER:
+                application_call_find_driver(c);
                 break;
         case APPLICATION_EVENT:
         case APPLICATION_TRANSITION:
