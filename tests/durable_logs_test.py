@@ -403,9 +403,15 @@ def test_a_program_linked_with_the_library(run):
 
 def test_a_full_or_missing_storage_does_not_stop_the_application(run):
     run.logs.write_text("not a directory")
-    done = run.run()
-    assert done.returncode == 0 and "the driver has counted 2" in done.stdout, done.stderr
-    assert "cannot be stored in spark.firesteel.logs.dir" in done.stderr
+    gate, said = run.folder / "gate", ""
+    with run.start(gate) as process:
+        while "cannot be stored in spark.firesteel.logs.dir" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        gate.touch()
+        said += process.communicate(timeout=120)[0]
+    assert process.returncode == 0 and "the driver has counted 2" in said, said
 
 
 def test_much_output_is_limited(run):

@@ -385,7 +385,9 @@ def test_a_crash_on_executors_is_one_error_line_and_the_last(shared, tmp_path):
                   master="local-cluster[2,1,1024]")
     assert done.returncode == 1
     errors = [line for line in done.stderr.splitlines() if " ERROR " in re.sub(r": ERROR Executor: ", ": ", line)]
-    assert errors == [last_line(done)], done.stderr
+    # A task of the other partition may fail after the job: its directory goes while it commits.
+    lines = [line for line in done.stderr.splitlines() if "WARN TaskSetManager: Lost task 1." not in line]
+    assert errors == [lines[-1]], done.stderr
     assert re.search(r" ERROR SparkContext: save_as_text_file at faulty\.c:\d+ failed: .* failed 4 times, .* crashed in scribble in "
                      r"faulty\.so: SIGSEGV", errors[0])
     assert errors[0].endswith("with --master local[2] --conf spark.firesteel.check=true")
