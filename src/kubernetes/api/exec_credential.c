@@ -4,8 +4,10 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "net/http/http.h"
 #include "process/spawn.h"
 #include "text/json.h"
 
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #define MOST_PRINTED (1u << 20)
+#define LONGEST_TOKEN (1u << 20)
 
 extern char **environ;
 
@@ -244,4 +247,39 @@ int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_
         if (printed.data)
                 explicit_bzero(printed.data, printed.len);
         return r;
+}
+
+int kube_credential_read_token(const struct kube_config *config, const struct kube_credential *credential, char **token,
+                               struct fst_error *error)
+{
+        *token = NULL;
+        if (!config->token_file) {
+                const char *token_text = config->token ? config->token : credential->token;
+                *token = token_text ? mem_strdup(token_text) : NULL;
+                return 0;
+        }
+        _cleanup_(buf_deinit_secret) struct buf text = BUF_INIT;
+        int r = file_text_read(config->token_file, LONGEST_TOKEN, &text, error);
+        if (r < 0)
+                return error_wrap(error, r, "the token for the API server");
+        const char *start = buf_text(&text) + strspn(buf_text(&text), " \t\r\n");
+        *token = mem_strndup(start, strcspn(start, " \t\r\n"));
+        return 0;
+}
+
+void kube_credential_set_connection(const struct kube_config *config, const struct kube_credential *credential,
+                                    struct http_request *request)
+{
+        const bool given = credential->cert_data != NULL;
+        request->connect_timeout_ms = config->connect_timeout_ms;
+        request->proxy = config->proxy_url;
+        request->insecure = config->insecure;
+        request->ca_file = config->ca_file;
+        request->ca_data = config->ca_file ? NULL : config->ca_data;
+        request->ca_only = true;
+        request->cert_file = given ? NULL : config->cert_file;
+        request->key_file = given ? NULL : config->key_file;
+        request->cert_data = given ? credential->cert_data : config->cert_file ? NULL : config->cert_data;
+        request->key_data = given ? credential->key_data : config->key_file ? NULL : config->key_data;
+        request->tls_name = config->tls_server_name;
 }

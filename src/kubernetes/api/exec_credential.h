@@ -6,6 +6,8 @@
 
 #include "kubernetes/api/kube_config.h"
 
+struct http_request;
+
 struct kube_credential {
         char *token;
         char *cert_data, *key_data;
@@ -15,6 +17,18 @@ struct kube_credential {
 void kube_credential_deinit(struct kube_credential *c);
 
 #define KUBE_EXEC_TIMEOUT_MS 60000
+
+/*
+ * Reads the token to send: that of the file, which may have changed, else of @config, else of the program. *@token is
+ * NULL without one; the caller owns it. Negative with @error if the file cannot be read.
+ */
+int kube_credential_read_token(const struct kube_config *config, const struct kube_credential *credential, char **token,
+                               struct fst_error *error);
+
+/* Sets proxy, time to connect, trust and client certificate of a request to the server of @config. Borrows from both.
+ */
+void kube_credential_set_connection(const struct kube_config *config, const struct kube_credential *credential,
+                                    struct http_request *request);
 
 /*
  * Runs the program of @config and reads its output within @timeout_ms. Blocks. Any thread. Returns 0 or a negative

@@ -13,7 +13,6 @@
 #include "kubernetes/api/kube_internal.h"
 
 #include "base/error.h"
-#include "base/fs.h"
 #include "base/mem.h"
 #include "text/json.h"
 
@@ -21,7 +20,6 @@
 
 #define FIRST_PAUSE_MS 100
 #define LONGEST_PAUSE_MS 10000
-#define LONGEST_TOKEN (1u << 20)
 #define RENEW_BEFORE_S 30
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
@@ -172,26 +170,6 @@ static bool has_credential(struct kube_call *call)
         return false;
 }
 
-/* Reads the token, from a file that may have changed. *@token is NULL without one. The caller owns it. */
-static int kube_client_read_token(const struct kube_client *c, char **token, struct fst_error *error)
-{
-        const struct kube_config *config = c->config;
-        *token = NULL;
-        if (!config->token_file) {
-                const char *token_text = config->token ? config->token : c->credential.token;
-                *token = token_text ? mem_strdup(token_text) : NULL;
-                return 0;
-        }
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        int r = file_text_read(config->token_file, LONGEST_TOKEN, &text, error);
-        if (r < 0)
-                return error_wrap(error, r, "the token for the API server");
-        const char *start = buf_text(&text) + strspn(buf_text(&text), " \t\r\n");
-        *token = mem_strndup(start, strcspn(start, " \t\r\n"));
-        explicit_bzero(text.data, text.len);
-        return 0;
-}
-
 /* -------------------------------------------------------------------------------------------------------- attempts */
 
 /* An item, or NULL: the list restarts. */
@@ -247,7 +225,6 @@ static void kube_call_transfer(struct kube_call *call, const char *token)
         _cleanup_free_ char *password =
                 !token && config->user ? mem_printf("%s:%s", config->user, config->password ? config->password : "")
                                        : NULL;
-        const struct kube_credential *given = &c->credential;
         bool stream = call->sink != NULL;
         struct http_request q = {
                 .url = url,
@@ -255,7 +232,6 @@ static void kube_call_transfer(struct kube_call *call, const char *token)
                 .headers = headers,
                 .body = compares ? NULL : call->body,
                 .body_len = compares ? 0 : call->body_len,
-                .connect_timeout_ms = config->connect_timeout_ms,
                 .timeout_ms = call->timeout_ms > 0             ? call->timeout_ms
                               : stream || call->timeout_ms < 0 ? 0
                                                                : config->request_timeout_ms,
@@ -264,24 +240,11 @@ static void kube_call_transfer(struct kube_call *call, const char *token)
                                                          : 0,
                 .user_password = password,
                 .bearer = token,
-                .proxy = config->proxy_url,
-                .insecure = config->insecure,
-                .ca_file = config->ca_file,
-                .ca_data = config->ca_file ? NULL : config->ca_data,
-                .ca_only = true,
-                .cert_file = given->cert_data ? NULL : config->cert_file,
-                .key_file = given->cert_data ? NULL : config->key_file,
-                .cert_data = given->cert_data    ? given->cert_data
-                             : config->cert_file ? NULL
-                                                 : config->cert_data,
-                .key_data = given->cert_data   ? given->key_data
-                            : config->key_file ? NULL
-                                               : config->key_data,
-                .tls_name = config->tls_server_name,
                 .fresh = call->fresh,
                 .sink = (call->sink || call->list) && !compares ? kube_call_on_data : NULL,
                 .context = call,
         };
+        kube_credential_set_connection(config, &c->credential, &q);
         call->fresh = false;
         call->transfer = http_async_send(c->http, &q, kube_call_on_response, call);
 }
@@ -298,7 +261,7 @@ static void kube_call_attempt(struct kube_call *call)
         }
         if (!has_credential(call))
                 return;
-        int r = kube_client_read_token(call->client, &token, &error);
+        int r = kube_credential_read_token(call->client->config, &call->client->credential, &token, &error);
         call->attempts++;
         if (r < 0) {
                 kube_call_finish(call, r, 0, NULL, &error);

@@ -7,7 +7,6 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/fs.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "kubernetes/api/exec_credential.h"
@@ -56,23 +55,18 @@ static void port_forward_identity_deinit(struct port_forward_identity *id)
 static int port_forward_identify(const struct kube_config *config, struct port_forward_identity *id,
                                  struct fst_error *error)
 {
-        enum { LONGEST_TOKEN = 1 << 20 };
         _cleanup_(buf_deinit_secret) struct buf text = BUF_INIT;
-        const char *token = config->token;
-        if (config->exec && !config->token && !config->token_file) {
-                int r = kube_exec_run(config, KUBE_EXEC_TIMEOUT_MS, &id->credential, error);
-                if (r < 0)
-                        return r;
-                token = id->credential.token;
-        }
-        if (config->token_file) {
-                int r = file_text_read(config->token_file, LONGEST_TOKEN, &text, error);
-                if (r < 0)
-                        return error_wrap(error, r, "the token for the API server");
-                token = buf_text(&text) + strspn(buf_text(&text), " \t\r\n");
-        }
+        _cleanup_free_ char *token = NULL;
+        int r = 0;
+        if (config->exec && !config->token && !config->token_file)
+                r = kube_exec_run(config, KUBE_EXEC_TIMEOUT_MS, &id->credential, error);
+        if (r == 0)
+                r = kube_credential_read_token(config, &id->credential, &token, error);
+        if (r < 0)
+                return r;
         if (token) {
-                buf_printf(&id->authorization, "Authorization: Bearer %.*s", (int)strcspn(token, " \t\r\n"), token);
+                buf_printf(&id->authorization, "Authorization: Bearer %s", token);
+                explicit_bzero(token, strlen(token));
         } else if (config->user) {
                 buf_printf(&text, "%s:%s", config->user, config->password ? config->password : "");
                 buf_puts(&id->authorization, "Authorization: Basic ");
@@ -84,25 +78,8 @@ static int port_forward_identify(const struct kube_config *config, struct port_f
 static int port_forward_connect(struct port_forward *f, const struct kube_config *config,
                                 const struct port_forward_identity *id, struct fst_error *error)
 {
-        const struct kube_credential *given = &id->credential;
-        const struct http_request q = {
-                .url = config->server,
-                .connect_timeout_ms = config->connect_timeout_ms,
-                .proxy = config->proxy_url,
-                .insecure = config->insecure,
-                .ca_file = config->ca_file,
-                .ca_data = config->ca_file ? NULL : config->ca_data,
-                .ca_only = true,
-                .cert_file = given->cert_data ? NULL : config->cert_file,
-                .key_file = given->cert_data ? NULL : config->key_file,
-                .cert_data = given->cert_data    ? given->cert_data
-                             : config->cert_file ? NULL
-                                                 : config->cert_data,
-                .key_data = given->cert_data   ? given->key_data
-                            : config->key_file ? NULL
-                                               : config->key_data,
-                .tls_name = config->tls_server_name,
-        };
+        struct http_request q = {.url = config->server};
+        kube_credential_set_connection(config, &id->credential, &q);
         return http_tunnel_open(&q, &f->tunnel, error);
 }
 
