@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 extern const char simulate_standalone_help[];
@@ -19,8 +20,21 @@ extern const char simulate_operator_help[];
 /* Runs firesteel simulate --operator …. Returns its exit status. */
 int simulate_operator(int argc, char **argv);
 
-/* Reads a number from @least to @most. Returns false if @text is none. */
-bool simulate_parse_number(const char *text, double least, double most, double *out);
+/* An option with a number: a count or a probability. */
+struct simulate_option {
+        const char *name;
+        int *count;          /* NULL: it is a probability */
+        double *probability; /* NULL: it is a count */
+        double least, most;
+};
 
-/* Reads "7", or "1..100" with an end not below the begin. Returns false if @text is neither. */
-bool simulate_parse_seeds(const char *text, uint64_t *first, uint64_t *last);
+/* What all random worlds have: --seed, --seeds, --output. */
+struct simulate_common {
+        uint64_t *seed, *last_seed;
+        bool *json;
+};
+
+/* Sets one of @n options, or a common one. Returns false if @value is invalid, or with *@known false for another name.
+ */
+bool simulate_set_option(const struct simulate_option *options, size_t n, const struct simulate_common *common,
+                         const char *name, const char *value, bool *known);

@@ -75,12 +75,7 @@ static int simulate_operator_usage(const char *problem, const char *word)
 static bool operator_request_set(struct operator_request *r, const char *name, const char *value, bool *known)
 {
         struct application_world_options *o = &r->o;
-        const struct {
-                const char *name;
-                int *number;
-                double *probability;
-                double least, most;
-        } options[] = {
+        const struct simulate_option options[] = {
                 {"--applications", &o->applications, NULL, 1, 1000000},
                 {"--steps", &o->steps, NULL, 0, 1000000},
                 {"--failed-requests", NULL, &o->failed_requests, 0, 1},
@@ -95,24 +90,8 @@ static bool operator_request_set(struct operator_request *r, const char *name, c
                 {"--failed-drivers", NULL, &o->failed_drivers, 0, 1},
                 {"--lost-drivers", NULL, &o->lost_drivers, 0, 1},
         };
-        double number;
-        *known = true;
-        for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-                if (strcmp(options[i].name, name) != 0)
-                        continue;
-                if (!simulate_parse_number(value, options[i].least, options[i].most, &number))
-                        return false;
-                if (options[i].probability)
-                        *options[i].probability = number;
-                else
-                        *options[i].number = (int)number;
-                return true;
-        }
-        if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0)
-                return simulate_parse_seeds(value, &o->seed, &r->last_seed);
-        *known = strcmp(name, "--output") == 0;
-        r->json = *known && strcmp(value, "json") == 0;
-        return r->json || strcmp(value, "text") == 0;
+        const struct simulate_common common = {&o->seed, &r->last_seed, &r->json};
+        return simulate_set_option(options, ARRAY_SIZE(options), &common, name, value, known);
 }
 
 int simulate_operator(int argc, char **argv)

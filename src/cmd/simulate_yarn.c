@@ -513,7 +513,8 @@ static int simulate_yarn_usage(const char *problem, const char *word)
         return 2;
 }
 
-bool simulate_parse_number(const char *text, double least, double most, double *out)
+/* Reads a number from @least to @most. */
+static bool simulate_parse_number(const char *text, double least, double most, double *out)
 {
         char *end;
         const double value = strtod(text, &end);
@@ -523,7 +524,8 @@ bool simulate_parse_number(const char *text, double least, double most, double *
         return true;
 }
 
-bool simulate_parse_seeds(const char *text, uint64_t *first, uint64_t *last)
+/* Reads "7", or "1..100" with an end not below the begin. */
+static bool simulate_parse_seeds(const char *text, uint64_t *first, uint64_t *last)
 {
         char *end;
         *first = *last = strtoull(text, &end, 10);
@@ -532,14 +534,32 @@ bool simulate_parse_seeds(const char *text, uint64_t *first, uint64_t *last)
         return text[0] >= '0' && text[0] <= '9' && *end == '\0' && *first <= *last;
 }
 
+bool simulate_set_option(const struct simulate_option *options, size_t n, const struct simulate_common *common,
+                         const char *name, const char *value, bool *known)
+{
+        double number;
+        *known = true;
+        for (size_t i = 0; i < n; i++) {
+                if (strcmp(options[i].name, name) != 0)
+                        continue;
+                if (!simulate_parse_number(value, options[i].least, options[i].most, &number))
+                        return false;
+                if (options[i].probability)
+                        *options[i].probability = number;
+                else
+                        *options[i].count = (int)number;
+                return true;
+        }
+        if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0)
+                return simulate_parse_seeds(value, common->seed, common->last_seed);
+        *known = strcmp(name, "--output") == 0;
+        *common->json = *known && strcmp(value, "json") == 0;
+        return *common->json || strcmp(value, "text") == 0;
+}
+
 static bool yarn_request_set(struct yarn_request *r, const char *name, const char *value, bool *known)
 {
-        const struct {
-                const char *name;
-                int *number;
-                double *probability;
-                double least, most;
-        } options[] = {
+        const struct simulate_option options[] = {
                 {"--containers", &r->containers, NULL, 1, 1000000},
                 {"--hosts", &r->hosts, NULL, 1, 100000},
                 {"--racks", &r->racks, NULL, 1, 10000},
@@ -552,24 +572,8 @@ static bool yarn_request_set(struct yarn_request *r, const char *name, const cha
                 {"--exclusions", NULL, &r->exclusions, 0, 1},
                 {"--restarts", NULL, &r->restarts, 0, 1},
         };
-        double number;
-        *known = true;
-        for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-                if (strcmp(options[i].name, name) != 0)
-                        continue;
-                if (!simulate_parse_number(value, options[i].least, options[i].most, &number))
-                        return false;
-                if (options[i].probability)
-                        *options[i].probability = number;
-                else
-                        *options[i].number = (int)number;
-                return true;
-        }
-        if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0)
-                return simulate_parse_seeds(value, &r->seed, &r->last_seed);
-        *known = strcmp(name, "--output") == 0;
-        r->json = *known && strcmp(value, "json") == 0;
-        return r->json || strcmp(value, "text") == 0;
+        const struct simulate_common common = {&r->seed, &r->last_seed, &r->json};
+        return simulate_set_option(options, ARRAY_SIZE(options), &common, name, value, known);
 }
 
 int simulate_yarn(int argc, char **argv)
