@@ -1,4 +1,4 @@
-/* Of several ResourceManagers, the active one is found: standbys, refusals, servers that are gone or silent. */
+/* The active one of several ResourceManagers is found: standbys, refusals, servers that are gone or silent. */
 #include "web/active_proxy.h"
 
 #include "base/mem.h"

@@ -160,7 +160,7 @@ static int local_backend_start_watch(struct local_backend *b, struct fst_error *
 
 /* ---------------------------------------------------------------------------------------------------- samples */
 
-/* What the heartbeats of executors report. */
+/* The sample has what the heartbeats of executors report. */
 static void local_backend_sample(struct local_backend *b)
 {
         const struct memory_manager *memory = b->sc->env.memory;

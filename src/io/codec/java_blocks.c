@@ -227,7 +227,7 @@ static const char *java_blocks_decompress_lzf(struct java_blocks *b)
         return NULL;
 }
 
-/* What depends on the kind: both return NULL or the problem. */
+/* The kinds differ in these. Both return NULL or the problem. */
 static const struct {
         const char *(*begin)(struct java_blocks *b); /* the head has head_need bytes */
         const char *(*decompress)(struct java_blocks *b);

@@ -125,7 +125,7 @@ static void test_frames_of_all_lengths(void **state)
                 assert_int_equal(web_socket_put_message(&out, WEB_SOCKET_BINARY, data, n, &error), 0);
                 assert_int_equal(out.len, head + 4 + n);
                 assert_true(out.data[1] & 0x80);
-                /* What a server sees: without the mask it is a frame of a server. */
+                /* Without the mask it is a frame of a server. */
                 buf_append(&plain, out.data, head);
                 plain.data[1] &= 0x7f;
                 for (size_t k = 0; k < n; k++)

@@ -42,7 +42,7 @@ void operator_metrics_transition(struct operator_metrics *m, const char *labels,
 
 void operator_metrics_executor_ended(struct operator_metrics *m, const char *labels, bool succeeded);
 
-/* What runs now: begin with operator_metrics_clear_running, then add each application. */
+/* Counts what runs now: begin with operator_metrics_clear_running, then add each application. */
 void operator_metrics_clear_running(struct operator_metrics *m);
 void operator_metrics_add_running(struct operator_metrics *m, const char *labels, bool application, size_t executors);
 

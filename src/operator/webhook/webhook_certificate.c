@@ -60,7 +60,7 @@ int webhook_certificate_read(const json_t *secret, const char *name, int64_t now
         return r;
 }
 
-/* What clients trust: the new certificate, and that of the old Secret while it is valid. The caller owns it. */
+/* Clients trust the new certificate, and that of the old Secret while it is valid. The caller owns the result. */
 static char *webhook_certificate_trust(const struct crypto_ops *crypto, const json_t *old, const char *fresh,
                                        int64_t now_s)
 {
