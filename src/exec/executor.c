@@ -34,6 +34,7 @@
 #include "io/fs/hdfs_tokens.h"
 #include "io/output_committer.h"
 #include "net/security.h"
+#include "process/loop_wait.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
 #include "store/disk_dirs.h"
@@ -225,6 +226,12 @@ static void on_startup_reply(void *owner, struct rpc_answer *answer)
                 ask->status = ask->answered(x, answer, ask->error);
 }
 
+static bool startup_ask_is_over(void *owner)
+{
+        const struct executor *x = owner;
+        return x->first_ask->done || x->ended;
+}
+
 static int startup_ask(struct executor *x, uint16_t type, const ProtobufCMessage *question,
                        int (*answered)(struct executor *, const struct rpc_answer *, struct fst_error *),
                        struct fst_error *error)
@@ -234,8 +241,7 @@ static int startup_ask(struct executor *x, uint16_t type, const ProtobufCMessage
         if (r)
                 return error_set(error, r, "cannot ask the driver at %s: %s", x->options->driver_url, strerror(-r));
         x->first_ask = &ask;
-        while (!ask.done && !x->ended)
-                uv_run(&x->loop, UV_RUN_ONCE);
+        loop_wait(&x->loop, startup_ask_is_over, x, LOOP_WAIT_FOREVER);
         x->first_ask = NULL;
         return ask.done ? ask.status : error_set(error, -ESHUTDOWN, "the executor is ending");
 }

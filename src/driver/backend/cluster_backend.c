@@ -25,6 +25,7 @@
 #include "exec/task/task_batch_wire.h"
 #include "exec/task/slot_monitor.h"
 #include "net/security.h"
+#include "process/loop_wait.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
 #include "store/file_cipher.h"
@@ -604,11 +605,6 @@ static void cluster_on_rpc_closed(void *owner)
         *(bool *)owner = true;
 }
 
-static void cluster_on_timeout(uv_timer_t *timer)
-{
-        timer->data = NULL;
-}
-
 static void cluster_send_stop(struct remote_executor *x)
 {
         if (x->state == EXECUTOR_ALIVE)
@@ -631,20 +627,19 @@ void cluster_backend_send_stop(struct cluster_backend *b, const char *executor_i
                 cluster_send_stop(x);
 }
 
+static bool cluster_manager_is_stopped(void *owner)
+{
+        struct cluster_backend *b = owner;
+        return b->manager->class->stopped(b->manager);
+}
+
 /* Executors stop by themselves when asked, within @timeout_ms. */
-static void cluster_wait_for_executors(struct cluster_backend *b, uint64_t timeout_ms)
+static void cluster_wait_for_executors(struct cluster_backend *b, int64_t timeout_ms)
 {
         cluster_stop_executors(b);
         b->closing = true;
         uv_timer_stop(&b->expiry);
-        uv_timer_t time_limit;
-        uv_timer_init(&b->loop, &time_limit);
-        time_limit.data = b;
-        uv_timer_start(&time_limit, cluster_on_timeout, timeout_ms, 0);
-        while (time_limit.data && !b->manager->class->stopped(b->manager))
-                uv_run(&b->loop, UV_RUN_ONCE);
-        uv_close((uv_handle_t *)&time_limit, NULL);
-        uv_run(&b->loop, UV_RUN_NOWAIT); /* the timer is on this stack */
+        loop_wait(&b->loop, cluster_manager_is_stopped, b, timeout_ms);
 }
 
 static void cluster_leave(struct scheduler_backend *backend)

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "process/loop_wait.h"
 #include "text/json.h"
 
 #include <unistd.h>
@@ -714,8 +715,7 @@ void kube_give_up(struct kube_call *call)
 
 int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, struct fst_error *error)
 {
-        while (!call->over)
-                uv_run(c->loop, UV_RUN_ONCE);
+        loop_wait_for_flag(c->loop, &call->over);
         int r = call->result;
         if (r != 0)
                 error_set(error, r, "%s", error_message(&call->error));

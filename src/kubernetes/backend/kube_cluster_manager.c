@@ -36,6 +36,7 @@
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/pods/executor_builder.h"
 #include "net/security.h"
+#include "process/loop_wait.h"
 #include "sched/allocation/executor_allocation.h"
 
 #include <stdio.h>
@@ -387,28 +388,20 @@ static bool kube_stopped(struct executor_manager *manager)
         return kube_executors_drained(m->executors);
 }
 
-static void on_timeout(uv_timer_t *timer)
+static bool kube_manager_is_drained(void *owner)
 {
-        timer->data = NULL;
+        const struct kube_manager *m = owner;
+        return kube_executors_drained(m->executors);
 }
 
 /* Waits until the server has the deletions: objects that the driver's pod does not own would stay forever. */
 static void wait_for_deletions(struct kube_manager *m)
 {
-        uv_loop_t *loop = cluster_backend_loop(m->backend);
-        uv_timer_t timeout;
-        uv_timer_init(loop, &timeout);
-        timeout.data = m;
-        uv_timer_start(&timeout, on_timeout, SHUTDOWN_TIMEOUT_MS, 0);
-        while (timeout.data && !kube_executors_drained(m->executors))
-                uv_run(loop, UV_RUN_ONCE);
-        if (!kube_executors_drained(m->executors))
+        if (!loop_wait(cluster_backend_loop(m->backend), kube_manager_is_drained, m, SHUTDOWN_TIMEOUT_MS))
                 log_warn(LOG,
                          "The API server did not accept the deletion of executors. To remove them: kubectl delete pods "
                          "--namespace=%s -l " KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor",
                          m->namespace, m->app_id);
-        uv_close((uv_handle_t *)&timeout, NULL);
-        uv_run(loop, UV_RUN_NOWAIT); /* the timer is on our stack */
 }
 
 static void kube_stop(struct executor_manager *manager)

@@ -4,8 +4,7 @@
  *
  *      struct driver_watch w;
  *      driver_watch_begin(&w, client, &subject);
- *      while (!driver_watch_is_over(&w))
- *              uv_run(loop, UV_RUN_ONCE);
+ *      loop_wait(loop, …, LOOP_WAIT_FOREVER);        until driver_watch_is_over(&w)
  *      r = driver_watch_end(&w, &status, error);
  *
  * It waits for an unreachable API server and reports the changes afterwards.

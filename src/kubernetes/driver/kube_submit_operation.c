@@ -11,6 +11,7 @@
 #include "kubernetes/api/pod_description.h"
 #include "kubernetes/conf/kube_conf.h"
 #include "kubernetes/conf/kube_settings.h"
+#include "process/loop_wait.h"
 #include "text/json.h"
 
 #include <inttypes.h>
@@ -214,8 +215,8 @@ static int kube_submit_operation_run(const struct kube_config *server, const str
         int r = kube_client_new(&loop, server, NULL, &client, error);
         if (r == 0)
                 o = kube_operation_begin(client, options, on_done, outcome);
-        while (r == 0 && !outcome->over)
-                uv_run(&loop, UV_RUN_ONCE);
+        if (r == 0)
+                loop_wait_for_flag(&loop, &outcome->over);
         kube_operation_free(o);
         kube_client_free(client);
         uv_run(&loop, UV_RUN_DEFAULT);

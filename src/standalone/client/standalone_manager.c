@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "base/string_list.h"
 #include "conf/conf.h"
+#include "process/loop_wait.h"
 #include "standalone/client/app_client.h"
 #include "standalone/wire/executor_exit_reason.h"
 #include "driver/backend/cluster_backend.h"
@@ -406,6 +407,12 @@ static int register_application(struct standalone_manager *m, const char *driver
         return app_client_new(&options, &m->client, error);
 }
 
+static bool standalone_is_announced(void *owner)
+{
+        const struct standalone_manager *m = owner;
+        return m->announced != 0;
+}
+
 static int standalone_announce(struct executor_manager *manager, struct cluster_backend *backend,
                                const char *driver_url, char **app_id, struct fst_error *error)
 {
@@ -415,8 +422,7 @@ static int standalone_announce(struct executor_manager *manager, struct cluster_
         int r = register_application(m, driver_url, error);
         if (r)
                 return r;
-        while (!m->announced)
-                uv_run(cluster_backend_loop(backend), UV_RUN_ONCE);
+        loop_wait(cluster_backend_loop(backend), standalone_is_announced, m, LOOP_WAIT_FOREVER);
         m->announcing = NULL;
         if (m->announced < 0)
                 return m->announced;
@@ -452,9 +458,10 @@ static int64_t standalone_expected_cores(const struct executor_manager *manager,
         return container_of(manager, const struct standalone_manager, manager)->max_cores;
 }
 
-static void standalone_on_ending_timeout(uv_timer_t *timer)
+static bool standalone_request_is_answered(void *owner)
 {
-        timer->data = NULL;
+        const struct standalone_manager *m = owner;
+        return !app_client_is_asking(m->client);
 }
 
 /*
@@ -464,18 +471,10 @@ static void standalone_on_ending_timeout(uv_timer_t *timer)
 static void standalone_ending(struct executor_manager *manager)
 {
         struct standalone_manager *m = manager_of(manager);
-        uv_loop_t *loop = cluster_backend_loop(m->backend);
-        uv_timer_t limit;
         if (!m->client || m->announced <= 0)
                 return;
         request_no_executors(m);
-        uv_timer_init(loop, &limit);
-        limit.data = m;
-        uv_timer_start(&limit, standalone_on_ending_timeout, ENDING_TIMEOUT_MS, 0);
-        while (limit.data && app_client_is_asking(m->client))
-                uv_run(loop, UV_RUN_ONCE);
-        uv_close((uv_handle_t *)&limit, NULL);
-        uv_run(loop, UV_RUN_NOWAIT); /* the timer is on this stack */
+        loop_wait(cluster_backend_loop(m->backend), standalone_request_is_answered, m, ENDING_TIMEOUT_MS);
 }
 
 static bool standalone_stopped(struct executor_manager *manager)
@@ -495,8 +494,7 @@ static void standalone_stop(struct executor_manager *manager)
         if (!m->client)
                 return;
         app_client_stop(m->client, on_client_stopped, m);
-        while (!m->client_stopped)
-                uv_run(cluster_backend_loop(m->backend), UV_RUN_ONCE);
+        loop_wait_for_flag(cluster_backend_loop(m->backend), &m->client_stopped);
 }
 
 static void standalone_free(struct executor_manager *manager)

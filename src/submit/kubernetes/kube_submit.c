@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "conf/log4j2.h"
 #include "process/end_signal.h"
+#include "process/loop_wait.h"
 #include "submit/kubernetes/driver_launch.h"
 #include "submit/kubernetes/driver_plan.h"
 #include "kubernetes/driver/driver_watch.h"
@@ -72,9 +73,19 @@ static void kube_submit_on_launched(void *owner, int r, const struct fst_error *
 static int kube_submit_launch(struct deployment *d, struct fst_error *error)
 {
         d->launch = driver_launch_begin(d->client, &d->plan, kube_submit_on_launched, d);
-        while (!d->launched)
-                uv_run(&d->loop, UV_RUN_ONCE);
+        loop_wait_for_flag(&d->loop, &d->launched);
         return d->result < 0 ? error_set(error, d->result, "%s", error_message(&d->error)) : d->result;
+}
+
+struct followed_driver {
+        const struct deployment *deployment;
+        const struct driver_watch *watch;
+};
+
+static bool kube_submit_is_followed(void *owner)
+{
+        const struct followed_driver *f = owner;
+        return driver_watch_is_over(f->watch) || f->deployment->signalled;
 }
 
 static int kube_submit_follow(struct deployment *d, const char *id, int *status, struct fst_error *error)
@@ -88,8 +99,8 @@ static int kube_submit_follow(struct deployment *d, const char *id, int *status,
                                                     .app_id = d->plan.k.names.app_id,
                                                     .submission_id = id,
                                                     .interval_ms = d->plan.interval_ms});
-        while (!driver_watch_is_over(&w) && !d->signalled)
-                uv_run(&d->loop, UV_RUN_ONCE);
+        struct followed_driver followed = {.deployment = d, .watch = &w};
+        loop_wait(&d->loop, kube_submit_is_followed, &followed, LOOP_WAIT_FOREVER);
         if (!driver_watch_has_ended(&w)) {
                 log_info(
                         COMPONENT,

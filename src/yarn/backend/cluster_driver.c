@@ -1,6 +1,4 @@
 /* See cluster_driver.h. */
-#include "yarn/application/conf_secrets.h"
-#include "yarn/application/log_links.h"
 #include "yarn/backend/cluster_driver.h"
 
 #include "base/error.h"
@@ -13,6 +11,9 @@
 #include "hadoop/credentials.h"
 #include "io/fs/file_systems.h"
 #include "launch/native_program.h"
+#include "process/loop_wait.h"
+#include "yarn/application/conf_secrets.h"
+#include "yarn/application/log_links.h"
 #include "yarn/backend/executor_launcher.h"
 #include "yarn/backend/yarn_cluster_manager.h"
 #include "yarn/backend/yarn_executors.h"
@@ -125,9 +126,9 @@ static void cluster_driver_on_finished(void *owner)
         *(bool *)owner = true;
 }
 
-static void cluster_driver_on_timeout(uv_timer_t *timer)
+static bool cluster_driver_is_finished(void *owner)
 {
-        timer->data = NULL;
+        return *(const bool *)owner;
 }
 
 /* An application that never registered does so first: the ResourceManager accepts no end without it. */
@@ -153,7 +154,6 @@ static int cluster_driver_unregister(const struct fst_conf *conf, const struct y
         struct yarn_executors *executors;
         bool finished = false;
         uv_loop_t loop;
-        uv_timer_t limit;
         int64_t max_message = 0;
         int r = hadoop_credentials_load(&own, tokens ? tokens : "", error);
         const struct hadoop_token *token = r < 0 ? NULL : hadoop_credentials_find(&own, "YARN_AM_RM_TOKEN", NULL);
@@ -170,13 +170,8 @@ static int cluster_driver_unregister(const struct fst_conf *conf, const struct y
                 .conf = yarn, .token = token, .host = "", .history_url = history, .max_final_message = max_message};
         r = yarn_executors_new(&loop, &options, &unregister_ops, &finished, &executors, error);
         if (r == 0) {
-                uv_timer_init(&loop, &limit);
-                limit.data = &limit;
-                uv_timer_start(&limit, cluster_driver_on_timeout, UNREGISTER_MS, 0);
                 yarn_executors_finish(executors, outcome->status, outcome->message);
-                while (!finished && limit.data)
-                        uv_run(&loop, UV_RUN_ONCE);
-                uv_close((uv_handle_t *)&limit, NULL);
+                loop_wait(&loop, cluster_driver_is_finished, &finished, UNREGISTER_MS);
                 yarn_executors_free(executors);
         }
         uv_run(&loop, UV_RUN_DEFAULT);

@@ -19,6 +19,7 @@
 #include "hadoop/rpc_client.h"
 #include "io/fs/file_systems.h"
 #include "net/security.h"
+#include "process/loop_wait.h"
 #include "sched/allocation/executor_allocation.h"
 #include "yarn/application/application_acl.h"
 #include "yarn/application/application_client.h"
@@ -618,29 +619,21 @@ static void yarn_begin_finish(struct yarn_manager *m)
         }
 }
 
-static void yarn_on_timeout(uv_timer_t *timer)
+static bool yarn_is_finished(void *owner)
 {
-        timer->data = NULL;
+        const struct yarn_manager *m = owner;
+        return m->finished;
 }
 
 /* YARN ends the containers that are left when the application is unregistered. */
 static void yarn_leave(struct executor_manager *manager)
 {
         struct yarn_manager *m = yarn_manager_of(manager);
-        uv_timer_t timeout;
         if (!m->submitted)
                 return;
-        uv_loop_t *loop = cluster_backend_loop(m->backend);
         yarn_begin_finish(m);
-        uv_timer_init(loop, &timeout);
-        timeout.data = m;
-        uv_timer_start(&timeout, yarn_on_timeout, UNREGISTER_MS, 0);
-        while (timeout.data && !m->finished)
-                uv_run(loop, UV_RUN_ONCE);
-        if (!m->finished)
+        if (!loop_wait(cluster_backend_loop(m->backend), yarn_is_finished, m, UNREGISTER_MS))
                 log_warn(LOG, "The end of %s was not confirmed in time", m->containers.app_id);
-        uv_close((uv_handle_t *)&timeout, NULL);
-        uv_run(loop, UV_RUN_NOWAIT); /* the timer is on our stack */
         m->submitted = false;
 }
 
