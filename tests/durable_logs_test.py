@@ -414,6 +414,23 @@ def test_a_full_or_missing_storage_does_not_stop_the_application(run):
     assert process.returncode == 0 and "the driver has counted 2" in said, said
 
 
+@pytest.mark.parametrize("master", ["local[1]", "local-cluster[1,1,1024]"])
+def test_a_short_application_reports_storage_that_cannot_be_opened(tmp_path, master):
+    """The report comes before readers of standard error see its end, also if the application ends at once."""
+    run = Run(tmp_path, master)
+    (tmp_path / "printing.c").write_text("""#include <firesteel/firesteel.h>
+int main(int argc, char **argv)
+{
+        return fst_context_stop(fst_context_new("short"));
+}
+""")
+    run.logs.write_text("not a directory")
+    done = run.run(conf=["spark.log.level=WARN"])
+    assert done.returncode == 0, done.stderr
+    reports = [line for line in done.stderr.splitlines() if "output of driver cannot be stored in spark.firesteel.logs.dir" in line]
+    assert len(reports) == 1 and str(run.logs) in reports[0], done.stderr
+
+
 def test_much_output_is_limited(run):
     source = PRINTING.replace("i < 5 ||", "i < 40000 ||")
     (run.folder / "printing.c").write_text(source)

@@ -33,6 +33,7 @@
 #define MAX_LINE ((size_t)64 << 10)
 #define READ_SIZE ((size_t)64 << 10)
 #define POLL_MS 100
+#define OPEN_TIMEOUT_MS 2000 /* after the parent's end, for the first attempt to open the storage */
 
 static const char *const output_names[LOG_OUTPUTS] = {"stdout", "stderr"};
 
@@ -60,6 +61,9 @@ struct log_shipper {
         int settings_fd, passed_on;
         struct shipped_output outputs[LOG_OUTPUTS];
         size_t turn;    /* the output that is stored first: slow storage must not leave the other one out */
+        bool opens;     /* the job that opens the storage was submitted */
+        bool opened;    /* it has ended; a failure was reported */
+        bool silent;    /* standard error goes to /dev/null */
         int64_t end_by; /* ns; 0: the parent may still write */
 
         pthread_t thread;
@@ -311,6 +315,7 @@ static void shipper_finish_job(struct log_shipper *s)
         s->job.removals = (struct string_list){0};
         buf_reset(&s->job.data);
         s->has_ended = s->job.ends;
+        s->opened = true;
         s->has_job = false;
 }
 
@@ -322,9 +327,13 @@ static bool shipper_has_output(const struct log_shipper *s)
         return has;
 }
 
-/* Starts a job if one is due. */
+/* Starts a job if one is due. The first one only opens the storage, so that a failure is reported at the start. */
 static void shipper_begin_job(struct log_shipper *s)
 {
+        if (s->configured && !s->opens) {
+                s->opens = true;
+                shipper_submit(s);
+        }
         for (size_t k = 0; k < LOG_OUTPUTS && s->configured && !s->has_job; k++) {
                 const size_t i = s->turn;
                 struct shipped_output *output = &s->outputs[i];
@@ -350,6 +359,21 @@ static void shipper_begin_job(struct log_shipper *s)
         }
 }
 
+/*
+ * Readers of this process's standard error see its end before everything is stored, but not before a storage that
+ * cannot be opened was reported.
+ */
+static void shipper_release_stderr(struct log_shipper *s)
+{
+        const int64_t release_by = s->end_by - ms_to_ns(LOG_SHIPPER_END_TIMEOUT_MS - OPEN_TIMEOUT_MS);
+        if (s->silent || (!s->opened && now_ns() < release_by))
+                return;
+        const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        dup2(null, STDERR_FILENO);
+        close(null);
+        s->silent = true;
+}
+
 static bool shipper_is_done(struct log_shipper *s)
 {
         for (size_t i = 0; i < LOG_OUTPUTS; i++)
@@ -357,16 +381,13 @@ static bool shipper_is_done(struct log_shipper *s)
                         return false;
         if (!s->end_by) {
                 s->end_by = now_ns() + ms_to_ns(LOG_SHIPPER_END_TIMEOUT_MS);
-                /* Readers of this process's output see its end now, before everything is stored. */
-                const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-                dup2(null, STDERR_FILENO);
-                close(null);
                 if (!s->configured) /* the parent has died early */
                         shipper_configure(s);
                 for (size_t i = 0; i < LOG_OUTPUTS; i++)
                         output_take_lines(s, &s->outputs[i], true);
                 return false;
         }
+        shipper_release_stderr(s);
         return (s->has_ended && !s->has_job) || now_ns() > s->end_by;
 }
 
