@@ -43,4 +43,5 @@ void fresh_names_make(struct fresh_names *names)
         memcpy(names->app_id, "spark-", 6);
         put_plain_uuid(names->app_id + 6);
         uuid_draw(names->uuid);
+        *names->prefix = '\0';
 }

@@ -94,7 +94,9 @@ static int kube_conf_choose_prefix(struct kube_conf *c, struct fst_error *error)
                 r = kube_string(c, "spark.kubernetes.driver.resourceNamePrefix", &set, error);
         if (r < 0)
                 return r;
-        c->prefix = set ? set : kube_name_prefix(kube_app_name(c), c->unique);
+        if (!set)
+                set = c->name_prefix ? mem_strdup(c->name_prefix) : kube_name_prefix(kube_app_name(c), c->unique);
+        c->prefix = set;
         return 0;
 }
 

@@ -53,9 +53,10 @@ struct kube_conf {
         const char *(*env)(const char *name);
         const char *app_id;
         const char
-                *unique;  /* unique part of names: Spark uses six random hexadecimal digits and the time, as 10 or 11 */
-        const char *uuid; /* unique as well, "xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx" */
-        const char *user; /* the submitting user, SPARK_USER of the pod */
+                *unique; /* unique part of names: Spark uses six random hexadecimal digits and the time, as 10 or 11 */
+        const char *name_prefix; /* of the names of a driver's objects; NULL: made from application name and @unique */
+        const char *uuid;        /* unique as well, "xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx" */
+        const char *user;        /* the submitting user, SPARK_USER of the pod */
         struct kube_files files;
         /* Pod templates in place of the files of spark.kubernetes.*.podTemplateFile. NULL: the files. */
         const json_t *driver_template, *executor_template;

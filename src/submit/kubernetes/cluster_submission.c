@@ -46,6 +46,7 @@ int cluster_submission_init(struct cluster_submission *k, const struct submissio
                 .env = conf_environment,
                 .app_id = k->names.app_id,
                 .unique = k->names.unique,
+                .name_prefix = *k->names.prefix ? k->names.prefix : NULL,
                 .uuid = k->names.uuid,
                 .user = k->user,
         };
