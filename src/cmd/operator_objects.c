@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "operator/apache/apache_objects.h"
 #include "operator/render/application_objects.h"
 #include "operator/resources/crd.h"
 #include "operator/schedule/cron.h"
@@ -146,6 +147,26 @@ static void render_append(json_t *list, const json_t *objects, const char *names
         }
 }
 
+/* Appends the objects of @object, a SparkApplication of spark.apache.org. */
+static int render_apache_application(const json_t *object, const struct render_options *o, json_t *list,
+                                     struct fst_error *error)
+{
+        _cleanup_(field_problems_deinit) struct field_problems problems = {0};
+        _cleanup_(apache_application_deinit) struct apache_application app = {0};
+        struct driver_plan plan = DRIVER_PLAN_INIT;
+        const char *name = json_text_or_empty(object, "metadata.name");
+        int r = apache_application_read(object, &app, &problems, error);
+        render_warn(&problems, name);
+        if (r == 0)
+                r = apache_application_validate(&app, error);
+        if (r == 0)
+                r = apache_objects_make(&app, o, &plan, error);
+        if (r == 0)
+                render_append(list, plan.objects, app.namespace);
+        driver_plan_deinit(&plan);
+        return r < 0 ? error_wrap(error, r, "SparkApplication %s", name) : 0;
+}
+
 /* Appends the objects of @object, a SparkApplication. */
 static int render_application(const json_t *object, const struct render_options *o, json_t *list,
                               struct fst_error *error)
@@ -230,7 +251,10 @@ static int render_document(json_t *object, const char *namespace, const struct r
         ++*n_rendered;
         if (namespace && json_is_object(metadata) && !json_object_get(metadata, "namespace"))
                 json_object_set_new(metadata, "namespace", json_string(namespace));
-        return scheduled ? render_schedule(object, o, list, error) : render_application(object, o, list, error);
+        if (scheduled)
+                return render_schedule(object, o, list, error);
+        return apache_group_has(object) ? render_apache_application(object, o, list, error)
+                                        : render_application(object, o, list, error);
 }
 
 /* Reads the standard input up to the limit of a document. */

@@ -96,14 +96,9 @@ static bool objects_is_label(const char *text)
         return n > 0 && n <= MAX_KUBE_LABEL;
 }
 
-/*
- * The builder's label is the version of this program's Spark, which the image does not have to contain. The driver's
- * service selects pods by it.
- */
-static void objects_set_version(const struct spark_application *app, json_t *objects)
+void application_objects_set_version(json_t *objects, const char *version)
 {
         static const char *const places[] = {"metadata.labels", "spec.selector"};
-        const char *version = app->spec.spark_version;
         json_t *object;
         size_t i;
         if (!version || !objects_is_label(version))
@@ -136,7 +131,7 @@ static void objects_admit_prometheus(const struct spark_application *app, json_t
 static int objects_plan(const struct spark_application *app, const struct render_options *o, const struct submission *s,
                         struct application_objects *out, struct fst_error *error)
 {
-        struct fresh_names names;
+        struct fresh_names names = {0};
         json_t *driver = NULL, *executor = NULL;
         objects_name(o->submission_id, &names);
         int r = objects_make_templates(app, out, &driver, &executor, error);
@@ -173,7 +168,7 @@ int application_objects_make(struct spark_application *app, const struct render_
         if (r == 0) {
                 json_t *pod = json_array_get(out->plan.objects, out->plan.pod_at);
                 objects_mark_pod(pod, hash);
-                objects_set_version(app, out->plan.objects);
+                application_objects_set_version(out->plan.objects, app->spec.spark_version);
                 objects_admit_prometheus(app, out->plan.objects);
                 r = pod_patch_apply(app, true, pod, &out->warnings, error);
         }

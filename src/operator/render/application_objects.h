@@ -50,6 +50,12 @@ int application_objects_make(struct spark_application *app, const struct render_
                              struct application_objects *out, struct fst_error *error);
 void application_objects_deinit(struct application_objects *objects);
 
+/*
+ * Sets the label spark-version of @objects, and the selectors by it, to @version. The builder's label is the version of
+ * this program's Spark, which the image does not have to contain. Does nothing if no label may have @version, or NULL.
+ */
+void application_objects_set_version(json_t *objects, const char *version);
+
 /* Objects that expose a submitted driver. They belong to the SparkApplication. */
 struct application_exposure {
         json_t *objects;                       /* array: services, ingresses, a disruption budget */

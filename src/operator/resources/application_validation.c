@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "operator/resources/operator_files.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -70,7 +71,6 @@ static const char *conf_refusal(const char *key, const char *value)
 {
         static const char managed[] = "this value is managed by the operator";
         static const char image[] = "use the image field on the CRD instead";
-        static const char file[] = "it would read a file of the operator; mount a secret or a config map of the application";
         static const char account[] = "configure the service account via the CRD spec instead";
         static const struct {
                 const char *key, *why;
@@ -82,10 +82,6 @@ static const char *conf_refusal(const char *key, const char *value)
                 {"spark.kubernetes.executor.container.image", image},
                 {"spark.kubernetes.authenticate.driver.serviceAccountName", account},
                 {"spark.kubernetes.authenticate.executor.serviceAccountName", account},
-                {"spark.kubernetes.authenticate.driver.caCertFile", file},
-                {"spark.kubernetes.authenticate.driver.clientKeyFile", file},
-                {"spark.kubernetes.authenticate.driver.clientCertFile", file},
-                {"spark.kubernetes.kerberos.krb5.path", file},
         };
         for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
                 if (strcmp(refused[i].key, key) == 0)
@@ -93,9 +89,7 @@ static const char *conf_refusal(const char *key, const char *value)
         if (text_starts_with(key, "spark.kubernetes.authenticate.") &&
             (text_ends_with(key, ".oauthToken") || text_ends_with(key, ".oauthTokenFile")))
                 return "authentication credentials are managed by the operator";
-        if (strcmp(key, "spark.kerberos.keytab") == 0 && !(value && text_starts_with(value, "local:")))
-                return file;
-        return NULL;
+        return conf_reads_operator_file(key, value) ? OPERATOR_FILE_REFUSAL : NULL;
 }
 
 static int validate_conf(const struct spark_application *app, struct fst_error *error)
