@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "conf/conf.h"
 #include "rpc/control.pb-c.h"
+#include "rpc/wire_memory.h"
 #include "sched/barrier_coordinator.h"
 
 #include <pthread.h>
@@ -150,7 +151,7 @@ static void barrier_sync_forward(struct barrier_sync *s, const struct barrier_st
 void barrier_sync_request(struct barrier_sync *s, const uint8_t *request, size_t len,
                           const struct barrier_requester *requester, int64_t now)
 {
-        Firesteel__BarrierSync *q = firesteel__barrier_sync__unpack(NULL, len, request);
+        Firesteel__BarrierSync *q = firesteel__barrier_sync__unpack(&wire_guarded, len, request);
         const struct barrier_stage *barrier = q ? barrier_sync_find(s, q->stage_id, q->stage_attempt) : NULL;
         if (!q)
                 requester->fail(requester->owner, "a barrier request from a task cannot be decoded");

@@ -1,5 +1,7 @@
-/* A capped arena for protobuf-c. */
+/* Allocators for protobuf-c: a capped arena, and mem_try. */
 #include "rpc/wire_memory.h"
+
+#include "base/mem.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -38,4 +40,25 @@ ProtobufCAllocator wire_memory_allocator(struct wire_memory *memory)
 {
         return (ProtobufCAllocator){
                 .alloc = wire_memory_allocate, .free = wire_memory_release, .allocator_data = memory};
+}
+
+static void *wire_guarded_allocate(void *refused, size_t size)
+{
+        void *p = mem_try(size);
+        if (!p && refused)
+                *(bool *)refused = true;
+        return p;
+}
+
+static void wire_guarded_release(void *refused, void *pointer)
+{
+        free(pointer);
+}
+
+ProtobufCAllocator wire_guarded = {.alloc = wire_guarded_allocate, .free = wire_guarded_release};
+
+ProtobufCAllocator wire_guarded_allocator(bool *refused)
+{
+        return (ProtobufCAllocator){
+                .alloc = wire_guarded_allocate, .free = wire_guarded_release, .allocator_data = refused};
 }

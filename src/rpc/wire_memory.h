@@ -12,6 +12,7 @@
 #include "base/arena.h"
 
 #include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
 
 struct wire_memory {
         struct arena arena;
@@ -32,3 +33,11 @@ void *wire_array(struct wire_memory *memory, size_t count, size_t size);
 
 /* A protobuf-c allocator on @memory. */
 ProtobufCAllocator wire_memory_allocator(struct wire_memory *memory);
+
+/*
+ * For messages of a trusted peer: mem_try, whose guard has a reserve for small allocations. The function returns the
+ * same with a flag that becomes true if memory is refused, which tells this from an invalid message. Free the message
+ * with either, or with NULL.
+ */
+extern ProtobufCAllocator wire_guarded;
+ProtobufCAllocator wire_guarded_allocator(bool *refused);

@@ -12,6 +12,7 @@
 #include "driver/actions/actions.h"
 #include "driver/actions/sorted_rows.h"
 #include "driver/context_handles.h"
+#include "exec/actions/row_sink.h"
 #include "rdd/aggregate/hash.h"
 #include "rdd/aggregate/op_lookup.h"
 
@@ -75,9 +76,7 @@ int map_new(fst_context *sc, fst_type type, struct page *pages, fst_map **out, s
         map->mask = slots - 1;
         map->slots = r ? NULL : mem_try(slots * sizeof(*map->slots));
         if (r == 0 && !map->slots)
-                r = error_set(error, -ENOMEM,
-                              "no memory in the driver for a map of %zu rows: save rows instead of collecting them, "
-                              "or raise spark.driver.memory and the limit of its control group",
+                r = error_set(error, -ENOMEM, "no memory in the driver for a map of %zu rows: " NO_DRIVER_MEMORY_REMEDY,
                               map->rows.n);
         if (r) {
                 sorted_rows_deinit(&map->rows);

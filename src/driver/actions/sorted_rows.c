@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "exec/actions/row_sink.h"
 #include "rdd/pipeline/columns.h"
 #include "store/page.h"
 
@@ -37,9 +38,7 @@ int sorted_rows_init(struct sorted_rows *table, fst_type type, struct page *page
         if (!table->key.fixed || !table->value.fixed) {
                 sorted_rows_deinit(table);
                 return error_set(error, -ENOMEM,
-                                 "no memory in the driver for a table of %zu rows: save rows instead of collecting "
-                                 "them, or raise spark.driver.memory and the limit of its control group",
-                                 rows);
+                                 "no memory in the driver for a table of %zu rows: " NO_DRIVER_MEMORY_REMEDY, rows);
         }
         page_cursor_init(&cursor, type);
         for (const struct page *page = pages; page; page = page->next) {

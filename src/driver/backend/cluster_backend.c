@@ -19,6 +19,7 @@
 #include "driver/backend/executor_table.h"
 #include "driver/backend/stage_shipping.h"
 #include "driver/backend/unpersist_wait.h"
+#include "exec/actions/row_sink.h"
 #include "exec/exit_hooks.h"
 #include "exec/executor.h"
 #include "exec/guard/crash.h"
@@ -347,6 +348,21 @@ static const struct driver_transfer_ops transfer_ops = {
         .rdd_unpersisted = cluster_on_rdd_unpersisted,
 };
 
+/*
+ * Whether the process may keep @bytes more of results that came with a status. Measures once per MEM_LARGE bytes, since
+ * small allocations take the reserve of a control group without a question.
+ */
+static bool cluster_has_room_for_results(struct cluster_backend *b, size_t bytes)
+{
+        size_t more = b->unmeasured_results + bytes;
+        bool has = mem_has_room(more);
+        if (has)
+                b->unmeasured_results = more < MEM_LARGE ? more : 0;
+        else
+                b->unmeasured_results = MEM_LARGE; /* measure again for the next result */
+        return has;
+}
+
 /* Count the run's results, request those that did not come with it, and drop unwanted ones on the executor. */
 void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run)
 {
@@ -364,6 +380,12 @@ void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x,
                         t->state = TASK_KILLED;
                         t->message = mem_strdup("its result is not needed");
                         continue;
+                }
+                if (t->encoded.len && !cluster_has_room_for_results(b, t->encoded.len)) {
+                        t->state = TASK_FAILED_FATAL;
+                        t->status = -ENOMEM;
+                        t->message = mem_printf(NO_DRIVER_MEMORY, t->encoded.len);
+                        buf_deinit(&t->encoded);
                 }
                 if (!t->result_waits)
                         continue;

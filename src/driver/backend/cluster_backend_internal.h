@@ -34,6 +34,7 @@ struct cluster_backend {
         size_t io_secret_len;                            /* 0: no encryption */
         struct strmap settings;                          /* the executors' configuration; empty until the first asks */
         struct buf tokens;                               /* the latest delegation tokens */
+        size_t unmeasured_results; /* bytes of results since the memory of this process was last measured */
         int64_t heartbeat_timeout_ms;
         int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: no limit */
         int requested;           /* number of executors; -1: never requested */

@@ -11,11 +11,13 @@
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
 #include "driver/executor_info.h"
+#include "exec/actions/row_sink.h"
 #include "exec/task/task_batch_wire.h"
 #include "hadoop/credentials.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/hdfs_tokens.h"
 #include "rpc/control.pb-c.h"
+#include "rpc/wire_memory.h"
 
 static Firesteel__Property **driver_endpoint_properties(const struct strmap *map, size_t *n)
 {
@@ -91,7 +93,7 @@ static int driver_endpoint_announce(struct cluster_backend *b, const struct remo
 
 static void driver_endpoint_register_executor(struct cluster_backend *b, struct rpc_message *m)
 {
-        Firesteel__RegisterExecutor *r = firesteel__register_executor__unpack(NULL, m->len, m->body);
+        Firesteel__RegisterExecutor *r = firesteel__register_executor__unpack(&wire_guarded, m->len, m->body);
         struct fst_error error = FST_ERROR_INIT;
         struct remote_executor *x;
         if (!r) {
@@ -159,9 +161,13 @@ static void driver_endpoint_status_update(struct cluster_backend *b, const struc
         struct remote_executor *x = rpc_peer_data(m->peer);
         if (!x || x->state == EXECUTOR_GONE)
                 return;
-        Firesteel__StatusUpdate *update = firesteel__status_update__unpack(NULL, m->len, m->body);
-        if (!update)
-                driver_endpoint_give_up(b, x, "not a valid message");
+        bool refused = false;
+        ProtobufCAllocator allocator = wire_guarded_allocator(&refused);
+        Firesteel__StatusUpdate *update = firesteel__status_update__unpack(&allocator, m->len, m->body);
+        if (!update) {
+                _cleanup_free_ char *no_memory = mem_printf(NO_DRIVER_MEMORY, (size_t)m->len);
+                driver_endpoint_give_up(b, x, refused ? no_memory : "not a valid message");
+        }
         for (size_t i = 0; update && i < update->n_runs && x->state == EXECUTOR_ALIVE; i++) {
                 const Firesteel__RunStatus *status = update->runs[i];
                 struct task_batch *run = status->slot >= 0 && status->slot < x->cores ? x->running[status->slot] : NULL;
@@ -176,7 +182,7 @@ static void driver_endpoint_status_update(struct cluster_backend *b, const struc
                         cluster_fetch_results(b, x, run);
                 error_deinit(&error);
         }
-        firesteel__status_update__free_unpacked(update, NULL);
+        firesteel__status_update__free_unpacked(update, &allocator);
 }
 
 static struct node_counters driver_endpoint_node(const Firesteel__NodeCounters *from)
@@ -197,7 +203,7 @@ static struct node_counters driver_endpoint_node(const Firesteel__NodeCounters *
 
 static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_message *m)
 {
-        Firesteel__Heartbeat *beat = firesteel__heartbeat__unpack(NULL, m->len, m->body);
+        Firesteel__Heartbeat *beat = firesteel__heartbeat__unpack(&wire_guarded, m->len, m->body);
         struct remote_executor *x = beat ? rpc_peer_data(m->peer) : NULL;
         Firesteel__HeartbeatReply reply = FIRESTEEL__HEARTBEAT_REPLY__INIT;
         reply.reregister = !x || x->state == EXECUTOR_GONE;
@@ -222,7 +228,7 @@ static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_mess
 
 static void driver_endpoint_may_commit(struct cluster_backend *b, struct rpc_message *m)
 {
-        Firesteel__MayCommit *ask = firesteel__may_commit__unpack(NULL, m->len, m->body);
+        Firesteel__MayCommit *ask = firesteel__may_commit__unpack(&wire_guarded, m->len, m->body);
         Firesteel__MayCommitReply reply = FIRESTEEL__MAY_COMMIT_REPLY__INIT;
         reply.may = ask &&
                     job_runner_may_commit(b->runner, ask->stage_id, ask->stage_attempt, ask->partition, ask->task_id);
@@ -270,7 +276,7 @@ static void driver_endpoint_block_request(struct cluster_backend *b, struct rpc_
 static void driver_endpoint_outputs_moved(struct cluster_backend *b, struct rpc_message *m)
 {
         const struct remote_executor *from = rpc_peer_data(m->peer);
-        Firesteel__OutputsMoved *moved = firesteel__outputs_moved__unpack(NULL, m->len, m->body);
+        Firesteel__OutputsMoved *moved = firesteel__outputs_moved__unpack(&wire_guarded, m->len, m->body);
         if (!moved || moved->n_map_partitions != moved->n_task_ids) {
                 rpc_fail(m, "OutputsMoved cannot be decoded");
                 firesteel__outputs_moved__free_unpacked(moved, NULL);
@@ -290,7 +296,7 @@ static void driver_endpoint_outputs_moved(struct cluster_backend *b, struct rpc_
 
 static void driver_endpoint_remove_executor(struct cluster_backend *b, const struct rpc_message *m)
 {
-        Firesteel__RemoveExecutor *remove = firesteel__remove_executor__unpack(NULL, m->len, m->body);
+        Firesteel__RemoveExecutor *remove = firesteel__remove_executor__unpack(&wire_guarded, m->len, m->body);
         if (remove && (executor_table_find(&b->executors, remove->executor_id) || rpc_peer_may_log(m->peer)))
                 cluster_backend_executor_exited(b, remove->executor_id, remove->caused_by_app, remove->reason);
         firesteel__remove_executor__free_unpacked(remove, NULL);
@@ -298,7 +304,7 @@ static void driver_endpoint_remove_executor(struct cluster_backend *b, const str
 
 static void driver_endpoint_kill_executors(struct cluster_backend *b, struct rpc_message *m)
 {
-        Firesteel__KillExecutors *kill = firesteel__kill_executors__unpack(NULL, m->len, m->body);
+        Firesteel__KillExecutors *kill = firesteel__kill_executors__unpack(&wire_guarded, m->len, m->body);
         Firesteel__KilledExecutors killed = FIRESTEEL__KILLED_EXECUTORS__INIT;
         if (!kill) {
                 rpc_fail(m, "KillExecutors cannot be decoded");
@@ -324,7 +330,7 @@ static void driver_endpoint_kill_executors(struct cluster_backend *b, struct rpc
 
 static void driver_endpoint_kill_executors_on_host(struct cluster_backend *b, const struct rpc_message *m)
 {
-        Firesteel__Host *host = firesteel__host__unpack(NULL, m->len, m->body);
+        Firesteel__Host *host = firesteel__host__unpack(&wire_guarded, m->len, m->body);
         for (int i = 0; host && i < b->executors.n; i++) {
                 struct remote_executor *x = b->executors.at[i];
                 if (x->state != EXECUTOR_GONE && strcmp(x->host, host->host) == 0)
@@ -336,7 +342,7 @@ static void driver_endpoint_kill_executors_on_host(struct cluster_backend *b, co
 /* The cluster manager has removed a worker, so its executors are lost. */
 static void driver_endpoint_on_worker_removed(struct cluster_backend *b, const struct rpc_message *m)
 {
-        Firesteel__RemoveWorker *w = firesteel__remove_worker__unpack(NULL, m->len, m->body);
+        Firesteel__RemoveWorker *w = firesteel__remove_worker__unpack(&wire_guarded, m->len, m->body);
         for (int i = 0; w && i < b->executors.n; i++)
                 if (strcmp(b->executors.at[i]->host, w->host) == 0)
                         cluster_lose(b, b->executors.at[i], false, w->message);
@@ -347,7 +353,7 @@ static void driver_endpoint_on_worker_removed(struct cluster_backend *b, const s
 
 static void driver_endpoint_is_alive(struct cluster_backend *b, struct rpc_message *m)
 {
-        Firesteel__ExecutorId *id = firesteel__executor_id__unpack(NULL, m->len, m->body);
+        Firesteel__ExecutorId *id = firesteel__executor_id__unpack(&wire_guarded, m->len, m->body);
         struct remote_executor *x = id ? executor_table_find(&b->executors, id->id) : NULL;
         Firesteel__Bool reply = FIRESTEEL__BOOL__INIT;
         reply.value = x && x->state == EXECUTOR_ALIVE;
@@ -358,7 +364,7 @@ static void driver_endpoint_is_alive(struct cluster_backend *b, struct rpc_messa
 /* Each executor takes no new tasks, and ends once its own have ended. */
 static void driver_endpoint_decommission(struct cluster_backend *b, const struct rpc_message *m)
 {
-        Firesteel__KillExecutors *d = firesteel__kill_executors__unpack(NULL, m->len, m->body);
+        Firesteel__KillExecutors *d = firesteel__kill_executors__unpack(&wire_guarded, m->len, m->body);
         for (size_t i = 0; d && i < d->n_ids; i++) {
                 struct remote_executor *x = executor_table_find(&b->executors, d->ids[i]);
                 if (x)
@@ -387,7 +393,7 @@ void cluster_backend_update_tokens(struct cluster_backend *b, const void *stream
 
 static void driver_endpoint_update_tokens(struct cluster_backend *b, const struct rpc_message *m)
 {
-        Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(NULL, m->len, m->body);
+        Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(&wire_guarded, m->len, m->body);
         if (t)
                 cluster_backend_update_tokens(b, t->tokens.data, t->tokens.len);
         firesteel__delegation_tokens__free_unpacked(t, NULL);

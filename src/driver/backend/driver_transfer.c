@@ -22,6 +22,7 @@
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer.pb-c.h"
 #include "rpc/transfer/transfer_services.h"
+#include "rpc/wire_memory.h"
 
 #include <pthread.h>
 
@@ -345,7 +346,7 @@ void driver_transfer_remove_executor(struct driver_transfer *d, const struct rem
 
 void driver_transfer_updates(struct driver_transfer *d, const struct remote_executor *x, const struct rpc_message *m)
 {
-        Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(NULL, m->len, m->body);
+        Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(&wire_guarded, m->len, m->body);
         for (size_t i = 0; updates && i < updates->n_updates; i++) {
                 const Firesteel__BlockUpdate *u = updates->updates[i];
                 struct block_name name;
@@ -384,7 +385,7 @@ void driver_transfer_locations(struct driver_transfer *d, const struct remote_ex
 {
         struct block_location places[MAX_BLOCK_LOCATIONS];
         struct block_name name;
-        Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, m->len, m->body);
         if (names && names->n_names == 1 && block_name_parse(names->names[0], &name))
                 driver_transfer_answer_locations(
                         m, places,
@@ -398,7 +399,7 @@ void driver_transfer_peers(struct driver_transfer *d, const struct remote_execut
 {
         struct block_location places[MAX_BLOCK_LOCATIONS];
         struct block_name name;
-        Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, m->len, m->body);
         bool named = names && names->n_names == 1 && block_name_parse(names->names[0], &name);
         firesteel__block_names__free_unpacked(names, NULL);
         driver_transfer_answer_locations(

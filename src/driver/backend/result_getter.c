@@ -4,16 +4,13 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "exec/actions/row_sink.h"
 #include "exec/blocks/block_manager.h"
 #include "rpc/transfer/transfer.h"
 
 #include <endian.h>
 #include <pthread.h>
 #include <xxhash.h>
-
-#define NO_DRIVER_MEMORY                                                                                               \
-        "no memory in the driver for a result of %zu bytes: save rows instead of collecting them, or raise "           \
-        "spark.driver.memory and the limit of its control group"
 
 struct wanted_result {
         struct wanted_result *next;
@@ -78,7 +75,10 @@ static void result_getter_get(struct result_getter *g, struct wanted_result *w)
         struct transfer_input *in = NULL;
         void *data = mem_try(w->size);
         block_request_fetch((struct block_name){BLOCK_TASK_RESULT, w->task_id, 0}, &request);
-        int r = data ? 0 : error_set(&error, -ENOMEM, NO_DRIVER_MEMORY, w->size);
+        int r = data ? 0
+                     : error_set(&error, -ENOMEM,
+                                 "no memory in the driver for a result of %zu bytes: " NO_DRIVER_MEMORY_REMEDY,
+                                 w->size);
         if (r == 0)
                 r = transfer_open(g->client, w->from.host, w->from.port, request.data, request.len, &call, &in, &error);
         if (r == 0)

@@ -156,10 +156,7 @@ static int read_wire_page(fst_type type, const unsigned char **at, size_t *left,
         if (bytes == 0)
                 return error_set(error, -EBADMSG, "the result has a page without rows");
         if (page_from_wire(type, *at + PAGE_WIRE_HEADER, bytes, rows, &page))
-                return error_set(error, -ENOMEM,
-                                 "no memory in the driver for %u more bytes of results: save rows instead of "
-                                 "collecting them, or raise spark.driver.memory and the limit of its control group",
-                                 bytes);
+                return error_set(error, -ENOMEM, NO_DRIVER_MEMORY, (size_t)bytes);
         r = page_validate(page, checksum, error);
         if (r) {
                 page_free(NULL, page);

@@ -5,6 +5,11 @@
 
 struct page;
 
+/* For results that exceed the driver's memory. NO_DRIVER_MEMORY is a format of a size_t. */
+#define NO_DRIVER_MEMORY_REMEDY                                                                                        \
+        "save rows instead of collecting them, or raise spark.driver.memory and the limit of its control group"
+#define NO_DRIVER_MEMORY "no memory in the driver for %zu more bytes of results: " NO_DRIVER_MEMORY_REMEDY
+
 /* Gathers rows of @type and stops at @limit rows of a partition. */
 struct op *row_sink_new(struct task_run *run, fst_type type, int64_t limit);
 
