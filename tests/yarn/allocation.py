@@ -11,6 +11,7 @@ import subprocess
 import time
 
 import native
+import observed
 from yarn_cluster import RM_ADMIN, Yarn, hadoop, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -322,8 +323,10 @@ def check_failover(build, folder, expect):
     with Cluster(build, os.path.join(folder, "native-pair"), masters=2, hdfs=False) as yarn:
         where = Where(build, yarn, os.path.join(folder, "where failover"))
         active, standby = "rm1", "rm2"
-        for mode, conf, options in (("an unmanaged ApplicationMaster", UNMANAGED, ()),
-                                    ("cluster mode", {}, ("--deploy-mode", "cluster"))):
+        # The proxies ask from loopback, so the drivers' pages must be there, too.
+        for mode, conf, options in (
+                ("an unmanaged ApplicationMaster", {**UNMANAGED, "spark.driver.host": "127.0.0.1"}, ()),
+                ("cluster mode", {"spark.yarn.appMasterEnv.SPARK_PUBLIC_DNS": "127.0.0.1"}, ("--deploy-mode", "cluster"))):
             gate = os.path.join(folder, f"gate {mode}")
             process = where.start("wait", 4, gate, conf={**yarn.staged(), **conf}, options=options)
             where.wait_log("application_")
@@ -333,9 +336,11 @@ def check_failover(build, folder, expect):
                 return where.log() + yarn.am_log(app)
             wait_until("two executors", lambda: log().count("Registered executor") == 2)
             time.sleep(1)
+            observed.check_active_redirect(yarn, active, app, log, mode, expect)
             yarn.kill(active)
             yarn.make_active(standby, "--forceactive")
             wait_until("the second registration", lambda: "registering again" in log())
+            observed.check_active_redirect(yarn, standby, app, log, mode, expect)
             with open(gate, "w", encoding="utf-8"):
                 pass
             output, _ = process.communicate(timeout=90)

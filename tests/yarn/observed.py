@@ -129,14 +129,32 @@ def check_pages(yarn, app, mode, expect):
     expect("… for the user whom the proxy names", page[-500:], "you are <strong>dr.who</strong>" in page)
 
 
-def check_redirect(yarn, app, log, expect):
-    def address_in_log():
+def pages_address(log):
+    """The address of a driver's pages, which it logs."""
+    def found():
         return re.search(r"Bound SparkUI to 0.0.0.0, and started at (http://\S+)", log())
-    wait_until("the address of the pages in the log", address_in_log)
-    address = address_in_log().group(1)
-    status, location = fetch_from("127.0.0.5", f"{address}/stages/")
+    wait_until("the address of the pages in the log", found)
+    return found().group(1)
+
+
+def check_redirect(yarn, app, log, expect):
+    status, location = fetch_from("127.0.0.5", f"{pages_address(log)}/stages/")
     expect("a browser at the driver is sent to the proxy", (status, location),
            status == 302 and location.endswith(f"/proxy/{app}/stages/") and yarn.web[0] in location)
+
+
+def check_active_redirect(yarn, active, app, log, mode, expect):
+    """The other ResourceManager is gone, or a standby."""
+    proxy = f"http://{yarn.web[yarn.masters.index(active)]}"
+    url, answer = f"{pages_address(log)}/stages/", []
+
+    def is_sent():
+        answer[:] = fetch_from("127.0.0.5", url)
+        return answer == [302, f"{proxy}/proxy/{app}/stages/"]
+    wait_until(f"a redirect to {active}", is_sent)
+    expect(f"a browser at the driver with {mode} is sent to the active ResourceManager, {active}", answer, answer[0] == 302)
+    page = fetch(answer[1])
+    expect("… whose proxy shows the page", page[:2000], f'href="/proxy/{app}/' in page and "<title>Stages for All Jobs" in page)
 
 
 def check_durable_logs(application, process, app, mode, expect):
