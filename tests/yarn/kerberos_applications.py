@@ -2,13 +2,16 @@
 seconds, access lists, and what goes wrong."""
 import glob
 import os
+import re
 import subprocess
 import threading
 import time
 
 import realm
 from application import Client
+from faults import COUNTING
 from secured import Application, Secured, example, id_of
+from yarn_cluster import wait_until
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 REREADS = os.path.join(TOP, "tests", "yarn", "rereads.c")
@@ -146,6 +149,53 @@ def check_access(yarn, alice, bob, expect):
         thread.join()
     out = mine.stdout.read()
     expect("… while the other one ends by itself", out, mine.returncode == 0 and "status 0" in out and shared.returncode != 0)
+
+
+def check_closed_pages(yarn, alice, keytab, expect):
+    """The ResourceManager's and the NodeManager's pages ask for Kerberos: links, logs and proxy need a ticket.
+
+    A NodeManager with Kerberos reads logs with Hadoop's native library only, which Maven Central does not have: it can list them."""
+    def text_of(path="log"):
+        return read(os.path.join(yarn.folder, "home", path))
+
+    def links():
+        return re.findall(r"Driver Logs \(stderr\): (\S+)", text_of())
+    none = yarn.without_ticket()
+    app = Application(yarn, os.path.join(yarn.folder, "home"), none)
+    gate = os.path.join(yarn.folder, "home", "gate")
+    with open(os.path.join(yarn.folder, "home", "counting.c"), "w", encoding="utf-8") as file:
+        file.write(COUNTING)
+    with app.logging("log", "--principal", ALICE, "--keytab", keytab, *CLUSTER, "--conf", "spark.yarn.includeDriverLogsLink=true",
+                     "--conf", "spark.yarn.appMasterEnv.SPARK_PUBLIC_DNS=127.0.0.1", "counting.c", gate) as process:
+        wait_until("links to the driver's logs", lambda: process.poll() is not None or links() or "Unable to get" in text_of())
+        expect("without a ticket cache, the keytab gets the links to the driver's logs", text_of(), process.poll() is None and
+               "Unable to get driver log links" not in text_of())
+        link, name = links()[0].split("?")[0], id_of_text(text_of())
+        node = re.sub(r"/node/containerlogs/([^/]+)/.*", r"/ws/v1/node/containers/\1/logs", link)
+        expect("… where the NodeManager answers users with a ticket only", (link, yarn.get(alice, node)), yarn.get(none, link)[0] == 401
+               and yarn.get(alice, node)[0] == 200)
+        pages = f"http://{yarn.web[0]}/proxy/{name}"
+        wait_until("the application's pages", lambda: "<title>Spark Jobs" in yarn.get(alice, f"{pages}/jobs/")[1])
+        status, page = yarn.get(alice, f"{pages}/jobs/")
+        expect("the ResourceManager's proxy names the user of a ticket to the pages", page, status == 200 and
+               "you are <strong>alice</strong>" in page)
+        expect("… which are closed to others", page, yarn.get(none, f"{pages}/jobs/")[0] == 401)
+
+        def listed(variables):
+            return Application(yarn, os.path.join(yarn.folder, "home"), variables).logs("--list", name)
+        done = listed(alice)
+        expect("firesteel logs lists the files of a running application with a ticket", done.stdout + done.stderr, done.returncode == 0
+               and "stderr" in done.stdout and "_000001" in done.stdout)
+        done = listed(none)
+        expect("… and names the remedy without one", done.stdout + done.stderr, done.returncode == 1 and "kinit" in done.stderr)
+        with open(gate, "w", encoding="utf-8"):
+            pass
+        expect("the application ends", text_of(), process.wait(240) == 0)
+
+
+def check_pages(build, folder, kdc, keytabs, expect):
+    with Secured(build, os.path.join(folder, "closed"), kdc, keytabs["services"], closed_pages=True) as yarn:
+        check_closed_pages(yarn, prepare(yarn, keytabs), keytabs["alice"], expect)
 
 
 def check(build, folder, kdc, keytabs, expect):

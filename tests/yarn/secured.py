@@ -1,4 +1,5 @@
 """YARN and HDFS with Kerberos, and native applications that a user submits to them."""
+import contextlib
 import os
 import re
 import subprocess
@@ -36,17 +37,22 @@ QUEUES = {"yarn.scheduler.capacity.root.queues": "default", "yarn.scheduler.capa
           "yarn.scheduler.capacity.root.default.acl_administer_queue": " "}
 
 
+def web_settings(keytab):
+    """Pages and REST interfaces ask for SPNEGO."""
+    return {"hadoop.http.filter.initializers": "org.apache.hadoop.security.AuthenticationFilterInitializer",
+            "hadoop.http.authentication.type": "kerberos", "hadoop.http.authentication.simple.anonymous.allowed": "false",
+            "hadoop.http.authentication.kerberos.principal": principal("HTTP"),
+            "hadoop.http.authentication.kerberos.keytab": keytab}
+
+
 def hdfs_settings(keytab, more=None):
     return {"dfs.namenode.kerberos.principal": principal("nn"), "dfs.namenode.keytab.file": keytab,
             "dfs.datanode.kerberos.principal": principal("dn"), "dfs.datanode.keytab.file": keytab,
             "dfs.web.authentication.kerberos.principal": principal("HTTP"), "dfs.web.authentication.kerberos.keytab": keytab,
             "dfs.namenode.kerberos.internal.spnego.principal": principal("HTTP"), "dfs.block.access.token.enable": "true",
             "ignore.secure.ports.for.testing": "true", "dfs.permissions.superusergroup": "supergroup",
-            # WebHDFS asks for SPNEGO. The pages of YARN, which do not read this file, do not.
-            "hadoop.http.filter.initializers": "org.apache.hadoop.security.AuthenticationFilterInitializer",
-            "hadoop.http.authentication.type": "kerberos", "hadoop.http.authentication.simple.anonymous.allowed": "false",
-            "hadoop.http.authentication.kerberos.principal": principal("HTTP"),
-            "hadoop.http.authentication.kerberos.keytab": keytab, **(more or {})}
+            # YARN does not read this file, so its pages are open unless core-site.xml says the same.
+            **web_settings(keytab), **(more or {})}
 
 
 def core_settings(protection):
@@ -56,12 +62,12 @@ def core_settings(protection):
 
 
 class Secured(Yarn):
-    """`cache(name)` is a ticket cache that a test fills with kinit."""
+    """`cache(name)` is a ticket cache that a test fills with kinit. With @closed_pages YARN's pages need a ticket, too."""
 
-    def __init__(self, build, folder, kdc, keytab, protection="authentication", hdfs=None, yarn=None):
-        self.kdc, self.build, self.keytab = kdc, build, keytab
+    def __init__(self, build, folder, kdc, keytab, protection="authentication", hdfs=None, yarn=None, closed_pages=False):
+        self.kdc, self.build, self.keytab, self.closed_pages = kdc, build, keytab, closed_pages
         self.krb5 = {"KRB5_CONFIG": kdc.environment["KRB5_CONFIG"]}
-        super().__init__(build, folder, nodes=1, core=core_settings(protection),
+        super().__init__(build, folder, nodes=1, core={**core_settings(protection), **(web_settings(keytab) if closed_pages else {})},
                          yarn={**yarn_settings(keytab), **(yarn or {})}, more_hdfs=hdfs_settings(keytab, hdfs),
                          environment={**kdc.environment, "HADOOP_USER_NAME": "hdfs"},
                          sites={"capacity-scheduler.xml": QUEUES},
@@ -73,12 +79,30 @@ class Secured(Yarn):
         self.sites["hdfs-site.xml"]["dfs.namenode.http-address"] = f"localhost:{self.hdfs_web}"
         return port
 
+    def master_settings(self):
+        values = super().master_settings()
+        self.web = [address.replace("127.0.0.1", "localhost") for address in self.web]
+        return {**values, "yarn.resourcemanager.webapp.address": self.web[0]}
+
+    def get(self, variables, url, *options):
+        """(status, text) of a page, for the user of a ticket."""
+        done = subprocess.run(["curl", "-sS", "--negotiate", "-u", ":", "-w", "\n%{http_code}", *options, url], capture_output=True,
+                              text=True, timeout=60, env={**os.environ, **variables}, check=False)
+        text, _, status = done.stdout.rpartition("\n")
+        return int(status or 0), text
+
     def hdfs_is_up(self):
         """The NameNode's beans need a ticket, too."""
-        page = f"http://localhost:{self.hdfs_web}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        done = subprocess.run(["curl", "-sS", "--negotiate", "-u", ":", page], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, **self.ticket(self.keytab, "nn/localhost")}, check=False)
-        return '"NumLiveDataNodes" : 1' in done.stdout and '"FSState" : "Operational"' in done.stdout
+        _, text = self.get(self.ticket(self.keytab, "nn/localhost"),
+                           f"http://localhost:{self.hdfs_web}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")
+        return '"NumLiveDataNodes" : 1' in text and '"FSState" : "Operational"' in text
+
+    def active_nodes(self, master=0):
+        if not self.closed_pages:
+            return super().active_nodes(master)
+        _, text = self.get(self.ticket(self.keytab, "nn/localhost"),
+                           f"http://{self.web[master]}/jmx?qry=Hadoop:service=ResourceManager,name=ClusterMetrics")
+        return 1 if '"NumActiveNMs" : 1' in text else 0
 
     def ticket(self, keytab, name, *options):
         """A new ticket in a cache of its own; the environment that uses it."""
@@ -114,6 +138,20 @@ class Application:
     def start(self, *words):
         return subprocess.Popen(self.words(*words), cwd=self.folder, env=self.environment, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    @contextlib.contextmanager
+    def logging(self, name, *words):
+        """A process that writes its log to the file @name of the folder, until the with statement ends."""
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as log, subprocess.Popen(
+                self.words(*words), cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def logs(self, *words):
+        return subprocess.run([os.path.join(os.path.dirname(self.program), "firesteel"), "logs", *words], env=self.environment, text=True,
+                              capture_output=True, timeout=300, stdin=subprocess.DEVNULL, check=False)
 
 
 def example(name):
