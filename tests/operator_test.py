@@ -475,6 +475,16 @@ def test_corrected_application_is_submitted(server, tmp_path):
         wait_for_state(server, "SUBMITTED")
 
 
+def test_submission_does_not_read_the_observed_object_again(server, tmp_path):
+    """The object as the list or a later event showed it is submitted."""
+    add_application(server)
+    with operator(server, tmp_path) as running:
+        wait_for_state(server, "SUBMITTED")
+        add_application(server, name="late")
+        wait_for_state(server, "SUBMITTED", name="late")
+        assert not [path for method, path in server.requests if method == "GET" and re.search(r"/sparkapplications/", path)], running.text()
+
+
 def test_driver_that_is_being_deleted_is_not_taken_over(server, tmp_path):
     """The pod of an interrupted submission is deleted meanwhile. The submission waits until it is gone."""
     asked = []

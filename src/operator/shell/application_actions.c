@@ -1,13 +1,14 @@
 /*
  * One call for each action. A submission goes through these steps:
  *
- *      read the object → make its objects (in a thread of libuv's pool) → apply those that the application owns →
+ *      find the object → make its objects (in a thread of libuv's pool) → apply those that the application owns →
  *      create the pod and its objects (driver_launch) → apply UI service and ingresses
  *                                → the pod exists, and is this submission's: apply the objects that may be missing
  *
- * The object is read again for each submission. It is not kept, so that thousands of waiting applications need little
- * memory. The API server may answer from its cache if that is as new as the version that the core knows. If the spec is
- * not the one that the core knows, the core learns of it first.
+ * The first submission finds the object in waiting_objects, unless too many wait. Else the object is read again. It is
+ * not kept then, so that thousands of applications need little memory. The API server may answer from its cache if that
+ * is as new as the version that the core knows. If the spec is not the one that the core knows, the core learns of it
+ * first.
  */
 #include "operator/shell/application_actions.h"
 
@@ -53,13 +54,18 @@ struct application_call {
 
 /* --------------------------------------------------------------------------------------------------- observations */
 
-bool application_observe(struct application_core *core, const json_t *object, const char *labels)
+bool application_observe(struct operator_context *context, const json_t *object, const char *labels)
 {
         struct application_reading reading;
         bool queue = false;
-        if (application_reading_make_for(core, object, &reading)) {
-                reading.observation.labels = labels;
-                queue = application_core_observe(core, &reading.observation);
+        if (application_reading_make_for(context->applications, object, &reading)) {
+                struct application_observation *o = &reading.observation;
+                o->labels = labels;
+                queue = application_core_observe(context->applications, o);
+                if (o->status.state == APPLICATION_NEW && !o->invalid && !o->leaving && !o->policy.suspend)
+                        waiting_objects_keep(context->waiting, object);
+                else
+                        waiting_objects_drop(context->waiting, o->namespace, o->name);
         }
         application_reading_deinit(&reading);
         return queue;
@@ -380,15 +386,10 @@ static void application_call_on_made(uv_work_t *work, int status)
                                        application_call_fail);
 }
 
-static void application_call_on_object(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+/* Begins the submission of @object. */
+static void application_call_submit(struct application_call *c, const json_t *object)
 {
-        struct application_call *c = owner;
-        c->base.call = NULL;
-        if (r != 0) {
-                application_call_fail_read(c, r, response->error);
-                return;
-        }
-        if (!application_call_read(c, response->object))
+        if (!application_call_read(c, object))
                 return;
         if (c->app.spec_hash != c->action.spec_hash) {
                 application_call_end(c, APPLICATION_RESULT_RETRY, "the spec has changed");
@@ -398,6 +399,28 @@ static void application_call_on_object(void *owner, struct kube_call *call, int 
         operator_daemon_thread_began(c->base.daemon);
         uv_queue_work(kube_client_loop(application_call_context(c)->client), &c->work, application_call_make,
                       application_call_on_made);
+}
+
+static void application_call_on_object(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0)
+                application_call_fail_read(c, r, response->error);
+        else
+                application_call_submit(c, response->object);
+}
+
+static void application_call_find_object(struct application_call *c)
+{
+        const struct application_action *a = &c->action;
+        json_t *object =
+                waiting_objects_take(application_call_context(c)->waiting, a->namespace, a->name, a->uid, a->version);
+        if (object)
+                application_call_submit(c, object);
+        else
+                application_call_get(c, application_call_on_object);
+        json_decref(object);
 }
 
 /* ---------------------------------------------------------------------------------------------- exposing, deleting */
@@ -555,7 +578,7 @@ static void application_call_begin(struct operator_daemon *d, struct application
         switch (c->action.kind) {
         case APPLICATION_SUBMIT:
         case APPLICATION_FINISH_SUBMIT:
-                application_call_get(c, application_call_on_object);
+                application_call_find_object(c);
                 break;
         case APPLICATION_DELETE_RESOURCES:
                 application_call_delete_resources(c);

@@ -11,7 +11,7 @@
 void application_actions_drain(struct operator_daemon *d);
 
 /*
- * Reads a SparkApplication for the core, and passes it with the @labels of its metrics, which may be NULL. Returns true
- * if it should be queued.
+ * Reads a SparkApplication for the core, and passes it with the @labels of its metrics, which may be NULL. Keeps its
+ * text if it waits for its first submission. Returns true if it should be queued.
  */
-bool application_observe(struct application_core *core, const json_t *object, const char *labels);
+bool application_observe(struct operator_context *context, const json_t *object, const char *labels);

@@ -9,6 +9,7 @@
 #include "operator/schedule/schedule_core.h"
 #include "operator/shell/kube_event_recorder.h"
 #include "operator/shell/operator_metrics.h"
+#include "operator/shell/waiting_objects.h"
 #include "operator/shell/work_queue.h"
 
 #define OPERATOR_LOG "SparkOperator"
@@ -35,6 +36,7 @@ struct operator_context {
         struct kube_client *client;
         struct schedule_core *schedules;
         struct application_core *applications;
+        struct waiting_objects *waiting;
         struct kube_event_recorder *events;
         struct operator_metrics *metrics;
         struct render_options render; /* but for the submission's id */

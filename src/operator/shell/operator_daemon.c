@@ -24,6 +24,7 @@
 
 #define LONGEST_WAIT (20 * NS_PER_SECOND)
 #define DEFAULT_CALLS 64
+#define MAX_WAITING_BYTES (4u << 20) /* the texts of some 4,000 applications */
 #define MANY_CALLS 16 /* at once, whose memory is worth returning */
 
 enum watched_kind { WATCHED_POD, WATCHED_APPLICATION, WATCHED_SCHEDULE, N_WATCHED_KINDS };
@@ -202,6 +203,7 @@ static void operator_watch_on_application(struct operator_daemon *d, enum kube_e
                 if (schedule)
                         work_queue_add(c->queue, WORK_SCHEDULE, namespace, schedule);
                 work_queue_remove(c->queue, WORK_APPLICATION, namespace, name);
+                waiting_objects_drop(c->waiting, namespace, name);
                 if (application_core_removed(c->applications, namespace, name, uid))
                         work_queue_add(c->queue, WORK_APPLICATION, namespace, name);
                 return;
@@ -211,7 +213,7 @@ static void operator_watch_on_application(struct operator_daemon *d, enum kube_e
         _cleanup_free_ char *labels = operator_metrics_labels(c->metrics, object);
         if (what == KUBE_ADDED && listed)
                 operator_metrics_add_application(c->metrics, labels);
-        if (application_observe(c->applications, object, labels))
+        if (application_observe(c, object, labels))
                 work_queue_add(c->queue, WORK_APPLICATION, namespace, name);
 }
 
@@ -528,6 +530,7 @@ static void operator_daemon_free(struct operator_daemon *d)
         schedule_core_free(c->schedules);
         application_core_free(c->applications);
         operator_metrics_free(c->metrics);
+        waiting_objects_free(c->waiting);
         work_queue_free(c->queue);
         uv_close((uv_handle_t *)&d->timer, operator_daemon_on_closed);
         uv_close((uv_handle_t *)&d->sync_timer, operator_daemon_on_closed);
@@ -662,6 +665,7 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                                                    .ui_service = conf->enable_ui_service,
                                                    .batch_schedulers = conf->enable_batch_scheduler,
                                                    .default_batch_scheduler = *conf->default_batch_scheduler != '\0'});
+        c->waiting = waiting_objects_new(MAX_WAITING_BYTES);
         c->events = kube_event_recorder_new(c->client);
         c->queue = work_queue_new(&(struct work_queue_options){
                 .rate = (int)conf->queue_rate, .burst = (int)conf->queue_burst, .most_pause = conf->queue_most_pause});
