@@ -2,163 +2,9 @@
 #include "status/diagnosis.h"
 
 #include "base/mem.h"
-#include "status/task_chunk.h"
+#include "status/diagnosis_scan.h"
 
-enum {
-        SLICES = 1024,
-        MIN_LIMITED_MS = 10, /* times are whole ms: shares of less say nothing */
-};
-#define MAX_WALL_MS ((int64_t)1 << 40) /* sums of times do not overflow */
-
-/* One pass over the tasks of a stage. */
-struct task_scan {
-        int64_t begin_ms, end_ms;          /* of the time line: the first launch, the end of the stage */
-        int64_t last_start_ms;             /* of a first attempt */
-        int64_t busy_ms, busy_starting_ms; /* time of tasks: all; until the last start */
-        int64_t result_ms;                 /* fetching large results */
-        int64_t failed_ms, n_failed, n_seen, n_success;
-        struct diagnosis_task longest[DIAGNOSIS_LONG_TASKS];
-        size_t n_longest;
-        /* Busy cores over time. A task adds to the slices of its ends, and to the differences for those between. */
-        double busy[SLICES + 1], differences[SLICES + 2];
-};
-
-/* ------------------------------------------------------------------------------------------------- the scan */
-
-static bool task_scan_counts(const struct task_scan *scan, const struct task_chunk *c, size_t row, int64_t launch)
-{
-        return launch > 0 && launch <= scan->end_ms && !task_chunk_is_removed(c, row);
-}
-
-/* The end of a task within the time line: running tasks, and killed ones that outlive their stage, end with it. */
-static int64_t task_scan_end_of(const struct task_scan *scan, int64_t status, int64_t launch, int64_t duration)
-{
-        if (status < TASK_ROW_SUCCESS || duration > scan->end_ms - launch)
-                return scan->end_ms;
-        return launch + MAX(duration, (int64_t)0);
-}
-
-/* Finds the first launch and the last start of a first attempt. Returns false if there is no time line. */
-static bool task_scan_bounds(struct task_scan *scan, const struct task_columns *t)
-{
-        int64_t launch[TASK_CHUNK_ROWS], attempt[TASK_CHUNK_ROWS];
-        scan->begin_ms = INT64_MAX;
-        for (size_t chunk = 0; chunk < t->n_chunks; chunk++) {
-                const struct task_chunk *c = t->chunks[chunk];
-                int64_t only;
-                if (c->n_removed == c->n)
-                        continue;
-                if (c->is_sealed && !c->removed && c->base[TASK_LAUNCH] > 0 &&
-                    c->greatest[TASK_LAUNCH] <= scan->end_ms && task_chunk_is_constant(c, TASK_ATTEMPT, &only) &&
-                    only == 0) {
-                        scan->n_seen += c->n;
-                        scan->begin_ms = MIN(scan->begin_ms, c->base[TASK_LAUNCH]);
-                        scan->last_start_ms = MAX(scan->last_start_ms, c->greatest[TASK_LAUNCH]);
-                        continue;
-                }
-                task_chunk_read(c, TASK_LAUNCH, launch);
-                task_chunk_read(c, TASK_ATTEMPT, attempt);
-                for (size_t i = 0; i < c->n; i++) {
-                        if (!task_scan_counts(scan, c, i, launch[i]))
-                                continue;
-                        scan->n_seen++;
-                        scan->begin_ms = MIN(scan->begin_ms, launch[i]);
-                        if (!attempt[i])
-                                scan->last_start_ms = MAX(scan->last_start_ms, launch[i]);
-                }
-        }
-        return scan->n_seen > 0 && scan->end_ms - scan->begin_ms < MAX_WALL_MS;
-}
-
-static void task_scan_add_busy(struct task_scan *scan, double per_ms, int64_t launch, int64_t end)
-{
-        double from = (double)(launch - scan->begin_ms) * per_ms, to = (double)(end - scan->begin_ms) * per_ms;
-        size_t first = (size_t)from, last = (size_t)to;
-        if (first >= SLICES)
-                return;
-        last = MIN(last, (size_t)SLICES);
-        if (first == last) {
-                scan->busy[first] += to - from;
-                return;
-        }
-        scan->busy[first] += (double)(first + 1) - from;
-        if (last < SLICES)
-                scan->busy[last] += to - (double)last;
-        scan->differences[first + 1] += 1;
-        scan->differences[last] -= 1;
-}
-
-static void task_scan_add_long(struct task_scan *scan, const struct diagnosis_task *task)
-{
-        size_t at = scan->n_longest;
-        if (at == DIAGNOSIS_LONG_TASKS && task->duration_ms <= scan->longest[at - 1].duration_ms)
-                return;
-        if (at < DIAGNOSIS_LONG_TASKS)
-                scan->n_longest++;
-        else
-                at--;
-        for (; at > 0 && scan->longest[at - 1].duration_ms < task->duration_ms; at--)
-                scan->longest[at] = scan->longest[at - 1];
-        scan->longest[at] = *task;
-}
-
-static void task_scan_chunk(struct task_scan *scan, const struct task_columns *t, size_t chunk, double per_ms)
-{
-        const struct task_chunk *c = t->chunks[chunk];
-        int64_t launch[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS], duration[TASK_CHUNK_ROWS], result[TASK_CHUNK_ROWS];
-        int64_t none;
-        task_chunk_read(c, TASK_LAUNCH, launch);
-        task_chunk_read(c, TASK_STATUS, status);
-        task_chunk_read(c, TASK_DURATION, duration);
-        bool no_results = task_chunk_is_constant(c, TASK_GETTING_RESULT_TIME, &none);
-        if (!no_results)
-                task_chunk_read(c, TASK_GETTING_RESULT_TIME, result);
-        for (size_t i = 0; i < c->n; i++) {
-                if (!task_scan_counts(scan, c, i, launch[i]))
-                        continue;
-                int64_t end = task_scan_end_of(scan, status[i], launch[i], duration[i]);
-                scan->busy_ms += end - launch[i];
-                if (launch[i] < scan->last_start_ms)
-                        scan->busy_starting_ms += MIN(end, scan->last_start_ms) - launch[i];
-                scan->result_ms += no_results ? 0 : result[i];
-                task_scan_add_busy(scan, per_ms, launch[i], end);
-                if (status[i] > TASK_ROW_SUCCESS) {
-                        scan->failed_ms += end - launch[i];
-                        scan->n_failed++;
-                        continue;
-                }
-                scan->n_success += status[i] == TASK_ROW_SUCCESS;
-                if (scan->n_longest < DIAGNOSIS_LONG_TASKS ||
-                    end - launch[i] > scan->longest[DIAGNOSIS_LONG_TASKS - 1].duration_ms)
-                        task_scan_add_long(scan, &(struct diagnosis_task){.row = chunk * TASK_CHUNK_ROWS + i,
-                                                                          .duration_ms = end - launch[i]});
-        }
-}
-
-/* Returns the most cores that were busy in one slice of the time. */
-static double task_scan_slots(const struct task_scan *scan)
-{
-        double most = 0, running = 0;
-        for (size_t i = 0; i < SLICES; i++) {
-                running += scan->differences[i];
-                most = MAX(most, running + scan->busy[i]);
-        }
-        return most;
-}
-
-static double task_scan_run(struct task_scan *scan, const struct task_columns *t)
-{
-        double per_ms = (double)SLICES / (double)MAX(scan->end_ms - scan->begin_ms, (int64_t)1);
-        for (size_t chunk = 0; chunk < t->n_chunks; chunk++)
-                if (t->chunks[chunk]->n_removed < t->chunks[chunk]->n)
-                        task_scan_chunk(scan, t, chunk, per_ms);
-        for (size_t i = 0; i < scan->n_longest; i++) {
-                int64_t index = task_columns_value(t, scan->longest[i].row, TASK_INDEX);
-                int64_t partition = index + task_columns_value(t, scan->longest[i].row, TASK_PARTITION);
-                scan->longest[i].partition = (int)(partition >= 0 ? partition : index); /* old logs have none */
-        }
-        return MAX(task_scan_slots(scan), 1.0);
-}
+enum { MIN_LIMITED_MS = 10 }; /* times are whole ms: shares of less say nothing */
 
 /* ---------------------------------------------------------------------------------------------------- parts */
 
@@ -464,13 +310,13 @@ void diagnose_stage(const struct status *s, const struct status_stage *stage, in
         *out = (struct stage_diagnosis){.n_tasks = n_ended + stage->active_tasks, .median_ms = -1, .node_cpu = -1};
         if (stage->state == STATUS_STAGE_FAILED)
                 out->limit = LIMIT_FAILED;
-        if (!task_scan_bounds(&scan, t))
+        if (!task_scan_run(&scan, t))
                 return;
         /* Without the first tasks nothing is known about their time. */
         int64_t begin_ms = t->n_retained == t->n_rows && stage->submission_ms > 0
-                                   ? MAX(MIN(stage->submission_ms, scan.begin_ms), scan.end_ms - MAX_WALL_MS)
+                                   ? MAX(MIN(stage->submission_ms, scan.begin_ms), scan.end_ms - MAX_SCAN_MS)
                                    : scan.begin_ms;
-        out->slots = task_scan_run(&scan, t);
+        out->slots = scan.slots;
         out->wall_ms = scan.end_ms - begin_ms;
         out->failed_ms = scan.failed_ms;
         out->n_failed = scan.n_failed;

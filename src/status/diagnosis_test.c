@@ -1,10 +1,11 @@
 /* The diagnosis of stages and jobs of a known shape; see diagnosis.h. */
-#include "status/diagnosis.h"
+#include "status/diagnosis_scan.h"
 
 #include "base/mem.h"
 #include "unit/cases.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -573,6 +574,120 @@ static void divides_the_time_of_a_job(void **state)
         }
 }
 
+/* ------------------------------------------------------------------------------------- the pass over the tasks */
+
+enum { TASKS = 3000, SLICES = 1024 };
+#define BEGIN_MS INT64_C(1700000000000)
+
+static uint64_t random_state;
+
+static uint64_t next_random(uint64_t n)
+{
+        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+        return (random_state >> 33) % n;
+}
+
+/* A stage of @length_ms whose tasks run for at most @task_ms. */
+struct scanned_stage {
+        const char *label;
+        int64_t length_ms, task_ms;
+        bool starts_in_order, last_runs;
+};
+
+static void make_tasks(struct task_columns *t, const struct scanned_stage *stage, struct task_end *ends)
+{
+        for (int i = 0; i < TASKS; i++) {
+                int64_t latest = stage->length_ms - stage->task_ms;
+                int64_t at = stage->starts_in_order ? latest * i / TASKS : (int64_t)next_random((uint64_t)latest + 1);
+                ends[i] = (struct task_end){
+                        .info = {.id = i, .index = i, .partition = i, .launch_ms = BEGIN_MS + (i ? at : 0)},
+                        .state = next_random(50) ? TASK_SUCCEEDED : TASK_FAILED};
+                ends[i].finish_ms = ends[i].info.launch_ms + (int64_t)next_random((uint64_t)stage->task_ms + 1);
+                task_columns_start(t, &ends[i].info, 0);
+        }
+        for (int i = 0; i < TASKS - stage->last_runs; i++)
+                task_columns_end(t, (size_t)i, &ends[i],
+                                 ends[i].state == TASK_SUCCEEDED ? TASK_ROW_SUCCESS : TASK_ROW_FAILED);
+        task_columns_finish(t);
+        if (stage->last_runs)
+                ends[TASKS - 1].finish_ms = BEGIN_MS + stage->length_ms;
+}
+
+/* The busy cores of the slice in which most are busy. */
+static double most_busy(const struct task_end *ends, int64_t length_ms)
+{
+        double busy[SLICES] = {0}, most = 0;
+        for (int i = 0; i < TASKS; i++) {
+                double from = (double)(ends[i].info.launch_ms - BEGIN_MS) * SLICES / (double)length_ms;
+                double to = (double)(ends[i].finish_ms - BEGIN_MS) * SLICES / (double)length_ms;
+                for (int k = (int)from; k < SLICES && k < to; k++)
+                        busy[k] += MIN(to, k + 1.0) - MAX(from, (double)k);
+        }
+        for (int k = 0; k < SLICES; k++)
+                most = MAX(most, busy[k]);
+        return most;
+}
+
+static void sums_equal_those_of_single_tasks(void **state)
+{
+        static const struct scanned_stage scanned[] = {
+                {"a stage of few ms", 300, 20, false, false},
+                {"tasks in the order of their starts", 20000, 600, true, false},
+                {"tasks in any order", 20000, 600, false, false},
+                {"a task that runs", 20000, 600, false, true},
+                {"a day", 86400000, 3600000, false, false},
+                {"milliseconds of more than 31 bits", INT64_C(6000000000), 86400000, true, false},
+        };
+        struct task_end *ends = new_array(struct task_end, TASKS);
+        for (size_t i = 0; i < ARRAY_SIZE(scanned); i++) {
+                CASE_LABEL("%s", scanned[i].label);
+                struct task_columns t = {0};
+                struct task_scan scan = {.end_ms = BEGIN_MS + scanned[i].length_ms};
+                int64_t busy = 0, starting = 0, failed = 0, n_failed = 0, last = 0, longest = 0;
+                make_tasks(&t, &scanned[i], ends);
+                for (int k = 0; k < TASKS; k++)
+                        last = MAX(last, ends[k].info.launch_ms);
+                for (int k = 0; k < TASKS; k++) {
+                        int64_t ms = ends[k].finish_ms - ends[k].info.launch_ms;
+                        bool is_failed = ends[k].state == TASK_FAILED && !(scanned[i].last_runs && k == TASKS - 1);
+                        busy += ms;
+                        starting += MAX(MIN(ends[k].finish_ms, last) - ends[k].info.launch_ms, (int64_t)0);
+                        failed += is_failed ? ms : 0;
+                        n_failed += is_failed;
+                        longest = MAX(longest, is_failed ? 0 : ms);
+                }
+                assert_true(task_scan_run(&scan, &t));
+                assert_int_equal(scan.begin_ms, BEGIN_MS);
+                assert_int_equal(scan.last_start_ms, last);
+                assert_int_equal(scan.n_seen, TASKS);
+                assert_int_equal(scan.busy_ms, busy);
+                assert_int_equal(scan.busy_starting_ms, starting);
+                assert_int_equal(scan.failed_ms, failed);
+                assert_int_equal(scan.n_failed, n_failed);
+                assert_int_equal(scan.longest[0].duration_ms, longest);
+                assert_int_equal(scan.longest[0].partition, scan.longest[0].row);
+                double expected = most_busy(ends, scanned[i].length_ms);
+                if (fabs(scan.slots - expected) > expected * 1e-4)
+                        fail_msg("%.9f cores instead of %.9f", scan.slots, expected);
+                task_columns_deinit(&t);
+        }
+        free(ends);
+}
+
+static void tasks_without_a_time_line_have_no_scan(void **state)
+{
+        struct task_columns t = {0};
+        struct task_scan scan = {.end_ms = BEGIN_MS};
+        assert_false(task_scan_run(&scan, &t));
+        task_columns_start(&t, &(struct task_info){.id = 1, .launch_ms = BEGIN_MS + 1}, 0);
+        scan = (struct task_scan){.end_ms = BEGIN_MS};
+        assert_false(task_scan_run(&scan, &t));
+        task_columns_start(&t, &(struct task_info){.id = 2, .launch_ms = 1}, 0);
+        scan = (struct task_scan){.end_ms = BEGIN_MS};
+        assert_false(task_scan_run(&scan, &t)); /* more than 34 years */
+        task_columns_deinit(&t);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -584,6 +699,8 @@ int main(void)
                 cmocka_unit_test(removed_tasks_are_counted_but_not_seen),
                 cmocka_unit_test(damaged_times_do_no_harm),
                 cmocka_unit_test(divides_the_time_of_a_job),
+                cmocka_unit_test(sums_equal_those_of_single_tasks),
+                cmocka_unit_test(tasks_without_a_time_line_have_no_scan),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

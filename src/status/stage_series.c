@@ -70,21 +70,34 @@ static void series_add_running(struct stage_series *s, struct series_work *w, do
         w->differences[last] -= weight;
 }
 
+/* Adds the values of the rows that are read to @sums. */
+static void series_add_column(const struct task_chunk *c, enum task_column column, size_t step, int64_t *sums)
+{
+        int64_t values[TASK_CHUNK_ROWS], same;
+        if (task_chunk_is_constant(c, column, &same) && same == 0)
+                return;
+        for (size_t i = 0, n = task_chunk_read_each(c, column, step, values); i < n; i++)
+                sums[i] += values[i];
+}
+
 static void series_add_chunk(struct stage_series *s, struct series_work *w, const struct task_chunk *c)
 {
         int64_t launch[TASK_CHUNK_ROWS], status[TASK_CHUNK_ROWS], duration[TASK_CHUNK_ROWS];
-        int64_t input[TASK_CHUNK_ROWS], read[TASK_CHUNK_ROWS], output[TASK_CHUNK_ROWS], written[TASK_CHUNK_ROWS];
+        int64_t read[TASK_CHUNK_ROWS], written[TASK_CHUNK_ROWS];
         double per_ms = (double)s->n / (double)(s->end_ms - s->begin_ms);
         int64_t step = (int64_t)w->step;
-        task_chunk_read(c, TASK_LAUNCH, launch);
-        task_chunk_read(c, TASK_STATUS, status);
-        task_chunk_read(c, TASK_DURATION, duration);
-        task_chunk_read(c, TASK_METRIC(input_bytes), input);
-        task_chunk_read(c, TASK_SHUFFLE_READ_BYTES, read);
-        task_chunk_read(c, TASK_METRIC(output_bytes), output);
-        task_chunk_read(c, TASK_METRIC(shuffle_write.bytes), written);
-        for (size_t i = 0; i < c->n; i += w->step) {
-                if (task_chunk_is_removed(c, i) || launch[i] < s->begin_ms || launch[i] > s->end_ms)
+        memset(read, 0, sizeof(read));
+        memset(written, 0, sizeof(written));
+        size_t n = task_chunk_read_each(c, TASK_LAUNCH, w->step, launch);
+        task_chunk_read_each(c, TASK_STATUS, w->step, status);
+        task_chunk_read_each(c, TASK_DURATION, w->step, duration);
+        series_add_column(c, TASK_METRIC(input_bytes), w->step, read);
+        series_add_column(c, TASK_METRIC(shuffle_read.remote_bytes), w->step, read);
+        series_add_column(c, TASK_METRIC(shuffle_read.local_bytes), w->step, read);
+        series_add_column(c, TASK_METRIC(output_bytes), w->step, written);
+        series_add_column(c, TASK_METRIC(shuffle_write.bytes), w->step, written);
+        for (size_t i = 0; i < n; i++) {
+                if (task_chunk_is_removed(c, i * w->step) || launch[i] < s->begin_ms || launch[i] > s->end_ms)
                         continue;
                 bool runs = status[i] < TASK_ROW_SUCCESS;
                 int64_t ms = runs ? s->end_ms - launch[i] : MIN(MAX(duration[i], (int64_t)0), s->end_ms - launch[i]);
@@ -96,8 +109,8 @@ static void series_add_chunk(struct stage_series *s, struct series_work *w, cons
                 struct series_slice *slice = &s->slices[at];
                 slice->ended += step;
                 slice->failed += status[i] != TASK_ROW_SUCCESS ? step : 0;
-                slice->read_bytes += step * (input[i] + read[i]);
-                slice->written_bytes += step * (output[i] + written[i]);
+                slice->read_bytes += step * read[i];
+                slice->written_bytes += step * written[i];
                 if (status[i] != TASK_ROW_SUCCESS)
                         continue;
                 w->counts[at][series_bucket(ms)]++;

@@ -472,22 +472,16 @@ static void task_chunk_pack_column(const struct task_chunk *c, size_t column, in
 
 static void task_chunk_list_odd(struct task_chunk *c)
 {
-        uint16_t odd[TASK_CHUNK_MAX_ODD];
+        uint16_t odd[TASK_CHUNK_ROWS];
         int64_t status[TASK_CHUNK_ROWS], has_metrics[TASK_CHUNK_ROWS];
         c->n_odd = 0;
         if (c->all_success)
                 return;
         task_chunk_read_open(c, TASK_STATUS, status);
         task_chunk_read_open(c, TASK_HAS_METRICS, has_metrics);
-        for (size_t row = 0; row < c->n && c->n_odd <= TASK_CHUNK_MAX_ODD; row++) {
-                if (status[row] == TASK_ROW_SUCCESS && has_metrics[row])
-                        continue;
-                if (c->n_odd < TASK_CHUNK_MAX_ODD)
-                        odd[c->n_odd] = (uint16_t)row;
-                c->n_odd++;
-        }
-        if (!c->n_odd || c->n_odd > TASK_CHUNK_MAX_ODD)
-                return;
+        for (size_t row = 0; row < c->n; row++)
+                if (status[row] != TASK_ROW_SUCCESS || !has_metrics[row])
+                        odd[c->n_odd++] = (uint16_t)row;
         c->odd = new_array(uint16_t, c->n_odd);
         memcpy(c->odd, odd, c->n_odd * sizeof(*odd));
 }
@@ -581,19 +575,17 @@ int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column 
 #define UNPACK(type)                                                                                                   \
         do {                                                                                                           \
                 const type *from = (const type *)(c->packed + c->place[column]);                                       \
-                for (size_t i = 0; i < c->n; i++)                                                                      \
-                        values[i] = (int64_t)((uint64_t)c->base[column] + from[i]);                                    \
+                for (size_t i = 0; i < n; i++)                                                                         \
+                        values[i] = (int64_t)((uint64_t)c->base[column] + from[i * step]);                             \
         } while (0)
 
-static void task_chunk_read_stored(const struct task_chunk *c, enum task_column column, int64_t *values)
+/* Inlined with a step of 1, it has loops that the compiler can vectorise. */
+static inline void task_chunk_unpack(const struct task_chunk *c, enum task_column column, size_t step, size_t n,
+                                     int64_t *values)
 {
-        if (!c->is_sealed) {
-                task_chunk_read_open(c, column, values);
-                return;
-        }
         switch (c->width[column]) {
         case 0:
-                for (size_t i = 0; i < c->n; i++)
+                for (size_t i = 0; i < n; i++)
                         values[i] = c->base[column];
                 break;
         case 1:
@@ -611,118 +603,23 @@ static void task_chunk_read_stored(const struct task_chunk *c, enum task_column 
         }
 }
 
-#define ADD_PACKED(type)                                                                                               \
-        do {                                                                                                           \
-                const type *from = (const type *)(c->packed + c->place[column]);                                       \
-                for (size_t i = 0; i < c->n; i++)                                                                      \
-                        values[i] += sign * (c->base[column] + (int64_t)from[i]);                                      \
-        } while (0)
-
-/* Adds @sign times a column to @values. */
-static void task_chunk_add(const struct task_chunk *c, enum task_column column, int64_t sign, int64_t *values)
+void task_chunk_read_stored(const struct task_chunk *c, enum task_column column, int64_t *values)
 {
-        if (!c->base[column] &&
-            (c->is_sealed ? !c->width[column]
-                          : !c->open[column] && !c->started && !c->ended && !task_chunk_is_rising(c, column)))
-                return;
-        switch (c->is_sealed ? c->width[column] : 8) {
-        case 1:
-                ADD_PACKED(uint8_t);
-                break;
-        case 2:
-                ADD_PACKED(uint16_t);
-                break;
-        default: {
-                int64_t more[TASK_CHUNK_ROWS];
-                task_chunk_read_stored(c, column, more);
-                for (size_t i = 0; i < c->n; i++)
-                        values[i] += sign * more[i];
-                break;
-        }
-        }
+        if (c->is_sealed)
+                task_chunk_unpack(c, column, 1, c->n, values);
+        else
+                task_chunk_read_open(c, column, values);
 }
 
-bool task_chunk_is_constant(const struct task_chunk *c, enum task_column column, int64_t *value)
+size_t task_chunk_read_each(const struct task_chunk *c, enum task_column column, size_t step, int64_t *values)
 {
-        enum task_column first = column, second = column;
-        switch (column) {
-        case TASK_SCHEDULER_DELAY:
-                return false;
-        case TASK_GETTING_RESULT_TIME:
-                *value = 0;
-                return c->is_sealed && !c->width[TASK_GETTING_RESULT] && !c->base[TASK_GETTING_RESULT];
-        case TASK_SHUFFLE_READ_BYTES:
-                first = TASK_METRIC(shuffle_read.remote_bytes);
-                second = TASK_METRIC(shuffle_read.local_bytes);
-                break;
-        case TASK_BLOCKS_FETCHED:
-                first = TASK_METRIC(shuffle_read.remote_blocks);
-                second = TASK_METRIC(shuffle_read.local_blocks);
-                break;
-        default:
-                break;
+        size_t n = (c->n + step - 1) / step;
+        if (c->is_sealed) {
+                task_chunk_unpack(c, column, step, n, values);
+                return n;
         }
-        if (!c->is_sealed || c->width[first] || c->width[second])
-                return false;
-        *value = first == second ? c->base[first] : c->base[first] + c->base[second];
-        return true;
-}
-
-/* The time from the launch to the end in which the driver fetched a large result. 0 while a task runs. */
-static void task_chunk_read_fetch_time(const struct task_chunk *c, int64_t *values)
-{
-        int64_t began[TASK_CHUNK_ROWS], value;
-        if (task_chunk_is_constant(c, TASK_GETTING_RESULT_TIME, &value)) {
-                memset(values, 0, c->n * sizeof(*values));
-                return;
-        }
-        task_chunk_read_stored(c, TASK_GETTING_RESULT, began);
-        task_chunk_read_stored(c, TASK_DURATION, values);
-        for (size_t i = 0; i < c->n; i++)
-                values[i] = began[i] && values[i] > began[i] ? values[i] - began[i] : 0;
-}
-
-static void task_chunk_read_delay(const struct task_chunk *c, int64_t *values)
-{
-        int64_t other[TASK_CHUNK_ROWS], value;
-        task_chunk_read_stored(c, TASK_DURATION, values);
-        task_chunk_add(c, TASK_METRIC(executor_run_ms), -1, values);
-        task_chunk_add(c, TASK_METRIC(executor_deserialize_ms), -1, values);
-        task_chunk_add(c, TASK_METRIC(result_serialization_ms), -1, values);
-        if (!task_chunk_is_constant(c, TASK_GETTING_RESULT_TIME, &value)) {
-                task_chunk_read_fetch_time(c, other);
-                for (size_t i = 0; i < c->n; i++)
-                        values[i] -= other[i];
-        }
-        for (size_t i = 0; i < c->n; i++)
-                values[i] = MAX(values[i], (int64_t)0);
-        if (c->all_success)
-                return;
-        task_chunk_read_stored(c, TASK_STATUS, other);
-        for (size_t i = 0; i < c->n; i++)
-                if (other[i] < TASK_ROW_SUCCESS)
-                        values[i] = 0;
-}
-
-void task_chunk_read(const struct task_chunk *c, enum task_column column, int64_t *values)
-{
-        switch (column) {
-        case TASK_SCHEDULER_DELAY:
-                task_chunk_read_delay(c, values);
-                break;
-        case TASK_GETTING_RESULT_TIME:
-                task_chunk_read_fetch_time(c, values);
-                break;
-        case TASK_SHUFFLE_READ_BYTES:
-                task_chunk_read_stored(c, TASK_METRIC(shuffle_read.remote_bytes), values);
-                task_chunk_add(c, TASK_METRIC(shuffle_read.local_bytes), 1, values);
-                break;
-        case TASK_BLOCKS_FETCHED:
-                task_chunk_read_stored(c, TASK_METRIC(shuffle_read.remote_blocks), values);
-                task_chunk_add(c, TASK_METRIC(shuffle_read.local_blocks), 1, values);
-                break;
-        default:
-                task_chunk_read_stored(c, column, values);
-                break;
-        }
+        task_chunk_read_open(c, column, values);
+        for (size_t i = 0; i < n; i++)
+                values[i] = values[i * step];
+        return n;
 }

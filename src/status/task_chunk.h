@@ -3,8 +3,7 @@
 
 #include "status/task_columns.h"
 
-/* A sealed chunk knows at most TASK_CHUNK_MAX_ODD rows that summaries skip. */
-enum { TASK_CHUNK_ROWS = 1024, TASK_CHUNK_MAX_ODD = 64 };
+enum { TASK_CHUNK_ROWS = 1024 };
 
 /*
  * Rows of an open chunk that started together: in each column that a start fills, equal values or such that rise by
@@ -35,8 +34,8 @@ struct task_chunk {
         uint16_t n_running, n_removed;
         bool is_sealed;
         bool all_success; /* sealed, and all rows succeeded and have metrics */
-        uint16_t n_odd;   /* of a sealed one: rows without success or metrics; TASK_CHUNK_MAX_ODD + 1: many */
-        uint16_t *odd;    /* these rows, in order; NULL: none or many */
+        uint16_t n_odd;   /* of a sealed one: rows without success or metrics, which summaries skip */
+        uint16_t *odd;    /* these rows, in order; NULL: none */
         int64_t first_id, last_id;
         bool has_finish; /* sealed, and the next two are known: bounds of the ends of the rows that were not removed */
         int64_t first_finish_ms, last_finish_ms;
@@ -164,17 +163,29 @@ void task_chunk_set_started_run(struct task_chunk *c, size_t n, enum task_column
 
 int64_t task_chunk_get(const struct task_chunk *c, size_t row, enum task_column column);
 
+/* Reads all rows of a column that is not computed, removed ones too. */
+void task_chunk_read_stored(const struct task_chunk *c, enum task_column column, int64_t *values);
+
+/* Reads each @step-th row of a column that is not computed, from the first one on. Returns their number. */
+size_t task_chunk_read_each(const struct task_chunk *c, enum task_column column, size_t step, int64_t *values);
+
 /* Reads all rows of a column, removed ones too. @values has room for TASK_CHUNK_ROWS. */
 void task_chunk_read(const struct task_chunk *c, enum task_column column, int64_t *values);
 
+/*
+ * Reads a column of a sealed chunk that is not computed, less @origin. The caller knows that all differences have at
+ * most 31 bits.
+ */
+void task_chunk_read_narrow(const struct task_chunk *c, enum task_column column, int64_t origin, uint32_t *values);
+
+/*
+ * Reads TASK_SCHEDULER_DELAY of a sealed chunk. Returns false if the values could have more than 31 bits, as in damaged
+ * logs, or if a result was fetched or a task has not ended.
+ */
+bool task_chunk_read_narrow_delay(const struct task_chunk *c, uint32_t *values);
+
 /* Returns true and the @value of all rows of a sealed chunk, if they are known to be equal without reading them. */
 bool task_chunk_is_constant(const struct task_chunk *c, enum task_column column, int64_t *value);
-
-/* True if a summary may read the packed columns: all rows are there, and the odd ones are known. */
-static inline bool task_chunk_is_regular(const struct task_chunk *c)
-{
-        return c->is_sealed && !c->removed && c->n_odd <= TASK_CHUNK_MAX_ODD;
-}
 
 static inline bool task_chunk_is_removed(const struct task_chunk *c, size_t row)
 {

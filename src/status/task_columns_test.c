@@ -413,6 +413,197 @@ static void finds_tasks_whose_ids_do_not_grow(void **state)
         task_columns_deinit(&t);
 }
 
+/* ----------------------------------------------------------------------------------------------- many tasks */
+
+enum { TASKS = 50000, LENGTH = 50 }; /* so many that a sample is taken */
+
+static uint64_t random_below(uint64_t n)
+{
+        return next_random() % n;
+}
+
+static int64_t uniform_value(int i)
+{
+        return (int64_t)random_below(1000000);
+}
+
+static int64_t rising_value(int i)
+{
+        return 3 * (int64_t)i;
+}
+
+static int64_t falling_value(int i)
+{
+        return 1000000 - 3 * (int64_t)i;
+}
+
+static int64_t few_values(int i)
+{
+        return (int64_t)random_below(5) * 100000;
+}
+
+static int64_t mostly_zero_value(int i)
+{
+        return random_below(50) ? 0 : (int64_t)random_below(INT64_C(1) << 40);
+}
+
+/* A task is a million times as long as the others. */
+static int64_t straggling_value(int i)
+{
+        return i == TASKS / 3 ? INT64_C(5000000000) : 5000 + (int64_t)random_below(2000);
+}
+
+/* Two groups far apart, each in few of a sample's buckets. */
+static int64_t grouped_value(int i)
+{
+        return (i % 2 ? INT64_C(1) << 45 : 0) + (int64_t)random_below(3000);
+}
+
+static int64_t wide_value(int i)
+{
+        return (int64_t)(random_below(1u << 31) << random_below(32)) - (i % 3 ? 0 : INT64_C(1) << 62);
+}
+
+static int64_t equal_value(int i)
+{
+        return 7;
+}
+
+static const struct {
+        const char *label;
+        int64_t (*value)(int i);
+} distributions[] = {
+        {"uniform", uniform_value},
+        {"rising", rising_value},
+        {"falling", falling_value},
+        {"few values", few_values},
+        {"mostly zero", mostly_zero_value},
+        {"a straggler", straggling_value},
+        {"two groups", grouped_value},
+        {"wide", wide_value},
+        {"equal", equal_value},
+};
+
+static const enum task_column columns[] = {TASK_METRIC(executor_cpu_ns), TASK_SCHEDULER_DELAY, TASK_SHUFFLE_READ_BYTES,
+                                           TASK_INDEX, TASK_DURATION};
+
+struct large_stage {
+        struct task_columns columns;
+        struct task_end *ends;
+};
+
+/* Every @fails-th task has failed; 0: none. */
+static void large_stage_init(struct large_stage *s, int64_t (*value)(int i), int fails)
+{
+        *s = (struct large_stage){.ends = new_array(struct task_end, TASKS)};
+        for (int i = 0; i < TASKS; i++) {
+                struct task_end *e = &s->ends[i];
+                int64_t v = value(i);
+                *e = (struct task_end){.info = {.id = i, .index = TASKS - i, .launch_ms = 1700000000000 + i / 10},
+                                       .state = fails && i % fails == 3 ? TASK_FAILED : TASK_SUCCEEDED,
+                                       .metrics = {.executor_cpu_ns = v,
+                                                   .executor_run_ms = (int64_t)random_below(3000),
+                                                   .shuffle_read = {.remote_bytes = v / 2, .local_bytes = i % 10}}};
+                e->finish_ms = e->info.launch_ms + 10 + (int64_t)random_below(9000);
+                task_columns_start(&s->columns, &e->info, 0);
+                task_columns_end(&s->columns, (size_t)i, e,
+                                 e->state == TASK_SUCCEEDED ? TASK_ROW_SUCCESS : TASK_ROW_FAILED);
+        }
+        task_columns_finish(&s->columns);
+}
+
+static void large_stage_deinit(struct large_stage *s)
+{
+        task_columns_deinit(&s->columns);
+        free(s->ends);
+}
+
+static int64_t large_stage_value(const struct task_end *e, enum task_column column)
+{
+        switch ((int)column) {
+        case TASK_SCHEDULER_DELAY:
+                return MAX(e->finish_ms - e->info.launch_ms - e->metrics.executor_run_ms, (int64_t)0);
+        case TASK_SHUFFLE_READ_BYTES:
+                return e->metrics.shuffle_read.remote_bytes + e->metrics.shuffle_read.local_bytes;
+        case TASK_INDEX:
+                return e->info.index;
+        case TASK_DURATION:
+                return e->finish_ms - e->info.launch_ms;
+        default:
+                return e->metrics.executor_cpu_ns;
+        }
+}
+
+/* The value by which a page sorts. */
+static int64_t large_stage_order(const struct task_end *e, enum task_column column)
+{
+        int64_t value = large_stage_value(e, column);
+        if (e->state == TASK_SUCCEEDED || column == TASK_INDEX || column == TASK_DURATION ||
+            column == TASK_SCHEDULER_DELAY)
+                return value;
+        return column == TASK_SHUFFLE_READ_BYTES ? -value - 2 : -value - 1;
+}
+
+static void check_quantiles(const struct large_stage *s, enum task_column column, int64_t *sorted)
+{
+        static const double probabilities[] = {0, 0.0001, 0.05, 0.25, 0.5, 0.75, 0.95, 0.9999, 1};
+        int64_t values[ARRAY_SIZE(probabilities)];
+        size_t n = 0;
+        for (int i = 0; i < TASKS; i++)
+                if (s->ends[i].state == TASK_SUCCEEDED)
+                        sorted[n++] = large_stage_value(&s->ends[i], column);
+        qsort(sorted, n, sizeof(*sorted), compare_values);
+        assert_int_equal(task_columns_quantiles(&s->columns, column, NULL, NULL, 0), n);
+        assert_int_equal(task_columns_quantiles(&s->columns, column, probabilities, values, ARRAY_SIZE(probabilities)),
+                         n);
+        for (size_t q = 0; q < ARRAY_SIZE(probabilities); q++)
+                if (values[q] != sorted[MIN((size_t)(probabilities[q] * (double)n), n - 1)])
+                        fail_msg("column %d, quantile %f: %lld instead of %lld", column, probabilities[q],
+                                 (long long)values[q],
+                                 (long long)sorted[MIN((size_t)(probabilities[q] * (double)n), n - 1)]);
+}
+
+static void check_pages(const struct large_stage *s, enum task_column column, struct sorted_row *sorted)
+{
+        static const size_t offsets[] = {0, 1, 777, TASKS / 2, TASKS - LENGTH - 1, TASKS - 3};
+        size_t rows[LENGTH];
+        for (int i = 0; i < TASKS; i++)
+                sorted[i] = (struct sorted_row){large_stage_order(&s->ends[i], column), (size_t)i};
+        qsort(sorted, TASKS, sizeof(*sorted), compare_rows);
+        for (size_t k = 0; k < 2 * ARRAY_SIZE(offsets); k++) {
+                const struct task_page page = {
+                        .column = column, .offset = offsets[k / 2], .length = LENGTH, .descending = k % 2};
+                size_t n = MIN((size_t)LENGTH, TASKS - page.offset);
+                assert_int_equal(task_columns_page(&s->columns, &page, rows), n);
+                for (size_t i = 0; i < n; i++) {
+                        size_t at = page.descending ? TASKS - 1 - page.offset - i : page.offset + i;
+                        if (rows[i] != sorted[at].row)
+                                fail_msg("column %d, page %zu%s: row %zu instead of %zu at %zu", column, page.offset,
+                                         page.descending ? " descending" : "", rows[i], sorted[at].row, i);
+                }
+        }
+}
+
+static void selections_of_many_tasks_equal_sorting(void **state)
+{
+        static const int failures[] = {0, 700, 3}; /* none, few in each chunk, and many */
+        int64_t *values = new_array(int64_t, TASKS);
+        struct sorted_row *rows = new_array(struct sorted_row, TASKS);
+        for (size_t i = 0; i < ARRAY_SIZE(distributions) * ARRAY_SIZE(failures); i++) {
+                struct large_stage s;
+                CASE_LABEL("%s, of %d tasks one fails", distributions[i / ARRAY_SIZE(failures)].label,
+                           failures[i % ARRAY_SIZE(failures)]);
+                large_stage_init(&s, distributions[i / ARRAY_SIZE(failures)].value, failures[i % ARRAY_SIZE(failures)]);
+                for (size_t c = 0; c < ARRAY_SIZE(columns); c++) {
+                        check_quantiles(&s, columns[c], values);
+                        check_pages(&s, columns[c], rows);
+                }
+                large_stage_deinit(&s);
+        }
+        free(values);
+        free(rows);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -422,6 +613,7 @@ int main(void)
                 cmocka_unit_test(quantiles_follow_a_task_that_ends_again),
                 cmocka_unit_test(pages_hold_the_given_rows_only),
                 cmocka_unit_test(quantiles_of_successful_tasks_equal_those_of_sorted_values),
+                cmocka_unit_test(selections_of_many_tasks_equal_sorting),
                 cmocka_unit_test(pages_equal_those_of_sorted_rows),
                 cmocka_unit_test(pages_hold_the_wanted_statuses),
                 cmocka_unit_test(removes_the_oldest_ends_first),
