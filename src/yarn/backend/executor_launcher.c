@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "conf/log4j2.h"
 #include "net/security.h"
+#include "process/loop_wait.h"
 #include "rpc/rpc.h"
 #include "yarn/application/container_links.h"
 #include "yarn/backend/executor_containers.h"
@@ -382,6 +383,12 @@ static void launcher_deinit(struct launcher *l)
         conf_deinit(&l->conf);
 }
 
+static bool launcher_is_over(void *owner)
+{
+        const struct launcher *l = owner;
+        return l->over || !uv_loop_alive(&l->loop);
+}
+
 int executor_launcher_run(const struct executor_launcher_options *options)
 {
         struct launcher l = {.options = options};
@@ -394,8 +401,7 @@ int executor_launcher_run(const struct executor_launcher_options *options)
         if (r < 0)
                 launcher_die(&l, error_message(&error));
         error_deinit(&error);
-        while (!l.over && uv_run(&l.loop, UV_RUN_ONCE))
-                ;
+        loop_wait(&l.loop, launcher_is_over, &l, LOOP_WAIT_FOREVER);
         launcher_deinit(&l);
         return l.exit_status;
 }
