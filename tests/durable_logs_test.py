@@ -60,7 +60,9 @@ class Run:
         self.environment = dict(kept, XDG_CACHE_HOME=str(folder / "cache"), HOME=str(folder), SPARK_CONF_DIR=str(folder))
 
     def command(self, *words, conf=()):
-        settings = [f"spark.firesteel.logs.dir=file:{self.logs}", "spark.log.level=INFO", *conf]
+        # Each executor gets a task: one that has not started when the application ends leaves no log.
+        all_registered = ["spark.scheduler.minRegisteredResourcesRatio=1", "spark.scheduler.maxRegisteredResourcesWaitingTime=120s"]
+        settings = [f"spark.firesteel.logs.dir=file:{self.logs}", "spark.log.level=INFO", *all_registered, *conf]
         return [os.path.join(BIN, "spark-submit"), "--master", self.master,
                 *(w for s in settings for w in ("--conf", s)), "printing.c", *map(str, words)]
 
