@@ -16,7 +16,7 @@
         " \"http://referall.com/\" \"Mozilla/4.0 (compatible; MSIE 7.0)\" \"UD-1\" - \"image/jpeg\""
 
 #define LINE "^([0-9.]+) ([^ ]+) ([^ ]+) \\[[^]]+\\] \"([^\"]+)\" [0-9]{3} ([0-9-]+) \"[^\"]+\" \"[^\"]+\""
-#define PART(i) m[i].rm_eo - m[i].rm_so, line.data + m[i].rm_so
+#define PART(i) m[i].rm_eo - m[i].rm_so, text + m[i].rm_so
 
 struct stats {
         int64_t bytes, n;
@@ -25,15 +25,16 @@ struct stats {
 static int parse(fst_task *task, fst_iter *lines, fst_out *out)
 {
         regex_t log;
-        char key[8192];
+        char text[8192], key[8192];
         if (regcomp(&log, LINE, REG_EXTENDED))
                 return fst_fail(task, "no memory for a regular expression");
         for (fst_bytes line; fst_next(lines, &line);) {
-                regmatch_t m[6] = {{0, (regoff_t)line.len}};
-                bool fits = regexec(&log, line.data, 6, m, REG_STARTEND) == 0;
-                struct stats stats = {fits ? atoll(line.data + m[5].rm_so) : 0, 1}; /* a quote ends the number */
+                regmatch_t m[6];
+                snprintf(text, sizeof(text), "%.*s", FST_TEXT(line)); /* regexec needs the NUL */
+                bool fits = regexec(&log, text, 6, m, 0) == 0;
+                struct stats stats = {fits ? atoll(text + m[5].rm_so) : 0, 1}; /* a quote ends the number */
                 strcpy(key, "(null,null,null)");
-                if (fits && strncmp(line.data + m[3].rm_so, "\"-\"", 3) != 0)
+                if (fits && strncmp(text + m[3].rm_so, "\"-\"", 3) != 0)
                         snprintf(key, sizeof(key), "(%.*s,%.*s,%.*s)", PART(1), PART(3), PART(4));
                 fst_emit(out, key, &stats);
         }
