@@ -37,6 +37,7 @@
 #include "process/loop_wait.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
+#include "rpc/wire_memory.h"
 #include "store/disk_dirs.h"
 #include "store/memory.h"
 
@@ -186,7 +187,7 @@ static int ask_may_commit(void *owner, int stage, int stage_attempt, int partiti
                 error_deinit(&error);
                 return r;
         }
-        Firesteel__MayCommitReply *reply = firesteel__may_commit_reply__unpack(NULL, len, body);
+        Firesteel__MayCommitReply *reply = firesteel__may_commit_reply__unpack(&wire_guarded, len, body);
         r = !reply ? -EBADMSG : reply->may ? 0 : FST_OUTPUT_E_DENIED;
         firesteel__may_commit_reply__free_unpacked(reply, NULL);
         free(body);
@@ -260,7 +261,7 @@ bool executor_startup_key(const char *key)
 
 static int receive_config(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
 {
-        Firesteel__AppConfig *config = firesteel__app_config__unpack(NULL, answer->len, answer->body);
+        Firesteel__AppConfig *config = firesteel__app_config__unpack(&wire_guarded, answer->len, answer->body);
         if (!config)
                 return error_set(error, -EBADMSG, "the driver's configuration is malformed");
         for (size_t i = 0; i < config->n_properties; i++) {
@@ -295,7 +296,7 @@ static int receive_config(struct executor *x, const struct rpc_answer *answer, s
 static int receive_registration(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
 {
         Firesteel__RegisteredExecutor *registered =
-                firesteel__registered_executor__unpack(NULL, answer->len, answer->body);
+                firesteel__registered_executor__unpack(&wire_guarded, answer->len, answer->body);
         if (!registered)
                 return error_set(error, -EBADMSG, "the driver's reply to the registration is malformed");
         x->index = registered->index;

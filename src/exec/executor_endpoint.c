@@ -12,6 +12,7 @@
 #include "hadoop/credentials.h"
 #include "io/fs/hdfs_tokens.h"
 #include "rpc/control.pb-c.h"
+#include "rpc/wire_memory.h"
 
 #include <inttypes.h>
 
@@ -25,7 +26,7 @@ static void executor_endpoint_refuse_launch(struct executor *x, const char *why)
 /* Decodes a launch message (LaunchTasks), and starts its task batches. */
 static void executor_endpoint_launch_tasks(struct executor *x, const struct rpc_message *m)
 {
-        Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, m->len, m->body);
+        Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(&wire_guarded, m->len, m->body);
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
                 struct task_batch *run = executor_batch_new(x);
@@ -45,7 +46,7 @@ static void executor_endpoint_launch_tasks(struct executor *x, const struct rpc_
 
 static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *m)
 {
-        Firesteel__StageHeader *header = firesteel__stage_header__unpack(NULL, m->len, m->body);
+        Firesteel__StageHeader *header = firesteel__stage_header__unpack(&wire_guarded, m->len, m->body);
         if (header) {
                 size_t len = m->attachment_len;
                 executor_stages_add(x->stages, header->stage_id, header->stage_attempt, rpc_message_take_attachment(m),
@@ -56,7 +57,7 @@ static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *
 
 static void executor_endpoint_kill_task(struct executor *x, const struct rpc_message *m)
 {
-        Firesteel__KillTask *kill = firesteel__kill_task__unpack(NULL, m->len, m->body);
+        Firesteel__KillTask *kill = firesteel__kill_task__unpack(&wire_guarded, m->len, m->body);
         if (!kill)
                 return;
         int slot = executor_mark_killed(x, kill->task_id);
@@ -74,7 +75,7 @@ static void executor_endpoint_kill_task(struct executor *x, const struct rpc_mes
 /* Removes blocks and outputs. If the driver asks, the reply confirms the removal. */
 static void remove_unneeded(struct executor *x, struct rpc_message *m)
 {
-        Firesteel__Remove *remove = firesteel__remove__unpack(NULL, m->len, m->body);
+        Firesteel__Remove *remove = firesteel__remove__unpack(&wire_guarded, m->len, m->body);
         if (!remove)
                 return;
         for (size_t i = 0; i < remove->n_stages; i++)
@@ -86,14 +87,14 @@ static void remove_unneeded(struct executor *x, struct rpc_message *m)
 
 void executor_add_files(struct executor *x, const uint8_t *body, size_t len)
 {
-        Firesteel__Files *files = firesteel__files__unpack(NULL, len, body);
+        Firesteel__Files *files = firesteel__files__unpack(&wire_guarded, len, body);
         executor_transfer_add_files(x->data, files);
         firesteel__files__free_unpacked(files, NULL);
 }
 
 static void executors_lost(struct executor *x, const struct rpc_message *m)
 {
-        Firesteel__ExecutorsLost *gone = firesteel__executors_lost__unpack(NULL, m->len, m->body);
+        Firesteel__ExecutorsLost *gone = firesteel__executors_lost__unpack(&wire_guarded, m->len, m->body);
         for (size_t i = 0; gone && i < gone->n_executors; i++)
                 lost_executors_add(&x->lost, gone->executors[i]);
         firesteel__executors_lost__free_unpacked(gone, NULL);
@@ -114,7 +115,7 @@ void executor_take_tokens(struct executor *x, const void *tokens, size_t len)
 
 static void executor_endpoint_update_tokens(struct executor *x, const struct rpc_message *m)
 {
-        Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(NULL, m->len, m->body);
+        Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(&wire_guarded, m->len, m->body);
         if (t)
                 executor_take_tokens(x, t->tokens.data, t->tokens.len);
         firesteel__delegation_tokens__free_unpacked(t, NULL);

@@ -23,6 +23,7 @@
 #include "rpc/control.pb-c.h"
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer_services.h"
+#include "rpc/wire_memory.h"
 #include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_store.h"
@@ -61,7 +62,7 @@ static int ask_locations(struct executor_transfer *d, uint16_t type, const Proto
         int r = driver_client_ask(d->options.asks, type, question, stopped, &body, &len, error);
         if (r)
                 return r;
-        Firesteel__BlockLocations *found = firesteel__block_locations__unpack(NULL, len, body);
+        Firesteel__BlockLocations *found = firesteel__block_locations__unpack(&wire_guarded, len, body);
         free(body);
         if (!found)
                 return error_set(error, -EBADMSG, "the driver's reply about blocks is malformed");
@@ -397,7 +398,7 @@ void executor_transfer_remove(struct executor_transfer *d, const struct Firestee
 
 void executor_transfer_replicate(struct executor_transfer *d, const uint8_t *body, size_t len)
 {
-        Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, len, body);
+        Firesteel__BlockNames *names = firesteel__block_names__unpack(&wire_guarded, len, body);
         struct block_name name;
         for (size_t i = 0; names && d->replicator && i < names->n_names;
              i++) /* the replicator is NULL if there was no memory or thread for it */

@@ -17,6 +17,7 @@
 #include "exec/driver_client.h"
 #include "exec/exec_env.h"
 #include "rpc/control.pb-c.h"
+#include "rpc/wire_memory.h"
 #include "shuffle/shuffle_sender.h"
 #include "store/block_store.h"
 
@@ -151,7 +152,7 @@ static int migration_announce(struct migration *m, const struct shuffle_output_i
                                   &body, &len, error);
         if (r)
                 return r;
-        Firesteel__OutputsMovedReply *reply = firesteel__outputs_moved_reply__unpack(NULL, len, body);
+        Firesteel__OutputsMovedReply *reply = firesteel__outputs_moved_reply__unpack(&wire_guarded, len, body);
         r = reply && reply->taken ? 0 : error_set(error, -EHOSTDOWN, "that executor is ending, too");
         firesteel__outputs_moved_reply__free_unpacked(reply, NULL);
         free(body);
