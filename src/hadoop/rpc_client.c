@@ -1,7 +1,7 @@
 /* See rpc_client.h.
  *
- * A client has at most one connection, an object of its own that lives until libuv has closed its handles. A call
- * stays in `calls` until it has ended; with a new connection all of them are sent again.
+ * A client has at most one connection (hadoop/rpc_connection.h). A call stays in `calls` until it has ended; with a new
+ * connection all of them are sent again.
  */
 #include "hadoop/rpc_client.h"
 
@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "base/vec.h"
+#include "hadoop/rpc_connection.h"
 #include "net/socket.h"
 
 #include <sys/random.h>
@@ -21,7 +22,6 @@
 #define DEFAULT_CONNECT_TIMEOUT_MS 20000
 #define DEFAULT_ANSWER_TIMEOUT_MS 120000
 #define DEFAULT_RETRY_MS 1000
-#define READ_SIZE 65536
 #define STOP_POLL_MS 100          /* between two looks at the flag `stopped` */
 #define WARNING_INTERVAL_MS 10000 /* at least, between two warnings of a service that stays away */
 
@@ -33,20 +33,6 @@ struct pending_call {
         char *method;
         struct buf request; /* packed; it may hold secrets */
         struct hadoop_rpc_call call;
-};
-
-struct connection {
-        struct hadoop_rpc_client *client; /* NULL: given up */
-        uv_tcp_t tcp;
-        uv_getaddrinfo_t resolving;
-        uv_connect_t connecting;
-        struct addrinfo *found, *next; /* addresses of the host */
-        struct hadoop_rpc_session *session;
-        bool resolves, has_tcp, connected, closing;
-        bool moving; /* `tcp` closes so that the next address can be tried */
-        bool has_answered;
-        bool was_idle; /* its calls came after a time without any, and none of them is answered */
-        char read[READ_SIZE];
 };
 
 /* A call whose caller runs the loop. */
@@ -69,8 +55,9 @@ struct hadoop_rpc_client {
         size_t failed;      /* addresses that failed since one last worked */
         char *last_message; /* why the last attempt failed */
         int last_status;
-        int64_t connecting_since_ms;
-        struct connection *connection;
+        struct hadoop_connection *connection;
+        bool has_answered; /* on the connection */
+        bool was_idle;     /* the connection's calls came after a time without any, and none of them is answered */
         VEC(struct pending_call *) calls;
         uint32_t last_id;
         uv_timer_t *timer;   /* a turn at the next deadline or attempt; freed when it is closed */
@@ -78,12 +65,6 @@ struct hadoop_rpc_client {
         int64_t warned_ms;   /* when it last warned that no address works */
         const int *stopped;  /* atomic; NULL: never */
         bool freed;
-};
-
-struct write_request {
-        uv_write_t request;
-        struct connection *connection; /* libuv ends its writes before it closes it */
-        struct buf bytes;
 };
 
 static void client_turn(struct hadoop_rpc_client *client);
@@ -143,47 +124,12 @@ static void client_wake(struct hadoop_rpc_client *client, int64_t in_ms)
         uv_timer_start(client->timer, on_client_timer, (uint64_t)MAX(MIN(in_ms, longest), (int64_t)0), 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------ connections */
-
-static void connection_release(struct connection *c)
-{
-        if (c->resolves || (c->has_tcp && !c->closing))
-                return;
-        if (c->found)
-                uv_freeaddrinfo(c->found);
-        hadoop_rpc_session_free(c->session);
-        free(c);
-}
-
-static void on_connection_closed(uv_handle_t *handle)
-{
-        struct connection *c = handle->data;
-        c->has_tcp = false;
-        connection_release(c);
-}
-
-/* Parts from the client; the memory goes when libuv has let go of it. */
-static void connection_close(struct connection *c)
-{
-        if (c->client)
-                c->client->connection = NULL;
-        c->client = NULL;
-        if (c->closing)
-                return;
-        c->closing = true;
-        if (c->resolves)
-                uv_cancel((uv_req_t *)&c->resolving);
-        if (c->has_tcp && !c->moving)
-                uv_close((uv_handle_t *)&c->tcp, on_connection_closed);
-        else if (!c->has_tcp && !c->resolves)
-                connection_release(c);
-}
+/* ------------------------------------------------------------------------------------------------- the connection */
 
 /* Gives the connection up. All calls are sent again with the next one. */
 static void client_drop_connection(struct hadoop_rpc_client *client)
 {
-        if (client->connection)
-                connection_close(client->connection);
+        hadoop_connection_close(steal(client->connection));
         for (size_t i = 0; i < client->calls.len; i++) {
                 struct pending_call *p = client->calls.data[i];
                 p->retries += p->sent_ms != 0;
@@ -238,12 +184,21 @@ static void client_unreachable(struct hadoop_rpc_client *client, int status, con
         client_failed(client, status, text);
 }
 
+static void client_on_unreachable(void *owner, int status, const char *reason)
+{
+        client_unreachable(owner, status, reason);
+}
+
 /* Servers close connections that are idle. A call that meets such a connection is sent again at once, to the same
  * address. */
-static void connection_broken(struct connection *c, int status, const char *reason)
+static void client_on_broken(void *owner, int status, const char *reason)
 {
-        struct hadoop_rpc_client *client = c->client;
-        if (!c->was_idle) {
+        struct hadoop_rpc_client *client = owner;
+        if (client->calls.len == 0) {
+                hadoop_connection_close(steal(client->connection));
+                return;
+        }
+        if (!client->was_idle) {
                 client_unreachable(client, status, reason);
                 return;
         }
@@ -254,30 +209,9 @@ static void connection_broken(struct connection *c, int status, const char *reas
         client_wake(client, 0);
 }
 
-static void on_connection_written(uv_write_t *request, int status)
+static void client_on_changed(void *owner)
 {
-        struct write_request *w = container_of(request, struct write_request, request);
-        struct connection *c = w->connection;
-        buf_deinit_secret(&w->bytes);
-        free(w);
-        if (status < 0 && c->client)
-                connection_broken(c, status, uv_strerror(status));
-}
-
-/* A failed write gives the connection up: its client has no connection then. */
-static void connection_flush(struct connection *c)
-{
-        struct buf *out = hadoop_rpc_session_output(c->session);
-        if (!c->connected || out->len == 0)
-                return;
-        struct write_request *w = new0(struct write_request);
-        w->connection = c;
-        w->bytes = *out;
-        *out = BUF_INIT;
-        const uv_buf_t piece = uv_buf_init(w->bytes.data, (unsigned)w->bytes.len);
-        const int r = uv_write(&w->request, (uv_stream_t *)&c->tcp, &piece, 1, on_connection_written);
-        if (r < 0)
-                on_connection_written(&w->request, r);
+        client_wake(owner, 0);
 }
 
 const char *hadoop_exception_name(const char *exception)
@@ -346,19 +280,20 @@ static void client_take_break(struct hadoop_rpc_client *client, const struct had
         }
         _cleanup_free_ char *exception = mem_strdup(e->exception), *message = mem_strdup(e->message);
         const struct hadoop_rpc_result result = {.status = -EACCES, .exception = exception, .message = message};
-        connection_close(client->connection);
+        hadoop_connection_close(steal(client->connection));
         client_end_calls(client, client->calls.len, &result);
 }
 
-static void client_take_event(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
+static void client_on_event(void *owner, const struct hadoop_rpc_event *e)
 {
+        struct hadoop_rpc_client *client = owner;
         switch (e->type) {
         case HADOOP_RPC_READY:
                 break;
         case HADOOP_RPC_ANSWER:
                 client->failed = 0;
-                client->connection->has_answered = true;
-                client->connection->was_idle = false;
+                client->has_answered = true;
+                client->was_idle = false;
                 client_take_answer(client, e);
                 break;
         case HADOOP_RPC_ERROR:
@@ -370,169 +305,24 @@ static void client_take_event(struct hadoop_rpc_client *client, const struct had
         }
 }
 
-/* A callback may free the client, which closes the connection; @c itself stays until the loop turns. */
-static void connection_take_events(struct connection *c)
-{
-        struct hadoop_rpc_event e;
-        while (c->client && hadoop_rpc_session_next(c->session, &e))
-                client_take_event(c->client, &e);
-        if (c->client)
-                connection_flush(c);
-        if (c->client)
-                client_wake(c->client, 0);
-}
-
-static void on_connection_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
-{
-        struct connection *c = handle->data;
-        *out = uv_buf_init(c->read, sizeof(c->read));
-}
-
-static void on_connection_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
-{
-        struct connection *c = stream->data;
-        if (!c->client || n == 0)
-                return;
-        if (n < 0 && c->client->calls.len == 0) { /* servers close connections that are idle */
-                connection_close(c);
-                return;
-        }
-        if (n < 0) {
-                connection_broken(c, n == UV_EOF ? -ECONNRESET : (int)n,
-                                  n == UV_EOF ? "it closed the connection" : uv_strerror((int)n));
-                return;
-        }
-        hadoop_rpc_session_input(c->session, bytes->base, (size_t)n);
-        connection_take_events(c);
-}
-
-static void connection_try_next(struct connection *c);
-
-static void on_connection_moved(uv_handle_t *handle)
-{
-        struct connection *c = handle->data;
-        c->has_tcp = c->moving = false;
-        if (c->client)
-                connection_try_next(c);
-        else
-                connection_release(c);
-}
-
-/* Gives up this address of the host for the next one, which has the whole time to connect. False: there is none. */
-static bool connection_move(struct connection *c)
-{
-        if (c->moving)
-                return true;
-        if (!c->next || !c->has_tcp)
-                return false;
-        c->moving = true;
-        c->client->connecting_since_ms = now_ms();
-        uv_close((uv_handle_t *)&c->tcp, on_connection_moved);
-        client_wake(c->client, c->client->connect_timeout_ms);
-        return true;
-}
-
-/* Java takes the canonical name of the server's address for _HOST. */
-static void connection_name_server(struct connection *c)
-{
-        const struct hadoop_rpc_options *o = &c->client->session;
-        struct sockaddr_storage address;
-        int len = sizeof(address);
-        char host[NI_MAXHOST];
-        if (o->auth != HADOOP_RPC_KERBEROS || !o->server_principal || !strstr(o->server_principal, "_HOST"))
-                return;
-        if (uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&address, &len) < 0 ||
-            getnameinfo((struct sockaddr *)&address, (socklen_t)len, host, sizeof(host), NULL, 0, NI_NAMEREQD) != 0) {
-                const char *text = c->client->addresses.data[c->client->address];
-                snprintf(host, sizeof(host), "%.*s", (int)strcspn(text, ":"), text);
-        }
-        hadoop_rpc_session_set_host(c->session, host);
-}
-
-static void on_connected(uv_connect_t *request, int status)
-{
-        struct connection *c = request->data;
-        if (!c->client || c->moving)
-                return;
-        if (status < 0) {
-                if (!connection_move(c))
-                        client_unreachable(c->client, status, uv_strerror(status));
-                return;
-        }
-        c->connected = true;
-        connection_name_server(c);
-        uv_tcp_nodelay(&c->tcp, 1);
-        uv_read_start((uv_stream_t *)&c->tcp, on_connection_alloc, on_connection_read);
-        connection_take_events(c);
-}
-
-/* Connects to the next address of the host. */
-static void connection_try_next(struct connection *c)
-{
-        const struct addrinfo *address = c->next;
-        c->next = address->ai_next;
-        uv_tcp_init(c->client->loop, &c->tcp);
-        c->tcp.data = c;
-        c->has_tcp = true;
-        c->connecting.data = c;
-        const int r = uv_tcp_connect(&c->connecting, &c->tcp, address->ai_addr, on_connected);
-        if (r < 0 && !connection_move(c))
-                client_unreachable(c->client, r, uv_strerror(r));
-}
-
-static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
-{
-        struct connection *c = request->data;
-        c->resolves = false;
-        c->found = c->next = found;
-        if (!c->client)
-                connection_release(c);
-        else if (status < 0 || !found)
-                client_unreachable(c->client, -ENOENT, status < 0 ? uv_strerror(status) : "no address");
-        else
-                connection_try_next(c);
-}
-
-/* An address that is a number needs no thread that resolves it. False: it is a name. */
-static bool client_connect_to_number(struct hadoop_rpc_client *client, const char *host, const char *port)
-{
-        const struct addrinfo hints = {
-                .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-        struct addrinfo *found = NULL;
-        if (getaddrinfo(host, port, &hints, &found) != 0)
-                return false;
-        on_resolved(&client->connection->resolving, 0, found);
-        return true;
-}
+static const struct hadoop_connection_class client_connection_class = {
+        .event = client_on_event,
+        .unreachable = client_on_unreachable,
+        .broken = client_on_broken,
+        .changed = client_on_changed,
+};
 
 static void client_connect(struct hadoop_rpc_client *client)
 {
-        struct host_port hp;
-        char port[16];
-        const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-        struct connection *c = new0(struct connection);
-        c->client = client;
-        client->connection = c;
-        client->connecting_since_ms = now_ms();
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        client->has_answered = client->was_idle = false;
         client->session.token = client->token.kind ? &client->token : NULL;
-        int r = hadoop_rpc_session_new(&client->session, &c->session, &error);
-        if (r == 0)
-                r = host_port_parse(client->addresses.data[client->address], &hp, &error);
-        if (r < 0) {
+        int r = hadoop_connection_new(client->loop, client->addresses.data[client->address], &client->session,
+                                      &client_connection_class, client, &client->connection, &error);
+        if (r < 0)
                 client_unreachable(client, r, error_message(&error));
-                return;
-        }
-        snprintf(port, sizeof(port), "%d", hp.port);
-        c->resolving.data = c;
-        c->resolves = true;
-        if (client_connect_to_number(client, hp.host, port))
-                return;
-        r = uv_getaddrinfo(client->loop, &c->resolving, on_resolved, hp.host, port, &hints);
-        if (r < 0) {
-                c->resolves = false;
-                client_unreachable(client, r, uv_strerror(r));
-        }
+        else
+                hadoop_connection_start(client->connection);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the client */
@@ -562,18 +352,18 @@ static void client_send_calls(struct hadoop_rpc_client *client, int64_t now)
                 if (p->sent_ms || now < p->pause_ms)
                         continue;
                 p->sent_ms = now;
-                hadoop_rpc_session_call(client->connection->session, p->id, p->retries, p->method, p->request.data,
-                                        p->request.len);
+                hadoop_rpc_session_call(hadoop_connection_session(client->connection), p->id, p->retries, p->method,
+                                        p->request.data, p->request.len);
         }
-        connection_flush(client->connection);
+        hadoop_connection_flush(client->connection);
 }
 
 /* When the connection is given up if nothing happens; INT64_MAX: never. */
 static int64_t client_deadline_ms(const struct hadoop_rpc_client *client)
 {
         int64_t first = INT64_MAX;
-        if (!client->connection->connected)
-                return client->connecting_since_ms + client->connect_timeout_ms;
+        if (!hadoop_connection_is_connected(client->connection))
+                return hadoop_connection_since_ms(client->connection) + client->connect_timeout_ms;
         for (size_t i = 0; i < client->calls.len; i++) {
                 const struct pending_call *p = client->calls.data[i];
                 if (p->sent_ms)
@@ -622,9 +412,9 @@ static void client_turn(struct hadoop_rpc_client *client)
                 return;
         const int64_t deadline = client_deadline_ms(client);
         if (deadline <= now) {
-                if (!client->connection->connected && connection_move(client->connection))
-                        return;
-                client_unreachable(client, -ETIMEDOUT, client->connection->connected ? "no answer" : "no connection");
+                const bool connected = hadoop_connection_is_connected(client->connection);
+                if (connected || !hadoop_connection_try_next(client->connection))
+                        client_unreachable(client, -ETIMEDOUT, connected ? "no answer" : "no connection");
                 return;
         }
         const int64_t next = MIN(deadline, client_next_attempt_ms(client));
@@ -669,7 +459,7 @@ void hadoop_rpc_client_call_packed(struct hadoop_rpc_client *client, const struc
         if (client->calls.len == 0 && !client->connection)
                 client->failed = 0;
         if (client->calls.len == 0 && client->connection)
-                client->connection->was_idle = client->connection->has_answered;
+                client->was_idle = client->has_answered;
         vec_push(&client->calls, p);
         client_wake(client, 0);
 }
@@ -830,7 +620,6 @@ void hadoop_rpc_client_free(struct hadoop_rpc_client *client)
         for (size_t i = 0; i < client->calls.len; i++)
                 pending_call_free(client->calls.data[i]);
         client->calls.len = 0;
-        if (client->connection)
-                connection_close(client->connection);
+        hadoop_connection_close(steal(client->connection));
         uv_close((uv_handle_t *)client->timer, on_client_closed);
 }
