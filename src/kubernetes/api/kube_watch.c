@@ -23,11 +23,12 @@
 #define DEFAULT_SILENCE_MS 150000
 #define LONGEST_LINE (16u << 20)
 
+/* Tens of thousands may be known, so each is one small allocation. */
 struct known_object {
         struct known_object *prev, *next;
-        char *uid, *version;
-        unsigned list; /* number of the last list that had it */
-        char name[];   /* "NAMESPACE/NAME" */
+        uint64_t version; /* hash of its resourceVersion */
+        unsigned list;    /* number of the last list that had it */
+        char name[];      /* "NAMESPACE/NAME", then its uid */
 };
 
 struct kube_watch {
@@ -61,6 +62,11 @@ static void kube_watch_schedule(struct kube_watch *w, int64_t ms);
 
 /* -------------------------------------------------------------------------------------------------- known objects */
 
+static const char *known_object_uid(const struct known_object *k)
+{
+        return k->name + strlen(k->name) + 1;
+}
+
 static bool kube_watch_has_name(const void *object, const void *key)
 {
         return strcmp(((const struct known_object *)object)->name, key) == 0;
@@ -70,19 +76,17 @@ static void kube_watch_forget(struct kube_watch *w, struct known_object *k)
 {
         object_table_remove(&w->table, object_hash_text(k->name), k);
         list_remove(w, k);
-        free(k->uid);
-        free(k->version);
         free(k);
         w->counts.objects--;
 }
 
 static void kube_watch_remember(struct kube_watch *w, const char *name, const char *uid, const char *version)
 {
-        size_t n = strlen(name) + 1;
-        struct known_object *k = mem_zero(sizeof(*k) + n);
+        size_t n = strlen(name) + 1, n_uid = strlen(uid) + 1;
+        struct known_object *k = mem_zero(sizeof(*k) + n + n_uid);
         memcpy(k->name, name, n);
-        k->uid = mem_strdup(uid);
-        k->version = mem_strdup(version);
+        memcpy(k->name + n, uid, n_uid);
+        k->version = object_hash_text(version);
         k->list = w->list;
         list_prepend(w, k);
         object_table_put(&w->table, object_hash_text(name), k);
@@ -102,7 +106,7 @@ static void kube_watch_emit(struct kube_watch *w, enum kube_event what, json_t *
 static void kube_watch_emit_deleted(struct kube_watch *w, struct known_object *k)
 {
         const char *slash = strchr(k->name, '/');
-        json_t *metadata = json_pack("{s:s, s:s}", "name", slash + 1, "uid", k->uid);
+        json_t *metadata = json_pack("{s:s, s:s}", "name", slash + 1, "uid", known_object_uid(k));
         if (slash > k->name)
                 json_object_set_new(metadata, "namespace", json_stringn(k->name, (size_t)(slash - k->name)));
         json_t *object = json_pack("{s:o}", "metadata", metadata);
@@ -124,14 +128,14 @@ static bool kube_watch_update(struct kube_watch *w, json_t *object, bool deleted
         _cleanup_free_ char *full = mem_printf("%s/%s", namespace ? namespace : "", name);
         struct known_object *k = object_table_find(&w->table, object_hash_text(full), kube_watch_has_name, full);
         uid = uid ? uid : "";
-        if (k && strcmp(k->uid, uid) != 0 && !deleted) { /* another object of the same name */
+        if (k && strcmp(known_object_uid(k), uid) != 0 && !deleted) { /* another object of the same name */
                 kube_watch_emit_deleted(w, k);
                 k = NULL;
                 if (w->dead)
                         return true;
         }
         if (deleted) {
-                if (k && strcmp(k->uid, uid) == 0) {
+                if (k && strcmp(known_object_uid(k), uid) == 0) {
                         kube_watch_forget(w, k);
                         kube_watch_emit(w, KUBE_DELETED, object);
                 }
@@ -140,10 +144,9 @@ static bool kube_watch_update(struct kube_watch *w, json_t *object, bool deleted
                 kube_watch_emit(w, KUBE_ADDED, object);
         } else {
                 k->list = w->list;
-                if (strcmp(k->version, version) == 0)
+                if (k->version == object_hash_text(version))
                         return true;
-                free(k->version);
-                k->version = mem_strdup(version);
+                k->version = object_hash_text(version);
                 kube_watch_emit(w, KUBE_MODIFIED, object);
         }
         return true;
