@@ -48,7 +48,7 @@ static void hash_table_place(struct object_table *t, uint64_t hash, void *object
 
 void object_table_put(struct object_table *t, uint64_t hash, void *object)
 {
-        if ((t->count + 1) * 2 > t->n_slots) {
+        if ((t->count + 1) * 3 > t->n_slots * 2) {
                 struct object_table old = *t;
 
                 t->n_slots = old.n_slots ? old.n_slots * 2 : 16;
