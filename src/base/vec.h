@@ -26,6 +26,16 @@
                 }                                                                                                      \
         } while (0)
 
+/* Reserves room for few elements: a quarter more than needed. For vectors of which thousands exist. */
+#define vec_reserve_tight(v, count)                                                                                    \
+        do {                                                                                                           \
+                size_t few_ = (count);                                                                                 \
+                if (few_ > (v)->cap) {                                                                                 \
+                        (v)->cap = few_ + few_ / 4;                                                                    \
+                        (v)->data = mem_grow((v)->data, (v)->cap * sizeof(*(v)->data));                                \
+                }                                                                                                      \
+        } while (0)
+
 #define vec_push(v, ...)                                                                                               \
         do {                                                                                                           \
                 vec_reserve(v, (v)->len + 1);                                                                          \

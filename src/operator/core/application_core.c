@@ -28,8 +28,8 @@ struct application_core *application_core_new(const struct application_core_opti
 
 static void application_driver_deinit(struct application_driver *d)
 {
-        char *const texts[] = {d->name,   d->uid,     d->owner_uid,    d->submission_id, d->application_id,
-                               d->reason, d->message, d->loss_message, d->waiting,       d->waiting_message};
+        char *const texts[] = {d->name,    d->uid,          d->application_id, d->reason,
+                               d->message, d->loss_message, d->waiting,        d->waiting_message};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
         *d = (struct application_driver){0};
@@ -72,8 +72,7 @@ static void record_unindex_pod(struct application_core *core, struct application
 
 static void record_free(struct application_record *a)
 {
-        char *const texts[] = {a->key,        a->namespace, a->name,      a->uid,
-                               a->driver_pod, a->invalid,   a->candidate, a->labels};
+        char *const texts[] = {a->uid, a->driver_pod, a->invalid, a->candidate, a->labels};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
         application_status_deinit(&a->status);
@@ -101,10 +100,16 @@ static struct application_record *record_get(struct application_core *core, cons
         struct application_record *a = record_find(core, namespace, name);
         if (a)
                 return a;
-        a = new0(struct application_record);
-        a->key = mem_printf("%s/%s", namespace, name);
-        a->namespace = mem_strdup(namespace);
-        a->name = mem_strdup(name);
+        size_t n_namespace = strlen(namespace) + 1, n_name = strlen(name) + 1;
+        a = mem_zero(sizeof(*a) + 2 * n_namespace + n_name);
+        char *key = a->texts + n_namespace;
+        memcpy(a->texts, namespace, n_namespace);
+        memcpy(key, namespace, n_namespace);
+        key[n_namespace - 1] = '/';
+        memcpy(key + n_namespace, name, n_name);
+        a->namespace = a->texts;
+        a->key = key;
+        a->name = key + n_namespace;
         object_table_put(&core->table, object_hash_text(a->key), a);
         list_append(core, a);
         return a;
@@ -273,9 +278,10 @@ static bool record_observe_executor(struct application_core *core, struct applic
         if (!found) {
                 if (a->executors.len >= (size_t)core->options.max_tracked_executors)
                         return false;
+                vec_reserve_tight(&a->executors, a->executors.len + 1);
                 vec_insert(&a->executors, at,
                            (struct application_executor){.name = mem_strdup(o->name),
-                                                         .submission = submission_hash(o->submission_id)});
+                                                         .submission = id_hash(o->submission_id)});
                 record_index_pod(core, a, o->name);
         } else if (o->version && o->version <= a->executors.data[at].version) {
                 return false;
@@ -284,7 +290,7 @@ static bool record_observe_executor(struct application_core *core, struct applic
         bool changed = !found || e->state != o->phase;
         e->state = o->phase;
         e->version = o->version;
-        if (changed && core->synced && a->uid && e->submission == submission_hash(a->status.submission_id))
+        if (changed && core->synced && a->uid && e->submission == id_hash(a->status.submission_id))
                 application_emit_executor(core, a, o->name, o);
         return changed;
 }
@@ -296,8 +302,6 @@ static void application_driver_take(struct application_driver *d, const struct p
                 const char *from;
         } texts[] = {{&d->name, o->name},
                      {&d->uid, o->uid},
-                     {&d->owner_uid, o->owner_uid},
-                     {&d->submission_id, o->submission_id},
                      {&d->application_id, o->application_id},
                      {&d->reason, o->reason},
                      {&d->message, o->message},
@@ -306,6 +310,8 @@ static void application_driver_take(struct application_driver *d, const struct p
                      {&d->waiting_message, o->waiting_message}};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 status_text_set(texts[i].to, texts[i].from);
+        d->owner_uid = id_hash(o->owner_uid);
+        d->submission_id = id_hash(o->submission_id);
         d->present = true;
         d->leaving = o->leaving;
         d->terminated = o->terminated;
@@ -325,7 +331,7 @@ static bool record_observe_driver(struct application_core *core, struct applicat
         bool same = d->present && text_equals(d->uid, o->uid);
         if (o->version && o->version <= d->version)
                 return false; /* an event that came late, or twice */
-        bool ours = a->uid && d->present && text_equals(d->owner_uid, a->uid);
+        bool ours = driver_is_ours(a);
         if (!same && ours && !text_equals(o->owner_uid, a->uid))
                 return false; /* the driver of a former application of this name, or a pod with its labels */
         bool news = !same || d->phase != o->phase;

@@ -6,7 +6,7 @@
 #include "base/queue.h"
 #include "operator/core/application_core.h"
 
-/* The driver's pod as last seen. Owns its texts. */
+/* The driver's pod as last seen. Owns its texts. Ids that are only compared are hashes (id_hash). */
 struct application_driver {
         bool present; /* it exists */
         bool leaving, terminated, has_status;
@@ -14,9 +14,9 @@ struct application_driver {
         int exit_code;
         enum pod_loss loss; /* kept after the pod is gone, until the next submission */
         uint64_t spec_hash, version;
+        uint64_t owner_uid, submission_id;
         int64_t created_ms;
-        char *name, *uid, *owner_uid, *submission_id, *application_id, *reason, *message, *loss_message, *waiting,
-                *waiting_message;
+        char *name, *uid, *application_id, *reason, *message, *loss_message, *waiting, *waiting_message;
 };
 
 struct application_executor {
@@ -28,7 +28,8 @@ struct application_executor {
 
 struct application_record {
         struct application_record *prev, *next;
-        char *key, *namespace, *name, *uid; /* uid NULL: only pods are known */
+        const char *key, *namespace, *name; /* within texts */
+        char *uid;                          /* NULL: only pods are known */
         bool leaving;
         int64_t generation, created_ms;
         uint64_t version;
@@ -57,6 +58,7 @@ struct application_record {
         int failures;
         int64_t retry_at_ms;
         int32_t loss_restarts;
+        char texts[]; /* namespace and key */
 };
 
 struct application_core {
@@ -95,19 +97,19 @@ void application_emit_event(struct application_core *core, const struct applicat
 struct application_action *application_push(struct application_core *core, const struct application_record *a,
                                             enum application_action_kind kind);
 
+/* Returns the hash of an id that is only compared, and 0 for NULL. */
+static inline uint64_t id_hash(const char *id)
+{
+        return id ? object_hash_text(id) : 0;
+}
+
 static inline bool driver_is_ours(const struct application_record *a)
 {
-        const struct application_driver *d = &a->driver;
-        return d->present && d->owner_uid && a->uid && strcmp(d->owner_uid, a->uid) == 0;
+        return a->driver.present && a->uid && a->driver.owner_uid == id_hash(a->uid);
 }
 
 static inline bool driver_is_current(const struct application_record *a)
 {
-        return driver_is_ours(a) && a->driver.submission_id && a->status.submission_id &&
-               strcmp(a->driver.submission_id, a->status.submission_id) == 0;
-}
-
-static inline uint64_t submission_hash(const char *id)
-{
-        return id ? object_hash_text(id) : 0;
+        return driver_is_ours(a) && a->driver.submission_id &&
+               a->driver.submission_id == id_hash(a->status.submission_id);
 }

@@ -129,7 +129,7 @@ static void step_set_executor(struct application_core *core, struct application_
 static void step_update_executors(struct application_core *core, struct application_record *a)
 {
         struct application_status *s = &a->status;
-        uint64_t submission = submission_hash(s->submission_id);
+        uint64_t submission = id_hash(s->submission_id);
         for (size_t i = 0; i < s->n_executors; i++) {
                 if (executor_state_is_final(s->executors[i].state) || step_executor_is_present(a, s->executors[i].pod))
                         continue;
@@ -183,7 +183,7 @@ static int64_t step_submit(struct application_core *core, struct application_rec
         free(a->candidate);
         a->candidate = id;
         a->begun_ms = now_ms;
-        bool done = driver_is_ours(a) && !a->driver.leaving && text_equals(a->driver.submission_id, id);
+        bool done = driver_is_ours(a) && !a->driver.leaving && a->driver.submission_id == id_hash(id);
         if (!done && driver_is_ours(a)) {
                 if (a->driver.leaving)
                         return now_ms + LOOK_AGAIN_MS;
@@ -199,7 +199,7 @@ static int64_t step_submit(struct application_core *core, struct application_rec
 static void step_submitted(struct application_record *a, const struct application_answer *answer)
 {
         struct application_status *s = &a->status;
-        bool ours = driver_is_ours(a) && text_equals(a->driver.submission_id, a->candidate);
+        bool ours = driver_is_ours(a) && a->driver.submission_id == id_hash(a->candidate);
         bool failed = answer->result != APPLICATION_RESULT_OK && !ours;
         if (answer->result == APPLICATION_RESULT_RETRY)
                 return;

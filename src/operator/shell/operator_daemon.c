@@ -269,6 +269,7 @@ static void operator_daemon_check_synced(struct operator_daemon *d)
                           n_aside);
         else
                 log_info(OPERATOR_LOG, "All objects are known.");
+        malloc_trim(0); /* of the lists, whose objects are larger than what the cores keep of them */
         schedule_core_synced(d->context.schedules);
         application_core_synced(d->context.applications);
 }
