@@ -187,6 +187,8 @@ static void snapshot_chunk(struct snapshot_stream *p, struct task_chunk *c)
                 snapshot_put_open_columns(p, c);
         if (c->is_sealed && !c->packed && c->n_removed < c->n)
                 p->is_bad = true;
+        if (p->get && c->packed && !p->is_bad)
+                task_chunk_list_odd(c);
 }
 
 static void snapshot_columns(struct snapshot_stream *p, struct task_columns *t)

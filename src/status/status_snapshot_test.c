@@ -238,6 +238,40 @@ static void restores_many_tasks(void **state)
         status_free(back);
 }
 
+/* Summaries leave failed tasks out, also after a restart. */
+static void restores_which_tasks_have_failed(void **state)
+{
+        enum { TASKS = 40000 };
+        static const struct executor_ref executor = {.id = "1", .host = "h"};
+        static const double most[] = {1};
+        struct status *s = status_new(&(struct status_options){.retained_tasks = TASKS});
+        struct stage_info stage = {.id = 1, .name = "s", .tasks = TASKS, .submission_ms = 1};
+        status_on_stage_submitted(s, &(struct stage_submitted){.stage = stage});
+        for (int i = 0; i < TASKS; i++) {
+                struct task_info info = {
+                        .id = i, .launch_ms = 1000 + i, .executor = &executor, .stage_id = 1, .index = i};
+                struct task_end end = {.info = info, .finish_ms = 2000 + i, .state = TASK_SUCCEEDED};
+                end.metrics.executor_run_ms = 10 + i % 50;
+                if (i % 100 == 3) {
+                        end.state = TASK_FAILED;
+                        end.metrics.executor_run_ms = 1000;
+                }
+                status_on_task_start(s, &(struct task_start){.info = info});
+                status_on_task_end(s, &end);
+        }
+        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+        snapshot_test_write(s, &bytes);
+        struct status *back = snapshot_test_read(&bytes, STATUS_SNAPSHOT_PIECE - 8, UINT64_MAX);
+        assert_non_null(back);
+        int64_t value;
+        assert_int_equal(
+                task_columns_quantiles(&back->stages.data[0]->columns, TASK_METRIC(executor_run_ms), most, &value, 1),
+                TASKS - TASKS / 100);
+        assert_int_equal(value, 59);
+        status_free(s);
+        status_free(back);
+}
+
 static void reads_pieces_of_any_size(void **state)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -329,6 +363,7 @@ int main(void)
                 cmocka_unit_test(keeps_everything_at_each_moment),
                 cmocka_unit_test(restores_entities),
                 cmocka_unit_test(restores_many_tasks),
+                cmocka_unit_test(restores_which_tasks_have_failed),
                 cmocka_unit_test(reads_pieces_of_any_size),
                 cmocka_unit_test(ends_when_a_piece_is_refused),
                 cmocka_unit_test(refuses_damage),

@@ -470,15 +470,15 @@ static void task_chunk_pack_column(const struct task_chunk *c, size_t column, in
 #error "task_chunk_get reads the low bytes of values first"
 #endif
 
-static void task_chunk_list_odd(struct task_chunk *c)
+void task_chunk_list_odd(struct task_chunk *c)
 {
         uint16_t odd[TASK_CHUNK_ROWS];
         int64_t status[TASK_CHUNK_ROWS], has_metrics[TASK_CHUNK_ROWS];
         c->n_odd = 0;
         if (c->all_success)
                 return;
-        task_chunk_read_open(c, TASK_STATUS, status);
-        task_chunk_read_open(c, TASK_HAS_METRICS, has_metrics);
+        task_chunk_read_stored(c, TASK_STATUS, status);
+        task_chunk_read_stored(c, TASK_HAS_METRICS, has_metrics);
         for (size_t row = 0; row < c->n; row++)
                 if (status[row] != TASK_ROW_SUCCESS || !has_metrics[row])
                         odd[c->n_odd++] = (uint16_t)row;

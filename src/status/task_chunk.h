@@ -67,6 +67,9 @@ void task_chunk_grow(struct task_chunk *c, size_t room);
 /* Packs an open chunk, in which no task runs. */
 void task_chunk_seal(struct task_chunk *c);
 
+/* Lists the rows of a chunk that summaries skip, of which none is listed. Packing does it. */
+void task_chunk_list_odd(struct task_chunk *c);
+
 /* Unpacks a sealed chunk, one of whose tasks ends once more. */
 void task_chunk_unseal(struct task_chunk *c);
 
