@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -303,6 +304,50 @@ def test_readers_that_never_read_cost_little(tmp_path):
             # MiB; 300 KiB for each reader of 32 MiB. A sanitizer keeps freed memory for a while.
             assert SANITIZED or memory(s) - before < 45, (before, memory(s))
         assert s.get("/api/v1/applications/app-1/stages/0/0/taskList?length=100000")[1] == whole
+
+
+def test_large_logs_do_not_delay_a_small_one(tmp_path):
+    large, n_requests = ["large-%d" % i for i in range(5)], 100
+    megabytes = 4 if SANITIZED else 40
+    for name in large:
+        head, tasks, tail = lines(name)[:6], "".join(lines(name)[6:10]), lines(name)[10:]
+        with open(write(tmp_path, name, head), "a", encoding="utf-8") as log:
+            for _ in range(megabytes):
+                log.write(tasks * ((1 << 20) // len(tasks)))
+            log.writelines(tail)
+    write(tmp_path, "small", lines("small"))
+    answers_to = {name: [] for name in large}
+
+    def ask(name):
+        answers_to[name].append(s.get(f"/api/v1/applications/{name}/stages/0/0?details=false"))
+
+    with server(tmp_path, spark_history_numReplayThreads="1") as s:
+        wait_for(lambda: len(s.ids()) == len(large) + 1)
+        # More requests than the server has threads.
+        waiting = [threading.Thread(target=ask, args=(large[i % len(large)],)) for i in range(n_requests)]
+        for thread in waiting:
+            thread.start()
+        assert s.json("applications/small/stages/0/0?details=false")["numTasks"] == 2
+        for thread in waiting:
+            thread.join()
+        for name in large:
+            assert len(answers_to[name]) == n_requests // len(large)
+            for status, text in answers_to[name]:
+                assert status == 200 and json.loads(text)["stageId"] == 0, text
+
+
+def test_a_log_that_cannot_be_read_answers_all_that_wait(tmp_path):
+    write(tmp_path, "app-1", lines())
+    with server(tmp_path) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        (tmp_path / "logs" / "app-1").unlink()
+        texts = []
+        waiting = [threading.Thread(target=lambda: texts.append(s.get("/history/app-1/jobs/"))) for _ in range(30)]
+        for thread in waiting:
+            thread.start()
+        for thread in waiting:
+            thread.join()
+        assert {status for status, _ in texts} <= {404, 500} and len(texts) == 30, texts
 
 
 def test_logs_are_found_by_id(tmp_path):

@@ -117,10 +117,10 @@ static void history_command_close_handle(uv_handle_t *handle, void *unused)
                 uv_close(handle, NULL);
 }
 
-/* Requests wait in threads of the pool while an application is loaded. Four, libuv's default, would be too few. */
+/* Threads of the pool read durable logs and archives from remote file systems. Four, libuv's default, would be few. */
 static void history_command_widen_pool(void)
 {
-        setenv("UV_THREADPOOL_SIZE", "64", 0);
+        setenv("UV_THREADPOOL_SIZE", "16", 0);
 }
 
 static int history_command_run(struct history_command *c, const char *properties_file, struct fst_error *error)

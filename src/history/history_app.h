@@ -26,12 +26,14 @@ struct history_app {
 
         /* For the owner. */
         enum history_app_state state;
-        char *problem;    /* of HISTORY_APP_FAILED; owned */
-        int code;         /* the negative code of it */
-        bool is_stale;    /* a newer one is to be loaded in its place */
-        bool is_queued;   /* a thread reads its log, or will */
-        bool is_begun;    /* the first step was taken */
-        bool is_restored; /* from the store; the log was not read */
+        char *problem;     /* of HISTORY_APP_FAILED; owned */
+        int code;          /* the negative code of it */
+        int64_t failed_ns; /* when */
+        bool is_stale;     /* a newer one is to be loaded in its place */
+        bool is_queued;    /* a thread reads its log, or will */
+        bool is_begun;     /* the first step was taken */
+        bool is_restored;  /* from the store; the log was not read */
+        bool is_awaited;   /* a request that is to be repeated has asked for it since it was opened last */
         size_t n_users;
         int64_t used;   /* the time of the last use, for the least recently used one */
         size_t bytes;   /* of tasks */

@@ -6,12 +6,20 @@
  */
 #include "history/history_server_internal.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 
 enum {
         MAX_LOADED_BYTES = 64 << 20, /* of tasks, in all loaded applications that nobody uses */
+        FAILED_MS = 1000,            /* a failed application answers for so long before its log is tried again */
 };
+
+/* True if all requests that waited for an application may be answered with the error of its last load. */
+static bool history_app_has_just_failed(const struct history_app *app)
+{
+        return app->state == HISTORY_APP_FAILED && now_ns() - app->failed_ns < FAILED_MS * NS_PER_MS;
+}
 
 static void history_server_drop_app(struct history_server *s, size_t at)
 {
@@ -31,6 +39,10 @@ void history_server_trim_apps(struct history_server *s)
                         if (app->n_users || app->is_queued)
                                 continue;
                         is_stale = app->is_stale || app->state == HISTORY_APP_FAILED;
+                        if (history_app_has_just_failed(app) || (app->is_awaited && !is_stale)) {
+                                is_stale = false;
+                                continue;
+                        }
                         if (is_stale || oldest == SIZE_MAX || app->used < s->apps.data[oldest]->used)
                                 oldest = i;
                 }
@@ -80,7 +92,8 @@ int history_server_get_app(struct history_server *s, const struct history_log *l
 {
         struct history_app *app = NULL;
         for (size_t i = 0; i < s->apps.len && !app; i++)
-                if (!s->apps.data[i]->is_stale && s->apps.data[i]->state != HISTORY_APP_FAILED &&
+                if (!s->apps.data[i]->is_stale &&
+                    (s->apps.data[i]->state != HISTORY_APP_FAILED || history_app_has_just_failed(s->apps.data[i])) &&
                     strcmp(s->apps.data[i]->id, log->info.app_id) == 0 &&
                     text_equals(s->apps.data[i]->attempt, log->info.attempt_id))
                         app = s->apps.data[i];

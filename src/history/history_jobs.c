@@ -272,7 +272,7 @@ static void history_server_run_app(struct history_server *s, struct history_job 
         history_job_free(job);
         if (r == 0) {
                 app->state = HISTORY_APP_READY;
-                pthread_cond_broadcast(&s->loaded);
+                history_server_tell_loaded(s);
                 /* Readers go on meanwhile: the status of a complete log does not change. */
                 pthread_mutex_unlock(&s->lock);
                 history_server_store_app(s, app);
@@ -283,10 +283,11 @@ static void history_server_run_app(struct history_server *s, struct history_job 
                 app->state = HISTORY_APP_FAILED;
                 app->problem = mem_strdup(error_message(&error));
                 app->code = r;
+                app->failed_ns = now_ns();
         }
         error_deinit(&error);
         history_server_end_app(s, app);
-        pthread_cond_broadcast(&s->loaded);
+        history_server_tell_loaded(s);
 }
 
 /* Requests wait for loads, so these go first, but every other job is a probe if there is one. */

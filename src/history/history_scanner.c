@@ -80,7 +80,7 @@ static void history_server_scan(struct history_server *s)
         pthread_mutex_lock(&s->lock);
         s->scanned_ms = time_of_day_ms();
         s->n_scans++;
-        pthread_cond_broadcast(&s->loaded);
+        history_server_tell_loaded(s);
         pthread_mutex_unlock(&s->lock);
 }
 

@@ -74,28 +74,41 @@ static void history_server_list(struct app_source *source, const char *id, struc
         vec_deinit(&found);
 }
 
+/* Sets *@app to the application of an attempt, with one user more. It may be loading. */
+static int history_server_find_app(struct history_server *s, const char *id, const char *attempt,
+                                   struct history_app **app, struct fst_error *error)
+{
+        history_server_demand(s, id, attempt);
+        const struct history_log *log = history_server_find_log(s, id, attempt);
+        int r = log ? history_server_get_app(s, log, app, error) : -ENOENT;
+        if (r == 0) {
+                (*app)->n_users++;
+                (*app)->used = ++s->n_uses;
+        }
+        return r;
+}
+
 static int history_server_open(struct app_source *source, const char *id, const char *attempt, struct app_view **out,
                                struct fst_error *error)
 {
         struct history_server *s = history_server_of(source);
         struct history_app *app = NULL;
         pthread_mutex_lock(&s->lock);
-        while (!s->n_scans && !s->is_ending) /* the store tells only what logs were, not what they are */
+        const bool waits = !s->on_loaded;
+        while (!s->n_scans && waits && !s->is_ending) /* the store tells only what logs were, not what they are */
                 pthread_cond_wait(&s->loaded, &s->lock);
-        history_server_demand(s, id, attempt);
-        const struct history_log *log = history_server_find_log(s, id, attempt);
-        int r = log ? history_server_get_app(s, log, &app, error) : -ENOENT;
+        int r = !s->n_scans && !s->is_ending ? -EAGAIN : history_server_find_app(s, id, attempt, &app, error);
         if (r == 0) {
-                app->n_users++;
-                app->used = ++s->n_uses;
-                while (app->state == HISTORY_APP_LOADING && !s->is_ending)
+                while (app->state == HISTORY_APP_LOADING && waits && !s->is_ending)
                         pthread_cond_wait(&s->loaded, &s->lock);
-                if (app->state == HISTORY_APP_LOADING) {
+                app->is_awaited = app->state == HISTORY_APP_LOADING && !s->is_ending;
+                if (app->is_awaited)
+                        r = -EAGAIN;
+                else if (app->state == HISTORY_APP_LOADING)
                         r = error_set(error, -ECANCELED, "the server is shutting down");
-                        app->n_users--;
-                } else if (app->state == HISTORY_APP_FAILED) {
-                        /* -ENOENT would read as an unknown application. */
+                else if (app->state == HISTORY_APP_FAILED) /* -ENOENT would read as an unknown application */
                         r = error_set(error, app->code == -ENOENT ? -EIO : app->code, "%s", app->problem);
+                if (r < 0) {
                         app->n_users--;
                         history_server_trim_apps(s);
                 }
@@ -104,6 +117,22 @@ static int history_server_open(struct app_source *source, const char *id, const 
         if (r == 0)
                 *out = &app->view;
         return r;
+}
+
+static void history_server_set_on_loaded(struct app_source *source, void (*on_loaded)(void *owner), void *owner)
+{
+        struct history_server *s = history_server_of(source);
+        pthread_mutex_lock(&s->lock);
+        s->on_loaded = on_loaded;
+        s->on_loaded_owner = owner;
+        pthread_mutex_unlock(&s->lock);
+}
+
+void history_server_tell_loaded(struct history_server *s)
+{
+        pthread_cond_broadcast(&s->loaded);
+        if (s->on_loaded)
+                s->on_loaded(s->on_loaded_owner);
 }
 
 static void history_server_release(struct app_source *source, struct app_view *view)
@@ -155,6 +184,7 @@ static int history_server_archive_logs(struct app_source *source, const char *id
 static const struct app_source_class history_source_class = {.list = history_server_list,
                                                              .open = history_server_open,
                                                              .release = history_server_release,
+                                                             .set_on_loaded = history_server_set_on_loaded,
                                                              .archive_logs = history_server_archive_logs};
 
 struct app_source *history_server_source(struct history_server *s)
@@ -325,7 +355,7 @@ void history_server_stop(struct history_server *s)
         s->is_ending = true;
         pthread_cond_broadcast(&s->work);
         pthread_cond_broadcast(&s->compact);
-        pthread_cond_broadcast(&s->loaded);
+        history_server_tell_loaded(s);
         pthread_mutex_unlock(&s->lock);
         eventfd_write(s->wakeup, 1);
 }

@@ -61,6 +61,8 @@ struct history_server {
 
         pthread_mutex_t lock;
         pthread_cond_t work, loaded; /* a job was queued; an application was loaded, or a scan ended */
+        void (*on_loaded)(void *owner); /* the same for the site; NULL: requests wait */
+        void *on_loaded_owner;
         pthread_cond_t compact;      /* a log to compact was queued */
         struct history_listing listing;
         struct history_queue probes, loads, compactions;
@@ -73,6 +75,11 @@ struct history_server {
 };
 
 /* The caller of a function holds the lock, unless its comment says otherwise. */
+
+/* history_server.c */
+
+/* Tells all that wait that an application was loaded, or could not be, or that a scan ended. */
+void history_server_tell_loaded(struct history_server *s);
 
 /* history_jobs.c */
 

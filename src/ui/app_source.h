@@ -42,17 +42,24 @@ static inline void app_list_deinit(struct app_list *list)
 
 struct app_source;
 
-/* Any thread calls these, also at the same time. They may block: a history server reads a log. */
+/* Any thread calls these, also at the same time. They may block for a short time. */
 struct app_source_class {
         /* Appends all applications, in the order of the list page. With @id only that one, if it is known. */
         void (*list)(struct app_source *source, const char *id, struct app_list *out);
         /*
          * Opens an attempt (@attempt NULL: the only one, or the latest as the source decides). Returns 0 and *@out,
-         * which the caller releases; -ENOENT without @error for an unknown one; or another negative code with @error.
+         * which the caller releases; -ENOENT without @error for an unknown one; -EAGAIN without @error while it is
+         * loaded, if there is an on_loaded function; or another negative code with @error.
          */
         int (*open)(struct app_source *source, const char *id, const char *attempt, struct app_view **out,
                     struct fst_error *error);
         void (*release)(struct app_source *source, struct app_view *view);
+        /*
+         * Sets what is called, in any thread, whenever an application was loaded, could not be, or may be asked for
+         * now. It must not call the source. With NULL opening waits for the application. After the return nothing
+         * calls an earlier function any more. NULL: applications are always loaded.
+         */
+        void (*set_on_loaded)(struct app_source *source, void (*on_loaded)(void *owner), void *owner);
         /*
          * Begins a zip archive of the event logs of an application. Returns 0 and *@out, which the caller frees, or
          * negative. NULL: there are none, the archive is empty.

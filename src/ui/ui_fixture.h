@@ -15,6 +15,7 @@
 #include "conf/redact.h"
 #include "ui/api/api.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 struct ui_fixture {
@@ -27,6 +28,11 @@ struct ui_fixture {
         const char *allowed_user; /* NULL: everybody may see the application */
         int killed_job;           /* by a form; -1: none */
         int n_open;
+        /* The application is being loaded: who asks for it is told to come again. */
+        atomic_bool is_loading;
+        atomic_int n_early; /* those that were told so */
+        void (*on_loaded)(void *owner);
+        void *on_loaded_owner;
         struct ui_answer answer;
         size_t n_pieces; /* of the body */
 };
@@ -75,6 +81,10 @@ static int ui_fixture_open(struct app_source *source, const char *id, const char
                 return error_set(error, -EIO, "the log cannot be read");
         if (strcmp(id, source->app_id) != 0 || (attempt && (!f->attempt.id || strcmp(attempt, f->attempt.id) != 0)))
                 return -ENOENT;
+        if (atomic_load(&f->is_loading)) {
+                atomic_fetch_add(&f->n_early, 1);
+                return -EAGAIN;
+        }
         f->n_open++;
         *out = &f->view;
         return 0;
@@ -86,12 +96,21 @@ static void ui_fixture_release(struct app_source *source, struct app_view *view)
         container_of(source, struct ui_fixture, source)->n_open--;
 }
 
+static void ui_fixture_set_on_loaded(struct app_source *source, void (*on_loaded)(void *owner), void *owner)
+{
+        struct ui_fixture *f = container_of(source, struct ui_fixture, source);
+        f->on_loaded = on_loaded;
+        f->on_loaded_owner = owner;
+}
+
 static inline void ui_fixture_begin(struct ui_fixture *f, bool is_live)
 {
         static const struct app_view_class view_class = {
                 .may_view = ui_fixture_may_view, .kill_job = ui_fixture_kill_job, .source = ui_fixture_source};
-        static const struct app_source_class source_class = {
-                .list = ui_fixture_list, .open = ui_fixture_open, .release = ui_fixture_release};
+        static const struct app_source_class source_class = {.list = ui_fixture_list,
+                                                             .open = ui_fixture_open,
+                                                             .release = ui_fixture_release,
+                                                             .set_on_loaded = ui_fixture_set_on_loaded};
         *f = (struct ui_fixture){.name = "count", .killed_job = -1};
         f->status = status_new(&(struct status_options){.is_live = is_live});
         f->source = (struct app_source){.class = &source_class, .is_history = !is_live, .app_id = "app-1"};

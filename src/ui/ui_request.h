@@ -31,7 +31,8 @@ struct ui_request {
 };
 
 struct ui_answer {
-        int status;       /* 0: not answered */
+        int status;    /* 0: not answered */
+        bool is_early; /* the application is being loaded: the rest does not count, and the request is to be repeated */
         const char *type; /* content type. Static */
         struct buf body;
         struct ui_stream *rest; /* what follows the body. Owned; NULL: nothing */

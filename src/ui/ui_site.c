@@ -1,7 +1,8 @@
 /*
  * See ui_site.h. The loop's thread routes a request and checks changes; a thread of libuv's pool opens the application
  * and answers; the loop's thread sends the answer. The pieces of a long answer come from the pool one at a time, each
- * after the client has taken the one before.
+ * after the client has taken the one before. A request for an application that a history server is loading takes no
+ * thread: it is parked, and repeated after an application was loaded.
  */
 #include "ui/ui_site.h"
 
@@ -17,6 +18,7 @@
 #include "ui/api/api.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define HISTORY "/history/"
@@ -28,12 +30,19 @@ struct ui_site {
         struct ui_timelines timelines;
         bool measures_executors; /* spark.ui.prometheus.enabled, on a driver */
         size_t n_pending;        /* requests and pieces in the pool */
+        /* Requests whose applications are being loaded. */
+        struct ui_work *parked;
+        uv_async_t loaded;     /* of a history server: applications were loaded */
+        atomic_ulong n_loaded; /* their number */
+        bool is_closing;
 };
 
 /* A request in the pool. */
 struct ui_work {
         uv_work_t work;
         struct ui_site *site;
+        struct ui_work *next;    /* parked */
+        unsigned long n_loaded;  /* of the site, before the work */
         struct web_request *web; /* answered after the work */
         void (*run)(struct ui_work *w);
         struct ui_request request;
@@ -107,16 +116,22 @@ static void ui_site_stream(struct ui_work *w)
         web_answer_stream(w->web, w->answer.status, w->answer.type, &w->answer.body, &s->http);
 }
 
-static void ui_site_on_answer(uv_work_t *work, int status)
+static void ui_work_free(struct ui_work *w)
 {
-        struct ui_work *w = container_of(work, struct ui_work, work);
+        ui_answer_deinit(&w->answer);
+        free(w->metrics);
+        free(w->base);
+        free(w);
+}
+
+static void ui_work_answer(struct ui_work *w)
+{
         struct ui_answer *a = &w->answer;
-        w->site->n_pending--;
-        if (w->metrics && status == 0) {
+        if (w->metrics) {
                 web_answer_metrics(w->web, w->metrics,
                                    metrics_servlets_find(&w->site->servlets, w->web->path) ==
                                            METRICS_SERVLET_PROMETHEUS);
-        } else if (status < 0 || !a->status) {
+        } else if (!a->status) {
                 web_not_found(w->web);
         } else if (a->location) {
                 ui_site_redirect(w->web, a->status, a->location);
@@ -130,10 +145,31 @@ static void ui_site_on_answer(uv_work_t *work, int status)
                 else
                         web_answer(w->web, a->status, a->type, &a->body);
         }
-        ui_answer_deinit(a);
-        free(w->metrics);
-        free(w->base);
-        free(w);
+}
+
+static void ui_work_queue(struct ui_work *w);
+
+static void ui_site_on_answer(uv_work_t *work, int status)
+{
+        struct ui_work *w = container_of(work, struct ui_work, work);
+        struct ui_site *s = w->site;
+        s->n_pending--;
+        if (status == 0 && w->answer.is_early && !s->is_closing) {
+                if (atomic_load(&s->n_loaded) != w->n_loaded) { /* meanwhile */
+                        ui_work_queue(w);
+                        return;
+                }
+                w->next = s->parked;
+                s->parked = w;
+                return;
+        }
+        if (status < 0)
+                web_not_found(w->web);
+        else if (w->answer.is_early)
+                web_refuse(w->web, 503, "The server is shutting down.");
+        else
+                ui_work_answer(w);
+        ui_work_free(w);
 }
 
 static void ui_site_run(uv_work_t *work)
@@ -142,13 +178,15 @@ static void ui_site_run(uv_work_t *work)
         w->run(w);
 }
 
-/* Runs @run in the pool, which fills the answer to @q. */
-static void ui_site_submit(struct ui_site *s, struct web_request *q, void (*run)(struct ui_work *w))
+/* Runs the work in the pool, for the first time or again. */
+static void ui_work_queue(struct ui_work *w)
 {
-        struct ui_work *w = new0(struct ui_work);
-        w->site = s;
-        w->web = q;
-        w->run = run;
+        struct ui_site *s = w->site;
+        struct web_request *q = w->web;
+        ui_answer_deinit(&w->answer);
+        w->answer = (struct ui_answer){0};
+        free(steal(w->base));
+        w->n_loaded = atomic_load(&s->n_loaded);
         w->request = (struct ui_request){.method = q->method,
                                          .path = q->path,
                                          .raw_path = q->raw_path,
@@ -162,11 +200,39 @@ static void ui_site_submit(struct ui_site *s, struct web_request *q, void (*run)
                                          .timelines = s->timelines,
                                          .source = s->options.source};
         if (uv_queue_work(s->options.loop, &w->work, ui_site_run, ui_site_on_answer) < 0) {
-                free(w);
+                ui_work_free(w);
                 web_refuse(q, 503, "The server cannot answer now.");
                 return;
         }
         s->n_pending++;
+}
+
+/* Runs @run in the pool, which fills the answer to @q. */
+static void ui_site_submit(struct ui_site *s, struct web_request *q, void (*run)(struct ui_work *w))
+{
+        struct ui_work *w = new0(struct ui_work);
+        w->site = s;
+        w->web = q;
+        w->run = run;
+        ui_work_queue(w);
+}
+
+/* Repeats the parked requests: those whose applications are not loaded yet are parked again. */
+static void ui_site_on_loaded(uv_async_t *async)
+{
+        struct ui_site *s = container_of(async, struct ui_site, loaded);
+        for (struct ui_work *w = steal(s->parked), *next; w; w = next) {
+                next = w->next;
+                ui_work_queue(w);
+        }
+}
+
+/* An application was loaded. Any thread. */
+static void ui_site_tell_loaded(void *owner)
+{
+        struct ui_site *s = owner;
+        atomic_fetch_add(&s->n_loaded, 1);
+        uv_async_send(&s->loaded);
 }
 
 /* --------------------------------------------------------------------------------------------- in the pool */
@@ -235,7 +301,9 @@ static void ui_work_serve_app(struct ui_work *w, const char *id, const char *att
                 return;
         }
         int r = source->class->open(source, id, attempt, &q->view, &error);
-        if (r == -ENOENT) {
+        if (r == -EAGAIN) {
+                w->answer.is_early = true;
+        } else if (r == -ENOENT) {
                 _cleanup_free_ char *text = mem_printf("Application %s not found.", id);
                 ui_work_refuse(w, 404, text);
         } else if (r < 0) {
@@ -403,15 +471,35 @@ int ui_site_new(const struct ui_site_options *options, struct ui_site **out, str
                 free(s);
                 return r;
         }
+        if (options->source->class->set_on_loaded) {
+                uv_async_init(options->loop, &s->loaded, ui_site_on_loaded);
+                options->source->class->set_on_loaded(options->source, ui_site_tell_loaded, s);
+        }
         *out = s;
         return 0;
+}
+
+static void ui_site_on_closed(uv_handle_t *handle)
+{
+        container_of(handle, struct ui_site, loaded)->n_pending--;
 }
 
 void ui_site_free(struct ui_site *s)
 {
         if (!s)
                 return;
+        s->is_closing = true;
+        for (struct ui_work *w = steal(s->parked), *next; w; w = next) {
+                next = w->next;
+                web_refuse(w->web, 503, "The server is shutting down.");
+                ui_work_free(w);
+        }
         web_site_free(s->web);
+        if (s->options.source->class->set_on_loaded) {
+                s->options.source->class->set_on_loaded(s->options.source, NULL, NULL);
+                uv_close((uv_handle_t *)&s->loaded, ui_site_on_closed);
+                s->n_pending++;
+        }
         while (s->n_pending > 0)
                 uv_run(s->options.loop, UV_RUN_ONCE);
         metrics_servlets_deinit(&s->servlets);

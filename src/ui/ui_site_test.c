@@ -135,6 +135,71 @@ static void history_serves_applications_by_id(void **state)
         site_end(&t);
 }
 
+/* More requests than the pool has threads. */
+enum { WAITING = 20 };
+
+static int ask_and_leave(struct test_site *t, const char *target)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int fd = socket_connect("127.0.0.1", ui_site_port(t->site), -1, NULL, &error);
+        if (fd < 0)
+                fail_msg("%s", error_message(&error));
+        _cleanup_free_ char *request = mem_printf("GET %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", target);
+        assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
+        return fd;
+}
+
+static void ask_while_it_loads(struct test_site *t, int *fds)
+{
+        atomic_store(&t->ui.n_early, 0);
+        atomic_store(&t->ui.is_loading, true);
+        for (int i = 0; i < WAITING; i++)
+                fds[i] = ask_and_leave(t, i % 2 ? "/history/app-1/jobs/" : "/api/v1/applications/app-1/jobs");
+        while (atomic_load(&t->ui.n_early) < WAITING)
+                uv_run(&t->web.loop, UV_RUN_ONCE);
+}
+
+/* Reads the head of a response and closes the connection. Returns its status. */
+static int await_status(struct test_site *t, int fd)
+{
+        char head[64] = "";
+        int status = 0;
+        while (recv(fd, head, sizeof(head) - 1, MSG_DONTWAIT | MSG_PEEK) < 12)
+                uv_run(&t->web.loop, UV_RUN_ONCE);
+        assert_int_equal(sscanf(head, "HTTP/1.1 %d", &status), 1);
+        close(fd);
+        return status;
+}
+
+static void requests_for_a_loading_application_take_no_thread(void **state)
+{
+        struct test_site t;
+        int fds[WAITING];
+        site_begin(&t, false);
+        ask_while_it_loads(&t, fds);
+        fixture_get(&t.web, ui_site_port(t.site), "/");
+        assert_int_equal(t.web.status, 200);
+        t.ui.on_loaded(t.ui.on_loaded_owner); /* another application */
+        while (atomic_load(&t.ui.n_early) < 2 * WAITING)
+                uv_run(&t.web.loop, UV_RUN_ONCE);
+        atomic_store(&t.ui.is_loading, false);
+        t.ui.on_loaded(t.ui.on_loaded_owner);
+        for (int i = 0; i < WAITING; i++)
+                assert_int_equal(await_status(&t, fds[i]), 200);
+        site_end(&t);
+}
+
+static void requests_for_a_loading_application_end_with_the_site(void **state)
+{
+        struct test_site t;
+        int fds[WAITING];
+        site_begin(&t, false);
+        ask_while_it_loads(&t, fds);
+        site_end(&t);
+        for (int i = 0; i < WAITING; i++)
+                close(fds[i]);
+}
+
 static void refuses_methods_that_change_nothing(void **state)
 {
         static const struct {
@@ -173,6 +238,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(driver_serves_its_application),
                 cmocka_unit_test(history_serves_applications_by_id),
+                cmocka_unit_test(requests_for_a_loading_application_take_no_thread),
+                cmocka_unit_test(requests_for_a_loading_application_end_with_the_site),
                 cmocka_unit_test(refuses_methods_that_change_nothing),
                 cmocka_unit_test(kills_only_for_forms_of_the_site),
         };

@@ -95,9 +95,10 @@ static bool api_open(struct api_call *c)
         struct fst_error error = FST_ERROR_INIT;
         const char *slash = c->attempt ? "/" : "", *attempt = c->attempt ? c->attempt : "";
         int r = source->class->open(source, c->app_id, c->attempt, &c->view, &error);
+        c->a->is_early = r == -EAGAIN;
         if (r == -ENOENT)
                 api_fail(c, 404, "no such app: %s%s%s", c->app_id, slash, attempt);
-        else if (r < 0)
+        else if (r < 0 && r != -EAGAIN)
                 api_fail(c, 500, "%s", error_message(&error));
         error_deinit(&error);
         if (r < 0)

@@ -11,9 +11,12 @@
 /* Tasks of which the page reads single ones, of each application. */
 enum { COMPARE_MAX_ROWS = 2000000, COMPARE_MAX_PAIRS = 200 };
 
-/* Summarizes the application that a parameter names: "ID" or "ID/ATTEMPT". Returns false with a sentence in @problem.
+/*
+ * Summarizes the application that a parameter names: "ID" or "ID/ATTEMPT". Returns false with a sentence in @problem,
+ * or with @a->is_early.
  */
-static bool compare_open(const struct ui_request *q, const char *name, struct run_summary *run, struct buf *problem)
+static bool compare_open(const struct ui_request *q, struct ui_answer *a, const char *name, struct run_summary *run,
+                         struct buf *problem)
 {
         const struct app_source_class *class = q->source->class;
         struct fst_error error = FST_ERROR_INIT;
@@ -22,7 +25,9 @@ static bool compare_open(const struct ui_request *q, const char *name, struct ru
         _cleanup_free_ char *id = mem_strndup(name, n);
         int r = class->open(q->source, id, name[n] ? name + n + 1 : NULL, &view, &error);
         if (r < 0) {
-                if (r == -ENOENT)
+                if (r == -EAGAIN)
+                        a->is_early = true;
+                else if (r == -ENOENT)
                         buf_printf(problem, "Application %s not found.", name);
                 else
                         buf_puts(problem, error_message(&error));
@@ -129,7 +134,7 @@ void pages_serve_comparison(const struct ui_request *q, struct ui_answer *a)
         html_begin(&a->body, &page);
         compare_put_form(q, &a->body, names[0], names[1]);
         if (names[0] && names[1])
-                while (n < 2 && compare_open(q, names[n], &runs[n], &problem))
+                while (n < 2 && compare_open(q, a, names[n], &runs[n], &problem))
                         n++;
         if (n == 2) {
                 compare_put_totals(&a->body, &runs[0], &runs[1]);
