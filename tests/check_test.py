@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+from sanitizers import ASAN
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 
@@ -149,6 +151,7 @@ def test_a_changed_global_fails_the_first_attempt(program, mode, operation, func
     assert run(program, mode).returncode == 0  # on threads it works, hence the key
 
 
+@pytest.mark.skipif(ASAN, reason="AddressSanitizer's heap has the same addresses in each process, so the pointer is valid")
 def test_a_captured_pointer_fails_the_first_attempt(program):
     done = checked(program, "pointer")
     line = 1 + PROGRAM[:PROGRAM.index("return x * c->values")].count("\n")
