@@ -719,7 +719,7 @@ int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, st
         int r = call->result;
         if (r != 0)
                 error_set(error, r, "%s", error_message(&call->error));
-        if (object)
+        if (r == 0 && object)
                 *object = steal(call->object);
         kube_call_free(call);
         return r;

@@ -137,8 +137,9 @@ void kube_bear_conflicts(struct kube_call *call);
 void kube_give_up(struct kube_call *call);
 
 /*
- * Runs the loop until @call, which has no `done`, has ended. Returns its result, with the message in @error. The caller
- * owns *@object, NULL without one. @object may be NULL. For programs with nothing else to do meanwhile.
+ * Runs the loop until @call, which has no `done`, has ended. Returns its result, with the message in @error. If it is 0,
+ * the caller owns *@object, NULL without one; otherwise *@object is unchanged, also if the server answered with an
+ * object. @object may be NULL. For programs with nothing else to do meanwhile.
  */
 int kube_wait(struct kube_client *client, struct kube_call *call, json_t **object, struct fst_error *error);
 
