@@ -5,9 +5,15 @@ import subprocess
 
 import pytest
 
+from sanitizers import ASAN, SANITIZED
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 CLUSTER = "local-cluster[2,1,1024]"
+ASAN_SETTINGS = ("detect_leaks=0:abort_on_error=1:disable_coredump=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:"
+                 "handle_abort=0:use_sigaltstack=0:allocator_may_return_null=1")
+UBSAN_SETTINGS = "print_stacktrace=1:abort_on_error=1:disable_coredump=0:handle_segv=0:handle_abort=0:use_sigaltstack=0"
+not_preloaded = pytest.mark.skipif(SANITIZED, reason="the tested product has a sanitizer, so it preloads none")
 
 PROGRAM = r"""
 #include <firesteel/firesteel.h>
@@ -63,6 +69,9 @@ def run(program, mode, sanitizers, master="local[2]", *conf, **environment):
     if sanitizers is not None and "CC" not in environment and \
             "/" not in subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout:
         pytest.skip("the compiler has no libasan.so")
+    if ASAN:  # the product has the libraries already, and these are the options that it gives them otherwise
+        environment["ASAN_OPTIONS"] = f"{ASAN_SETTINGS}:{environment.get('ASAN_OPTIONS', '')}"
+        environment["UBSAN_OPTIONS"] = UBSAN_SETTINGS
     words = ["spark.log.level=WARN", *conf] + ([] if sanitizers is None else [f"spark.firesteel.cc.sanitize={sanitizers}"])
     return subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master,
                            *(word for one in words for word in ("--conf", one)), program, mode],
@@ -116,6 +125,7 @@ def test_main_is_checked_too(program):
     assert done.returncode == -6 and "the application crashed in main in sanitized.so: SIGABRT, AddressSanitizer" in done.stderr
 
 
+@not_preloaded
 def test_executors_elsewhere_get_the_libraries_and_other_children_do_not(program):
     done = run(program, "environment", "address,undefined")
     assert re.match(r"none libasan\.so\.\d+:libubsan\.so\.\d+\n", done.stdout), done.stderr
@@ -132,6 +142,7 @@ def test_an_unknown_sanitizer_is_refused(program):
         "(address, undefined, or both with a comma)" in done.stderr
 
 
+@not_preloaded
 def test_a_missing_library_is_named(program, tmp_path):
     compiler = tmp_path / "cc"
     compiler.write_text('#!/bin/sh\ncase $1 in -print-file-name=*) echo "${1#*=}"; exit 0;; esac\nexec cc "$@"\n')

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from sanitizers import SANITIZED
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 
@@ -117,7 +119,8 @@ def test_a_trace_that_was_cut_off_replays_as_far_as_it_goes(traced, tmp_path):
 def test_a_world_ends_and_is_reported():
     seen = report("--executors", 50, "--cores", 2, "--tasks", 5000, "--jobs", 3, "--stages", 4)
     assert seen["jobsSucceeded"] == 3 and seen["accepted"] == seen["placements"] == 5000
-    assert seen["stageAttempts"] == 12 and seen["placementsPerSecond"] > 0 and seen["bytesPerExecutor"] > 0
+    assert seen["stageAttempts"] == 12 and seen["placementsPerSecond"] > 0
+    assert SANITIZED or seen["bytesPerExecutor"] > 0  # a sanitizer's allocator does not say how much it has given
     assert "tasks placed                       1000\n" in simulate().stdout
 
 
