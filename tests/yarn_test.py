@@ -17,6 +17,7 @@ from standalone_cluster import BIN  # noqa: E402
 from free_ports import free_port  # noqa: E402
 from yarn_submit import PI, UNMANAGED, gated, cache, submit, yarn  # noqa: E402,F401
 
+WORDS = str(pathlib.Path(PI).with_name("wordcount.c"))
 TIMEOUT = 120  # s for the end of a process
 
 # Ends without a context, at once, after a job, or with a status.
@@ -153,6 +154,15 @@ def test_a_driver_s_status_fails_the_application_in_cluster_mode(submit, yarn):
     assert done.returncode == 1 and "finished with failed status" in done.stderr, done.stderr
     assert yarn.last().state == FAILED or yarn.last().final_status == FINAL_FAILED
     assert "User application exited with status 3" in done.stderr
+
+
+@pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])
+def test_the_first_failure_is_named(submit, yarn, cluster):
+    done = submit.run(WORDS, "nowhere.txt", "out", cluster=cluster, conf=["spark.yarn.maxAppAttempts=1"])
+    assert done.returncode == 1
+    assert re.search(r"save_as_text_file at wordcount.c:\d+ failed: Input path does not exist: \S*/nowhere.txt", done.stderr), done.stderr
+    if cluster:
+        assert yarn.last().diagnostics.startswith("User application exited with status 1: save_as_text_file at wordcount.c:")
 
 
 def test_heartbeats_stay_frequent_while_containers_come(submit, yarn):
@@ -427,6 +437,24 @@ def test_too_much_memory(submit, yarn, cluster):
     assert done.returncode == 1
     assert "Required executor memory (20480 MB)" in done.stderr and "8192 MB" in done.stderr, done.stderr
     assert not yarn.submitted()
+
+
+@pytest.mark.parametrize("mode", ["managed", "unmanaged", "cluster"])
+def test_more_cores_than_a_container_may_have(submit, yarn, mode):
+    """The ResourceManager refuses to allocate. As with Spark, the submission does not ask for the maximum of cores."""
+    done = submit.run("--executor-cores", "33", PI, "2", cluster=mode == "cluster",
+                      conf=["spark.yarn.maxAppAttempts=1", *([UNMANAGED] if mode == "unmanaged" else [])])
+    assert done.returncode == 1
+    assert re.search(r"Exception was thrown 5 time\(s\) from Reporter thread\. The last one: Invalid resource request!", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("variable", ["HADOOP_CONF_DIR", "YARN_CONF_DIR"])
+def test_a_configuration_directory_that_does_not_exist(submit, variable):
+    del submit.environment["HADOOP_CONF_DIR"]
+    gone = f"{submit.folder}/gone"
+    done = submit.run(PI, "2", conf=["spark.hadoop.yarn.resourcemanager.connect.max-wait.ms=300"], **{variable: gone})
+    assert done.returncode == 1
+    assert f"Set it in yarn-site.xml in {variable} ({gone}), a directory that does not exist" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("cluster", [False, True], ids=["client", "cluster"])

@@ -43,6 +43,7 @@
 #include "io/fs/hadoop_conf.h"
 #include "logs/log_capture.h"
 #include "net/socket.h"
+#include "process/failure_reason.h"
 #include "process/unique_ms.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
@@ -550,6 +551,13 @@ struct fst_context *context_alloc(struct fst_conf *conf)
         return sc;
 }
 
+static void context_report_failed_start(const struct fst_context *sc)
+{
+        _cleanup_free_ char *reason = mem_printf("Error initializing SparkContext: %s", error_message(&sc->error));
+        log_multiline(LOG_ERROR, "SparkContext", "%s", reason);
+        failure_reason_add(reason);
+}
+
 /* Returns 0, or the context's status. A context that fails to start stops being the running one. */
 static int context_start(struct fst_context *sc, fst_site site)
 {
@@ -563,8 +571,9 @@ static int context_start(struct fst_context *sc, fst_site site)
                         context_yield(sc);
         }
         if (r)
-                log_multiline(LOG_ERROR, "SparkContext", "Error initializing SparkContext: %s",
-                              error_message(&sc->error));
+                context_report_failed_start(sc);
+        else
+                failure_reason_clear();
         return r;
 }
 
@@ -591,8 +600,7 @@ FST_API fst_context *fst_context_new_conf_at(fst_conf *conf, fst_site site)
                                        conf ? "the configuration does not exist: another context has it, it was freed, "
                                               "or its variable was never set"
                                             : "NULL was given where a configuration is wanted: fst_conf_new makes one");
-                log_multiline(LOG_ERROR, "SparkContext", "Error initializing SparkContext: %s",
-                              error_message(&sc->error));
+                context_report_failed_start(sc);
         }
         sc->first_failure = sc->status;
         return sc;
@@ -756,12 +764,14 @@ void context_leave(fst_context **in)
 
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error)
 {
+        _cleanup_free_ char *reason = mem_printf("%s failed: %s", action, error_message(error));
         if (sc->status != status && !task_run_current()) { /* the context, or the task's failure, has reported it */
                 const char *hint = check_mode_hint(sc, error_message(error));
-                log_multiline(LOG_ERROR, "SparkContext", "%s failed: %s%s%s", action, error_message(error),
-                              hint ? ". " : "", hint ? hint : "");
+                log_multiline(LOG_ERROR, "SparkContext", "%s%s%s", reason, hint ? ". " : "", hint ? hint : "");
         }
         error_deinit(error);
+        if (!task_run_current()) /* another attempt may succeed */
+                failure_reason_add(reason);
         pthread_mutex_lock(&sc->lock);
         if (!sc->first_failure) {
                 sc->first_failure = status;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
+#include "process/failure_reason.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
 
@@ -114,6 +115,7 @@ void context_misused(const char *format, ...)
                 message = NULL;
         va_end(args);
         log_error("SparkContext", "%s", message ? message : "out of memory");
+        failure_reason_add(message ? message : "out of memory");
         free(message);
         fst_context *sc = rdd_registry_running();
         if (!sc)

@@ -39,7 +39,7 @@ OWN = 2  # a scope of getApplications
 FINAL_UNDEFINED, FINAL_SUCCEEDED, FINAL_FAILED, FINAL_KILLED = range(4)
 DECOMMISSIONING = 7
 ANY, RACK = "*", "/default-rack"
-SCHEDULER_UNIT_MB = 64
+SCHEDULER_UNIT_MB, MAXIMUM_CORES = 64, 32
 
 
 class Attempt:
@@ -285,7 +285,7 @@ class FakeYarn:
         app = Application(self, app_id)
         self.applications[app.name] = app
         return SCHEMA.new("GetNewApplicationResponse", application_id=app_id,
-                          maximum_capability=SCHEMA.new("Resource", memory=self.maximum_mb, virtual_cores=32))
+                          maximum_capability=SCHEMA.new("Resource", memory=self.maximum_mb, virtual_cores=MAXIMUM_CORES))
 
     def submit(self, context, user):
         app = self.applications.get(application_text(context.application_id))
@@ -459,18 +459,19 @@ class FakeYarn:
         attempt.registered, attempt.registration = True, request
         app.state, app.tracking_url = RUNNING, request.tracking_url
         return SCHEMA.new("RegisterApplicationMasterResponse", queue=app.context.queue or "default",
-                          maximum_capability=SCHEMA.new("Resource", memory=self.maximum_mb, virtual_cores=32))
+                          maximum_capability=SCHEMA.new("Resource", memory=self.maximum_mb, virtual_cores=MAXIMUM_CORES))
 
     def allocate(self, attempt, request):
         if request.response_id != attempt.response_id:
             raise RpcError("InvalidApplicationMasterRequestException", f"Invalid responseId in AllocateRequest from application "
                            f"attempt: {attempt.name}, expect responseId to be {attempt.response_id}, but get {request.response_id}")
+        for ask in request.ask:
+            if ask.capability.memory > self.maximum_mb or ask.capability.virtual_cores > MAXIMUM_CORES:
+                raise RpcError("InvalidResourceRequestException", "Invalid resource request! Cannot allocate containers as "
+                               "requested resource is greater than maximum allowed allocation.")
         attempt.response_id += 1
         attempt.heartbeats += 1
         for ask in request.ask:
-            if ask.capability.memory > self.maximum_mb:
-                raise RpcError("InvalidResourceRequestException", "Invalid resource request! Cannot allocate containers as "
-                               "requested resource is greater than maximum allowed allocation.")
             key = (ask.priority.priority, ask.capability.memory, ask.capability.virtual_cores)
             attempt.asks.setdefault(key, {})[ask.resource_name] = (ask.num_containers, ask.relax_locality)
         for released in request.release:

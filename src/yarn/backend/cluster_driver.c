@@ -11,6 +11,7 @@
 #include "hadoop/credentials.h"
 #include "io/fs/file_systems.h"
 #include "launch/native_program.h"
+#include "process/failure_reason.h"
 #include "process/loop_wait.h"
 #include "yarn/application/conf_secrets.h"
 #include "yarn/application/log_links.h"
@@ -92,6 +93,13 @@ static bool cluster_driver_executors_failed(struct outcome *outcome)
         return exit_code;
 }
 
+/* The status of the user's main, with the first failure of its context. The caller owns it. */
+static char *cluster_driver_status_message(int status)
+{
+        _cleanup_free_ char *reason = failure_reason_text();
+        return mem_printf("User application exited with status %d%s%s", status, reason ? ": " : "", reason ? reason : "");
+}
+
 /* Runs the application, and judges what became of it. */
 static struct outcome cluster_driver_run_application(const struct cluster_driver_options *o,
                                                      const struct fst_conf *conf)
@@ -111,8 +119,7 @@ static struct outcome cluster_driver_run_application(const struct cluster_driver
         if (r < 0 || error.message)
                 return (struct outcome){YARN_FINAL_FAILED, YARN_AM_EXIT_USER_CLASS, mem_strdup(error_message(&error))};
         if (status != 0)
-                return (struct outcome){YARN_FINAL_FAILED, status,
-                                        mem_printf("User application exited with status %d", status)};
+                return (struct outcome){YARN_FINAL_FAILED, status, cluster_driver_status_message(status)};
         if (!cluster_driver_has_context())
                 return (struct outcome){YARN_FINAL_FAILED, YARN_AM_EXIT_SC_NOT_INITED,
                                         mem_strdup("User did not initialize spark context!")};

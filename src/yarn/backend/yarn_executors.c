@@ -386,7 +386,8 @@ static void executors_take_failure(struct yarn_executors *x, const struct hadoop
                 executors_fail(x, YARN_AM_EXIT_REPORTER_FAILURE, message);
         } else if (x->failures >= x->max_failures) {
                 _cleanup_free_ char *message =
-                        mem_printf("Exception was thrown %d time(s) from Reporter thread.", x->failures);
+                        mem_printf("Exception was thrown %d time(s) from Reporter thread. The last one: %s", x->failures,
+                                   result->message);
                 executors_fail(x, YARN_AM_EXIT_REPORTER_FAILURE, message);
         } else {
                 executors_wake(x, x->interval_ms);

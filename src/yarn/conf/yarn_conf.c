@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RM_WEB_HTTPS (YARN_RM_WEB + 1) /* YARN_RM_WEB with yarn.http.policy=HTTPS_ONLY */
 #define DEFAULT_HOST "0.0.0.0"
@@ -158,14 +159,15 @@ static void yarn_conf_warn_of_default(const struct yarn_conf *conf, const char *
 {
         static const char *const keys[] = {"yarn.resourcemanager.address", "yarn.resourcemanager.hostname",
                                            "yarn.resourcemanager.ha.rm-ids"};
-        const char *dir = conf->hadoop.env("HADOOP_CONF_DIR");
+        const char *dir = conf->hadoop.env("HADOOP_CONF_DIR"), *variable = "HADOOP_CONF_DIR";
+        if (!dir && (dir = conf->hadoop.env("YARN_CONF_DIR")))
+                variable = "YARN_CONF_DIR";
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
                 if (strmap_get(&conf->hadoop.values, keys[i]))
                         return;
-        dir = dir ? dir : conf->hadoop.env("YARN_CONF_DIR");
-        log_warn("Client",
-                 "yarn.resourcemanager.address is not set: trying %s. Set it in yarn-site.xml in HADOOP_CONF_DIR (%s)",
-                 address, dir ? dir : "not set");
+        log_warn("Client", "yarn.resourcemanager.address is not set: trying %s. Set it in yarn-site.xml in %s (%s)%s",
+                 address, variable, dir ? dir : "not set",
+                 dir && access(dir, F_OK) < 0 ? ", a directory that does not exist" : "");
 }
 
 int yarn_conf_client(const struct yarn_conf *conf, enum yarn_service service, const struct hadoop_token *token,
