@@ -137,6 +137,8 @@ def test_output_is_stored_and_printed(run):
     number = re.search(r"Starting executor ID (\d) on host", found.stdout).group(1)
     found = run.print("--executor", number, "--file", "stderr", app)
     assert found.stdout.startswith(f"Process: executor-{number}\nLogType:stderr\n") and found.stdout.count("LogType:") == 2
+    found = run.print("--executor", "driver", "--file", "stdout", app)
+    assert found.stdout.startswith("Process: driver\nLogType:stdout\n") and found.stdout.count("LogType:") == 2
     listed = [line.split("\t") for line in run.print("--list", app).stdout.splitlines()]
     assert ["driver", "stderr"] in [line[:2] for line in listed] and all(int(line[2]) > 0 for line in listed)
     index = json.loads((run.logs / app / "executor-1" / "index.json").read_text())

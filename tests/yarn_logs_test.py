@@ -37,6 +37,8 @@ def test_logs_of_a_running_application(submit):
         assert {words[2] for words in listed} == {"stdout", "stderr", "prelaunch.err"} and {w[0] for w in listed} == {second.name}
         done = logs(submit, "--executor", "77", app.name)
         assert done.returncode == 1 and 'begins with "Starting executor ID 77"' in done.stderr, done.stderr
+        done = logs(submit, "--executor", "driver", "--file", "stdout", app.name)
+        assert done.stdout.count("LogType:") == 2 and app.attempt.container.name in done.stdout and "counted" in done.stdout
 
 
 def test_logs_ask_the_next_resourcemanager(submit, yarn):
@@ -67,6 +69,8 @@ def test_logs_of_an_ended_application(submit, yarn, compression):
     assert done.stdout.count("LogAggregationType: AGGREGATED") == done.stdout.count("End of LogType:") == 9
     done = logs(submit, "--executor", "1", "--file", "stderr", app.name)
     assert done.stdout.count("LogType:") == 2 and executor in done.stdout
+    done = logs(submit, "--executor", "driver", "--list", app.name)
+    assert {line.split("\t")[0] for line in done.stdout.splitlines()} == {app.attempt.container.name}
     yarn.stop_rm()
     yarn.web.close()
     done = logs(submit, app.name, HADOOP_USER_NAME="bob")
@@ -168,7 +172,7 @@ def test_reports_link_to_the_driver_s_logs(submit, yarn, wanted):
 
 @pytest.mark.parametrize("words, message, status", [
     ([], "the application's id is missing", 2), (["--nope", "x"], "unknown option --nope", 2),
-    (["--executor", "x", "y"], "--executor needs a number, not x", 2), (["a", "b"], "more than one application: b", 2),
+    (["--executor", "x", "y"], "--executor needs a number or driver, not x", 2), (["a", "b"], "more than one application: b", 2),
     (["--file"], "a value is missing for --file", 2), (["--list", "--follow", "x"], "exclude each other", 2),
     (["spark-1"], "spark-1", 1), (["--container", "c", "application_1_0001"], '"c"', 1),
     (["application_1_0001"], "has no such logs", 1)])

@@ -163,6 +163,7 @@ def test_the_first_failure_is_named(submit, yarn, cluster):
     assert re.search(r"save_as_text_file at wordcount.c:\d+ failed: Input path does not exist: \S*/nowhere.txt", done.stderr), done.stderr
     if cluster:
         assert yarn.last().diagnostics.startswith("User application exited with status 1: save_as_text_file at wordcount.c:")
+        assert f'"firesteel logs --executor driver {yarn.last().name}" prints the log of the driver' in done.stderr
 
 
 def test_heartbeats_stay_frequent_while_containers_come(submit, yarn):

@@ -24,7 +24,8 @@ const char command_logs_help[] =
         "\n"
         "  --dir DIRECTORY   durable logs: spark.firesteel.logs.dir of the application\n"
         "  --container ID    only the logs of this container\n"
-        "  --executor N      only the logs of the container that ran executor N\n"
+        "  --executor N      only the logs of executor N, or with driver in place of N those of the driver (on YARN the\n"
+        "                    ApplicationMaster's, which runs the driver in cluster mode)\n"
         "  --file NAME       only logs of this name, such as stderr; may be repeated\n"
         "  --list            print containers, nodes, names and sizes, separated by tabs\n"
         "  --follow          go on printing what is new until the application has ended\n"
@@ -52,9 +53,13 @@ static int logs_set_dir(struct fst_conf *conf, const char *dir)
 static int logs_set_executor(struct application_logs_options *o, const char *text)
 {
         char *end;
+        o->driver = strcmp(text, "driver") == 0;
+        o->executor = -1;
+        if (o->driver)
+                return 0;
         const long n = strtol(text, &end, 10);
         if (!*text || *end || n < 0 || n > INT32_MAX)
-                return command_usage(command_logs_help, "--executor needs a number, not", text);
+                return command_usage(command_logs_help, "--executor needs a number or driver, not", text);
         o->executor = (int)n;
         return 0;
 }
@@ -125,6 +130,7 @@ static int logs_run(const struct application_logs_options *o, bool wait)
                 r = log_printer_print(&(struct log_printer_options){.conf = o->conf,
                                                                     .application = o->application,
                                                                     .executor = o->executor,
+                                                                    .driver = o->driver,
                                                                     .names = o->names,
                                                                     .list = o->list,
                                                                     .follow = o->follow,

@@ -40,12 +40,13 @@ struct log_printer {
 
 static bool log_printer_wants(const struct log_printer *p, const struct stored_log *log)
 {
-        char process[32];
-        snprintf(process, sizeof(process), "executor-%d", p->o->executor);
+        char process[32] = "driver";
+        if (!p->o->driver)
+                snprintf(process, sizeof(process), "executor-%d", p->o->executor);
         bool named = p->o->names.len == 0;
         for (size_t i = 0; i < p->o->names.len; i++)
                 named = named || strcmp(p->o->names.data[i], log->output) == 0;
-        return named && (p->o->executor < 0 || strcmp(process, log->process) == 0);
+        return named && ((p->o->executor < 0 && !p->o->driver) || strcmp(process, log->process) == 0);
 }
 
 static uint64_t *log_printer_position(struct log_printer *p, const struct stored_log *log)

@@ -13,6 +13,7 @@ struct log_printer_options {
         const struct fst_conf *conf; /* with spark.firesteel.logs.dir */
         const char *application;
         int executor;             /* only this executor; -1: all processes */
+        bool driver;              /* only the driver */
         struct string_list names; /* "stderr", "stdout"; empty: both */
         bool list;                /* names and sizes only */
         bool follow;              /* until the driver, or the executor, has ended */

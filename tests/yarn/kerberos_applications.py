@@ -86,7 +86,8 @@ def check_renewal(yarn, alice, keytab, expect):
     log = lost.communicate(timeout=240)[1]
     logs = "".join(read(path) for path in glob.glob(f"{yarn.folder}/nm1/log/{id_of_text(log)}/*_000001/stderr"))
     expect("without them, an application in cluster mode ends with its tokens", log, lost.returncode == 1)
-    expect("… and its log names the remedy", logs, "has expired" in logs and "submit with --principal and --keytab" in logs)
+    expect("… and the client and its log name the remedy", (log, logs), all(
+        "has expired" in text and "submit with --principal and --keytab" in text for text in (log, logs)))
 
 
 def id_of_text(log):

@@ -213,6 +213,7 @@ static int yarn_following_run(struct yarn_following *f, int *status, struct fst_
         if (end.state == YARN_FAILED || end.final_status == YARN_FINAL_FAILED) {
                 if (end.diagnostics)
                         log_multiline(LOG_ERROR, COMPONENT, "Application diagnostics message: %s", end.diagnostics);
+                log_info(COMPONENT, "\"firesteel logs --executor driver %s\" prints the log of the driver", id);
                 r = error_set(error, -ECANCELED, "Application %s finished with failed status", id);
         } else if (end.state == YARN_KILLED || end.final_status == YARN_FINAL_KILLED) {
                 r = error_set(error, -ECANCELED, "Application %s is killed", id);

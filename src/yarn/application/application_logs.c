@@ -60,12 +60,21 @@ struct logs_printer {
 
 /* -------------------------------------------------------------------------------------------------------- printing */
 
+/* Whether the container is the only wanted one, or one of those that are wanted. */
+static bool printer_wants_container(const struct logs_printer *p, const char *container)
+{
+        struct yarn_container_id id;
+        if (p->o->driver && (yarn_container_parse(container, &id, NULL) < 0 || !yarn_container_is_master(id)))
+                return false;
+        return !p->container || strcmp(p->container, container) == 0;
+}
+
 static bool printer_wants(const struct logs_printer *p, const struct aggregated_log *log)
 {
         bool named = p->o->names.len == 0;
         for (size_t i = 0; i < p->o->names.len; i++)
                 named = named || strcmp(p->o->names.data[i], log->name) == 0;
-        return named && (!p->container || strcmp(p->container, log->container) == 0);
+        return named && printer_wants_container(p, log->container);
 }
 
 static struct printed_log *printer_find(struct logs_printer *p, const struct aggregated_log *log)
@@ -348,7 +357,7 @@ static int printer_read_running(struct logs_printer *p, const struct container_p
         for (size_t i = 0; r >= 0 && i < places->len; i++) {
                 const struct container_place *place = &places->data[i];
                 const char *scheme = strstr(place->node, "://");
-                if (p->container && strcmp(p->container, place->container) != 0)
+                if (!printer_wants_container(p, place->container))
                         continue;
                 struct fst_error why = FST_ERROR_INIT;
                 p->node = scheme ? scheme + 3 : place->node;

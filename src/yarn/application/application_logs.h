@@ -21,6 +21,7 @@ struct application_logs_options {
         const char *user;         /* its owner; NULL: as the ResourceManager says, else the user */
         const char *container;    /* only this container; NULL: all */
         int executor;             /* only the container of this executor; -1: all */
+        bool driver;              /* only the containers of ApplicationMasters: in cluster mode, of the driver */
         struct string_list names; /* of logs; empty: all */
         bool list;                /* names and sizes only */
         bool follow;              /* until the application has ended */

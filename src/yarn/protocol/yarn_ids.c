@@ -87,6 +87,11 @@ int yarn_container_parse(const char *text, struct yarn_container_id *out, struct
         return 0;
 }
 
+bool yarn_container_is_master(struct yarn_container_id id)
+{
+        return (id.id & (((int64_t)1 << EPOCH_SHIFT) - 1)) == 1;
+}
+
 bool yarn_container_ids_are_equal(struct yarn_container_id a, struct yarn_container_id b)
 {
         return a.id == b.id && a.attempt == b.attempt && a.application.id == b.application.id &&

@@ -32,6 +32,9 @@ const char *yarn_container_text(struct yarn_container_id id, char text[static YA
 int yarn_application_parse(const char *text, struct yarn_application_id *out, struct fst_error *error);
 int yarn_container_parse(const char *text, struct yarn_container_id *out, struct fst_error *error);
 
+/* Whether it is the ApplicationMaster's: the first of its attempt. */
+bool yarn_container_is_master(struct yarn_container_id id);
+
 bool yarn_container_ids_are_equal(struct yarn_container_id a, struct yarn_container_id b);
 
 /* For tables of one application's containers. */

@@ -41,6 +41,15 @@ static void reads_what_it_writes(void **state)
         assert_int_equal(app.id, 42);
 }
 
+static void knows_the_container_of_the_application_master(void **state)
+{
+        const struct yarn_application_id app = {1700000000000, 7};
+        assert_true(yarn_container_is_master((struct yarn_container_id){app, 2, 1}));
+        assert_true(yarn_container_is_master((struct yarn_container_id){app, 1, (int64_t)17 << 40 | 1}));
+        assert_false(yarn_container_is_master((struct yarn_container_id){app, 1, 2}));
+        assert_false(yarn_container_is_master((struct yarn_container_id){app, 1, (int64_t)1 << 40 | 3}));
+}
+
 static void rejects_other_text(void **state)
 {
         static const char *const applications[] = {"",
@@ -74,6 +83,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(writes_ids_as_hadoop_does),
                 cmocka_unit_test(reads_what_it_writes),
+                cmocka_unit_test(knows_the_container_of_the_application_master),
                 cmocka_unit_test(rejects_other_text),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
