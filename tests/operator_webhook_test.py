@@ -115,6 +115,34 @@ def test_reviews_are_answered_over_https(server, tmp_path):
     assert webhook.status == 0
 
 
+def quota(name="q", **hard):
+    hard = {key.replace("_", "."): value for key, value in hard.items()}
+    return {"metadata": {"name": name}, "spec": {"hard": hard}, "status": {"hard": hard, "used": {key: "0" for key in hard}}}
+
+
+def test_applications_beyond_a_quota_are_refused(server, tmp_path):
+    """Only with the flag. Quotas are read for each application, and those of other namespaces do not count."""
+    server.insert("validatingwebhookconfigurations", None, CONFIGURATION)
+    server.insert("resourcequotas", "other", quota(cpu="0"))
+    with Webhook(server, tmp_path, "--enable-resource-quota-enforcement") as webhook, Webhook(server, tmp_path) as without:
+        webhook.find("The API server trusts this webhook")
+        without.find("The API server trusts this webhook")
+        trust = trust_of(server)
+        assert json.loads(webhook.ask(trust, review(SPEC))[1])["response"]["allowed"] is True
+        server.insert("resourcequotas", "jobs", quota(requests_cpu="1"))
+        response = json.loads(webhook.ask(trust, review(SPEC))[1])["response"]
+        assert response["allowed"] is False and response["uid"] == "u-1"
+        assert response["status"]["message"].startswith(
+            'failed to validate resource quota "jobs/q": requests.cpu is limited to 1, of which 0 are used, and the application requests 2')
+        assert json.loads(webhook.ask(trust, review({**SPEC, "suspend": True}))[1])["response"]["allowed"] is True
+        assert json.loads(webhook.ask(trust, review({**SPEC, "mode": "clustre"}))[1])["response"]["status"]["message"].startswith("spec.mode")
+        assert json.loads(without.ask(trust, review(SPEC))[1])["response"]["allowed"] is True
+        server.failure = lambda method, path, body: (403, "Forbidden") if path.endswith("/resourcequotas") else None
+        status, text = webhook.ask(trust, review(SPEC))
+        assert status == 500 and text.startswith("failed to list resource quotas: ")
+    assert (webhook.status, without.status) == (0, 0)
+
+
 def test_replicas_share_a_certificate(server, tmp_path):
     server.insert("validatingwebhookconfigurations", None, CONFIGURATION)
     with Webhook(server, tmp_path) as one, Webhook(server, tmp_path) as two:

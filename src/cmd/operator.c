@@ -152,6 +152,8 @@ const char command_operator_help[] =
         "      its namespace (default: that of the pod or kubeconfig)\n"
         "  --validating-webhook-name NAME\n"
         "      the ValidatingWebhookConfiguration that gets the certificate (default: spark-operator-webhook)\n"
+        "  --enable-resource-quota-enforcement\n"
+        "      refuse applications that do not fit into the resource quotas of their namespace\n"
         "\n"
         "  --help  print this\n";
 

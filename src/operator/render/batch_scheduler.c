@@ -11,6 +11,7 @@
 #include "base/string_prefix.h"
 #include "conf/units.h"
 #include "kubernetes/api/quantity.h"
+#include "operator/render/application_demand.h"
 #include "operator/render/spec_edit.h"
 #include "text/json.h"
 
@@ -81,14 +82,6 @@ struct batch_amount {
         int64_t milli_cores, bytes;
 };
 
-static int batch_bytes(const char *memory, const char *field, int64_t *out, struct fst_error *error)
-{
-        _cleanup_free_ char *quantity = kubernetes_memory(memory);
-        if (units_parse_bytes(memory, UNIT_B, UNIT_B, out, NULL) == 0 || quantity_read(quantity, 0, out, NULL) == 0)
-                return 0;
-        return error_set(error, -EINVAL, "%s: \"%s\" is not an amount of memory; write 512m or 2g", field, memory);
-}
-
 /* Reads the requests of a pod. A driver's coreRequest counts only with @with_request. */
 static int batch_pod_amount(const struct spark_pod_fields *pod, bool with_request, struct batch_amount *out,
                             struct fst_error *error)
@@ -103,34 +96,11 @@ static int batch_pod_amount(const struct spark_pod_fields *pod, bool with_reques
         else if (pod->core_limit)
                 r = quantity_read(pod->core_limit, 3, &out->milli_cores, error);
         if (r == 0 && pod->memory)
-                r = batch_bytes(pod->memory, "memory", &out->bytes, error);
+                r = application_memory_read(pod->memory, "memory", &out->bytes, error);
         if (r == 0 && pod->memory && pod->memory_overhead)
-                r = batch_bytes(pod->memory_overhead, "memoryOverhead", &overhead, error);
+                r = application_memory_read(pod->memory_overhead, "memoryOverhead", &overhead, error);
         out->bytes += overhead;
         return r;
-}
-
-/* Returns the number of executors that the driver requests when it starts. */
-static int64_t batch_initial_executors(const struct spark_application_spec *s)
-{
-        const struct dynamic_allocation_fields *d = &s->dynamic_allocation;
-        int64_t n = s->executor.instances.set ? s->executor.instances.value : 0;
-        if (d->enabled != FIELD_TRUE)
-                return s->executor.instances.set ? n : 2;
-        n = d->initial_executors.set ? MAX(n, d->initial_executors.value) : n;
-        return d->min_executors.set ? MAX(n, d->min_executors.value) : n;
-}
-
-static char *batch_show_cores(int64_t milli)
-{
-        return milli % 1000 == 0 ? mem_printf("%lld", (long long)(milli / 1000))
-                                 : mem_printf("%lldm", (long long)milli);
-}
-
-static char *batch_show_bytes(int64_t bytes)
-{
-        return bytes % (1 << 20) == 0 ? mem_printf("%lldMi", (long long)(bytes >> 20))
-                                      : mem_printf("%lld", (long long)bytes);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
@@ -139,7 +109,7 @@ static char *batch_show_bytes(int64_t bytes)
 static int batch_min_resources(const struct spark_application *app, json_t **out, struct fst_error *error)
 {
         struct batch_amount driver, executor, total = {0};
-        int64_t n = batch_initial_executors(&app->spec);
+        int64_t n = application_initial_executors(&app->spec);
         int r = batch_pod_amount(&app->spec.driver.pod, false, &driver, error);
         if (r == 0)
                 r = batch_pod_amount(&app->spec.executor.pod, true, &executor, error);
@@ -150,8 +120,8 @@ static int batch_min_resources(const struct spark_application *app, json_t **out
                 r = error_set(error, -EINVAL, "the resources of all pods exceed 64 bits: lower executor.instances");
         if (r < 0)
                 return r;
-        _cleanup_free_ char *cores = batch_show_cores(total.milli_cores);
-        _cleanup_free_ char *bytes = batch_show_bytes(total.bytes);
+        _cleanup_free_ char *cores = quantity_of_cores(total.milli_cores);
+        _cleanup_free_ char *bytes = quantity_of_bytes(total.bytes);
         *out = json_object();
         if (total.milli_cores)
                 kube_put(*out, "cpu", cores);
@@ -223,9 +193,9 @@ static int yunikorn_memory(const struct spark_application *app, bool driver, int
         double factor = s->memory_overhead_factor ? strtod(s->memory_overhead_factor, NULL) : jvm ? 0.1 : 0.4;
         const char *off_heap = json_string_value(json_object_get(s->spark_conf, "spark.memory.offHeap.enabled"));
         int64_t memory = 0, overhead = 0, more = 0, python_memory = 0;
-        int r = pod->memory ? batch_bytes(pod->memory, "memory", &memory, error) : 0;
+        int r = pod->memory ? application_memory_read(pod->memory, "memory", &memory, error) : 0;
         if (r == 0 && pod->memory_overhead)
-                r = batch_bytes(pod->memory_overhead, "memoryOverhead", &overhead, error);
+                r = application_memory_read(pod->memory_overhead, "memoryOverhead", &overhead, error);
         else if (r == 0)
                 overhead = MAX((int64_t)((double)memory * factor), MIN_OVERHEAD);
         if (r == 0 && !driver && off_heap && strcmp(off_heap, "false") != 0)
@@ -256,7 +226,7 @@ static int yunikorn_add_group(const struct spark_application *app, bool driver, 
                 return r;
         _cleanup_free_ char *cores = pod->core_request
                                              ? mem_strdup(pod->core_request)
-                                             : batch_show_cores(pod->cores.set ? pod->cores.value * 1000 : 1000);
+                                             : quantity_of_cores(pod->cores.set ? pod->cores.value * 1000 : 1000);
         _cleanup_free_ char *bytes = mem_printf("%lldMi", (long long)(memory >> 20));
         json_t *group = json_pack("{s:s,s:I,s:{s:s,s:s}}", "name", driver ? "spark-driver" : "spark-executor",
                                   "minMember", (json_int_t)members, "minResource", "cpu", cores, "memory", bytes);
@@ -277,7 +247,7 @@ static int yunikorn_add_group(const struct spark_application *app, bool driver, 
 
 static int batch_apply_yunikorn(struct spark_application *app, struct fst_error *error)
 {
-        int64_t executors = batch_initial_executors(&app->spec);
+        int64_t executors = application_initial_executors(&app->spec);
         json_t *groups = json_array();
         int r = yunikorn_add_group(app, true, 1, groups, error);
         if (r == 0 && executors > 0)

@@ -44,6 +44,7 @@ struct operator_conf {
         int64_t webhook_port;
         char *webhook_secret, *webhook_secret_namespace, *webhook_service, *webhook_service_namespace;
         char *webhook_configuration;
+        bool enforce_quotas;
         const char *webhook_flag; /* one that was given and belongs to `webhook start`; NULL: none */
         struct string_list ineffective; /* flags that were given and do nothing here */
 };

@@ -657,6 +657,9 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
         }
         for (size_t i = 0; i < conf->ineffective.len; i++)
                 log_warn(OPERATOR_LOG, "The flag --%s has no effect here.", conf->ineffective.data[i]);
+        if (conf->enforce_quotas)
+                log_warn(OPERATOR_LOG, "The flag --enable-resource-quota-enforcement has no effect here: give it to "
+                                       "`firesteel operator webhook start`.");
         c->schedules = schedule_core_new(conf->precision);
         c->applications = application_core_new(
                 &(struct application_core_options){.driver_creation_grace_ms = conf->driver_creation_grace / NS_PER_MS,

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "operator/resources/spark_application.h"
 #include "operator/schedule/cron.h"
+#include "operator/webhook/resource_quota.h"
 #include "text/json.h"
 
 #define ADMISSION_API "admission.k8s.io/v1"
@@ -97,7 +98,7 @@ static int admission_check(struct admission *a, const json_t *request)
         return r;
 }
 
-json_t *admission_review(const json_t *review, struct fst_error *error)
+json_t *admission_review(const json_t *review, const json_t *quotas, struct fst_error *error)
 {
         const json_t *request = json_object_get(review, "request");
         const char *uid = json_text_at(request, "uid"), *version = json_text_or_empty(review, "apiVersion");
@@ -111,7 +112,10 @@ json_t *admission_review(const json_t *review, struct fst_error *error)
         }
         struct admission a = {
                 .object = json_object_get(request, "object"), .warnings = json_array(), .refusal = FST_ERROR_INIT};
-        const bool refused = admission_check(&a, request) < 0;
+        int r = admission_check(&a, request);
+        if (r == 0 && quotas && resource_quota_concerns(request))
+                r = resource_quota_check(request, quotas, &a.refusal);
+        const bool refused = r < 0;
         json_t *response = json_pack("{s:s, s:b}", "uid", uid, "allowed", !refused);
         if (refused)
                 json_object_set_new(response, "status",

@@ -15,7 +15,7 @@ static json_t *review(const char *operation, json_t *object, json_t *old)
         json_t *question = json_pack("{s:s, s:s, s:{s:s, s:o, s:s, s:o, s:o*}}", "apiVersion", "admission.k8s.io/v1",
                                      "kind", "AdmissionReview", "request", "uid", "u-7", "kind", group, "operation",
                                      operation, "object", object, "oldObject", old);
-        json_t *answer = admission_review(question, &error);
+        json_t *answer = admission_review(question, NULL, &error);
         if (!answer)
                 fail_msg("%s", error_message(&error));
         json_decref(question);
@@ -170,7 +170,7 @@ static void test_what_is_no_review(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(bodies); i++) {
                 struct fst_error error = FST_ERROR_INIT;
                 json_t *body = fixture_json(bodies[i]);
-                assert_null(admission_review(body, &error));
+                assert_null(admission_review(body, NULL, &error));
                 assert_non_null(strstr(error_message(&error), "AdmissionReview"));
                 error_deinit(&error);
                 json_decref(body);

@@ -59,6 +59,7 @@ int webhook_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, struct
                 .service = conf->webhook_service,
                 .service_namespace = webhook_daemon_namespace(d, conf->webhook_service_namespace),
                 .configuration = conf->webhook_configuration,
+                .enforce_quotas = conf->enforce_quotas,
         };
         d->server = webhook_server_new(loop, &options);
         *out = d;

@@ -6,10 +6,12 @@
 
 #include "base/base64.h"
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/http/http_server.h"
 #include "operator/webhook/admission.h"
+#include "operator/webhook/resource_quota.h"
 #include "operator/webhook/webhook_certificate.h"
 #include "text/json.h"
 
@@ -17,7 +19,16 @@
 #define CONFIGURATION_API "admissionregistration.k8s.io/v1"
 
 /* Object and old object of a review have at most 3 MiB each in JSON, but clients may send more than etcd takes. */
-enum { ROUND_MS = 60000, PAUSE_MS = 2000, CLOSED_MS = 10, MAX_REVIEW = 16 << 20 };
+enum { ROUND_MS = 60000, PAUSE_MS = 2000, CLOSED_MS = 10, QUOTA_ATTEMPTS = 3, MAX_REVIEW = 16 << 20 };
+
+/* A review that waits for the quotas of its namespace. */
+struct quota_review {
+        struct quota_review *prev, *next;
+        struct webhook_server *server;
+        struct http_call *http;
+        struct kube_call *call;
+        json_t *review;
+};
 
 struct webhook_server {
         uv_loop_t *loop;
@@ -28,6 +39,7 @@ struct webhook_server {
         struct http_server *http;
         int port;
         struct webhook_certificate certificate; /* of `http` */
+        LIST(struct quota_review) reviews;
         bool trusted;
 };
 
@@ -51,10 +63,11 @@ static void webhook_server_fail(struct webhook_server *s, const char *what, cons
 
 /* ---------------------------------------------------------------------------------------------------------- reviews */
 
-static void webhook_server_answer(struct http_call *call, const json_t *review)
+/* @quotas: the items of a ResourceQuotaList, or NULL. */
+static void webhook_server_answer(struct http_call *call, const json_t *review, const json_t *quotas)
 {
         struct fst_error error = FST_ERROR_INIT;
-        json_t *answer = admission_review(review, &error);
+        json_t *answer = admission_review(review, quotas, &error);
         if (!answer) {
                 _cleanup_free_ char *text = mem_printf("%s\n", error_message(&error));
                 http_call_answer_text(call, 400, "text/plain; charset=utf-8", text);
@@ -72,9 +85,46 @@ static void webhook_server_answer(struct http_call *call, const json_t *review)
         json_decref(answer);
 }
 
+static void quota_review_free(struct quota_review *q)
+{
+        list_remove(&q->server->reviews, q);
+        json_decref(q->review);
+        free(q);
+}
+
+/* Without the quotas nothing is stored, as with the genuine webhook: the API server says why, and the user repeats. */
+static void quota_review_on_list(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct quota_review *q = owner;
+        if (r == 0) {
+                webhook_server_answer(q->http, q->review, json_object_get(response->object, "items"));
+        } else {
+                _cleanup_free_ char *text =
+                        mem_printf("failed to list resource quotas: %s\n", error_message(response->error));
+                log_warn(WEBHOOK_LOG, "%s", text);
+                http_call_answer_text(q->http, 500, "text/plain; charset=utf-8", text);
+        }
+        quota_review_free(q);
+}
+
+/* Reads the quotas of the application's namespace, as the API server has them now, and answers then. */
+static void webhook_server_read_quotas(struct webhook_server *s, struct http_call *call, json_t *review)
+{
+        _cleanup_free_ char *path =
+                kube_path("v1", json_text_or_empty(review, "request.namespace"), "resourcequotas", NULL);
+        struct quota_review *q = new0(struct quota_review);
+        q->server = s;
+        q->http = call;
+        q->review = json_incref(review);
+        list_append(&s->reviews, q);
+        q->call = kube_get(s->options.client, path, quota_review_on_list, q);
+        kube_limit_attempts(q->call, QUOTA_ATTEMPTS);
+}
+
 static void webhook_server_serve(void *owner, struct http_call *call)
 {
         static const char prefix[] = "/validate";
+        struct webhook_server *s = owner;
         const char *type = http_call_header(call, "Content-Type");
         if (strncmp(call->path, prefix, sizeof(prefix) - 1) != 0)
                 return http_call_answer_text(call, 404, "text/plain", "404 page not found\n");
@@ -85,7 +135,10 @@ static void webhook_server_serve(void *owner, struct http_call *call)
         json_t *review = json_loadb(call->body, call->body_len, 0, NULL);
         if (!review)
                 return http_call_answer_text(call, 400, "text/plain", "the body is not JSON\n");
-        webhook_server_answer(call, review);
+        if (s->options.enforce_quotas && resource_quota_concerns(json_object_get(review, "request")))
+                webhook_server_read_quotas(s, call, review);
+        else
+                webhook_server_answer(call, review, NULL);
         json_decref(review);
 }
 
@@ -287,6 +340,12 @@ void webhook_server_free(struct webhook_server *s)
                 return;
         if (s->call)
                 kube_cancel(s->call);
+        while (s->reviews.first) {
+                struct quota_review *q = s->reviews.first;
+                kube_cancel(q->call);
+                http_call_answer_text(q->http, 503, "text/plain", "the webhook ends\n");
+                quota_review_free(q);
+        }
         http_server_free(s->http);
         uv_close((uv_handle_t *)&s->timer, webhook_server_on_closed);
 }

@@ -28,6 +28,7 @@ struct webhook_options {
         const char *secret_namespace, *secret;   /* the Secret */
         const char *service_namespace, *service; /* by which the API server reaches this one */
         const char *configuration;               /* the ValidatingWebhookConfiguration */
+        bool enforce_quotas; /* applications must not exceed the ResourceQuotas of their namespaces */
 };
 
 /* Begins. Failures of the API server are logged and repeated. */
