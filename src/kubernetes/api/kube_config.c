@@ -168,6 +168,20 @@ int kube_config_read(const struct kube_places *places, const char *context, stru
         return 0;
 }
 
+int kube_config_read_here(const char *kubeconfig, struct kube_config *out, struct fst_error *error)
+{
+        struct kube_places places = kube_places_here();
+        if (kubeconfig && *kubeconfig)
+                places.kubeconfig = kubeconfig;
+        int r = kube_config_read(&places, NULL, out, error);
+        if (r == 0 && !out->server)
+                r = error_set(
+                        error, -EINVAL,
+                        "no API server: run this command in a pod, or name a kubeconfig file with --kubeconfig or "
+                        "KUBECONFIG");
+        return r;
+}
+
 int kube_config_parse(const char *text, size_t len, const char *folder, const char *context, struct kube_config *out,
                       struct fst_error *error)
 {

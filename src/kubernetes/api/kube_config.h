@@ -87,6 +87,12 @@ struct kube_places kube_places_here(void);
 int kube_config_read(const struct kube_places *places, const char *context, struct kube_config *out,
                      struct fst_error *error);
 
+/*
+ * The same for a program that needs a server, at the locations of this process. @kubeconfig: the flag --kubeconfig, which
+ * wins over KUBECONFIG; NULL or "": none. Also -EINVAL if no server is named.
+ */
+int kube_config_read_here(const char *kubeconfig, struct kube_config *out, struct fst_error *error);
+
 /* Reads the text of one kubeconfig file. Paths in it are relative to @folder. For tests and the fuzzer. */
 int kube_config_parse(const char *text, size_t len, const char *folder, const char *context, struct kube_config *out,
                       struct fst_error *error);

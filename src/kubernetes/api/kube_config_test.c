@@ -166,6 +166,28 @@ static void reads_service_account_in_pod(void **state)
         assert_non_null(strstr(error_message(&error), "unknown context \"ctx\": no kubeconfig file exists"));
 }
 
+static void a_flag_wins_over_the_environment(void **state)
+{
+        static const char file[] = "clusters: [{name: c, cluster: {server: \"https://%s\"}}]\n"
+                                   "contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n";
+        _cleanup_free_ char *one = mem_printf(file, "one:1"), *two = mem_printf(file, "two:2");
+        _cleanup_free_ char *path_one = in_folder("one"), *path_two = in_folder("two");
+        put("one", one, 0600);
+        put("two", two, 0600);
+        setenv("KUBECONFIG", path_one, 1);
+        assert_int_equal(kube_config_read_here("", &config, &error), 0);
+        assert_string_equal(config.server, "https://one:1");
+        kube_config_deinit(&config);
+        assert_int_equal(kube_config_read_here(path_two, &config, &error), 0);
+        assert_string_equal(config.server, "https://two:2");
+        kube_config_deinit(&config);
+        unsetenv("KUBECONFIG");
+        unsetenv("KUBERNETES_SERVICE_HOST");
+        setenv("HOME", temp_dir, 1);
+        assert_int_equal(kube_config_read_here(NULL, &config, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "no API server: run this command in a pod"));
+}
+
 static int from_conf(enum kube_client_kind kind, const char *master, const char *const *settings)
 {
         _cleanup_(conf_deinit) struct fst_conf conf;
@@ -344,9 +366,16 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(selects_context),         CASE(rejects_invalid_files),        CASE(reads_tokens_of_auth_providers),
-                CASE(merges_files_first_wins), CASE(reads_service_account_in_pod), CASE(keys_override_files),
-                CASE(parses_master_urls),      CASE(reads_credentials_of_program), CASE(parses_expiration_times),
+                CASE(selects_context),
+                CASE(rejects_invalid_files),
+                CASE(reads_tokens_of_auth_providers),
+                CASE(merges_files_first_wins),
+                CASE(reads_service_account_in_pod),
+                CASE(keys_override_files),
+                CASE(parses_master_urls),
+                CASE(reads_credentials_of_program),
+                CASE(parses_expiration_times),
+                CASE(a_flag_wins_over_the_environment),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,15 +31,10 @@ static const struct {
 
 int operator_client_open(const char *kubeconfig, struct operator_client **out, struct fst_error *error)
 {
-        struct kube_places places = kube_places_here();
         struct operator_client *c = new0(struct operator_client);
-        if (kubeconfig)
-                places.kubeconfig = kubeconfig;
         c->config = KUBE_CONFIG_INIT;
         uv_loop_init(&c->loop);
-        int r = kube_config_read(&places, NULL, &c->config, error);
-        if (r == 0 && !c->config.server)
-                r = error_set(error, -EINVAL, "no API server: KUBECONFIG and ~/.kube/config name none");
+        int r = kube_config_read_here(kubeconfig, &c->config, error);
         if (r == 0)
                 r = kube_client_new(&c->loop, &c->config, "firesteel/" FIRESTEEL_VERSION, &c->kube, error);
         if (r < 0)

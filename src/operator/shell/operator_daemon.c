@@ -615,23 +615,15 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                         void *owner, struct operator_daemon **out, struct fst_error *error)
 {
         static const struct probe_server_ops ops = {.ready = operator_daemon_ready, .metrics = operator_daemon_metrics};
-        struct kube_places places = kube_places_here();
         struct operator_daemon *d = new0(struct operator_daemon);
         struct operator_context *c = &d->context;
-        if (*conf->kubeconfig)
-                places.kubeconfig = conf->kubeconfig;
         d->loop = loop;
         d->conf = conf;
         d->ended = ended;
         d->owner = owner;
         d->kube = KUBE_CONFIG_INIT;
         d->most_calls = conf->controller_threads > 0 ? (size_t)conf->controller_threads : DEFAULT_CALLS;
-        int r = kube_config_read(&places, NULL, &d->kube, error);
-        if (r == 0 && !d->kube.server)
-                r = error_set(
-                        error, -EINVAL,
-                        "no API server: run the operator in a pod, or name a kubeconfig file with --kubeconfig or "
-                        "KUBECONFIG");
+        int r = kube_config_read_here(conf->kubeconfig, &d->kube, error);
         if (r == 0)
                 r = operator_metrics_new(&(struct operator_metrics_options){.prefix = conf->metrics_prefix,
                                                                             .start_buckets = conf->start_buckets,

@@ -31,16 +31,9 @@ int webhook_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, struct
                        struct fst_error *error)
 {
         static const struct probe_server_ops ops = {.ready = webhook_daemon_ready};
-        struct kube_places places = kube_places_here();
         struct webhook_daemon *d = new0(struct webhook_daemon);
-        if (*conf->kubeconfig)
-                places.kubeconfig = conf->kubeconfig;
         d->kube = KUBE_CONFIG_INIT;
-        int r = kube_config_read(&places, NULL, &d->kube, error);
-        if (r == 0 && !d->kube.server)
-                r = error_set(error, -EINVAL,
-                              "no API server: run the webhook in a pod, or name a kubeconfig file with --kubeconfig or "
-                              "KUBECONFIG");
+        int r = kube_config_read_here(conf->kubeconfig, &d->kube, error);
         if (r == 0)
                 r = kube_client_new(loop, &d->kube, "firesteel-webhook/" FIRESTEEL_VERSION, &d->client, error);
         if (r == 0)
