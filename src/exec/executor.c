@@ -609,8 +609,6 @@ static void executor_stop(struct executor *x)
         for (int s = 0; x->slots && s < x->options->cores; s++)
                 slot_free(x->slots[s]);
         executor_sinks_stop(steal(x->sinks));
-        isolation_free(x->env.isolation);
-        zygote_free(x->zygote);
         if (x->data)
                 executor_transfer_close(x->data);
         rpc_ref_unref(steal(x->driver));
@@ -622,7 +620,10 @@ static void executor_stop(struct executor *x)
         }
         uv_walk(&x->loop, close_handle, NULL);
         uv_run(&x->loop, UV_RUN_DEFAULT);
+        /* No stage is loading any more: the loop's pool gives its modules to the isolation. */
         executor_stages_free(x->stages);
+        isolation_free(x->env.isolation);
+        zygote_free(x->zygote);
         driver_client_free(x->asks);
         executor_transfer_free(x->data);
         exec_env_deinit(&x->env);
