@@ -68,7 +68,7 @@ void object_table_remove(struct object_table *t, uint64_t hash, const void *obje
 
         if (!t->n_slots)
                 return;
-        while (t->slots[i].object != object) {
+        while (t->slots[i].object != object || t->slots[i].hash != hash) {
                 if (!t->slots[i].object)
                         return;
                 i = (i + 1) & mask;

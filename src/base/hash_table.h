@@ -32,5 +32,5 @@ void *object_table_find(const struct object_table *t, uint64_t hash, object_has_
 /* Adds @object. Its key must not be in the table. */
 void object_table_put(struct object_table *t, uint64_t hash, void *object);
 
-/* Does nothing if the table does not hold @object. */
+/* Removes @object as it was put with @hash: it may be in the table under several keys. Does nothing if it is not. */
 void object_table_remove(struct object_table *t, uint64_t hash, const void *object);

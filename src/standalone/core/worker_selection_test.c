@@ -100,11 +100,36 @@ static void objects_are_found_until_removed(void **state)
         object_table_deinit(&t);
 }
 
+static bool any_key(const void *object, const void *key)
+{
+        return true;
+}
+
+/* The places of these keys collide in a table of 16. */
+static void one_of_the_keys_of_an_object_is_removed(void **state)
+{
+        enum { FIRST = 3, SECOND = 3 + 16, THIRD = 3 + 32 };
+        struct object_table t = {0};
+        int object = 0;
+
+        object_table_put(&t, FIRST, &object);
+        object_table_put(&t, SECOND, &object);
+        object_table_put(&t, THIRD, &object);
+        object_table_remove(&t, SECOND, &object);
+        assert_ptr_equal(object_table_find(&t, FIRST, any_key, NULL), &object);
+        assert_null(object_table_find(&t, SECOND, any_key, NULL));
+        assert_ptr_equal(object_table_find(&t, THIRD, any_key, NULL), &object);
+        object_table_remove(&t, SECOND, &object);
+        assert_int_equal(t.count, 2);
+        object_table_deinit(&t);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_order_holds_while_numbers_change),
                 cmocka_unit_test(objects_are_found_until_removed),
+                cmocka_unit_test(one_of_the_keys_of_an_object_is_removed),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
