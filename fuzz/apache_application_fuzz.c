@@ -1,7 +1,9 @@
-/* Any YAML is SparkApplications of spark.apache.org or errors: they are read, validated and rendered. */
+/* Any YAML is SparkApplications of spark.apache.org or errors: they are read, validated, observed by the
+ * core, and rendered. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "operator/apache/apache_objects.h"
+#include "operator/apache/apache_reading.h"
 #include "text/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +23,33 @@ static void fuzz_apache_render(const json_t *object)
         apache_application_deinit(&app);
 }
 
+static void fuzz_apache_observe(const json_t *object)
+{
+        struct apache_reading reading;
+        struct apache_pod pod;
+        struct apache_action action;
+        struct apache_core *core = apache_core_new(NULL);
+        if (apache_pod_read(object, &pod))
+                apache_core_observe_pod(core, &pod);
+        if (apache_reading_make(object, &reading)) {
+                const struct apache_observation *o = &reading.observation;
+                apache_core_observe(core, o);
+                for (int64_t i = 0; i < 6; i++) {
+                        apache_core_reconcile(core, o->namespace, o->name, i << 40);
+                        while (apache_core_next_action(core, &action)) {
+                                if (action.kind == APACHE_WRITE_STATUS)
+                                        json_decref(apache_status_patch(&action.from, &action.transition,
+                                                                        action.version, NULL));
+                                apache_core_done(core, action.namespace, action.name, action.ticket, APACHE_RESULT_OK,
+                                                 NULL, 0, i << 40);
+                                apache_action_deinit(&action);
+                        }
+                }
+        }
+        apache_reading_deinit(&reading);
+        apache_core_free(core);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -28,8 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t i;
         if (yaml_parse_all((const char *)data, size, &documents, &error) < 0)
                 return 0;
-        json_array_foreach(documents, i, object)
+        json_array_foreach(documents, i, object) {
+                fuzz_apache_observe(object);
                 fuzz_apache_render(object);
+        }
         json_decref(documents);
         return 0;
 }

@@ -31,6 +31,11 @@ def json_patch(target, operations):
             at = at[int(part) if isinstance(at, list) else part]
         if operation["op"] == "remove":
             del at[name]
+        elif operation["op"] == "copy":
+            source = target
+            for part in operation["from"].split("/")[1:]:
+                source = source[part]
+            at[name] = copy.deepcopy(source)
         elif operation["op"] == "replace" and name not in at:
             raise KeyError(name)
         else:
@@ -49,7 +54,9 @@ class Handler(JsonHandler):
         if not match:
             self.fail(404, "NotFound", "the server could not find the requested resource")
             return False
-        _, _, self.namespace, self.resource, self.name, self.part = match.groups()
+        group, _, self.namespace, self.resource, self.name, self.part = match.groups()
+        if group == "spark.apache.org":  # has a kind of a name that sparkoperator.k8s.io has, too
+            self.resource += "." + group
         self.query = dict(urllib.parse.parse_qsl(url.query))
         self.server.requests.append((self.command, self.path))
         failure = self.server.failure and self.server.failure(self.command, self.path, self.body)

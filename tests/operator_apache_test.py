@@ -1,9 +1,16 @@
-"""SparkApplications of spark.apache.org: `firesteel operator render` prints their objects."""
+"""SparkApplications of spark.apache.org: `render` prints their objects, and the operator runs them on an API server in memory."""
 import json
 import os
 import subprocess
 
+import pytest
+
+from object_api_server import ObjectApiServer
+from operator_crd_test import differences
+from operator_test import TIMEOUT, Operator, operator, wait_for
+
 BIN = os.environ["FIRESTEEL_BIN"]
+GENUINE_CRD = os.environ.get("FIRESTEEL_GENUINE_APACHE_CRD")  # the YAML file of Apache's definition
 
 PI = """
 apiVersion: spark.apache.org/v1
@@ -52,3 +59,186 @@ def test_render_reports_what_is_wrong():
     assert "is not one of Always|Never|OnFailure" in result.stderr
     result = render(PI.replace("org/v1", "org/v2"), status=1)
     assert "use spark.apache.org/v1" in result.stderr
+
+
+# ------------------------------------------------------------------------------------------------------ the operator
+
+APPLICATIONS = "sparkapplications.spark.apache.org"
+FLAG = "--enable-apache-applications"
+
+
+@pytest.fixture
+def server():
+    with ObjectApiServer() as running:
+        yield running
+
+
+def add(server, name="pi", tolerations=None, **spec):
+    return server.insert(APPLICATIONS, "jobs", {
+        "apiVersion": "spark.apache.org/v1", "kind": "SparkApplication", "metadata": {"name": name},
+        "spec": {"mainClass": "Pi", "jars": "local:///pi.jar", "runtimeVersions": {"sparkVersion": "4.2.0"},
+                 "sparkConf": {"spark.kubernetes.container.image": "spark:4"},
+                 "applicationTolerations": tolerations or {}, **spec}})
+
+
+def status_of(server, name="pi"):
+    return (server.get(APPLICATIONS, "jobs", name) or {}).get("status") or {}
+
+
+def state_of(server, name="pi"):
+    return status_of(server, name).get("currentState", {}).get("currentStateSummary")
+
+
+def wait_for_state(server, state, name="pi"):
+    wait_for(lambda: state_of(server, name) == state, lambda: f"{name} to be {state}: {status_of(server, name)}")
+
+
+def states_of(history):
+    return [history[number]["currentStateSummary"] for number in sorted(history, key=int)]
+
+
+def set_driver(server, pod, phase, ready=False, exit_code=None):
+    state = {"terminated": {"exitCode": exit_code}} if exit_code is not None else {"running": {}}
+    status = {"phase": phase, "conditions": [{"type": "Ready", "status": str(ready)}],
+              "containerStatuses": [{"name": "spark-kubernetes-driver", "ready": ready, "restartCount": 0, "state": state}]}
+    server.update("pods", "jobs", pod, lambda item: item.update(status=status))
+
+
+def driver(server, name):
+    return wait_for(lambda: server.get("pods", "jobs", name), f"the pod {name}")
+
+
+def test_application_runs_and_its_resources_are_released(server, tmp_path):
+    application = add(server, configMapSpecs=[{"name": "extra", "data": {"a": "b"}}])
+    with operator(server, tmp_path, FLAG):
+        pod = driver(server, "pi-0-driver")
+        wait_for_state(server, "DriverRequested")
+        assert pod["metadata"]["ownerReferences"][0]["uid"] == application["metadata"]["uid"]
+        assert server.get("configmaps", "jobs", "extra")["metadata"]["ownerReferences"][0]["uid"] == pod["metadata"]["uid"]
+        set_driver(server, "pi-0-driver", "Running", ready=True)
+        wait_for_state(server, "RunningHealthy")
+        set_driver(server, "pi-0-driver", "Succeeded", exit_code=0)
+        wait_for_state(server, "ResourceReleased")
+        wait_for(lambda: not server.all("pods") and not server.all("configmaps"), "the driver and its objects to go")
+    status = status_of(server)
+    assert states_of(status["stateTransitionHistory"]) == [
+        "Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased"]
+    assert status["currentAttemptSummary"] == {"attemptInfo": {
+        "id": 0, "restartCounter": 0, "failureRestartCounter": 0, "schedulingFailureRestartCounter": 0}}
+    events = [(e["reason"], e["regarding"]["apiVersion"]) for e in server.all("events")]
+    assert ("Succeeded", "spark.apache.org/v1") in events
+
+
+def test_failed_driver_is_restarted_and_its_status_recorded(server, tmp_path):
+    add(server, tolerations={"restartConfig": {"restartPolicy": "OnFailure", "restartBackoffMillis": 100, "maxRestartAttempts": 1},
+                             "resourceRetainPolicy": "OnFailure"})
+    with operator(server, tmp_path, FLAG):
+        driver(server, "pi-0-driver")
+        wait_for_state(server, "DriverRequested")
+        set_driver(server, "pi-0-driver", "Failed", exit_code=3)
+        driver(server, "pi-1-driver")
+        wait_for_state(server, "DriverRequested")
+        status = status_of(server)
+        previous = status["previousAttemptSummary"]["stateTransitionHistory"]
+        assert states_of(previous) == ["Submitted", "DriverRequested", "Failed"]
+        assert previous["2"]["lastObservedDriverStatus"]["phase"] == "Failed"
+        assert previous["2"]["message"] == "The driver failed with exit code 3."
+        assert states_of(status["stateTransitionHistory"]) == ["ScheduledToRestart", "DriverRequested"]
+        assert status["currentAttemptSummary"]["attemptInfo"]["restartCounter"] == 1
+        set_driver(server, "pi-1-driver", "Failed", exit_code=3)
+        wait_for_state(server, "TerminatedWithoutReleaseResources")
+        assert server.get("pods", "jobs", "pi-1-driver")
+
+
+def test_executors_are_counted_and_ended_applications_deleted(server, tmp_path):
+    add(server, tolerations={"instanceConfig": {"initExecutors": 1, "minExecutors": 1, "maxExecutors": 2}, "ttlAfterStopMillis": 1})
+    with operator(server, tmp_path, FLAG):
+        pod = driver(server, "pi-0-driver")
+        set_driver(server, "pi-0-driver", "Running", ready=True)
+        wait_for_state(server, "DriverReady")
+        for i, state in ((1, "RunningWithPartialCapacity"), (2, "RunningHealthy")):
+            labels = {**pod["metadata"]["labels"], "spark-role": "executor"}
+            server.insert("pods", "jobs", {"metadata": {"name": f"exec-{i}", "labels": labels}, "status": {
+                "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}})
+            wait_for_state(server, state)
+        server.delete("pods", "jobs", "exec-1")
+        wait_for_state(server, "RunningWithPartialCapacity")
+        set_driver(server, "pi-0-driver", "Succeeded", exit_code=0)
+        wait_for(lambda: not server.get(APPLICATIONS, "jobs", "pi"), "the application to be deleted")
+
+
+def test_refused_driver_is_a_scheduling_failure(server, tmp_path):
+    server.failure = lambda method, path, body: ((403, "Forbidden", "exceeded quota")
+                                                 if method == "POST" and path.endswith("/pods") else None)
+    add(server)
+    add(server, name="invalid", deploymentMode="ClientMode")
+    with operator(server, tmp_path, FLAG):
+        wait_for_state(server, "ResourceReleased")
+        failure = status_of(server)["stateTransitionHistory"]["1"]
+        assert failure["currentStateSummary"] == "SchedulingFailure" and "exceeded quota" in failure["message"]
+        wait_for_state(server, "ResourceReleased", "invalid")
+        assert status_of(server, "invalid")["stateTransitionHistory"]["1"]["message"] == "Client mode is not supported yet."
+
+
+def test_deleted_driver_is_a_failure(server, tmp_path):
+    add(server)
+    with operator(server, tmp_path, FLAG):
+        driver(server, "pi-0-driver")
+        wait_for_state(server, "DriverRequested")
+        server.delete("pods", "jobs", "pi-0-driver")
+        wait_for_state(server, "ResourceReleased")
+    assert "was deleted" in status_of(server)["stateTransitionHistory"]["2"]["message"]
+
+
+def test_killed_operators_submit_nothing_twice(server, tmp_path):
+    names = [f"pi-{i}" for i in range(20)]
+    for name in names:
+        add(server, name=name)
+    for i in range(4):
+        running = Operator(server, tmp_path / str(i), FLAG)
+        wait_for(lambda: len(server.all("pods")) > 4 * i, "some drivers")  # noqa: B023
+        running.process.kill()
+        running.process.wait(TIMEOUT)
+    with operator(server, tmp_path, FLAG):
+        for name in names:
+            wait_for_state(server, "DriverRequested", name)
+    created = [change for change in server.changes if change[1] == "ADDED" and change[2] == "pods"]
+    assert len(created) == len(names) == len(server.all("pods"))
+    for name in names:
+        assert states_of(status_of(server, name)["stateTransitionHistory"]) == ["Submitted", "DriverRequested"]
+        assert server.get("services", "jobs", f"{name}-0-driver-svc")
+
+
+def test_without_the_flag_applications_are_left_alone(server, tmp_path):
+    add(server)
+    server.insert("sparkapplications", "jobs", {
+        "apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication", "metadata": {"name": "other"}, "spec": {}})
+    with operator(server, tmp_path):
+        wait_for(lambda: server.get("sparkapplications", "jobs", "other").get("status"), "the other kind")
+    assert not status_of(server) and not server.all("pods")
+
+
+def test_definition_has_the_groups_names():
+    crd, = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
+                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"]
+    assert crd["metadata"]["name"] == "sparkapplications.spark.apache.org"
+    assert [(v["name"], v["storage"]) for v in crd["spec"]["versions"]] == [("v1", True), ("v1beta1", False)]
+    wrong = subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "x"], capture_output=True, text=True, timeout=120,
+                           check=False)
+    assert wrong.returncode == 2 and "--group needs" in wrong.stderr
+
+
+@pytest.mark.skipif(not GENUINE_CRD, reason="FIRESTEEL_GENUINE_APACHE_CRD is not set")
+def test_definition_accepts_what_apaches_accepts():
+    yaml = pytest.importorskip("yaml")
+    with open(GENUINE_CRD, encoding="utf-8") as file:
+        genuine = yaml.safe_load(file)
+    ours = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
+                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"][0]
+    for theirs in genuine["spec"]["versions"]:
+        own, = [v for v in ours["spec"]["versions"] if v["name"] == theirs["name"]]
+        for key in ("served", "storage", "subresources", "additionalPrinterColumns"):
+            assert own[key] == theirs[key]
+        found = differences(theirs["schema"]["openAPIV3Schema"], own["schema"]["openAPIV3Schema"], theirs["name"])
+        # Apache's integers have no format, and are Java's long or int.
+        assert not [d for d in found if not d.endswith("format int64")]

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "operator/apache/apache_crd.h"
 #include "operator/apache/apache_objects.h"
 #include "operator/render/application_objects.h"
 #include "operator/resources/crd.h"
@@ -112,15 +113,19 @@ static int objects_form_parse(const char *word, const char *form, bool *as_json)
 
 int operator_crds(int argc, char **argv)
 {
-        const char *form = "yaml";
+        const char *form = "yaml", *group = OPERATOR_GROUP;
         bool as_json = false;
-        const struct objects_option options[] = {{"output", &form, NULL}};
+        const struct objects_option options[] = {{"output", &form, NULL}, {"group", &group, NULL}};
         int status = objects_options_parse(argc, argv, options, ARRAY_SIZE(options), NULL);
         if (status == 0)
                 status = objects_form_parse(argv[0], form, &as_json);
         if (status != 0)
                 return status;
-        json_t *list = crd_list();
+        bool is_apache = strcmp(group, APACHE_GROUP) == 0;
+        if (!is_apache && strcmp(group, OPERATOR_GROUP) != 0)
+                return operator_objects_usage(argv[0], "--group needs " OPERATOR_GROUP " or " APACHE_GROUP ", not",
+                                              group);
+        json_t *list = is_apache ? apache_crd_list() : crd_list();
         status = operator_print_objects(list, as_json);
         json_decref(list);
         return status;

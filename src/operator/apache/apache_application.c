@@ -155,15 +155,14 @@ const char *apache_application_conf(const struct apache_application *app, const 
         return json_string_value(json_object_get(app->spec.spark_conf, key));
 }
 
-char *apache_application_id(const struct apache_application *app)
+char *apache_attempt_id(const char *namespace, const char *name, int64_t attempt, const char *own)
 {
-        const char *own = apache_application_conf(app, "spark.app.id");
         if (own && *own)
                 return mem_strdup(own);
-        char *preferred = mem_printf("%s-%lld", app->name, (long long)app->attempt);
+        char *preferred = mem_printf("%s-%lld", name, (long long)attempt);
         if (strlen(preferred) <= MAX_ID)
                 return preferred;
-        _cleanup_free_ char *whole = mem_printf("%s/%s/%lld", app->namespace, app->name, (long long)app->attempt);
+        _cleanup_free_ char *whole = mem_printf("%s/%s/%lld", namespace, name, (long long)attempt);
         XXH128_hash_t hash = XXH3_128bits(whole, strlen(whole));
         char *id = mem_printf("%.*s-%016llx%016llx", MAX_ID - HASH_DIGITS - 1, preferred,
                               (unsigned long long)hash.high64, (unsigned long long)hash.low64);
@@ -171,16 +170,25 @@ char *apache_application_id(const struct apache_application *app)
         return id;
 }
 
-char *apache_application_driver_pod(const struct apache_application *app, const char *id)
+char *apache_application_id(const struct apache_application *app)
 {
-        const char *own = apache_application_conf(app, "spark.kubernetes.driver.pod.name");
-        if (own && *own)
-                return mem_strdup(own);
-        char *name = mem_printf("%s-driver", id);
-        for (char *c = name; *c; c++)
+        return apache_attempt_id(app->namespace, app->name, app->attempt, apache_application_conf(app, "spark.app.id"));
+}
+
+/* The driver's service needs a label of DNS, which begins with a letter and has no dot. */
+char *apache_attempt_prefix(const char *id)
+{
+        char *prefix = mem_strdup(id);
+        for (char *c = prefix; *c; c++)
                 if (*c == '.')
                         *c = '-';
-        if (isdigit((unsigned char)*name))
-                *name = 'x';
-        return name;
+        if (isdigit((unsigned char)*prefix))
+                *prefix = 'x';
+        return prefix;
+}
+
+char *apache_attempt_driver_pod(const char *id, const char *own)
+{
+        _cleanup_free_ char *prefix = apache_attempt_prefix(id);
+        return own && *own ? mem_strdup(own) : mem_printf("%s-driver", prefix);
 }

@@ -23,6 +23,9 @@ struct fst_error;
 #define APACHE_LABEL_APPLICATION "spark.operator/spark-app-name"
 #define APACHE_OPERATOR_NAME "spark-kubernetes-operator" /* the value of APACHE_LABEL_OPERATOR */
 
+#define APACHE_ANNOTATION_CONTAINER                                                                                    \
+        "firesteel.dev/driver-container" /* of a driver's pod whose container has another name */
+
 struct apache_restart_fields {
         const json_t *json;
         const char *policy; /* NULL: "Never" */
@@ -109,10 +112,17 @@ int apache_application_validate(const struct apache_application *app, struct fst
 const char *apache_application_conf(const struct apache_application *app, const char *key);
 
 /*
- * Returns the application's id, "NAME-ATTEMPT" unless sparkConf has spark.app.id: the label spark-app-selector of its
- * pods, and the prefix of their names. A long name is cut and ends with a hash. The caller owns it.
+ * Returns the id of an attempt, "NAME-ATTEMPT" unless sparkConf has spark.app.id (@own, else NULL): the label
+ * spark-app-selector of its pods, and the prefix of their names. A long name is cut and ends with a hash. The caller
+ * owns it.
  */
+char *apache_attempt_id(const char *namespace, const char *name, int64_t attempt, const char *own);
+
+/* The same of app->attempt. */
 char *apache_application_id(const struct apache_application *app);
 
-/* Returns the name of the driver's pod of that id. The caller owns it. */
-char *apache_application_driver_pod(const struct apache_application *app, const char *id);
+/* Returns the prefix of the names of an attempt's objects. The caller owns it. */
+char *apache_attempt_prefix(const char *id);
+
+/* Returns the name of the driver's pod: spark.kubernetes.driver.pod.name (@own, else NULL), or "PREFIX-driver". */
+char *apache_attempt_driver_pod(const char *id, const char *own);

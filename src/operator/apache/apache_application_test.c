@@ -118,7 +118,7 @@ static void names_follow_from_name_and_attempt(void **state)
         apache_fixture_read("", &app);
         app.attempt = 3;
         app.name = "pi.x";
-        _cleanup_free_ char *id = apache_application_id(&app), *pod = apache_application_driver_pod(&app, id);
+        _cleanup_free_ char *id = apache_application_id(&app), *pod = apache_attempt_driver_pod(id, NULL);
         assert_string_equal(id, "pi.x-3");
         assert_string_equal(pod, "pi-x-3-driver");
         app.name = "a-name-of-more-than-forty-six-characters-which-is-long";
@@ -130,8 +130,8 @@ static void names_follow_from_name_and_attempt(void **state)
         assert_string_not_equal(cut, next);
         apache_application_deinit(&app);
 
-        apache_fixture_read(", 'sparkConf': {'spark.app.id': 'own', 'spark.kubernetes.driver.pod.name': 'mine'}", &app);
-        _cleanup_free_ char *own = apache_application_id(&app), *mine = apache_application_driver_pod(&app, own);
+        apache_fixture_read(", 'sparkConf': {'spark.app.id': 'own'}", &app);
+        _cleanup_free_ char *own = apache_application_id(&app), *mine = apache_attempt_driver_pod(own, "mine");
         assert_string_equal(own, "own");
         assert_string_equal(mine, "mine");
         apache_application_deinit(&app);

@@ -12,7 +12,6 @@
 #include "submit/prepare/submission.h"
 #include "text/json.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <xxhash.h>
 
@@ -181,7 +180,7 @@ static int apache_objects_prepare(const struct apache_application *app, const st
 
 static void apache_objects_name(const struct apache_application *app, struct fresh_names *names)
 {
-        _cleanup_free_ char *id = apache_application_id(app), *pod = apache_application_driver_pod(app, id);
+        _cleanup_free_ char *id = apache_application_id(app), *prefix = apache_attempt_prefix(id);
         _cleanup_free_ char *seed = mem_printf("%s/%s/%s", app->namespace, app->uid, id);
         XXH128_hash_t hash = XXH3_128bits(seed, strlen(seed));
         snprintf(names->app_id, sizeof(names->app_id), "%s", id);
@@ -189,21 +188,18 @@ static void apache_objects_name(const struct apache_application *app, struct fre
         snprintf(names->uuid, sizeof(names->uuid), "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(hash.high64 >> 32),
                  (unsigned)(hash.high64 >> 16 & 0xffff), (unsigned)(hash.high64 & 0xfff),
                  (unsigned)(hash.low64 >> 48 & 0xfff), (unsigned long long)(hash.low64 & 0xffffffffffff));
-        snprintf(names->prefix, sizeof(names->prefix), "%s", id);
-        for (char *c = names->prefix; *c; c++)
-                if (*c == '.')
-                        *c = '-';
-        if (isdigit((unsigned char)*names->prefix))
-                *names->prefix = 'x';
+        snprintf(names->prefix, sizeof(names->prefix), "%s", prefix);
 }
 
-/* Returns the pod of a podTemplateSpec, or NULL. The caller owns it. */
+/* Returns the pod of a podTemplateSpec, which may lack a spec, or NULL. The caller owns it. */
 static json_t *apache_objects_template(const struct apache_pod_fields *pod)
 {
-        return pod->template ? json_pack("{s:s,s:s,s:O*,s:O*}", "apiVersion", "v1", "kind", "Pod", "metadata",
-                                         json_object_get(pod->template, "metadata"), "spec",
-                                         json_object_get(pod->template, "spec"))
-                             : NULL;
+        if (!pod->template)
+                return NULL;
+        json_t *spec = json_object_get(pod->template, "spec");
+        return json_pack("{s:s,s:s,s:O*,s:o}", "apiVersion", "v1", "kind", "Pod", "metadata",
+                         json_object_get(pod->template, "metadata"), "spec",
+                         json_is_object(spec) ? json_incref(spec) : json_object());
 }
 
 /* Adds the labels of the driver's pod to @object, and its namespace. */
@@ -214,11 +210,20 @@ static void apache_objects_mark(json_t *object, const json_t *pod, const char *n
         json_object_set_new(metadata, "namespace", json_string(namespace));
 }
 
-static json_t *apache_objects_config_map(const json_t *f)
+/* Returns the reference to the application. The caller owns it. */
+static json_t *apache_objects_owner(const struct apache_application *app)
 {
-        return json_pack("{s:s,s:s,s:{s:O,s:o*,s:O*},s:O*}", "apiVersion", "v1", "kind", "ConfigMap", "metadata",
+        return json_pack("{s:s,s:s,s:s,s:s,s:b}", "apiVersion", APACHE_API, "kind", "SparkApplication", "name",
+                         app->name, "uid", app->uid, "blockOwnerDeletion", 1);
+}
+
+/* It belongs to the application until the driver's pod exists, which then owns it. */
+static json_t *apache_objects_config_map(const struct apache_application *app, const json_t *f)
+{
+        return json_pack("{s:s,s:s,s:{s:O,s:o*,s:O*,s:[o]},s:O*}", "apiVersion", "v1", "kind", "ConfigMap", "metadata",
                          "name", json_object_get(f, "name"), "labels", json_deep_copy(json_object_get(f, "labels")),
-                         "annotations", json_object_get(f, "annotations"), "data", json_object_get(f, "data"));
+                         "annotations", json_object_get(f, "annotations"), "ownerReferences", apache_objects_owner(app),
+                         "data", json_object_get(f, "data"));
 }
 
 static json_t *apache_objects_service(const struct apache_exposure_fields *f, const json_t *pod)
@@ -299,12 +304,13 @@ static void apache_objects_secure(json_t *containers)
 static void apache_objects_complete(const struct apache_application *app, struct driver_plan *plan)
 {
         const struct apache_application_spec *s = &app->spec;
+        const char *container = apache_application_conf(app, KUBERNETES "driver.podTemplateContainerName");
         json_t *pod = json_array_get(plan->objects, plan->pod_at), *object;
         size_t i;
         application_objects_set_version(plan->objects, s->versions.spark);
-        json_array_append_new(kube_children(kube_child(pod, "metadata"), "ownerReferences"),
-                              json_pack("{s:s,s:s,s:s,s:s,s:b}", "apiVersion", APACHE_API, "kind", "SparkApplication",
-                                        "name", app->name, "uid", app->uid, "blockOwnerDeletion", 1));
+        json_array_append_new(kube_children(kube_child(pod, "metadata"), "ownerReferences"), apache_objects_owner(app));
+        kube_put(container ? kube_child(kube_child(pod, "metadata"), "annotations") : NULL, APACHE_ANNOTATION_CONTAINER,
+                 container);
         apache_objects_secure(json_at(pod, "spec.initContainers"));
         apache_objects_secure(json_at(pod, "spec.containers"));
         json_array_foreach(plan->objects, i, object) {
@@ -312,7 +318,7 @@ static void apache_objects_complete(const struct apache_application *app, struct
                         apache_objects_mark(object, pod, app->namespace);
         }
         json_array_foreach((json_t *)s->config_maps, i, object) {
-                json_t *map = apache_objects_config_map(object);
+                json_t *map = apache_objects_config_map(app, object);
                 apache_objects_mark(map, pod, app->namespace);
                 json_array_insert_new(plan->objects, plan->pod_at++, map);
         }

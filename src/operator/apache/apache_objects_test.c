@@ -155,6 +155,9 @@ static void templates_are_those_of_the_object(void **state)
                 json_string_value(json_object_get(json_object_get(map, "data"), "podspec-configmap-key"));
         assert_non_null(strstr(template, "low"));
         apache_rendered_deinit(&r);
+        apache_render(", 'driverSpec': {'podTemplateSpec': {'metadata': {'annotations': {'a': 'b'}}}}", &r);
+        assert_string_equal(json_text_at(driver_plan_pod(&r.plan), "metadata.annotations.a"), "b");
+        apache_rendered_deinit(&r);
 }
 
 static void config_maps_come_before_the_driver(void **state)

@@ -108,6 +108,13 @@ static json_t *crd_table_schema(const struct field_table *table)
         return schema;
 }
 
+json_t *crd_schema(const struct field_table *spec, const struct field_table *status)
+{
+        return json_pack("{s:s,s:[ss],s:{s:{s:s},s:{s:s},s:{s:s},s:o,s:o}}", "type", "object", "required", "metadata",
+                         "spec", "properties", "apiVersion", "type", "string", "kind", "type", "string", "metadata",
+                         "type", "object", "spec", crd_table_schema(spec), "status", crd_table_schema(status));
+}
+
 struct crd_column {
         const char *name, *type, *path;
 };
@@ -142,10 +149,7 @@ static json_t *crd_make(const struct crd_kind *kind)
                 json_array_append_new(
                         columns, json_pack("{s:s,s:s,s:s}", "name", c->name, "type", c->type, "jsonPath", c->path));
         }
-        json_t *schema = json_pack("{s:s,s:[ss],s:{s:{s:s},s:{s:s},s:{s:s},s:o,s:o}}", "type", "object", "required",
-                                   "metadata", "spec", "properties", "apiVersion", "type", "string", "kind", "type",
-                                   "string", "metadata", "type", "object", "spec", crd_table_schema(kind->spec),
-                                   "status", crd_table_schema(kind->status));
+        json_t *schema = crd_schema(kind->spec, kind->status);
         json_t *version = json_pack("{s:s,s:b,s:b,s:{s:{}},s:o,s:{s:o}}", "name", "v1beta2", "served", 1, "storage", 1,
                                     "subresources", "status", "additionalPrinterColumns", columns, "schema",
                                     "openAPIV3Schema", schema);

@@ -9,5 +9,10 @@
 
 #include <jansson.h>
 
+struct field_table;
+
+/* Returns the openAPIV3Schema of objects with these specs and statuses. The caller owns it. */
+json_t *crd_schema(const struct field_table *spec, const struct field_table *status);
+
 /* Returns the two definitions of sparkoperator.k8s.io as an array. The caller owns it. */
 json_t *crd_list(void);

@@ -4,6 +4,8 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "kubernetes/api/kube_client.h"
+#include "kubernetes/api/kube_watch.h"
+#include "operator/apache/apache_core.h"
 #include "operator/core/application_core.h"
 #include "operator/render/application_objects.h"
 #include "operator/schedule/schedule_core.h"
@@ -22,7 +24,7 @@
 #define SCHEDULES_RESOURCE "scheduledsparkapplications"
 
 /* The kinds of keys in the work queue. */
-enum work_kind { WORK_APPLICATION, WORK_SCHEDULE };
+enum work_kind { WORK_APPLICATION, WORK_SCHEDULE, WORK_APACHE_APPLICATION };
 
 /* A request under way for an action. The daemon cancels those that remain when it ends. */
 struct operator_call {
@@ -37,6 +39,7 @@ struct operator_context {
         struct schedule_core *schedules;
         struct application_core *applications;
         struct waiting_objects *waiting;
+        struct apache_core *apache; /* NULL: --enable-apache-applications is not given */
         struct kube_event_recorder *events;
         struct operator_metrics *metrics;
         struct render_options render; /* but for the submission's id */

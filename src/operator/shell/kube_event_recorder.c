@@ -128,8 +128,8 @@ void kube_event_recorder_record(struct kube_event_recorder *r, const struct even
                           "apiVersion", "events.k8s.io/v1", "kind", "Event", "metadata", "name", name, "namespace",
                           object->namespace, "eventTime", micro, "reportingController", "spark-operator",
                           "reportingInstance", instance, "action", "Reconcile", "reason", reason, "note", note, "type",
-                          type, "regarding", "apiVersion", OPERATOR_API, "kind", object->kind, "name", object->name,
-                          "namespace", object->namespace, "uid", object->uid);
+                          type, "regarding", "apiVersion", object->api ? object->api : OPERATOR_API, "kind",
+                          object->kind, "name", object->name, "namespace", object->namespace, "uid", object->uid);
         if (!event) /* a message that is not UTF-8 */
                 return;
         struct recorded_event *e = new0(struct recorded_event);

@@ -24,6 +24,7 @@ size_t event_note_length(const char *text);
 /* The object that an event regards. Texts are borrowed for the call. */
 struct event_object {
         const char *kind, *namespace, *name, *uid;
+        const char *api; /* NULL: OPERATOR_API */
 };
 
 /* @type: "Normal" or "Warning". @reason: "SparkApplicationSubmitted". */

@@ -48,6 +48,7 @@ static const struct operator_flag operator_flags[] = {
         FLAG("kube-scheduler-names", FLAG_LIST, kube_schedulers, NULL),
         FLAG("default-batch-scheduler", FLAG_TEXT, default_batch_scheduler, NULL),
         FLAG("enable-driver-pdb", FLAG_BOOL, enable_driver_pdb, "false"),
+        FLAG("enable-apache-applications", FLAG_BOOL, apache_applications, "false"),
         FLAG("leader-election", FLAG_BOOL, leader_election, "false"),
         FLAG("leader-election-lock-name", FLAG_TEXT, lock_name, "spark-operator-lock"),
         FLAG("leader-election-lock-namespace", FLAG_TEXT, lock_namespace, NULL),

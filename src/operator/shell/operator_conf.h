@@ -25,6 +25,7 @@ struct operator_conf {
         int64_t controller_threads; /* the number of objects that are worked on at the same time; 0: 64 */
         int64_t max_tracked_executors, default_time_to_live_s;
         bool enable_ui_service, enable_batch_scheduler, enable_driver_pdb;
+        bool apache_applications; /* SparkApplications of spark.apache.org, too */
         char *default_batch_scheduler;
         char *ingress_class, *ingress_url_format, *ingress_tls, *ingress_annotations;
         bool leader_election;

@@ -12,7 +12,9 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "kubernetes/api/kube_watch.h"
+#include "operator/apache/apache_application.h"
 #include "operator/resources/spark_application.h"
+#include "operator/shell/apache_actions.h"
 #include "operator/shell/application_actions.h"
 #include "operator/shell/daemon_internal.h"
 #include "operator/shell/lease_keeper.h"
@@ -27,7 +29,16 @@
 #define MAX_WAITING_BYTES (4u << 20) /* the texts of some 4,000 applications */
 #define MANY_CALLS 16 /* at once, whose memory is worth returning */
 
-enum watched_kind { WATCHED_POD, WATCHED_APPLICATION, WATCHED_SCHEDULE, N_WATCHED_KINDS };
+/* The cores of the first kinds wait for those of all namespaces. */
+enum watched_kind {
+        WATCHED_POD,
+        WATCHED_APPLICATION,
+        WATCHED_SCHEDULE,
+        N_SYNCED_KINDS,
+        WATCHED_APACHE_POD = N_SYNCED_KINDS,
+        WATCHED_APACHE_APPLICATION,
+        N_WATCHED_KINDS,
+};
 
 static const struct {
         const char *api, *resource, *labels;
@@ -35,6 +46,8 @@ static const struct {
         [WATCHED_POD] = {"v1", "pods", LABEL_LAUNCHED "=true"},
         [WATCHED_APPLICATION] = {OPERATOR_API, APPLICATIONS_RESOURCE},
         [WATCHED_SCHEDULE] = {OPERATOR_API, SCHEDULES_RESOURCE},
+        [WATCHED_APACHE_POD] = {"v1", "pods", APACHE_LABEL_OPERATOR "=" APACHE_OPERATOR_NAME},
+        [WATCHED_APACHE_APPLICATION] = {APACHE_API, APPLICATIONS_RESOURCE},
 };
 
 struct operator_watch {
@@ -140,6 +153,9 @@ static void operator_daemon_reconcile(struct operator_daemon *d, const struct wo
         if (item->kind == WORK_APPLICATION) {
                 deadline = application_core_reconcile(c->applications, namespace, name, wall);
                 application_actions_drain(d);
+        } else if (item->kind == WORK_APACHE_APPLICATION) {
+                deadline = apache_core_reconcile(c->apache, namespace, name, wall);
+                apache_actions_drain(d);
         } else {
                 deadline = schedule_core_reconcile(c->schedules, namespace, name, wall);
                 for (struct schedule_action action; schedule_core_next_action(c->schedules, &action);)
@@ -243,9 +259,9 @@ static void operator_watch_on_pod(struct operator_daemon *d, enum kube_event wha
 static bool operator_scope_is_synced(const struct operator_scope *s)
 {
         size_t i = 0;
-        while (i < N_WATCHED_KINDS && s->watches[i].synced)
+        while (i < N_SYNCED_KINDS && s->watches[i].synced)
                 i++;
-        return i == N_WATCHED_KINDS;
+        return i == N_SYNCED_KINDS;
 }
 
 /* The cores act once all objects are known, but for those of namespaces that are set aside. */
@@ -294,6 +310,10 @@ static void operator_watch_on_event(void *owner, enum kube_event what, json_t *o
                 operator_watch_on_pod(d, what, object);
         } else if (w->kind == WATCHED_SCHEDULE) {
                 operator_watch_on_schedule(d, what, object);
+        } else if (w->kind == WATCHED_APACHE_POD) {
+                apache_watch_on_pod(d, what, object);
+        } else if (w->kind == WATCHED_APACHE_APPLICATION) {
+                apache_watch_on_application(d, what, object);
         } else {
                 operator_watch_on_application(d, what, object, w->synced);
         }
@@ -305,13 +325,14 @@ static void operator_watch_on_failed(void *owner, int r, const struct fst_error 
         struct operator_watch *w = owner;
         if (r == FST_KUBE_E_NOT_FOUND && !w->warned)
                 log_error(OPERATOR_LOG,
-                          "The API server does not know %s: install the custom resource definitions "
-                          "(packaging/kubernetes/operator)",
-                          watched_kinds[w->kind].resource);
+                          "The API server does not know %s of %s: install the custom resource definitions (%s)",
+                          watched_kinds[w->kind].resource, watched_kinds[w->kind].api,
+                          w->kind < N_SYNCED_KINDS ? "packaging/kubernetes/operator"
+                                                   : "firesteel operator crds --group " APACHE_GROUP);
         else if (!w->warned)
                 log_warn(OPERATOR_LOG, "%s", error_message(error));
         w->warned = true;
-        if (r == FST_KUBE_E_FORBIDDEN && !w->synced) {
+        if (r == FST_KUBE_E_FORBIDDEN && !w->synced && w->kind < N_SYNCED_KINDS) {
                 w->scope->set_aside = true;
                 operator_daemon_check_synced(w->daemon);
                 operator_daemon_pump(w->daemon);
@@ -370,8 +391,8 @@ static void operator_scope_free(struct operator_daemon *d, struct operator_scope
  */
 static void operator_watch_start_next(struct operator_watch *w)
 {
-        size_t next = (size_t)w->kind + 1;
-        if (next < N_WATCHED_KINDS && !w->scope->watches[next].watch)
+        size_t next = (size_t)w->kind + 1, n = w->daemon->context.apache ? N_WATCHED_KINDS : N_SYNCED_KINDS;
+        if (next < n && !w->scope->watches[next].watch)
                 operator_watch_start(&w->scope->watches[next]);
 }
 
@@ -530,6 +551,7 @@ static void operator_daemon_free(struct operator_daemon *d)
         kube_client_free(c->client);
         schedule_core_free(c->schedules);
         application_core_free(c->applications);
+        apache_core_free(c->apache);
         operator_metrics_free(c->metrics);
         waiting_objects_free(c->waiting);
         work_queue_free(c->queue);
@@ -662,6 +684,9 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                                                    .batch_schedulers = conf->enable_batch_scheduler,
                                                    .default_batch_scheduler = *conf->default_batch_scheduler != '\0'});
         c->waiting = waiting_objects_new(MAX_WAITING_BYTES);
+        if (conf->apache_applications)
+                c->apache = apache_core_new(
+                        &(struct apache_core_options){.driver_grace_ms = conf->driver_creation_grace / NS_PER_MS});
         c->events = kube_event_recorder_new(c->client);
         c->queue = work_queue_new(&(struct work_queue_options){
                 .rate = (int)conf->queue_rate, .burst = (int)conf->queue_burst, .most_pause = conf->queue_most_pause});

@@ -79,6 +79,20 @@ app.kubernetes.io/component: controller
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create]
+{{- if .Values.controller.apacheApplications.enable }}
+- apiGroups: [spark.apache.org]
+  resources: [sparkapplications]
+  verbs: [get, list, watch, delete]
+- apiGroups: [spark.apache.org]
+  resources: [sparkapplications/status]
+  verbs: [patch]
+- apiGroups: [spark.apache.org]
+  resources: [sparkapplications/finalizers]
+  verbs: [update]
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [httproutes, grpcroutes]
+  verbs: [get, create, patch, delete]
+{{- end }}
 {{- if .Values.controller.batchScheduler.enable }}
 - apiGroups: [scheduling.volcano.sh, scheduling.x-k8s.io]
   resources: [podgroups]

@@ -1,0 +1,374 @@
+/*
+ * One call for each action. A submission goes through these steps:
+ *
+ *      read the object → make its objects (in a thread of libuv's pool) → create them (driver_launch), all or none
+ *                                → the pod exists, and is this attempt's: create the objects that are missing
+ *
+ * The object is read again for each submission, so that waiting applications need little memory.
+ */
+#include "operator/shell/apache_actions.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/string_prefix.h"
+#include "kubernetes/api/kube_names.h"
+#include "operator/apache/apache_objects.h"
+#include "operator/apache/apache_reading.h"
+#include "submit/kubernetes/driver_launch.h"
+#include "text/json.h"
+
+struct apache_call {
+        struct operator_call base;
+        struct apache_action action;
+        struct apache_application app;
+        struct field_problems problems;
+        struct driver_plan plan;
+        struct driver_launch *launch;
+        uv_work_t work;
+        bool working, orphaned; /* orphaned: cancelled while a thread works */
+        int made;               /* the thread's result */
+        struct fst_error error;
+};
+
+/* --------------------------------------------------------------------------------------------------- observations */
+
+void apache_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object)
+{
+        struct operator_context *c = operator_daemon_context(d);
+        struct apache_reading reading;
+        if (what == KUBE_DELETED) {
+                const char *namespace = json_text_or_empty(object, "metadata.namespace");
+                const char *name = json_text_or_empty(object, "metadata.name");
+                work_queue_remove(c->queue, WORK_APACHE_APPLICATION, namespace, name);
+                apache_core_removed(c->apache, namespace, name, json_text_at(object, "metadata.uid"));
+                return;
+        }
+        if (apache_reading_make(object, &reading) && apache_core_observe(c->apache, &reading.observation))
+                work_queue_add(c->queue, WORK_APACHE_APPLICATION, reading.observation.namespace,
+                               reading.observation.name);
+        apache_reading_deinit(&reading);
+}
+
+void apache_watch_on_pod(struct operator_daemon *d, enum kube_event what, const json_t *object)
+{
+        struct operator_context *c = operator_daemon_context(d);
+        const char *namespace = json_text_or_empty(object, "metadata.namespace");
+        struct apache_pod pod;
+        const char *application = NULL;
+        if (what == KUBE_DELETED)
+                application = apache_core_pod_removed(c->apache, namespace, json_text_or_empty(object, "metadata.name"),
+                                                      json_text_at(object, "metadata.uid"));
+        else if (apache_pod_read(object, &pod) && apache_core_observe_pod(c->apache, &pod))
+                application = pod.application;
+        if (application)
+                work_queue_add(c->queue, WORK_APACHE_APPLICATION, namespace, application);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- calls */
+
+static void apache_call_release(struct apache_call *c)
+{
+        driver_launch_free(c->launch);
+        driver_plan_deinit(&c->plan);
+        apache_action_deinit(&c->action);
+        apache_application_deinit(&c->app);
+        field_problems_deinit(&c->problems);
+        error_deinit(&c->error);
+        free(c);
+}
+
+static void apache_call_free(struct operator_call *base)
+{
+        struct apache_call *c = container_of(base, struct apache_call, base);
+        if (c->working) {
+                c->orphaned = true; /* the thread's end releases it */
+                return;
+        }
+        apache_call_release(c);
+}
+
+static struct operator_context *apache_call_context(struct apache_call *c)
+{
+        return operator_daemon_context(c->base.daemon);
+}
+
+static void apache_call_answer(struct apache_call *c, enum apache_result result, const char *message, uint64_t version)
+{
+        const struct apache_action *a = &c->action;
+        bool queue = apache_core_done(apache_call_context(c)->apache, a->namespace, a->name, a->ticket, result, message,
+                                      version, time_of_day_ms());
+        apache_actions_drain(c->base.daemon);
+        operator_call_end(&c->base, WORK_APACHE_APPLICATION, a->namespace, a->name, queue,
+                          result == APACHE_RESULT_RETRY);
+}
+
+static void apache_call_end(struct apache_call *c, enum apache_result result, const char *message)
+{
+        apache_call_answer(c, result, message, 0);
+}
+
+/* Ends the call after a request that failed with the client's @r. */
+static void apache_call_fail(struct apache_call *c, int r, const struct fst_error *error)
+{
+        bool refused = r == FST_KUBE_E_INVALID || r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_QUOTA;
+        if (r != FST_KUBE_E_NOT_FOUND)
+                log_warn(OPERATOR_LOG, "SparkApplication %s/%s of " APACHE_GROUP ": %s", c->action.namespace,
+                         c->action.name, error_message(error));
+        apache_call_end(c,
+                        r == FST_KUBE_E_NOT_FOUND ? APACHE_RESULT_NOT_FOUND
+                        : refused                 ? APACHE_RESULT_FAILED
+                                                  : APACHE_RESULT_RETRY,
+                        error_message(error));
+}
+
+static void apache_call_event(struct operator_daemon *d, const struct apache_action *a, bool warning,
+                              const char *reason, const char *message)
+{
+        const struct event_object object = {"SparkApplication", a->namespace, a->name, a->uid, APACHE_API};
+        kube_event_recorder_record(operator_daemon_context(d)->events, &object, warning ? "Warning" : "Normal", reason,
+                                   message);
+}
+
+/* ------------------------------------------------------------------------------------------------------ submission */
+
+/* Tells the user of fields that do nothing, once for each submission. */
+static void apache_call_tell_problems(struct apache_call *c)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        for (size_t i = 0; i < c->problems.list.len; i++)
+                buf_printf(&text, "%s%s", text.len > 0 ? "; " : "", c->problems.list.data[i].message);
+        if (text.len > 0)
+                apache_call_event(c->base.daemon, &c->action, true, "SparkApplicationFieldsWithoutEffect",
+                                  buf_text(&text));
+}
+
+static void apache_call_on_launched(void *owner, int r, const struct fst_error *error);
+
+/* A pod has the name of the driver's. It is this attempt's if an answer was lost, or the operator died. */
+static void apache_call_on_existing_pod(void *owner, struct kube_call *call, int r,
+                                        const struct kube_response *response)
+{
+        struct apache_call *c = owner;
+        json_t *pod = response->object;
+        c->base.call = NULL;
+        if (r != 0) {
+                apache_call_end(c, APACHE_RESULT_RETRY, error_message(response->error));
+                return;
+        }
+        const char *id = json_string_value(json_object_get(json_at(pod, "metadata.labels"), KUBE_LABEL_APP_ID));
+        if (json_at(pod, "metadata.deletionTimestamp")) {
+                apache_call_end(c, APACHE_RESULT_RETRY, "a pod of the driver's name is being deleted");
+        } else if (!text_equals(id, c->action.app_id) ||
+                   !json_find(json_at(pod, "metadata.ownerReferences"), "uid", c->action.uid)) {
+                error_set(&c->error, -EEXIST, "another pod has the name %s", c->action.driver_pod);
+                apache_call_end(c, APACHE_RESULT_FAILED, error_message(&c->error));
+        } else {
+                driver_launch_free(c->launch);
+                c->launch =
+                        driver_launch_resume(apache_call_context(c)->client, &c->plan, pod, apache_call_on_launched, c);
+        }
+}
+
+static void apache_call_on_launched(void *owner, int r, const struct fst_error *error)
+{
+        struct apache_call *c = owner;
+        if (r == 0) {
+                apache_call_tell_problems(c);
+                apache_call_end(c, APACHE_RESULT_OK, NULL);
+        } else if (r == -EEXIST) {
+                _cleanup_free_ char *path =
+                        kube_path("v1", c->action.namespace, "pods", driver_plan_pod_name(&c->plan));
+                c->base.call = kube_get(apache_call_context(c)->client, path, apache_call_on_existing_pod, c);
+        } else {
+                bool final = r == -EACCES || r == -EINVAL;
+                log_warn(OPERATOR_LOG, "SparkApplication %s/%s of " APACHE_GROUP ": %s", c->action.namespace,
+                         c->action.name, error_message(error));
+                apache_call_end(c, final ? APACHE_RESULT_FAILED : APACHE_RESULT_RETRY, error_message(error));
+        }
+}
+
+/* In a thread of the pool. */
+static void apache_call_make(uv_work_t *work)
+{
+        struct apache_call *c = container_of(work, struct apache_call, work);
+        const struct render_options *options = &operator_daemon_context(c->base.daemon)->render;
+        c->made = apache_objects_make(&c->app, options, &c->plan, &c->error);
+}
+
+static void apache_call_on_made(uv_work_t *work, int status)
+{
+        struct apache_call *c = container_of(work, struct apache_call, work);
+        struct operator_daemon *daemon = c->base.daemon;
+        c->working = false;
+        if (c->orphaned)
+                apache_call_release(c);
+        else if (c->made < 0)
+                apache_call_end(c, APACHE_RESULT_FAILED, error_message(&c->error));
+        else
+                c->launch = driver_launch_begin(apache_call_context(c)->client, &c->plan, apache_call_on_launched, c);
+        operator_daemon_thread_ended(daemon);
+}
+
+static void apache_call_on_object(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct apache_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0) {
+                apache_call_fail(c, r, response->error);
+                return;
+        }
+        if (!text_equals(json_text_at(response->object, "metadata.uid"), c->action.uid)) {
+                apache_call_end(c, APACHE_RESULT_NOT_FOUND, NULL);
+                return;
+        }
+        r = apache_application_read(response->object, &c->app, &c->problems, &c->error);
+        if (r == 0)
+                r = apache_application_validate(&c->app, &c->error);
+        if (r < 0) {
+                apache_call_end(c, APACHE_RESULT_FAILED, error_message(&c->error));
+        } else if (c->app.attempt != c->action.attempt) {
+                apache_call_end(c, APACHE_RESULT_RETRY, "the status has changed");
+        } else {
+                c->working = true;
+                operator_daemon_thread_began(c->base.daemon);
+                uv_queue_work(kube_client_loop(apache_call_context(c)->client), &c->work, apache_call_make,
+                              apache_call_on_made);
+        }
+}
+
+static void apache_call_submit(struct apache_call *c)
+{
+        _cleanup_free_ char *path = kube_path(APACHE_API, c->action.namespace, APPLICATIONS_RESOURCE, c->action.name);
+        c->base.call = kube_get(apache_call_context(c)->client, path, apache_call_on_object, c);
+}
+
+/* ---------------------------------------------------------------------------------------------- deletions, status */
+
+static void apache_call_on_deleted(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct apache_call *c = owner;
+        c->base.call = NULL;
+        /* A conflict: another object has the name now. */
+        if (r == 0 || r == FST_KUBE_E_NOT_FOUND || r == FST_KUBE_E_CONFLICT)
+                apache_call_end(c, APACHE_RESULT_OK, NULL);
+        else
+                apache_call_fail(c, r, response->error);
+}
+
+static void apache_call_delete(struct apache_call *c, const char *path, const char *uid)
+{
+        static const int64_t at_once = 0;
+        c->base.call = kube_delete(apache_call_context(c)->client, path,
+                                   &(struct kube_deletion){.uid = uid,
+                                                           .grace_s = c->action.force ? &at_once : NULL,
+                                                           .propagation = "Background"},
+                                   apache_call_on_deleted, c);
+}
+
+static void apache_call_on_status(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct apache_call *c = owner;
+        c->base.call = NULL;
+        if (r == FST_KUBE_E_CONFLICT)
+                apache_call_end(c, APACHE_RESULT_CONFLICT, error_message(response->error));
+        else if (r != 0)
+                apache_call_fail(c, r, response->error);
+        else
+                apache_call_answer(
+                        c, APACHE_RESULT_OK, NULL,
+                        strtoull(json_text_or_empty(response->object, "metadata.resourceVersion"), NULL, 10));
+}
+
+static void apache_call_patch_status(struct apache_call *c, const json_t *driver)
+{
+        const struct apache_action *a = &c->action;
+        _cleanup_free_ char *name = mem_printf("%s/status", a->name);
+        _cleanup_free_ char *path = kube_path(APACHE_API, a->namespace, APPLICATIONS_RESOURCE, name);
+        json_t *patch = apache_status_patch(&a->from, &a->transition, a->version, driver);
+        c->base.call = kube_send(apache_call_context(c)->client,
+                                 &(struct kube_request){.method = "PATCH",
+                                                        .path = path,
+                                                        .body = patch,
+                                                        .content_type = "application/json-patch+json",
+                                                        .accept = KUBE_ACCEPT_METADATA},
+                                 apache_call_on_status, c);
+        json_decref(patch);
+}
+
+/* Without the pod, the state is written without its status. */
+static void apache_call_on_driver_status(void *owner, struct kube_call *call, int r,
+                                         const struct kube_response *response)
+{
+        struct apache_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0 && r != FST_KUBE_E_NOT_FOUND)
+                apache_call_fail(c, r, response->error);
+        else
+                apache_call_patch_status(c, r == 0 ? json_object_get(response->object, "status") : NULL);
+}
+
+static void apache_call_on_driver(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+{
+        struct apache_call *c = owner;
+        struct apache_pod pod;
+        c->base.call = NULL;
+        if (r != 0) {
+                apache_call_fail(c, r, response->error);
+                return;
+        }
+        if (apache_pod_read(response->object, &pod))
+                apache_core_observe_pod(apache_call_context(c)->apache, &pod);
+        apache_call_end(c, APACHE_RESULT_OK, NULL);
+}
+
+/* -------------------------------------------------------------------------------------------------------- actions */
+
+static void apache_call_begin(struct operator_daemon *d, struct apache_action *action)
+{
+        struct apache_call *c = new0(struct apache_call);
+        c->action = *action;
+        *action = (struct apache_action){0};
+        c->error = FST_ERROR_INIT;
+        c->plan = DRIVER_PLAN_INIT;
+        c->base.free = apache_call_free;
+        operator_call_begin(&c->base, d);
+        const struct apache_action *a = &c->action;
+        struct kube_client *client = apache_call_context(c)->client;
+        _cleanup_free_ char *pod = kube_path("v1", a->namespace, "pods", a->driver_pod);
+        _cleanup_free_ char *object = kube_path(APACHE_API, a->namespace, APPLICATIONS_RESOURCE, a->name);
+        switch (a->kind) {
+        case APACHE_SUBMIT:
+                apache_call_submit(c);
+                break;
+        case APACHE_RELEASE:
+                apache_call_delete(c, pod, a->driver_uid);
+                break;
+        case APACHE_WRITE_STATUS:
+                if (a->transition.wants_driver)
+                        c->base.call = kube_get(client, pod, apache_call_on_driver_status, c);
+                else
+                        apache_call_patch_status(c, NULL);
+                break;
+        case APACHE_DELETE:
+                apache_call_delete(c, object, a->uid);
+                break;
+        case APACHE_FIND_DRIVER:
+                c->base.call = kube_get(client, pod, apache_call_on_driver, c);
+                break;
+        case APACHE_EVENT:
+                break;
+        }
+}
+
+void apache_actions_drain(struct operator_daemon *d)
+{
+        struct apache_core *core = operator_daemon_context(d)->apache;
+        for (struct apache_action action; apache_core_next_action(core, &action);) {
+                if (action.kind == APACHE_EVENT)
+                        apache_call_event(d, &action, action.warning, action.reason, action.message);
+                else
+                        apache_call_begin(d, &action);
+                apache_action_deinit(&action);
+        }
+}
