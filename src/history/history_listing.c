@@ -41,7 +41,7 @@ static void history_log_free(struct history_log *log)
 
 void history_listing_init(struct history_listing *l, const struct history_listing_options *options)
 {
-        *l = (struct history_listing){.options = *options};
+        *l = (struct history_listing){.options = *options, .version = 1};
 }
 
 static void history_listing_drop_actions(struct history_listing *l, size_t from)
@@ -80,6 +80,7 @@ const struct history_log *history_listing_find(const struct history_listing *l, 
 
 static struct history_log *history_listing_add(struct history_listing *l, int dir, struct event_log_info *files)
 {
+        l->version++;
         struct history_log *log = new0(struct history_log);
         log->dir = dir;
         log->files = *files;
@@ -108,6 +109,7 @@ static void history_listing_begin_read(struct history_listing *l, struct history
 
 static void history_listing_remove(struct history_listing *l, size_t at)
 {
+        l->version++;
         struct history_log *log = l->logs.data[at];
         object_table_remove(&l->by_path, object_hash_text(log->files.path), log);
         l->logs.data[at] = l->logs.data[--l->logs.len];
@@ -157,6 +159,7 @@ void history_listing_see(struct history_listing *l, int dir, struct event_log_in
         history_listing_try_compact(l, log);
         if (!is_new && !differs)
                 return;
+        l->version++;
         log->updated_ms = log->files.is_complete ? log->files.modified_ms : now_ms;
         if (log->state == HISTORY_LOG_READING)
                 log->is_changed = true;
@@ -225,6 +228,7 @@ void history_listing_restore(struct history_listing *l, int dir, struct event_lo
 void history_listing_read(struct history_listing *l, const char *path, enum history_log_state state,
                           struct history_info *info)
 {
+        l->version++;
         struct history_log *log = history_listing_get(l, path);
         if (!log || log->state != HISTORY_LOG_READING) {
                 if (info)

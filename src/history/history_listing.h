@@ -80,6 +80,7 @@ struct history_listing_options {
 struct history_listing {
         struct history_listing_options options;
         VEC(struct history_log *) logs; /* in no order */
+        uint64_t version;               /* of what history_listing_attempts gives; never 0 */
 
         /* Private. */
         struct object_table by_path;

@@ -119,6 +119,15 @@ static int history_server_open(struct app_source *source, const char *id, const 
         return r;
 }
 
+static uint64_t history_server_version(struct app_source *source)
+{
+        struct history_server *s = history_server_of(source);
+        pthread_mutex_lock(&s->lock);
+        uint64_t version = s->listing.version;
+        pthread_mutex_unlock(&s->lock);
+        return version;
+}
+
 static void history_server_set_on_loaded(struct app_source *source, void (*on_loaded)(void *owner), void *owner)
 {
         struct history_server *s = history_server_of(source);
@@ -182,6 +191,7 @@ static int history_server_archive_logs(struct app_source *source, const char *id
 }
 
 static const struct app_source_class history_source_class = {.list = history_server_list,
+                                                             .version = history_server_version,
                                                              .open = history_server_open,
                                                              .release = history_server_release,
                                                              .set_on_loaded = history_server_set_on_loaded,

@@ -46,6 +46,8 @@ struct app_source;
 struct app_source_class {
         /* Appends all applications, in the order of the list page. With @id only that one, if it is known. */
         void (*list)(struct app_source *source, const char *id, struct app_list *out);
+        /* Returns a number other than 0 that changes whenever the list does. NULL: the list is short. */
+        uint64_t (*version)(struct app_source *source);
         /*
          * Opens an attempt (@attempt NULL: the only one, or the latest as the source decides). Returns 0 and *@out,
          * which the caller releases; -ENOENT without @error for an unknown one; -EAGAIN without @error while it is

@@ -1,6 +1,10 @@
 /* The list of applications and its filters; see api.h. */
 #include "ui/api/api_internal.h"
 
+#include "base/mem.h"
+
+#include <pthread.h>
+
 static void api_put_attempt(struct json_out *j, const struct app_attempt *t)
 {
         json_begin(j);
@@ -60,6 +64,87 @@ static bool api_application_passes(const struct api_application_filter *f, const
         return false;
 }
 
+/*
+ * The list of a history server takes some 300 bytes for each application. Readers that are served at the same time
+ * share it.
+ */
+struct api_shared_list {
+        struct app_list list;
+        struct app_source *source;
+        uint64_t version;
+        size_t n_users;
+};
+
+static pthread_mutex_t api_list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct api_shared_list *api_newest_list; /* that has users; NULL: none */
+
+static struct api_shared_list *api_list_take(struct app_source *source)
+{
+        uint64_t version = source->class->version ? source->class->version(source) : 0;
+        pthread_mutex_lock(&api_list_lock);
+        struct api_shared_list *shared = api_newest_list;
+        if (shared && version && shared->source == source && shared->version == version) {
+                shared->n_users++;
+                pthread_mutex_unlock(&api_list_lock);
+                return shared;
+        }
+        pthread_mutex_unlock(&api_list_lock);
+        shared = new0(struct api_shared_list);
+        *shared = (struct api_shared_list){.source = source, .version = version, .n_users = 1};
+        source->class->list(source, NULL, &shared->list); /* may be newer than its version: the next one reads again */
+        if (version) {
+                pthread_mutex_lock(&api_list_lock);
+                api_newest_list = shared;
+                pthread_mutex_unlock(&api_list_lock);
+        }
+        return shared;
+}
+
+static void api_list_release(struct api_shared_list *shared)
+{
+        pthread_mutex_lock(&api_list_lock);
+        bool is_last = --shared->n_users == 0;
+        if (is_last && api_newest_list == shared)
+                api_newest_list = NULL;
+        pthread_mutex_unlock(&api_list_lock);
+        if (!is_last)
+                return;
+        app_list_deinit(&shared->list);
+        free(shared);
+}
+
+/* Writes the applications that pass a filter. */
+struct api_application_steps {
+        struct api_steps steps;
+        struct api_shared_list *shared;
+        struct api_application_filter filter;
+        size_t at;
+        int left; /* of the limit */
+};
+
+static int api_application_steps_step(struct api_steps *steps, struct api_call *c)
+{
+        struct api_application_steps *w = container_of(steps, struct api_application_steps, steps);
+        const struct app_list *list = &w->shared->list;
+        for (; w->at < list->apps.len && w->left > 0; w->at++) {
+                if (api_piece_is_full(c))
+                        return 1;
+                if (api_application_passes(&w->filter, &list->apps.data[w->at])) {
+                        api_put_application(&c->json, &list->apps.data[w->at]);
+                        w->left--;
+                }
+        }
+        json_list_end(&c->json);
+        return 0;
+}
+
+static void api_application_steps_free(struct api_steps *steps)
+{
+        struct api_application_steps *w = container_of(steps, struct api_application_steps, steps);
+        api_list_release(w->shared);
+        free(w);
+}
+
 void api_serve_application_list(struct api_call *c)
 {
         static const char *const states[] = {[APPLICATION_COMPLETED] = "completed", [APPLICATION_RUNNING] = "running"};
@@ -71,21 +156,19 @@ void api_serve_application_list(struct api_call *c)
                                            .max_end = y3000_s * 1000,
                                            .now_ms = c->q->now_ms};
         int limit = INT32_MAX;
-        struct app_list list = {0};
         if (!api_get_set(c, "status", states, ARRAY_SIZE(states), &f.states) ||
             !api_get_date(c, "minDate", &f.min_start) || !api_get_date(c, "maxDate", &f.max_start) ||
             !api_get_date(c, "minEndDate", &f.min_end) || !api_get_date(c, "maxEndDate", &f.max_end) ||
             !api_get_int(c, "limit", &limit))
                 return;
-        c->q->source->class->list(c->q->source, NULL, &list);
+        struct api_application_steps *w = new0(struct api_application_steps);
+        *w = (struct api_application_steps){
+                .steps = {.step = api_application_steps_step, .free = api_application_steps_free},
+                .shared = api_list_take(c->q->source),
+                .filter = f,
+                .left = limit};
         json_list(&c->json, NULL);
-        for (size_t i = 0; i < list.apps.len && limit > 0; i++)
-                if (api_application_passes(&f, &list.apps.data[i])) {
-                        api_put_application(&c->json, &list.apps.data[i]);
-                        limit--;
-                }
-        json_list_end(&c->json);
-        app_list_deinit(&list);
+        api_run_steps(c, &w->steps);
 }
 
 void api_serve_application(struct api_call *c)

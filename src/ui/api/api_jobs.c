@@ -49,23 +49,53 @@ static int api_job_compare(const void *a, const void *b)
         return ((*x)->id < (*y)->id) - ((*x)->id > (*y)->id);
 }
 
+/* Writes the list of jobs, the newest first. Jobs that are removed meanwhile are left out. */
+struct api_job_steps {
+        struct api_steps steps;
+        uint32_t states; /* 0: all */
+        bool with_reason;
+        int64_t before; /* the id of the last job that was written */
+};
+
+static int api_job_steps_step(struct api_steps *steps, struct api_call *c)
+{
+        struct api_job_steps *w = container_of(steps, struct api_job_steps, steps);
+        size_t n = 0, at = 0;
+        const struct status_job **jobs = new_array(const struct status_job *, c->s->jobs.len);
+        for (size_t i = 0; i < c->s->jobs.len; i++) {
+                const struct status_job *job = c->s->jobs.data[i];
+                if (job->id < w->before && (!w->states || w->states >> job->state & 1))
+                        jobs[n++] = job;
+        }
+        qsort(jobs, n, sizeof(*jobs), api_job_compare);
+        for (; at < n && !api_piece_is_full(c); at++) {
+                api_put_job(&c->json, jobs[at], w->with_reason);
+                w->before = jobs[at]->id;
+        }
+        free(jobs);
+        if (at < n)
+                return 1;
+        json_list_end(&c->json);
+        return 0;
+}
+
+static void api_job_steps_free(struct api_steps *steps)
+{
+        free(container_of(steps, struct api_job_steps, steps));
+}
+
 static void api_serve_job_list(struct api_call *c)
 {
         uint32_t states;
         if (!api_get_set(c, "status", api_job_states, ARRAY_SIZE(api_job_states), &states))
                 return;
-        bool with_reason = api_get_flag(c, "diagnosis", false);
-        size_t n = c->s->jobs.len;
-        const struct status_job **jobs = new_array(const struct status_job *, n);
-        for (size_t i = 0; i < n; i++)
-                jobs[i] = c->s->jobs.data[i];
-        qsort(jobs, n, sizeof(*jobs), api_job_compare);
+        struct api_job_steps *w = new0(struct api_job_steps);
+        *w = (struct api_job_steps){.steps = {.step = api_job_steps_step, .free = api_job_steps_free},
+                                    .states = states,
+                                    .with_reason = api_get_flag(c, "diagnosis", false),
+                                    .before = INT64_MAX};
         json_list(&c->json, NULL);
-        for (size_t i = 0; i < n; i++)
-                if (!states || states >> jobs[i]->state & 1)
-                        api_put_job(&c->json, jobs[i], with_reason);
-        json_list_end(&c->json);
-        free(jobs);
+        api_run_steps(c, &w->steps);
 }
 
 void api_serve_jobs(struct api_call *c, const char *rest)

@@ -1,6 +1,7 @@
 /*
  * Answers that are written in steps. The first step runs while the resource is served. If the answer is longer, the
- * rest becomes a stream, which keeps the view open and locks it for each step only.
+ * rest becomes a stream, which keeps the view open and locks it for each step only. The list of applications has no
+ * view.
  */
 #include "ui/api/api_internal.h"
 
@@ -17,9 +18,11 @@ static int api_stream_next(struct ui_stream *stream, struct buf *out)
 {
         struct api_stream *s = container_of(stream, struct api_stream, stream);
         s->call.json.out = out;
-        app_view_read(s->call.view);
+        if (s->call.view)
+                app_view_read(s->call.view);
         int r = s->steps->step(s->steps, &s->call);
-        app_view_end(s->call.view);
+        if (s->call.view)
+                app_view_end(s->call.view);
         return r;
 }
 
@@ -27,7 +30,8 @@ static void api_stream_free(struct ui_stream *stream)
 {
         struct api_stream *s = container_of(stream, struct api_stream, stream);
         s->steps->free(s->steps);
-        s->source->class->release(s->source, s->call.view);
+        if (s->call.view)
+                s->source->class->release(s->source, s->call.view);
         free(s);
 }
 

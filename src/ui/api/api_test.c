@@ -1,5 +1,6 @@
 /* The resources of /api/v1: paths, parameters, errors and JSON; see api.h. */
 #include "ui/ui_fixture.h"
+#include "base/string_prefix.h"
 #include "unit/cases.h"
 
 #include <setjmp.h>
@@ -317,6 +318,116 @@ static void long_answers_come_in_pieces(void **state)
         ui_fixture_end(&f);
 }
 
+static void lists_of_jobs_come_in_pieces(void **state)
+{
+        enum { JOBS = 500 };
+        struct ui_fixture f;
+        ui_fixture_begin(&f, false);
+        for (int id = 0; id < JOBS; id++) {
+                status_on_job_start(f.status, &(struct job_start){.id = id, .ms = 1500000000000});
+                if (id % 2)
+                        status_on_job_end(f.status, &(struct job_end){.id = id, .ms = 1500000001000});
+        }
+        ui_fixture_ask(&f, APP "/jobs", "");
+        assert_int_equal(f.answer.status, 200);
+        assert_in_range(f.n_pieces, 3, f.answer.body.len / UI_STREAM_PIECE + 1);
+        assert_numbers(&f, "\"jobId\" : ", JOBS - 1, -1, JOBS);
+        ui_fixture_ask(&f, APP "/jobs", "status=running");
+        assert_numbers(&f, "\"jobId\" : ", JOBS - 2, -2, JOBS / 2);
+        assert_int_equal(f.n_open, 0);
+        ui_fixture_end(&f);
+}
+
+/* A history server with many applications. */
+struct long_list {
+        struct app_source source;
+        uint64_t version;
+        int n_lists;
+};
+
+enum { APPLICATIONS = 1000 };
+
+static void long_list_list(struct app_source *source, const char *id, struct app_list *out)
+{
+        struct long_list *l = container_of(source, struct long_list, source);
+        l->n_lists++;
+        for (int i = 0; i < APPLICATIONS; i++) {
+                char name[16];
+                int n = snprintf(name, sizeof(name), "app-%d", i);
+                struct app_attempt *attempt = arena_alloc(&out->texts, sizeof(*attempt));
+                *attempt = (struct app_attempt){
+                        .start_ms = 1500000000000, .end_ms = 1500000000001, .completed = i % 2, .exit_code = -1};
+                vec_push(&out->apps, (struct app_summary){.id = arena_copy(&out->texts, name, (size_t)n),
+                                                          .name = "count",
+                                                          .attempts = attempt,
+                                                          .n_attempts = 1});
+        }
+}
+
+static uint64_t long_list_version(struct app_source *source)
+{
+        return container_of(source, struct long_list, source)->version;
+}
+
+/* Begins the list of applications. The caller reads on. */
+static void long_list_begin(struct long_list *l, const char *query, struct ui_answer *a)
+{
+        struct form form = FORM_INIT;
+        form_parse(&form, query, strlen(query));
+        const struct ui_request q = {.method = "GET",
+                                     .path = "/api/v1/applications",
+                                     .raw_path = "/api/v1/applications",
+                                     .query = &form,
+                                     .source = &l->source};
+        *a = (struct ui_answer){0};
+        api_serve(&q, a);
+        form_deinit(&form);
+        assert_int_equal(a->status, 200);
+}
+
+/* Reads the rest. Returns the number of applications. */
+static int long_list_end(struct ui_answer *a)
+{
+        int n = 0;
+        while (a->rest) {
+                struct buf piece = BUF_INIT;
+                int r = a->rest->next(a->rest, &piece);
+                assert_true(r >= 0);
+                assert_true(piece.len < 2 * UI_STREAM_PIECE);
+                buf_append(&a->body, piece.data, piece.len);
+                buf_deinit(&piece);
+                if (r == 0) {
+                        a->rest->free(a->rest);
+                        a->rest = NULL;
+                }
+        }
+        for (const char *at = buf_text(&a->body); (at = strstr(at, "\"id\" : \"app-")); at++)
+                n++;
+        assert_true(text_ends_with(buf_text(&a->body), "]"));
+        ui_answer_deinit(a);
+        return n;
+}
+
+static void readers_share_the_list_of_applications(void **state)
+{
+        static const struct app_source_class class = {.list = long_list_list, .version = long_list_version};
+        struct long_list l = {.source = {.class = &class, .is_history = true}, .version = 1};
+        struct ui_answer first, second, third, limited;
+        long_list_begin(&l, "", &first);
+        long_list_begin(&l, "status=completed", &second);
+        assert_int_equal(l.n_lists, 1);
+        l.version++;
+        long_list_begin(&l, "status=running", &third);
+        long_list_begin(&l, "limit=700", &limited);
+        assert_int_equal(l.n_lists, 2);
+        assert_int_equal(long_list_end(&first), APPLICATIONS);
+        assert_int_equal(long_list_end(&second), APPLICATIONS / 2);
+        ui_answer_deinit(&third); /* its reader goes */
+        assert_int_equal(long_list_end(&limited), 700);
+        long_list_begin(&l, "limit=0", &first);
+        assert_int_equal(long_list_end(&first), 0);
+}
+
 static void stream_ends_when_its_stage_is_removed(void **state)
 {
         struct ui_fixture f;
@@ -386,6 +497,8 @@ int main(void)
                 cmocka_unit_test(history_has_no_threads),
                 cmocka_unit_test(writes_tasks_as_spark),
                 cmocka_unit_test(long_answers_come_in_pieces),
+                cmocka_unit_test(lists_of_jobs_come_in_pieces),
+                cmocka_unit_test(readers_share_the_list_of_applications),
                 cmocka_unit_test(stream_ends_when_its_stage_is_removed),
                 cmocka_unit_test(indices_without_partitions_sort_by_id),
         };
