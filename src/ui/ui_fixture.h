@@ -27,7 +27,7 @@ struct ui_fixture {
         const char *name;
         const char *allowed_user; /* NULL: everybody may see the application */
         int killed_job;           /* by a form; -1: none */
-        int n_open;
+        atomic_int n_open;        /* threads of the pool open and release at the same time */
         /* The application is being loaded: who asks for it is told to come again. */
         atomic_bool is_loading;
         atomic_int n_early; /* those that were told so */
