@@ -336,7 +336,7 @@ void field_read(const struct field_table *table, const json_t *json, void *out)
         for (size_t i = 0; json_is_object(json) && i < table->n; i++) {
                 const struct field_row *f = &table->fields[i];
                 const json_t *value = json_object_get(json, f->name);
-                if (value && f->offset != FIELD_NO_MEMBER)
+                if (value && f->offset != FIELD_NO_MEMBER && f->versions != FIELD_V1BETA1_ONLY)
                         field_read_one(f, value, (char *)out + f->offset);
         }
 }

@@ -100,6 +100,7 @@ void field_problems_deinit(struct field_problems *problems);
 
 /*
  * Fills the struct at @out, cleared before, from @json. Its first member is `const json_t *json`. Values of a wrong
- * type read as absent. Borrows from @json. NULL reads as absent.
+ * type read as absent. Borrows from @json. NULL reads as absent. Fields that only v1beta1 has are not read: its objects
+ * are converted before.
  */
 void field_read(const struct field_table *table, const json_t *json, void *out);

@@ -81,6 +81,21 @@ static void names_the_driver_pod(void **state)
         }
 }
 
+static void security_contexts_of_pod_and_container_differ(void **state)
+{
+        struct spark_application app;
+        json_t *object = fixture_application(
+                ", 'driver': {'securityContext': {'runAsUser': 7}, 'podSecurityContext': {'fsGroup': 8}},"
+                "'executor': {'securityContext': {'runAsUser': 9}}");
+        assert_int_equal(spark_application_read(object, &app, NULL, &error), 0);
+        assert_int_equal(json_int_at(app.spec.driver.pod.security_context, "runAsUser"), 7);
+        assert_int_equal(json_int_at(app.spec.driver.pod.pod_security_context, "fsGroup"), 8);
+        assert_int_equal(json_int_at(app.spec.executor.pod.security_context, "runAsUser"), 9);
+        assert_null(app.spec.executor.pod.pod_security_context);
+        spark_application_deinit(&app);
+        json_decref(object);
+}
+
 static void converts_v1beta1(void **state)
 {
         struct spark_application app;
@@ -215,6 +230,7 @@ int main(void)
                 cmocka_unit_test(leaves_what_the_configuration_sets),
                 cmocka_unit_test(names_the_driver_pod),
                 cmocka_unit_test(converts_v1beta1),
+                cmocka_unit_test(security_contexts_of_pod_and_container_differ),
                 cmocka_unit_test(rejects_other_kinds_and_versions),
                 cmocka_unit_test(refuses_what_the_webhook_refuses),
                 cmocka_unit_test(refuses_names_that_services_cannot_have),
