@@ -1,6 +1,6 @@
 /*
- * Creates one Event for each record. Few are under way at the same time, and the others wait, so that the API server
- * has time for submissions.
+ * Creates one Event for each record. Few are under way at the same time while the client is busy, and the others wait,
+ * so that the API server has time for submissions.
  */
 #include "operator/shell/kube_event_recorder.h"
 
@@ -19,7 +19,8 @@
 
 #define MAX_NOTE 1000 /* the API server takes 1024 bytes */
 
-#define MAX_EVENT_CALLS 2
+#define BUSY_EVENT_CALLS 2
+#define MAX_PENDING_CALLS 32 /* of the client: a busy one has more */
 
 struct recorded_event {
         struct recorded_event *prev, *next;
@@ -90,10 +91,15 @@ static void kube_event_recorder_on_created(void *owner, struct kube_call *call, 
         kube_event_recorder_send(recorder);
 }
 
+static bool kube_event_recorder_may_send(const struct kube_event_recorder *r)
+{
+        return r->n_calls < BUSY_EVENT_CALLS || kube_client_pending(r->client) < MAX_PENDING_CALLS;
+}
+
 /* Starts requests for events that wait. */
 static void kube_event_recorder_send(struct kube_event_recorder *r)
 {
-        while (r->n_calls < MAX_EVENT_CALLS && r->waiting.first) {
+        while (r->waiting.first && kube_event_recorder_may_send(r)) {
                 struct recorded_event *e = list_pop(&r->waiting);
                 json_t *event = json_loads(e->body, 0, NULL);
                 _cleanup_free_ char *path = kube_path("events.k8s.io/v1", e->namespace, "events", NULL);

@@ -123,11 +123,17 @@ class OperatorNumbers:
             wait_for(lambda: self.metric(process, "spark_application_submit_count") >= n, f"{n} submissions", 1200)
             submitted = time.monotonic() - begun
             wait_for(lambda: self.metric(process, "spark_application_running_count") >= n, f"{n} drivers to run", 1200)
+            # With those of the scheduler, one a driver. Counting costs the server little, listing does not.
+            wait_for(lambda: self.count_events() >= 3 * n, "the events", 1200)
             wait_for(lambda: self.events("SparkApplicationSubmitted") >= n and self.events("SparkDriverRunning") >= n, "the events", 1200)
             return submitted, time.monotonic() - begun, self.cpu(process), self.memory(process, "VmHWM")
         finally:
             self.check.stop(process)
             self.check.clear()
+
+    def count_events(self):
+        answer = self.cluster.ask("/apis/events.k8s.io/v1/namespaces/default/events?limit=1")
+        return len(answer["items"]) + answer["metadata"].get("remainingItemCount", 0)
 
     def events(self, reason):
         """Returns how many applications of backlog have an event with this reason."""
