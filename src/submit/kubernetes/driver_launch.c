@@ -251,7 +251,8 @@ static void driver_launch_explain(struct driver_launch *l)
                 error_deinit(&l->error);
                 error_set(&l->error, code,
                           "pod %s already exists in namespace %s: run kubectl delete pod %s --namespace=%s, or set "
-                          "another spark.kubernetes.driver.pod.name",
+                          "another spark.kubernetes.driver.pod.name (code=409)", /* kubeflow's operator looks for the
+                                                                                    code */
                           json_text_or_empty(pod, "metadata.name"), l->plan->namespace,
                           json_text_or_empty(pod, "metadata.name"), l->plan->namespace);
         } else {
