@@ -492,6 +492,15 @@ struct large_stage {
         struct task_end *ends;
 };
 
+/* Some thousand tasks run on one executor only. */
+static uint32_t large_stage_executor(int i)
+{
+        return i > TASKS / 2 && i < TASKS / 2 + 3000 ? 4 : (uint32_t)i * 5 % 7;
+}
+
+/* The order of the executors' names. */
+static const int64_t executor_ranks[] = {3, 0, 5, 1, 6, 2, 2};
+
 /* Every @fails-th task has failed; 0: none. */
 static void large_stage_init(struct large_stage *s, int64_t (*value)(int i), int fails)
 {
@@ -505,7 +514,7 @@ static void large_stage_init(struct large_stage *s, int64_t (*value)(int i), int
                                                    .executor_run_ms = (int64_t)random_below(3000),
                                                    .shuffle_read = {.remote_bytes = v / 2, .local_bytes = i % 10}}};
                 e->finish_ms = e->info.launch_ms + 10 + (int64_t)random_below(9000);
-                task_columns_start(&s->columns, &e->info, 0);
+                task_columns_start(&s->columns, &e->info, large_stage_executor(i));
                 task_columns_end(&s->columns, (size_t)i, e,
                                  e->state == TASK_SUCCEEDED ? TASK_ROW_SUCCESS : TASK_ROW_FAILED);
         }
@@ -537,6 +546,8 @@ static int64_t large_stage_value(const struct task_end *e, enum task_column colu
 /* The value by which a page sorts. */
 static int64_t large_stage_order(const struct task_end *e, enum task_column column)
 {
+        if (column == TASK_EXECUTOR)
+                return executor_ranks[large_stage_executor((int)e->info.id)];
         int64_t value = large_stage_value(e, column);
         if (e->state == TASK_SUCCEEDED || column == TASK_INDEX || column == TASK_DURATION ||
             column == TASK_SCHEDULER_DELAY)
@@ -571,8 +582,11 @@ static void check_pages(const struct large_stage *s, enum task_column column, st
                 sorted[i] = (struct sorted_row){large_stage_order(&s->ends[i], column), (size_t)i};
         qsort(sorted, TASKS, sizeof(*sorted), compare_rows);
         for (size_t k = 0; k < 2 * ARRAY_SIZE(offsets); k++) {
-                const struct task_page page = {
-                        .column = column, .offset = offsets[k / 2], .length = LENGTH, .descending = k % 2};
+                const struct task_page page = {.column = column,
+                                               .offset = offsets[k / 2],
+                                               .length = LENGTH,
+                                               .descending = k % 2,
+                                               .rank = column == TASK_EXECUTOR ? executor_ranks : NULL};
                 size_t n = MIN((size_t)LENGTH, TASKS - page.offset);
                 assert_int_equal(task_columns_page(&s->columns, &page, rows), n);
                 for (size_t i = 0; i < n; i++) {
@@ -598,6 +612,7 @@ static void selections_of_many_tasks_equal_sorting(void **state)
                         check_quantiles(&s, columns[c], values);
                         check_pages(&s, columns[c], rows);
                 }
+                check_pages(&s, TASK_EXECUTOR, rows);
                 large_stage_deinit(&s);
         }
         free(values);

@@ -125,8 +125,7 @@ static bool task_keys_are_values(const struct task_keys *k, const struct task_ch
                 return false;
         if (k->summary)
                 return true;
-        return !k->only && !k->rank && k->statuses == UINT32_MAX &&
-               (k->column < TASK_METRICS || c->n_odd <= MAX_ODD_KEYS);
+        return !k->only && k->statuses == UINT32_MAX && (k->column < TASK_METRICS || c->n_odd <= MAX_ODD_KEYS);
 }
 
 static void key_run_widen(struct key_run *run)
@@ -192,6 +191,26 @@ static void key_run_compute(const struct task_keys *k, const struct task_chunk *
                 buffer->narrow[i] = (uint32_t)(values[i] - b.least);
 }
 
+/* Computes the keys of a run that are ranks of values, or only their bounds. */
+static void key_run_rank(const struct task_keys *k, const struct task_chunk *c, struct key_run *run,
+                         struct key_buffer *buffer, bool bounds_only)
+{
+        int64_t values[TASK_CHUNK_ROWS], least = INT64_MAX, greatest = INT64_MIN;
+        for (int64_t value = c->base[k->column]; value <= c->greatest[k->column]; value++) {
+                least = MIN(least, k->rank[value]);
+                greatest = MAX(greatest, k->rank[value]);
+        }
+        run->base = run->least = task_key_of(least);
+        run->greatest = task_key_of(greatest);
+        run->width = sizeof(uint32_t);
+        run->packed = buffer->narrow;
+        if (bounds_only)
+                return;
+        task_chunk_read(c, k->column, values);
+        for (size_t i = 0; i < run->n; i++)
+                buffer->narrow[i] = (uint32_t)(k->rank[values[i]] - least);
+}
+
 /* Sets the run of the rows of a chunk that sort by their value. */
 static void key_run_of_chunk(const struct task_keys *k, size_t chunk, struct key_run *run, struct key_buffer *buffer,
                              bool bounds_only)
@@ -204,7 +223,11 @@ static void key_run_of_chunk(const struct task_keys *k, size_t chunk, struct key
                 run->n_odd = c->n_odd;
         }
         if (task_chunk_is_constant(c, k->column, &value)) {
-                run->base = run->least = run->greatest = task_key_of(value);
+                run->base = run->least = run->greatest = task_key_of(k->rank ? k->rank[value] : value);
+                return;
+        }
+        if (k->rank) {
+                key_run_rank(k, c, run, buffer, bounds_only);
                 return;
         }
         if (k->column >= TASK_COLUMNS) {
