@@ -1,4 +1,5 @@
 """firesteel applications, jobs, stages and executors print what a driver or a history server answers."""
+import contextlib
 import http.server
 import json
 import os
@@ -133,6 +134,29 @@ def test_running_driver(tmp_path):
         finally:
             process.kill()
     fails("nothing listens at", "jobs", url)
+
+
+def test_applications_of_this_host_are_found_at_moved_ports(tmp_path):
+    source = tmp_path / "found.c"
+    source.write_text(APPLICATION)
+    with contextlib.ExitStack() as stack:
+        # The second driver finds the port of the first one taken.
+        for name in ("first", "second"):
+            process = stack.enter_context(subprocess.Popen(
+                [os.path.join(BIN, "spark-submit"), "--master", "local[2]", "--name", name, source],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+            stack.callback(process.kill)
+            found = None
+            while not found:
+                line = process.stderr.readline()
+                assert line
+                found = re.search(r"started at (http://localhost:(\d+))", line)
+            threading.Thread(target=process.stderr.read, daemon=True).start()
+            # Drivers of other tests may be listed, too.
+            listed = wait_for(lambda url=found.group(1): [
+                line for line in run("applications").stdout.splitlines() if line.endswith(" " + url)])
+            assert len(listed) == 1 and " RUNNING " in listed[0], listed
+    fails("name an event log or a URL", "applications", "--application", "x", status=2)
 
 
 class Answers(http.server.BaseHTTPRequestHandler):

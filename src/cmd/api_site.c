@@ -145,8 +145,11 @@ static int api_site_ask(struct api_site *site, const char *resource, bool is_lis
                                  &(struct http_request){.url = url, .follow = true, .max_answer = API_MAX_ANSWER},
                                  &answer, error);
         if (r == -ECONNREFUSED)
-                r = error_wrap(error, r, "nothing listens at %s: has the application ended? A history server shows it",
-                               printable);
+                r = error_wrap(
+                        error, r,
+                        "nothing listens at %s: has the application ended? A history server shows it. If the port "
+                        "was taken, the driver has one of the next 16: `firesteel applications` looks at them",
+                        printable);
         if (r == 0 && answer.status != 200)
                 r = api_site_refuse(site, printable, &answer, error);
         if (r == 0) {

@@ -8,12 +8,15 @@
 
 #include "cmd/api_site.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-static void api_fill_attempt(struct text_table *t, const json_t *app, const json_t *attempt)
+/* @url: of the driver, for a table that has it; NULL: the table has not. */
+static void api_fill_attempt(struct text_table *t, const json_t *app, const json_t *attempt, const char *url)
 {
         bool completed = json_is_true(json_at(attempt, "completed"));
         const int64_t updated = json_int_at(attempt, "lastUpdatedEpoch");
@@ -33,6 +36,8 @@ static void api_fill_attempt(struct text_table *t, const json_t *app, const json
                 text_table_add(t, mem_printf("ENDED (exit status %d)", (int)json_integer_value(code)));
         else
                 text_table_add_text(t, "ENDED");
+        if (url)
+                text_table_add_text(t, url);
 }
 
 static void api_fill_applications(struct text_table *t, const struct api_site *site, const json_t *list)
@@ -45,7 +50,7 @@ static void api_fill_applications(struct text_table *t, const struct api_site *s
                 json_array_foreach(json_at(app, "attempts"), k, attempt) {
                         const char *id = json_text_at(attempt, "attemptId");
                         if (!site->attempt || (id && strcmp(id, site->attempt) == 0))
-                                api_fill_attempt(t, app, attempt);
+                                api_fill_attempt(t, app, attempt, NULL);
                 }
         }
 }
@@ -159,4 +164,34 @@ int api_tables_fill(struct text_table *table, enum api_table kind, const char *u
         json_decref(list);
         api_site_deinit(&site);
         return r;
+}
+
+/* The ports of drivers: spark.ui.port, and the next ones while that is taken (spark.port.maxRetries). */
+enum { FIRST_PORT = 4040, LAST_PORT = FIRST_PORT + 16 };
+
+int api_tables_fill_local(struct text_table *table, struct fst_error *error)
+{
+        static const char *const names[] = {"ID", "ATTEMPT", "NAME", "USER", "STARTED", "DURATION", "STATE", "URL"};
+        size_t n = 0;
+        for (int port = FIRST_PORT; port <= LAST_PORT; port++) {
+                struct fst_error problem = FST_ERROR_INIT;
+                struct api_site site = {0};
+                json_t *apps = NULL;
+                _cleanup_free_ char *url = mem_printf("http://localhost:%d", port);
+                if (api_site_open(&site, url, NULL, true, &apps, &problem) == 0) {
+                        const json_t *app = json_array_get(apps, 0);
+                        if (n++ == 0)
+                                text_table_add_heading(table, names, ARRAY_SIZE(names));
+                        api_fill_attempt(table, app, json_array_get(json_at(app, "attempts"), 0), url);
+                }
+                json_decref(apps);
+                api_site_deinit(&site);
+                error_deinit(&problem);
+        }
+        if (n)
+                return 0;
+        return error_set(error, -ENOENT,
+                         "no driver answers at the ports %d to %d of this host: name the URL that its log names, or an "
+                         "event log",
+                         FIRST_PORT, LAST_PORT);
 }

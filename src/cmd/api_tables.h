@@ -17,3 +17,9 @@ enum api_table { API_APPLICATIONS, API_JOBS, API_STAGES, API_EXECUTORS };
  */
 int api_tables_fill(struct text_table *table, enum api_table kind, const char *url, const char *application,
                     struct fst_error *error);
+
+/*
+ * Fills the table of applications with the running ones of this host, whose drivers have the ports from 4040 to 4056,
+ * and their URLs. Returns 0, or -ENOENT with @error if there is none.
+ */
+int api_tables_fill_local(struct text_table *table, struct fst_error *error);

@@ -21,33 +21,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_HELP(name, summary, columns)                                                                             \
-        "Usage: firesteel " name " LOG\n"                                                                              \
-        "       firesteel " name " [--application ID[/ATTEMPT]] URL\n"                                                 \
-        "\n" summary " of an event log, of a running application, or of a history server.\n"                           \
+#define TABLE_HELP(name, more, summary, columns)                                                                             \
+        "Usage: firesteel " name " LOG\n"                                                                                    \
+        "       firesteel " name " [--application ID[/ATTEMPT]] URL\n"                                                       \
+        "\n" summary " of an event log, of a running application, or of a history server.\n"                                 \
         "LOG is a file that Firesteel or Spark 2.3 to 4.3 wrote, plain or compressed (.zstd, .lz4, .snappy, .lzf), or the\n" \
-        "directory of a rolling log. It may be on a file system of a URI. Damaged lines are reported and skipped.\n"   \
-        "URL is the address of a driver's pages, http://host:4040, or of a history server, http://host:18080, also\n"  \
-        "with the path of an application: http://host:18080/history/ID. The servers may be those of Spark.\n"          \
-        "\n"                                                                                                           \
-        "Columns: " columns ".\n"                                                                                      \
-        "\n"                                                                                                           \
-        "  --application ID[/ATTEMPT]  which application of the server; the attempt is the latest by default\n"        \
+        "directory of a rolling log. It may be on a file system of a URI. Damaged lines are reported and skipped.\n"         \
+        "URL is the address of a driver's pages, http://host:4040, or of a history server, http://host:18080, also\n"        \
+        "with the path of an application: http://host:18080/history/ID. The servers may be those of Spark.\n" more           \
+        "\n"                                                                                                                 \
+        "Columns: " columns ".\n"                                                                                            \
+        "\n"                                                                                                                 \
+        "  --application ID[/ATTEMPT]  which application of the server; the attempt is the latest by default\n"              \
         "  --help                      print this\n"
 
 const char command_applications_help[] =
-        TABLE_HELP("applications", "Prints the application", "id, attempt, name, user, start, duration, state");
+        TABLE_HELP("applications",
+                   "Without LOG and URL it prints the running applications of this host: those of drivers whose pages\n"
+                   "have a port from 4040 to 4056.\n",
+                   "Prints the application",
+                   "id, attempt, name, user, start, duration, state, and without LOG and URL the driver's URL");
 const char command_jobs_help[] =
-        TABLE_HELP("jobs", "Prints the jobs",
+        TABLE_HELP("jobs", "", "Prints the jobs",
                    "id, state, start, duration, stages and tasks (done/all), failed tasks, name,\n"
                    "why it failed");
 const char command_stages_help[] = TABLE_HELP(
-        "stages", "Prints the stages",
+        "stages", "", "Prints the stages",
         "id, attempt, state, duration, tasks (done/all), failed tasks, median and longest task, input,\n"
         "output, shuffle read, shuffle write, spill, call site, why it failed, what limited it and for how much of\n"
         "its time");
 const char command_executors_help[] =
-        TABLE_HELP("executors", "Prints the executors",
+        TABLE_HELP("executors", "", "Prints the executors",
                    "id, address, state, cores, tasks (active, failed, completed), task time, input, shuffle read,\n"
                    "shuffle write, reason of the removal");
 
@@ -196,11 +200,13 @@ static int table_run_log(const struct table_command *command, const char *log)
         return fflush(stdout) != 0;
 }
 
+/* @url NULL: the applications of this host. */
 static int table_run_url(const struct table_command *command, const char *url, const char *application)
 {
         struct text_table table = {0};
         struct fst_error error = FST_ERROR_INIT;
-        int r = api_tables_fill(&table, command->api_table, url, application, &error);
+        int r = url ? api_tables_fill(&table, command->api_table, url, application, &error)
+                    : api_tables_fill_local(&table, &error);
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         else
@@ -231,15 +237,17 @@ static int table_run(int argc, char **argv, const struct table_command *command)
                 else
                         source = argv[i];
         }
-        if (!problem && !source)
+        bool is_local = !source && command->api_table == API_APPLICATIONS && !application;
+        if (!problem && !source && !is_local)
                 problem = "name an event log or a URL";
-        if (!problem && application && !api_site_is_url(source))
+        if (!problem && application && source && !api_site_is_url(source))
                 problem = "--application needs a URL: an event log holds one application";
         if (problem) {
                 fprintf(stderr, "Error: %s\n\n%s", problem, command->help);
                 return 2;
         }
-        return api_site_is_url(source) ? table_run_url(command, source, application) : table_run_log(command, source);
+        return is_local || api_site_is_url(source) ? table_run_url(command, source, application)
+                                                   : table_run_log(command, source);
 }
 
 int command_applications(int argc, char **argv)
