@@ -108,6 +108,9 @@ static void bench_pages(struct status *s)
         app_view_init(&view, &view_class, s, NULL);
         bench_page(&view, "/stages/stage", "id=3&attempt=0", pages_serve);
         bench_page(&view, "/stages/stage", "id=3&attempt=0&task.sort=Duration&task.desc=true", pages_serve);
+        bench_page(&view, "/stages/stage", "id=3&attempt=0&task.sort=Host", pages_serve);
+        bench_page(&view, "/stages/stage",
+                   "id=3&attempt=0&task.eventTimelinePageNumber=5000&task.eventTimelinePageSize=100", pages_serve);
         bench_page(&view, "/stages", "", pages_serve);
         bench_page(&view, "/jobs/job", "id=1", pages_serve);
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
