@@ -193,18 +193,11 @@ def check_labels(yarn, where, expect):
 def check_locality(yarn, where, expect):
     """The only DataNode is on FAR: containers are asked for there, and in its rack."""
     path = "/where.txt"
-    url = f"http://127.0.0.1:{yarn.hdfs_web}/webhdfs/v1{path}?op=CREATE&overwrite=true&user.name=root&noredirect=true"
-    request = hadoop.urllib.request.Request(url, method="PUT")
-    with hadoop.OPENER.open(request, timeout=30) as answer:
-        location = json.load(answer)["Location"]
-    with hadoop.OPENER.open(hadoop.urllib.request.Request(location, data=b"one\n" * 3, method="PUT"), timeout=30):
-        pass
+    yarn.write_file(path, b"one\n" * 3)
     done = where.run("lines", 1, yarn.core["fs.defaultFS"] + path, conf=DYNAMIC)
     log = yarn.am_log(native.id_of(done))
     expect("executors are asked for where the blocks are", done.stdout + done.stderr + log, done.returncode == 0 and
            f"Submitted container request for host {FAR}." in log and hosts_of(done) == {FAR})
-
-
     script = os.path.join(where.folder, "one rack")
     with open(script, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nfor x; do echo /one; done\n")

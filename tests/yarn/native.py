@@ -39,6 +39,22 @@ def id_of(done):
     return found.group() if found else "no application"
 
 
+def check_words(yarn, application, expect):
+    """Word count reads and writes HDFS in both modes."""
+    yarn.write_file("/words/in/a.txt", b"to be or not\n")
+    yarn.write_file("/words/in/b.txt", b"to be\n")
+    words = os.path.join(TOP, "examples", "wordcount.c")
+    for mode in ("client", "cluster"):
+        done = application.run("--deploy-mode", mode, words, "hdfs:///words/in", f"/words/{mode}")
+        files = yarn.read_folder(f"/words/{mode}") if done.returncode == 0 else {}
+        lines = b"".join(files.values()).decode().split()
+        expect(f"words are counted on HDFS in {mode} mode", (files, done.stderr), "_SUCCESS" in files and
+               sorted(lines) == ["(be,2)", "(not,1)", "(or,1)", "(to,2)"])
+        done = application.run("--deploy-mode", mode, words, "hdfs:///words/in", f"/words/{mode}")
+        expect("… an output that exists is named", done.stderr, done.returncode == 1 and
+               re.search(f"Output directory hdfs://[^ ]*/words/{mode} already exists", done.stderr))
+
+
 def check(build, yarn, client, folder, expect):
     application = Application(build, yarn, folder)
     pi = os.path.join(TOP, "examples", "spark_pi.c")
@@ -52,6 +68,7 @@ def check(build, yarn, client, folder, expect):
         expect("… it has succeeded", done.stderr, client.call("wait", id_of(done)).startswith("FINISHED SUCCEEDED"))
     done = application.run("--deploy-mode", "cluster", pi, "2")
     expect("it runs in cluster mode", done.stderr, done.returncode == 0 and "final status: SUCCEEDED" in done.stderr)
+    check_words(yarn, application, expect)
     with open(os.path.join(folder, "failing.c"), "w", encoding="utf-8") as file:
         file.write(FAILING)
     done = application.run("--deploy-mode", "cluster", "failing.c")

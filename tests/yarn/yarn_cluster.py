@@ -169,6 +169,24 @@ class Yarn(hadoop.Daemons):
         system = self.bean(f"127.0.0.1:{self.hdfs_web}", "Hadoop:service=NameNode,name=FSNamesystemState") or {}
         return system.get("NumLiveDataNodes") == 1 and system.get("FSState") == "Operational"
 
+    def write_file(self, path, content, user="root"):
+        """A file of HDFS."""
+        url = f"http://127.0.0.1:{self.hdfs_web}/webhdfs/v1{path}?op=CREATE&overwrite=true&user.name={user}&noredirect=true"
+        with hadoop.OPENER.open(hadoop.urllib.request.Request(url, method="PUT"), timeout=30) as answer:
+            location = json.load(answer)["Location"]
+        hadoop.OPENER.open(hadoop.urllib.request.Request(location, data=content, method="PUT"), timeout=30).close()
+
+    def read_folder(self, path):
+        """{name: content} of the files in a folder of HDFS."""
+        url = f"http://127.0.0.1:{self.hdfs_web}/webhdfs/v1{path}"
+        with hadoop.OPENER.open(f"{url}?op=LISTSTATUS", timeout=30) as answer:
+            names = [row["pathSuffix"] for row in json.load(answer)["FileStatuses"]["FileStatus"]]
+        contents = {}
+        for name in names:
+            with hadoop.OPENER.open(f"{url}/{name}?op=OPEN", timeout=30) as answer:
+                contents[name] = answer.read()
+        return contents
+
     def state_of(self, master):
         try:
             with hadoop.OPENER.open(f"http://{self.web[self.masters.index(master)]}/ws/v1/cluster/info", timeout=10) as answer:
