@@ -103,6 +103,12 @@ class Cluster(Yarn):
         except hadoop.urllib.request.HTTPError:
             return {}
 
+    def resource_seconds(self, app, name):
+        """How much of a resource an application used that ends now. The report has a key "entry" for each resource."""
+        self.end_of(app)
+        with hadoop.OPENER.open(f"http://{self.web[0]}/ws/v1/cluster/apps/{app}", timeout=10) as answer:
+            found = re.search(f'"key":"{name}","value":"?([0-9]+)', answer.read().decode())
+        return int(found.group(1)) if found else 0
 
     def end_of(self, app, master="rm1"):
         """The report of an application that ends now."""
@@ -159,6 +165,10 @@ def check_resources(yarn, where, expect):
     app = native.id_of(done)
     expect("executors get a custom resource", done.stderr + yarn.am_log(app), done.returncode == 0 and
            "with custom resources: widget: 1" in yarn.am_log(app))
+    for role, options in (("am", ()), ("driver", ("--deploy-mode", "cluster"))):
+        done = where.run("where", 2, conf={f"spark.yarn.{role}.resource.widget.amount": "3"}, options=options)
+        used = yarn.resource_seconds(native.id_of(done), "widget")
+        expect(f"… the ApplicationMaster, too, with spark.yarn.{role}.resource.*", done.stderr, done.returncode == 0 and used > 0)
     done = where.run("where", 2, conf={"spark.yarn.executor.resource.widget.amount": "9", **UNMANAGED})
     expect("… more than a node has is refused with YARN's sentence", done.stderr, done.returncode == 1 and
            "widget" in done.stderr and "greater than maximum allowed allocation" in done.stderr)
@@ -184,6 +194,10 @@ def check_labels(yarn, where, expect):
            hosts_of(done) == {FAR})
     done = where.run("where", 4)
     expect("… and those without one elsewhere", done.stdout + done.stderr, done.returncode == 0 and FAR not in hosts_of(done))
+    done = where.run("where", 2, conf={"spark.yarn.am.nodeLabelExpression": "fast"})
+    report = yarn.end_of(native.id_of(done))
+    expect("… an ApplicationMaster on a node with its own label", (done.stdout + done.stderr, report), done.returncode == 0 and
+           FAR not in hosts_of(done) and report["amHostHttpAddress"].startswith(f"{FAR}:"))
     done = where.run("where", 2, conf={"spark.yarn.executor.nodeLabelExpression": "slow", **UNMANAGED})
     expect("… an unknown label fails the application", done.stderr, done.returncode == 1 and "slow" in done.stderr)
     yarn.admin("-replaceLabelsOnNode", f"{FAR}=")
