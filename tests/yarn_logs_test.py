@@ -9,6 +9,7 @@ import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 import fake_yarn_web  # noqa: E402
+import history_server_test  # noqa: E402
 from fake_node import wait_until  # noqa: E402
 from standalone_cluster import BIN  # noqa: E402
 from yarn_submit import PI, cache, submit, yarn  # noqa: E402,F401
@@ -125,6 +126,20 @@ def test_events_link_to_the_logs(submit, yarn, cluster):
         assert (start["Driver Logs"], start["Driver Attributes"]) == expected(driver, str(driver.node.server.port))
     else:
         assert "Driver Logs" not in start and "Driver Attributes" not in start
+    pattern = "http://{{CLUSTER_ID}}/{{NM_HOST}}:{{NM_HTTP_PORT}}/{{CONTAINER_ID}}/{{USER}}/{{FILE_NAME}}"
+    history = history_server_test.Server(submit.folder, {"spark.history.fs.logDirectory": f"file:{events}",
+                                                         "spark.history.custom.executor.log.url": pattern})
+    try:
+        history_server_test.wait_for(lambda: history.ids() == [app.name])
+        shown = {e["id"]: e["executorLogs"] for e in history.json(f"applications/{app.name}{'/1' if cluster else ''}/allexecutors")}
+    finally:
+        history.end()
+    assert shown.keys() == {"driver", "1", "2"}
+    for executor, found in shown.items():
+        container = app.attempt.container if executor == "driver" else container_of_executor(app, executor)
+        base = f"http://depot/{container.node.host}:{container.node.http.port}/{container.name}/alice"
+        if cluster or executor != "driver":
+            assert found == {name: f"{base}/{name}" for name in ("stdout", "stderr")}
 
 
 @pytest.mark.parametrize("cluster, variable, expected", [(False, {}, "carol"), (False, {"SPARK_USER": "dave"}, "dave"),

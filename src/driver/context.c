@@ -411,13 +411,13 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
                 return r;
         if ((r = application_files_configured(sc, error)))
                 return r;
-        context_post_start_events(sc);
-        driver_log_persist(sc->driver_log, sc->conf);
         if ((r = launcher_backend_connect(&sc->conf->set, context_on_launcher_stop, NULL, &sc->launcher, error)))
                 return r;
         if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)))
                 return r;
-        context_post_block_manager(sc);
+        context_post_block_manager(sc); /* first, as Spark does: the next event has the links to the driver's logs */
+        context_post_start_events(sc);
+        driver_log_persist(sc->driver_log, sc->conf);
         if ((r = context_start_progress_bar(sc, error)))
                 return r;
         driver_ui_start(sc->ui);

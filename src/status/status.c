@@ -60,8 +60,10 @@ void status_on_application_start(struct status *s, const struct application_star
         a->has_ended = false;
         status_copy_map(&a->driver_logs, e->driver_logs);
         struct status_executor *driver = e->driver_logs ? status_find_executor(s, "driver") : NULL;
-        if (driver)
-                status_copy_map(&driver->logs, e->driver_logs);
+        if (!driver)
+                return;
+        status_copy_map(&driver->logs, e->driver_logs);
+        status_copy_map(&driver->attributes, e->driver_attributes);
 }
 
 void status_on_application_end(struct status *s, const struct application_end *e)
