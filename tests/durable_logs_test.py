@@ -359,6 +359,11 @@ OWN = """#include <firesteel/firesteel.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define THREADS 0 /* a process forked beside threads inherits the locks of a sanitizer's allocator */
+#else
+#define THREADS 4
+#endif
 static volatile int ends;
 static void *work(void *unused)
 {
@@ -368,8 +373,8 @@ static void *work(void *unused)
 }
 int main(int argc, char **argv)
 {
-        pthread_t threads[4];
-        for (int i = 0; i < 4; i++)
+        pthread_t threads[THREADS + 1];
+        for (int i = 0; i < THREADS; i++)
                 pthread_create(&threads[i], NULL, work, NULL);
         printf("before the context\\n");
         fflush(stdout);
@@ -383,7 +388,7 @@ int main(int argc, char **argv)
         printf("counted %d token=hidden123\\n", (int)n);
         r = fst_context_stop(sc) || r;
         ends = 1;
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < THREADS; i++)
                 pthread_join(threads[i], NULL);
         printf("after the context\\n");
         return r;
