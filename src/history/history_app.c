@@ -213,7 +213,6 @@ void history_app_restore(struct history_app *a, struct status *restored)
         status_free(a->view.status);
         a->view.status = restored;
         app_view_written(&a->view);
-        a->bytes = status_task_bytes(restored);
         a->is_restored = true;
         history_app_leave_log(a);
 }
@@ -232,8 +231,6 @@ int history_app_step(struct history_app *a, size_t budget, bool *done, struct fs
                         event_reader_end(a->reader, false);
                 app_view_written(&a->view);
         }
-        if (*done)
-                a->bytes = status_task_bytes(a->view.status);
         if (*done && a->log.is_complete)
                 history_app_leave_log(a);
         return r;

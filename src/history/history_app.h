@@ -36,7 +36,7 @@ struct history_app {
         bool is_awaited;   /* a request that is to be repeated has asked for it since it was opened last */
         size_t n_users;
         int64_t used;   /* the time of the last use, for the least recently used one */
-        size_t bytes;   /* of tasks */
+        size_t bytes;   /* of tasks; the server's, under its lock */
         int n_restarts; /* because files of the log went */
 
         /* Private. */

@@ -272,6 +272,7 @@ static void history_server_run_app(struct history_server *s, struct history_job 
         history_job_free(job);
         if (r == 0) {
                 app->state = HISTORY_APP_READY;
+                app->bytes = status_task_bytes(app->view.status);
                 history_server_tell_loaded(s);
                 /* Readers go on meanwhile: the status of a complete log does not change. */
                 pthread_mutex_unlock(&s->lock);
