@@ -374,24 +374,14 @@ static int context_log_configuration(const struct fst_context *sc, struct fst_er
         return 0;
 }
 
-/* Drivers of spark-submit did this before their main, and with the same settings. Others begin here. */
-static void context_capture_output(const struct fst_context *sc)
-{
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        const int r = log_capture_start(sc->conf, NULL, "driver", true, &error);
-        if (r > 0)
-                atexit(log_capture_stop);
-        else if (r < 0)
-                log_warn("SparkContext", "%s", error_message(&error));
-}
-
 static int context_start_parts(struct fst_context *sc, struct fst_error *error)
 {
         int r;
         if ((r = context_start_log(sc, error)) || (r = conf_validate(sc->conf, error)) ||
             (r = context_read_identity(sc, error)))
                 return r;
-        context_capture_output(sc);
+        /* Drivers of spark-submit did this before their main, and with the same settings. Others begin here. */
+        log_capture_start_driver(sc->conf);
         sc->driver_log = driver_log_start(sc->conf);
         conf_warn_unused(&sc->conf->set);
         conf_warn_misspelled(&sc->conf->set);

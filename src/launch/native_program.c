@@ -19,21 +19,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Before the descriptor for crash reports is copied. */
-static void native_program_capture_output(const struct fst_conf *conf)
-{
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (log_capture_start(conf, NULL, "driver", true, &error) < 0)
-                log_warn("SparkContext", "%s", error_message(&error));
-        atexit(log_capture_stop);
-}
-
 int native_program_prepare(const struct native_program *p, struct fst_error *error)
 {
         conf_set_prepared(p->conf);
         exit_hooks_init(EXIT_HOOKS_TIMEOUT_MS);
         sanitizers_start();
-        native_program_capture_output(p->conf);
+        log_capture_start_driver(p->conf); /* before the descriptor for crash reports is copied */
         int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
         return crash_init(
                 report < 0 ? STDERR_FILENO : report,

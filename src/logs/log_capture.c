@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/conf.h"
@@ -14,6 +15,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -205,6 +207,16 @@ int log_capture_start(const struct fst_conf *conf, const char *application, cons
         capture.settings = p.settings[1];
         capture.passed_on = p.passed_on[0];
         return 1;
+}
+
+void log_capture_start_driver(const struct fst_conf *conf)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        const int r = log_capture_start(conf, NULL, "driver", true, &error);
+        if (r > 0)
+                atexit(log_capture_stop);
+        else if (r < 0)
+                log_warn("SparkContext", "%s", error_message(&error));
 }
 
 static bool capture_is_setting(const char *key)

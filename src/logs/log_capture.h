@@ -26,6 +26,9 @@ struct fst_error;
 int log_capture_start(const struct fst_conf *conf, const char *application, const char *process, bool cleans,
                       struct fst_error *error);
 
+/* The same for a driver: cleans, warns instead of failing, and stops at exit. Only the first call has an effect. */
+void log_capture_start_driver(const struct fst_conf *conf);
+
 /*
  * Makes the C library's standard output line-buffered, also if it is a file or a pipe: a killed process then loses no
  * whole line. log_capture_start does it for an output that it captures.

@@ -11,6 +11,7 @@
 #include "hadoop/credentials.h"
 #include "io/fs/file_systems.h"
 #include "launch/native_program.h"
+#include "logs/log_capture.h"
 #include "process/failure_reason.h"
 #include "process/loop_wait.h"
 #include "yarn/application/conf_secrets.h"
@@ -341,6 +342,7 @@ int cluster_driver_run(const struct cluster_driver_options *options)
                 log_error(AM_LOG, "Uncaught exception: %s", error_message(&error));
                 return YARN_AM_EXIT_UNCAUGHT_EXCEPTION;
         }
+        log_capture_start_driver(&conf); /* it forks, so it comes before the threads, and ends after the last line */
         if (cluster_driver_watch(&conf, &error) < 0) {
                 struct outcome uncaught = {YARN_FINAL_FAILED, YARN_AM_EXIT_UNCAUGHT_EXCEPTION,
                                            mem_printf("Uncaught exception: %s", error_message(&error))};
