@@ -1,5 +1,5 @@
-/* Any YAML is SparkApplications of spark.apache.org or errors: they are read, validated, observed by the
- * core, and rendered. */
+/* Any YAML is SparkApplications and SparkClusters of spark.apache.org or errors: they are read, validated, observed by
+ * the core, and rendered. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "operator/apache/apache_objects.h"
@@ -21,6 +21,23 @@ static void fuzz_apache_render(const json_t *object)
                 driver_plan_deinit(&plan);
         }
         apache_application_deinit(&app);
+}
+
+static void fuzz_apache_cluster(const json_t *object)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct apache_cluster cluster;
+        struct apache_reading reading;
+        if (apache_cluster_read(object, &cluster, NULL, &error) == 0 &&
+            apache_cluster_validate(&cluster, &error) == 0) {
+                json_t *objects = apache_cluster_objects(&cluster);
+                if (json_array_size(objects) < 5)
+                        abort();
+                json_decref(objects);
+        }
+        apache_cluster_deinit(&cluster);
+        apache_reading_make_cluster(object, &reading);
+        apache_reading_deinit(&reading);
 }
 
 static void fuzz_apache_observe(const json_t *object)
@@ -60,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         json_array_foreach(documents, i, object) {
                 fuzz_apache_observe(object);
                 fuzz_apache_render(object);
+                fuzz_apache_cluster(object);
         }
         json_decref(documents);
         return 0;

@@ -1,4 +1,4 @@
-"""SparkApplications of spark.apache.org: `render` prints their objects, and the operator runs them on an API server in memory."""
+"""SparkApplications and SparkClusters of spark.apache.org: `render` prints their objects, and the operator runs them on an API server in memory."""
 import json
 import os
 import subprocess
@@ -10,7 +10,7 @@ from operator_crd_test import differences
 from operator_test import TIMEOUT, Operator, operator, wait_for
 
 BIN = os.environ["FIRESTEEL_BIN"]
-GENUINE_CRD = os.environ.get("FIRESTEEL_GENUINE_APACHE_CRD")  # the YAML file of Apache's definition
+GENUINE_CRDS = os.environ.get("FIRESTEEL_GENUINE_APACHE_CRDS")  # the folder of Apache's definitions
 
 PI = """
 apiVersion: spark.apache.org/v1
@@ -218,27 +218,74 @@ def test_without_the_flag_applications_are_left_alone(server, tmp_path):
     assert not status_of(server) and not server.all("pods")
 
 
-def test_definition_has_the_groups_names():
-    crd, = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
+CLUSTERS = "sparkclusters.spark.apache.org"
+
+
+def cluster(name="prod", workers=(2, 1, 3), **spec):
+    return {"apiVersion": "spark.apache.org/v1", "kind": "SparkCluster", "metadata": {"name": name},
+            "spec": {"runtimeVersions": {"sparkVersion": "4.2.0"},
+                     "sparkConf": {"spark.kubernetes.container.image": "apache/spark:{{SPARK_VERSION}}"},
+                     "clusterTolerations": {"instanceConfig": dict(zip(("initWorkers", "minWorkers", "maxWorkers"), workers))}, **spec}}
+
+
+def cluster_states(server, name="prod"):
+    return states_of((server.get(CLUSTERS, "jobs", name).get("status") or {}).get("stateTransitionHistory") or {})
+
+
+def test_render_prints_the_objects_of_a_cluster():
+    items = json.loads(render(json.dumps(cluster()), "--namespace", "jobs").stdout)["items"]
+    assert [(i["kind"], i["metadata"]["name"]) for i in items] == [
+        ("Service", "prod-master-svc"), ("Service", "prod-worker-svc"), ("StatefulSet", "prod-master"), ("StatefulSet", "prod-worker"),
+        ("NetworkPolicy", "prod-worker"), ("HorizontalPodAutoscaler", "prod-worker-hpa"), ("PodDisruptionBudget", "prod-worker-pdb")]
+    assert {i["metadata"]["namespace"] for i in items} == {"jobs"}
+    assert "are not in order" in render(json.dumps(cluster(workers=(1, 2, 1))), status=1).stderr
+
+
+def test_cluster_is_applied_and_goes_with_its_object(server, tmp_path):
+    server.insert(CLUSTERS, "jobs", cluster())
+    server.insert(CLUSTERS, "jobs", cluster(name="wrong", workers=(1, 2, 1)))
+    with operator(server, tmp_path, FLAG):
+        wait_for(lambda: cluster_states(server) == ["Submitted", "RunningHealthy"], lambda: cluster_states(server))
+        wait_for(lambda: cluster_states(server, "wrong") == ["Submitted", "Failed"], lambda: cluster_states(server, "wrong"))
+        assert server.get("statefulsets", "jobs", "prod-worker")["spec"]["replicas"] == 2
+        assert server.get("horizontalpodautoscalers", "jobs", "prod-worker-hpa")
+        assert not server.get("statefulsets", "jobs", "wrong-master")
+        server.delete(CLUSTERS, "jobs", "prod")
+        assert not server.all("statefulsets") and not server.all("services")
+
+
+def test_refused_cluster_is_a_scheduling_failure(server, tmp_path):
+    server.failure = lambda method, path, body: ((403, "Forbidden", "no stateful sets here")
+                                                 if method == "PATCH" and "/statefulsets/" in path else None)
+    server.insert(CLUSTERS, "jobs", cluster())
+    with operator(server, tmp_path, FLAG):
+        wait_for(lambda: cluster_states(server) == ["Submitted", "SchedulingFailure"], lambda: cluster_states(server))
+    assert "no stateful sets here" in server.get(CLUSTERS, "jobs", "prod")["status"]["currentState"]["message"]
+
+
+def test_definitions_have_the_groups_names():
+    crds = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
                                      check=True, capture_output=True, text=True, timeout=120).stdout)["items"]
-    assert crd["metadata"]["name"] == "sparkapplications.spark.apache.org"
-    assert [(v["name"], v["storage"]) for v in crd["spec"]["versions"]] == [("v1", True), ("v1beta1", False)]
+    assert [crd["metadata"]["name"] for crd in crds] == ["sparkapplications.spark.apache.org", "sparkclusters.spark.apache.org"]
+    for crd in crds:
+        assert [(v["name"], v["storage"]) for v in crd["spec"]["versions"]] == [("v1", True), ("v1beta1", False)]
     wrong = subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "x"], capture_output=True, text=True, timeout=120,
                            check=False)
     assert wrong.returncode == 2 and "--group needs" in wrong.stderr
 
 
-@pytest.mark.skipif(not GENUINE_CRD, reason="FIRESTEEL_GENUINE_APACHE_CRD is not set")
-def test_definition_accepts_what_apaches_accepts():
+@pytest.mark.skipif(not GENUINE_CRDS, reason="FIRESTEEL_GENUINE_APACHE_CRDS is not set")
+def test_definitions_accept_what_apaches_accept():
     yaml = pytest.importorskip("yaml")
-    with open(GENUINE_CRD, encoding="utf-8") as file:
-        genuine = yaml.safe_load(file)
-    ours = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
-                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"][0]
-    for theirs in genuine["spec"]["versions"]:
-        own, = [v for v in ours["spec"]["versions"] if v["name"] == theirs["name"]]
-        for key in ("served", "storage", "subresources", "additionalPrinterColumns"):
-            assert own[key] == theirs[key]
-        found = differences(theirs["schema"]["openAPIV3Schema"], own["schema"]["openAPIV3Schema"], theirs["name"])
-        # Apache's integers have no format, and are Java's long or int.
-        assert not [d for d in found if not d.endswith("format int64")]
+    crds = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
+                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"]
+    for ours in crds:
+        with open(f"{GENUINE_CRDS}/{ours['metadata']['name']}-v1.yaml", encoding="utf-8") as file:
+            genuine = yaml.safe_load(file)
+        for theirs in genuine["spec"]["versions"]:
+            own, = [v for v in ours["spec"]["versions"] if v["name"] == theirs["name"]]
+            for key in ("served", "storage", "subresources", "additionalPrinterColumns"):
+                assert own[key] == theirs[key]
+            found = differences(theirs["schema"]["openAPIV3Schema"], own["schema"]["openAPIV3Schema"], theirs["name"])
+            # Apache's integers have no format, and are Java's long or int.
+            assert not [d for d in found if not d.endswith("format int64")]

@@ -102,7 +102,7 @@ const char command_operator_help[] =
         "  --enable-driver-pdb\n"
         "      apply spec.driverPodDisruptionBudget (default: false)\n"
         "  --enable-apache-applications\n"
-        "      run SparkApplications of spark.apache.org, too, in the place of Apache's operator (default: false)\n"
+        "      run SparkApplications and SparkClusters of spark.apache.org, too, in the place of Apache's operator (default: false)\n"
         "  --leader-election\n"
         "      act only while this operator holds the lease (default: false)\n"
         "  --leader-election-lock-name NAME\n"

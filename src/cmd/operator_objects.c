@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "operator/apache/apache_cluster.h"
 #include "operator/apache/apache_crd.h"
 #include "operator/apache/apache_objects.h"
 #include "operator/render/application_objects.h"
@@ -172,6 +173,24 @@ static int render_apache_application(const json_t *object, const struct render_o
         return r < 0 ? error_wrap(error, r, "SparkApplication %s", name) : 0;
 }
 
+/* Appends the objects of @object, a SparkCluster. */
+static int render_cluster(const json_t *object, json_t *list, struct fst_error *error)
+{
+        _cleanup_(field_problems_deinit) struct field_problems problems = {0};
+        _cleanup_(apache_cluster_deinit) struct apache_cluster cluster = {0};
+        const char *name = json_text_or_empty(object, "metadata.name");
+        int r = apache_cluster_read(object, &cluster, &problems, error);
+        render_warn(&problems, name);
+        if (r == 0)
+                r = apache_cluster_validate(&cluster, error);
+        if (r < 0)
+                return error_wrap(error, r, "SparkCluster %s", name);
+        json_t *objects = apache_cluster_objects(&cluster);
+        json_array_extend(list, objects);
+        json_decref(objects);
+        return 0;
+}
+
 /* Appends the objects of @object, a SparkApplication. */
 static int render_application(const json_t *object, const struct render_options *o, json_t *list,
                               struct fst_error *error)
@@ -248,14 +267,18 @@ static int render_document(json_t *object, const char *namespace, const struct r
                 }
                 return r;
         }
-        if (*kind && !scheduled && strcmp(kind, "SparkApplication") != 0) {
-                fprintf(stderr, "Note: %s %s is skipped: it is neither a SparkApplication nor a schedule\n", kind,
-                        json_text_or_empty(object, "metadata.name"));
+        bool cluster = strcmp(kind, "SparkCluster") == 0;
+        if (*kind && !scheduled && !cluster && strcmp(kind, "SparkApplication") != 0) {
+                fprintf(stderr,
+                        "Note: %s %s is skipped: it is neither a SparkApplication nor a schedule nor a SparkCluster\n",
+                        kind, json_text_or_empty(object, "metadata.name"));
                 return 0;
         }
         ++*n_rendered;
         if (namespace && json_is_object(metadata) && !json_object_get(metadata, "namespace"))
                 json_object_set_new(metadata, "namespace", json_string(namespace));
+        if (cluster)
+                return render_cluster(object, list, error);
         if (scheduled)
                 return render_schedule(object, o, list, error);
         return apache_group_has(object) ? render_apache_application(object, o, list, error)

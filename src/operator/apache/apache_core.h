@@ -103,6 +103,11 @@ enum apache_result {
 };
 
 struct apache_core_options {
+        /*
+         * The objects are SparkClusters: a submission makes them RunningHealthy, and every state after it is final.
+         * APACHE_SUBMIT applies the cluster's objects. Pods are not observed.
+         */
+        bool clusters;
         int64_t driver_grace_ms; /* 0: 10 s. How long a missing driver pod is waited for before it is looked for */
 };
 

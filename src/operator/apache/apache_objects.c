@@ -19,6 +19,15 @@
 #define VERSION_PLACE "{{SPARK_VERSION}}"
 #define PYTHON_RUNNER "org.apache.spark.deploy.PythonRunner"
 
+char *apache_image_of_version(const char *value, const char *version)
+{
+        struct buf out = BUF_INIT;
+        for (const char *at; (at = strstr(value, VERSION_PLACE)); value = at + strlen(VERSION_PLACE))
+                buf_printf(&out, "%.*s%s", (int)(at - value), value, version ? version : "UNKNOWN");
+        buf_puts(&out, value);
+        return buf_steal(&out);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ words */
 
 static void apache_words_option(struct string_list *words, const char *option, const char *value)
@@ -33,16 +42,6 @@ static void apache_words_conf(struct string_list *words, const char *key, const 
 {
         string_list_add(words, "--conf");
         string_list_take(words, mem_printf("%s=%s", key, value));
-}
-
-/* The value of an image's key, with the version of spec.runtimeVersions. The caller owns it. */
-static char *apache_words_image(const char *value, const char *version)
-{
-        struct buf out = BUF_INIT;
-        for (const char *at; (at = strstr(value, VERSION_PLACE)); value = at + strlen(VERSION_PLACE))
-                buf_printf(&out, "%.*s%s", (int)(at - value), value, version);
-        buf_puts(&out, value);
-        return buf_steal(&out);
 }
 
 /* Whether a setting of sparkConf does not reach the words: fields of the object decide it. */
@@ -60,7 +59,7 @@ static void apache_words_spark_conf(const struct apache_application *app, struct
         json_object_foreach((json_t *)app->spec.spark_conf, key, value) {
                 const char *text = json_string_value(value) ? json_string_value(value) : "";
                 bool is_image = text_starts_with(key, KUBERNETES) && text_ends_with(key, "container.image");
-                _cleanup_free_ char *image = is_image ? apache_words_image(text, version ? version : "UNKNOWN") : NULL;
+                _cleanup_free_ char *image = is_image ? apache_image_of_version(text, version) : NULL;
                 if (!apache_words_skip(app, key))
                         apache_words_conf(words, key, image ? image : text);
         }

@@ -12,6 +12,9 @@
 #include "operator/apache/apache_application.h"
 #include "operator/render/application_objects.h"
 
+/* Returns @image with @version in the place of each {{SPARK_VERSION}}. The caller owns it. */
+char *apache_image_of_version(const char *image, const char *version);
+
 /*
  * Makes the objects of the attempt app->attempt: plan->objects, ->pod_at, ->namespace and ->container are set, ->server
  * is not. The driver's pod belongs to the application; driver_launch makes it the owner of the others. Returns 0, or

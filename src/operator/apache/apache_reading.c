@@ -21,9 +21,9 @@ static uint64_t apache_version_of(const json_t *object)
 
 /* ----------------------------------------------------------------------------------------------------------- object */
 
-bool apache_reading_make(const json_t *object, struct apache_reading *out)
+/* Reads all but the spec. */
+static bool apache_reading_make_status(const json_t *object, struct apache_reading *out)
 {
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct apache_observation *o = &out->observation;
         *out = (struct apache_reading){0};
         o->namespace = json_text_at(object, "metadata.namespace");
@@ -33,21 +33,48 @@ bool apache_reading_make(const json_t *object, struct apache_reading *out)
                 return false;
         o->version = apache_version_of(object);
         o->leaving = json_at(object, "metadata.deletionTimestamp") != NULL;
+        apache_status_read(json_object_get(object, "status"), &o->status);
+        return true;
+}
+
+static void apache_reading_set_invalid(struct apache_reading *out, int r, const struct fst_error *error)
+{
+        if (r < 0)
+                out->observation.invalid = out->invalid = mem_strdup(error_message(error));
+}
+
+bool apache_reading_make(const json_t *object, struct apache_reading *out)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct apache_observation *o = &out->observation;
+        if (!apache_reading_make_status(object, out))
+                return false;
         int r = apache_application_read(object, &out->app, NULL, &error);
         if (r == 0)
                 r = apache_application_validate(&out->app, &error);
-        if (r < 0)
-                o->invalid = out->invalid = mem_strdup(error_message(&error));
+        apache_reading_set_invalid(out, r, &error);
         apache_policy_read(&out->app.spec, &o->policy);
         o->own_id = apache_application_conf(&out->app, "spark.app.id");
         o->own_driver_pod = apache_application_conf(&out->app, "spark.kubernetes.driver.pod.name");
-        apache_status_read(json_object_get(object, "status"), &o->status);
+        return true;
+}
+
+bool apache_reading_make_cluster(const json_t *object, struct apache_reading *out)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (!apache_reading_make_status(object, out))
+                return false;
+        int r = apache_cluster_read(object, &out->cluster, NULL, &error);
+        if (r == 0)
+                r = apache_cluster_validate(&out->cluster, &error);
+        apache_reading_set_invalid(out, r, &error);
         return true;
 }
 
 void apache_reading_deinit(struct apache_reading *r)
 {
         apache_application_deinit(&r->app);
+        apache_cluster_deinit(&r->cluster);
         free(r->invalid);
         *r = (struct apache_reading){0};
 }

@@ -93,9 +93,12 @@ static int64_t apache_step_submit(struct apache_core *core, struct apache_record
         }
         if (a->refusal)
                 return apache_enter(core, a, APACHE_SCHEDULING_FAILURE,
-                                    mem_printf("The driver could not be requested: %s", a->refusal), now_ms);
+                                    mem_printf("Its pods could not be requested: %s", a->refusal), now_ms);
         if (!a->submitted)
                 return apache_request(core, a, APACHE_SUBMIT);
+        if (core->options.clusters)
+                return apache_enter(core, a, APACHE_RUNNING_HEALTHY, mem_strdup("Master and workers were requested."),
+                                    now_ms);
         return apache_enter(core, a, APACHE_DRIVER_REQUESTED, mem_strdup("The driver's pod was requested."), now_ms);
 }
 
@@ -288,12 +291,13 @@ static int64_t apache_step_state(struct apache_core *core, struct apache_record 
 {
         enum apache_state state = a->status.state;
         if (state == APACHE_NEW)
-                return apache_enter(core, a, APACHE_SUBMITTED, mem_strdup("The operator has seen the application."),
-                                    now_ms);
+                return apache_enter(core, a, APACHE_SUBMITTED, mem_strdup("The operator has seen the object."), now_ms);
         if (state == APACHE_UNKNOWN)
                 return apache_enter(core, a, APACHE_FAILED, mem_strdup("The state in the status is unknown."), now_ms);
         if (apache_state_is_initializing(state))
                 return apache_step_submit(core, a, now_ms);
+        if (core->options.clusters)
+                return INT64_MAX;
         if (apache_state_has_driver(state))
                 return apache_step_watch(core, a, now_ms);
         if (apache_state_is_stopping(state))

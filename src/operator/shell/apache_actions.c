@@ -4,7 +4,8 @@
  *      read the object → make its objects (in a thread of libuv's pool) → create them (driver_launch), all or none
  *                                → the pod exists, and is this attempt's: create the objects that are missing
  *
- * The object is read again for each submission, so that waiting applications need little memory.
+ * The object is read again for each submission, so that waiting applications need little memory. The objects of a
+ * SparkCluster are applied one after another: those that exist are changed.
  */
 #include "operator/shell/apache_actions.h"
 
@@ -18,10 +19,24 @@
 #include "submit/kubernetes/driver_launch.h"
 #include "text/json.h"
 
+/* What distinguishes the two kinds. */
+struct apache_kind {
+        enum work_kind work;
+        const char *kind, *resource;
+};
+
+static const struct apache_kind apache_applications = {WORK_APACHE_APPLICATION, "SparkApplication",
+                                                       APPLICATIONS_RESOURCE};
+static const struct apache_kind apache_clusters = {WORK_SPARK_CLUSTER, "SparkCluster", CLUSTERS_RESOURCE};
+
 struct apache_call {
         struct operator_call base;
+        const struct apache_kind *kind;
         struct apache_action action;
         struct apache_application app;
+        struct apache_cluster cluster;
+        json_t *list; /* objects of a cluster, to apply one after another */
+        size_t at;
         struct field_problems problems;
         struct driver_plan plan;
         struct driver_launch *launch;
@@ -33,21 +48,40 @@ struct apache_call {
 
 /* --------------------------------------------------------------------------------------------------- observations */
 
-void apache_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object)
+static struct apache_core *apache_kind_core(struct operator_daemon *d, const struct apache_kind *kind)
+{
+        const struct operator_context *c = operator_daemon_context(d);
+        return kind == &apache_clusters ? c->clusters : c->apache;
+}
+
+static void apache_watch_on_object(struct operator_daemon *d, const struct apache_kind *kind, enum kube_event what,
+                                   const json_t *object)
 {
         struct operator_context *c = operator_daemon_context(d);
+        struct apache_core *core = apache_kind_core(d, kind);
         struct apache_reading reading;
         if (what == KUBE_DELETED) {
                 const char *namespace = json_text_or_empty(object, "metadata.namespace");
                 const char *name = json_text_or_empty(object, "metadata.name");
-                work_queue_remove(c->queue, WORK_APACHE_APPLICATION, namespace, name);
-                apache_core_removed(c->apache, namespace, name, json_text_at(object, "metadata.uid"));
+                work_queue_remove(c->queue, kind->work, namespace, name);
+                apache_core_removed(core, namespace, name, json_text_at(object, "metadata.uid"));
                 return;
         }
-        if (apache_reading_make(object, &reading) && apache_core_observe(c->apache, &reading.observation))
-                work_queue_add(c->queue, WORK_APACHE_APPLICATION, reading.observation.namespace,
-                               reading.observation.name);
+        bool read = kind == &apache_clusters ? apache_reading_make_cluster(object, &reading)
+                                             : apache_reading_make(object, &reading);
+        if (read && apache_core_observe(core, &reading.observation))
+                work_queue_add(c->queue, kind->work, reading.observation.namespace, reading.observation.name);
         apache_reading_deinit(&reading);
+}
+
+void apache_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object)
+{
+        apache_watch_on_object(d, &apache_applications, what, object);
+}
+
+void apache_watch_on_cluster(struct operator_daemon *d, enum kube_event what, const json_t *object)
+{
+        apache_watch_on_object(d, &apache_clusters, what, object);
 }
 
 void apache_watch_on_pod(struct operator_daemon *d, enum kube_event what, const json_t *object)
@@ -73,6 +107,8 @@ static void apache_call_release(struct apache_call *c)
         driver_plan_deinit(&c->plan);
         apache_action_deinit(&c->action);
         apache_application_deinit(&c->app);
+        apache_cluster_deinit(&c->cluster);
+        json_decref(c->list);
         field_problems_deinit(&c->problems);
         error_deinit(&c->error);
         free(c);
@@ -96,11 +132,10 @@ static struct operator_context *apache_call_context(struct apache_call *c)
 static void apache_call_answer(struct apache_call *c, enum apache_result result, const char *message, uint64_t version)
 {
         const struct apache_action *a = &c->action;
-        bool queue = apache_core_done(apache_call_context(c)->apache, a->namespace, a->name, a->ticket, result, message,
-                                      version, time_of_day_ms());
+        bool queue = apache_core_done(apache_kind_core(c->base.daemon, c->kind), a->namespace, a->name, a->ticket,
+                                      result, message, version, time_of_day_ms());
         apache_actions_drain(c->base.daemon);
-        operator_call_end(&c->base, WORK_APACHE_APPLICATION, a->namespace, a->name, queue,
-                          result == APACHE_RESULT_RETRY);
+        operator_call_end(&c->base, c->kind->work, a->namespace, a->name, queue, result == APACHE_RESULT_RETRY);
 }
 
 static void apache_call_end(struct apache_call *c, enum apache_result result, const char *message)
@@ -113,7 +148,7 @@ static void apache_call_fail(struct apache_call *c, int r, const struct fst_erro
 {
         bool refused = r == FST_KUBE_E_INVALID || r == FST_KUBE_E_FORBIDDEN || r == FST_KUBE_E_QUOTA;
         if (r != FST_KUBE_E_NOT_FOUND)
-                log_warn(OPERATOR_LOG, "SparkApplication %s/%s of " APACHE_GROUP ": %s", c->action.namespace,
+                log_warn(OPERATOR_LOG, "%s %s/%s of " APACHE_GROUP ": %s", c->kind->kind, c->action.namespace,
                          c->action.name, error_message(error));
         apache_call_end(c,
                         r == FST_KUBE_E_NOT_FOUND ? APACHE_RESULT_NOT_FOUND
@@ -122,10 +157,10 @@ static void apache_call_fail(struct apache_call *c, int r, const struct fst_erro
                         error_message(error));
 }
 
-static void apache_call_event(struct operator_daemon *d, const struct apache_action *a, bool warning,
-                              const char *reason, const char *message)
+static void apache_call_event(struct operator_daemon *d, const struct apache_kind *kind, const struct apache_action *a,
+                              bool warning, const char *reason, const char *message)
 {
-        const struct event_object object = {"SparkApplication", a->namespace, a->name, a->uid, APACHE_API};
+        const struct event_object object = {kind->kind, a->namespace, a->name, a->uid, APACHE_API};
         kube_event_recorder_record(operator_daemon_context(d)->events, &object, warning ? "Warning" : "Normal", reason,
                                    message);
 }
@@ -139,7 +174,9 @@ static void apache_call_tell_problems(struct apache_call *c)
         for (size_t i = 0; i < c->problems.list.len; i++)
                 buf_printf(&text, "%s%s", text.len > 0 ? "; " : "", c->problems.list.data[i].message);
         if (text.len > 0)
-                apache_call_event(c->base.daemon, &c->action, true, "SparkApplicationFieldsWithoutEffect",
+                apache_call_event(c->base.daemon, c->kind, &c->action, true,
+                                  c->kind == &apache_clusters ? "SparkClusterFieldsWithoutEffect"
+                                                              : "SparkApplicationFieldsWithoutEffect",
                                   buf_text(&text));
 }
 
@@ -182,7 +219,7 @@ static void apache_call_on_launched(void *owner, int r, const struct fst_error *
                 c->base.call = kube_get(apache_call_context(c)->client, path, apache_call_on_existing_pod, c);
         } else {
                 bool final = r == -EACCES || r == -EINVAL;
-                log_warn(OPERATOR_LOG, "SparkApplication %s/%s of " APACHE_GROUP ": %s", c->action.namespace,
+                log_warn(OPERATOR_LOG, "%s %s/%s of " APACHE_GROUP ": %s", c->kind->kind, c->action.namespace,
                          c->action.name, error_message(error));
                 apache_call_end(c, final ? APACHE_RESULT_FAILED : APACHE_RESULT_RETRY, error_message(error));
         }
@@ -210,7 +247,9 @@ static void apache_call_on_made(uv_work_t *work, int status)
         operator_daemon_thread_ended(daemon);
 }
 
-static void apache_call_on_object(void *owner, struct kube_call *call, int r, const struct kube_response *response)
+static void apache_call_apply_next(struct apache_call *c);
+
+static void apache_call_on_applied(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct apache_call *c = owner;
         c->base.call = NULL;
@@ -218,11 +257,44 @@ static void apache_call_on_object(void *owner, struct kube_call *call, int r, co
                 apache_call_fail(c, r, response->error);
                 return;
         }
-        if (!text_equals(json_text_at(response->object, "metadata.uid"), c->action.uid)) {
-                apache_call_end(c, APACHE_RESULT_NOT_FOUND, NULL);
+        c->at++;
+        apache_call_apply_next(c);
+}
+
+static void apache_call_apply_next(struct apache_call *c)
+{
+        const json_t *object = json_array_get(c->list, c->at);
+        if (!object) {
+                apache_call_tell_problems(c);
+                apache_call_end(c, APACHE_RESULT_OK, NULL);
                 return;
         }
-        r = apache_application_read(response->object, &c->app, &c->problems, &c->error);
+        _cleanup_free_ char *path = kube_object_path(object, c->action.namespace, true);
+        c->base.call = kube_send(apache_call_context(c)->client,
+                                 &(struct kube_request){.method = "PATCH",
+                                                        .path = path,
+                                                        .query = "fieldManager=firesteel-operator&force=true",
+                                                        .body = object,
+                                                        .content_type = "application/apply-patch+yaml"},
+                                 apache_call_on_applied, c);
+}
+
+static void apache_call_begin_cluster(struct apache_call *c, const json_t *object)
+{
+        int r = apache_cluster_read(object, &c->cluster, &c->problems, &c->error);
+        if (r == 0)
+                r = apache_cluster_validate(&c->cluster, &c->error);
+        if (r < 0) {
+                apache_call_end(c, APACHE_RESULT_FAILED, error_message(&c->error));
+                return;
+        }
+        c->list = apache_cluster_objects(&c->cluster);
+        apache_call_apply_next(c);
+}
+
+static void apache_call_begin_application(struct apache_call *c, const json_t *object)
+{
+        int r = apache_application_read(object, &c->app, &c->problems, &c->error);
         if (r == 0)
                 r = apache_application_validate(&c->app, &c->error);
         if (r < 0) {
@@ -237,10 +309,18 @@ static void apache_call_on_object(void *owner, struct kube_call *call, int r, co
         }
 }
 
-static void apache_call_submit(struct apache_call *c)
+static void apache_call_on_object(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
-        _cleanup_free_ char *path = kube_path(APACHE_API, c->action.namespace, APPLICATIONS_RESOURCE, c->action.name);
-        c->base.call = kube_get(apache_call_context(c)->client, path, apache_call_on_object, c);
+        struct apache_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0)
+                apache_call_fail(c, r, response->error);
+        else if (!text_equals(json_text_at(response->object, "metadata.uid"), c->action.uid))
+                apache_call_end(c, APACHE_RESULT_NOT_FOUND, NULL);
+        else if (c->kind == &apache_clusters)
+                apache_call_begin_cluster(c, response->object);
+        else
+                apache_call_begin_application(c, response->object);
 }
 
 /* ---------------------------------------------------------------------------------------------- deletions, status */
@@ -284,7 +364,7 @@ static void apache_call_patch_status(struct apache_call *c, const json_t *driver
 {
         const struct apache_action *a = &c->action;
         _cleanup_free_ char *name = mem_printf("%s/status", a->name);
-        _cleanup_free_ char *path = kube_path(APACHE_API, a->namespace, APPLICATIONS_RESOURCE, name);
+        _cleanup_free_ char *path = kube_path(APACHE_API, a->namespace, c->kind->resource, name);
         json_t *patch = apache_status_patch(&a->from, &a->transition, a->version, driver);
         c->base.call = kube_send(apache_call_context(c)->client,
                                  &(struct kube_request){.method = "PATCH",
@@ -324,9 +404,10 @@ static void apache_call_on_driver(void *owner, struct kube_call *call, int r, co
 
 /* -------------------------------------------------------------------------------------------------------- actions */
 
-static void apache_call_begin(struct operator_daemon *d, struct apache_action *action)
+static void apache_call_begin(struct operator_daemon *d, const struct apache_kind *kind, struct apache_action *action)
 {
         struct apache_call *c = new0(struct apache_call);
+        c->kind = kind;
         c->action = *action;
         *action = (struct apache_action){0};
         c->error = FST_ERROR_INIT;
@@ -336,10 +417,10 @@ static void apache_call_begin(struct operator_daemon *d, struct apache_action *a
         const struct apache_action *a = &c->action;
         struct kube_client *client = apache_call_context(c)->client;
         _cleanup_free_ char *pod = kube_path("v1", a->namespace, "pods", a->driver_pod);
-        _cleanup_free_ char *object = kube_path(APACHE_API, a->namespace, APPLICATIONS_RESOURCE, a->name);
+        _cleanup_free_ char *object = kube_path(APACHE_API, a->namespace, c->kind->resource, a->name);
         switch (a->kind) {
         case APACHE_SUBMIT:
-                apache_call_submit(c);
+                c->base.call = kube_get(client, object, apache_call_on_object, c);
                 break;
         case APACHE_RELEASE:
                 apache_call_delete(c, pod, a->driver_uid);
@@ -361,14 +442,20 @@ static void apache_call_begin(struct operator_daemon *d, struct apache_action *a
         }
 }
 
-void apache_actions_drain(struct operator_daemon *d)
+static void apache_kind_drain(struct operator_daemon *d, const struct apache_kind *kind)
 {
-        struct apache_core *core = operator_daemon_context(d)->apache;
+        struct apache_core *core = apache_kind_core(d, kind);
         for (struct apache_action action; apache_core_next_action(core, &action);) {
                 if (action.kind == APACHE_EVENT)
-                        apache_call_event(d, &action, action.warning, action.reason, action.message);
+                        apache_call_event(d, kind, &action, action.warning, action.reason, action.message);
                 else
-                        apache_call_begin(d, &action);
+                        apache_call_begin(d, kind, &action);
                 apache_action_deinit(&action);
         }
+}
+
+void apache_actions_drain(struct operator_daemon *d)
+{
+        apache_kind_drain(d, &apache_applications);
+        apache_kind_drain(d, &apache_clusters);
 }

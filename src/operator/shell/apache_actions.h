@@ -1,6 +1,6 @@
 /*
- * Performs the actions of SparkApplications of spark.apache.org through the API server: submits and deletes drivers,
- * writes the status. Submissions happen in this process.
+ * Performs the actions of SparkApplications and SparkClusters of spark.apache.org through the API server: submits and
+ * deletes drivers, applies the objects of clusters, writes the status. Submissions happen in this process.
  */
 #pragma once
 
@@ -9,6 +9,7 @@
 /* Performs all actions that the core has emitted. */
 void apache_actions_drain(struct operator_daemon *d);
 
-/* Events of the watches of applications and of their pods: pass them to the core, and queue the application. */
+/* Events of the watches: pass objects and pods to the core, and queue the object. */
 void apache_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object);
+void apache_watch_on_cluster(struct operator_daemon *d, enum kube_event what, const json_t *object);
 void apache_watch_on_pod(struct operator_daemon *d, enum kube_event what, const json_t *object);

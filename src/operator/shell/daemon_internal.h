@@ -21,10 +21,11 @@
 
 #define OPERATOR_API "sparkoperator.k8s.io/v1beta2"
 #define APPLICATIONS_RESOURCE "sparkapplications"
+#define CLUSTERS_RESOURCE "sparkclusters"
 #define SCHEDULES_RESOURCE "scheduledsparkapplications"
 
 /* The kinds of keys in the work queue. */
-enum work_kind { WORK_APPLICATION, WORK_SCHEDULE, WORK_APACHE_APPLICATION };
+enum work_kind { WORK_APPLICATION, WORK_SCHEDULE, WORK_APACHE_APPLICATION, WORK_SPARK_CLUSTER };
 
 /* A request under way for an action. The daemon cancels those that remain when it ends. */
 struct operator_call {
@@ -39,7 +40,7 @@ struct operator_context {
         struct schedule_core *schedules;
         struct application_core *applications;
         struct waiting_objects *waiting;
-        struct apache_core *apache; /* NULL: --enable-apache-applications is not given */
+        struct apache_core *apache, *clusters; /* NULL: --enable-apache-applications is not given */
         struct kube_event_recorder *events;
         struct operator_metrics *metrics;
         struct render_options render; /* but for the submission's id */

@@ -27,7 +27,7 @@
 #define LONGEST_WAIT (20 * NS_PER_SECOND)
 #define DEFAULT_CALLS 64
 #define MAX_WAITING_BYTES (4u << 20) /* the texts of some 4,000 applications */
-#define MANY_CALLS 16 /* at once, whose memory is worth returning */
+#define MANY_CALLS 16                /* at once, whose memory is worth returning */
 
 /* The cores of the first kinds wait for those of all namespaces. */
 enum watched_kind {
@@ -37,6 +37,7 @@ enum watched_kind {
         N_SYNCED_KINDS,
         WATCHED_APACHE_POD = N_SYNCED_KINDS,
         WATCHED_APACHE_APPLICATION,
+        WATCHED_SPARK_CLUSTER,
         N_WATCHED_KINDS,
 };
 
@@ -48,6 +49,7 @@ static const struct {
         [WATCHED_SCHEDULE] = {OPERATOR_API, SCHEDULES_RESOURCE},
         [WATCHED_APACHE_POD] = {"v1", "pods", APACHE_LABEL_OPERATOR "=" APACHE_OPERATOR_NAME},
         [WATCHED_APACHE_APPLICATION] = {APACHE_API, APPLICATIONS_RESOURCE},
+        [WATCHED_SPARK_CLUSTER] = {APACHE_API, CLUSTERS_RESOURCE},
 };
 
 struct operator_watch {
@@ -155,6 +157,9 @@ static void operator_daemon_reconcile(struct operator_daemon *d, const struct wo
                 application_actions_drain(d);
         } else if (item->kind == WORK_APACHE_APPLICATION) {
                 deadline = apache_core_reconcile(c->apache, namespace, name, wall);
+                apache_actions_drain(d);
+        } else if (item->kind == WORK_SPARK_CLUSTER) {
+                deadline = apache_core_reconcile(c->clusters, namespace, name, wall);
                 apache_actions_drain(d);
         } else {
                 deadline = schedule_core_reconcile(c->schedules, namespace, name, wall);
@@ -314,6 +319,8 @@ static void operator_watch_on_event(void *owner, enum kube_event what, json_t *o
                 apache_watch_on_pod(d, what, object);
         } else if (w->kind == WATCHED_APACHE_APPLICATION) {
                 apache_watch_on_application(d, what, object);
+        } else if (w->kind == WATCHED_SPARK_CLUSTER) {
+                apache_watch_on_cluster(d, what, object);
         } else {
                 operator_watch_on_application(d, what, object, w->synced);
         }
@@ -552,6 +559,7 @@ static void operator_daemon_free(struct operator_daemon *d)
         schedule_core_free(c->schedules);
         application_core_free(c->applications);
         apache_core_free(c->apache);
+        apache_core_free(c->clusters);
         operator_metrics_free(c->metrics);
         waiting_objects_free(c->waiting);
         work_queue_free(c->queue);
@@ -684,9 +692,11 @@ int operator_daemon_new(uv_loop_t *loop, const struct operator_conf *conf, void 
                                                    .batch_schedulers = conf->enable_batch_scheduler,
                                                    .default_batch_scheduler = *conf->default_batch_scheduler != '\0'});
         c->waiting = waiting_objects_new(MAX_WAITING_BYTES);
-        if (conf->apache_applications)
+        if (conf->apache_applications) {
                 c->apache = apache_core_new(
                         &(struct apache_core_options){.driver_grace_ms = conf->driver_creation_grace / NS_PER_MS});
+                c->clusters = apache_core_new(&(struct apache_core_options){.clusters = true});
+        }
         c->events = kube_event_recorder_new(c->client);
         c->queue = work_queue_new(&(struct work_queue_options){
                 .rate = (int)conf->queue_rate, .burst = (int)conf->queue_burst, .most_pause = conf->queue_most_pause});
