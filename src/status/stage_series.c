@@ -5,7 +5,7 @@
 #include "status/task_chunk.h"
 
 enum { STEPS = 8, BUCKETS = STEPS * 48 }; /* of durations: eight for each power of two */
-enum { MAX_SAMPLES = 250000 };            /* of larger stages, every second, third, … task counts twice, … */
+enum { MAX_SAMPLES = 100000 };            /* of larger stages, every second, third, … task counts twice, … */
 #define MAX_SERIES_MS ((int64_t)1 << 40)  /* sums do not overflow */
 
 struct series_work {
