@@ -26,6 +26,7 @@
 
 #define LONGEST_WAIT (20 * NS_PER_SECOND)
 #define DEFAULT_CALLS 64
+#define OBJECTS_OF_A_PAGE 1000       /* of a list, which is read object by object */
 #define MAX_WAITING_BYTES (4u << 20) /* the texts of some 4,000 applications */
 #define MANY_CALLS 16                /* at once, whose memory is worth returning */
 
@@ -369,7 +370,9 @@ static void operator_watch_start(struct operator_watch *w)
         _cleanup_free_ char *path =
                 kube_path(watched_kinds[w->kind].api, w->scope->namespace, watched_kinds[w->kind].resource, NULL);
         w->watch = kube_watch_start(w->daemon->context.client,
-                                    &(struct kube_watch_options){.path = path, .labels = watched_kinds[w->kind].labels},
+                                    &(struct kube_watch_options){.path = path,
+                                                                 .labels = watched_kinds[w->kind].labels,
+                                                                 .page = OBJECTS_OF_A_PAGE},
                                     &ops, w);
 }
 

@@ -192,12 +192,13 @@ class OperatorNumbers:
         try:
             known = time.monotonic() - begun
             wait_for(lambda: self.metric(process, 'workqueue_depth{name="sparkapplication"}') == 0, "a quiet queue", 600)
+            caught_up = time.monotonic() - begun
             used, begun = self.cpu(process), time.monotonic()
             time.sleep(20)  # measures the CPU time of an idle operator
             idle = (self.cpu(process) - used) / (time.monotonic() - begun) * 100
             memory, peak = self.memory(process), self.memory(process, "VmHWM")
-            self.check.results.update(crowd=CROWD, crowd_memory_mib=memory, crowd_peak_mib=peak, known_s=known, idle_cpu_percent=idle)
-            print(f"{CROWD} applications with {CROWD * PODS_OF_EACH} pods: known after {known:.1f} s, {memory:.1f} MiB (peak {peak:.1f}), "
+            self.check.results.update(crowd=CROWD, crowd_memory_mib=memory, crowd_peak_mib=peak, known_s=known, caught_up_s=caught_up, idle_cpu_percent=idle)
+            print(f"{CROWD} applications with {CROWD * PODS_OF_EACH} pods: known after {known:.1f} s, caught up after {caught_up:.1f} s, {memory:.1f} MiB (peak {peak:.1f}), "
                   f"idle {idle:.2f} % CPU; load {os.getloadavg()[0]:.0f}", flush=True)
         finally:
             self.check.stop(process)
