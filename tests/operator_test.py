@@ -485,6 +485,24 @@ def test_submission_does_not_read_the_observed_object_again(server, tmp_path):
         assert not [path for method, path in server.requests if method == "GET" and re.search(r"/sparkapplications/", path)], running.text()
 
 
+def test_server_that_does_not_know_the_operator_yet_fails_nothing(server, tmp_path):
+    """An API server that has just started forbids everything until it has read the rights."""
+    closed = [True]
+
+    def fail(method, path, body):
+        if closed[0] and (method == "POST" and path.endswith("/pods") or method == "GET" and "/sparkapplications/pi" in path):
+            return 403, "Forbidden"
+        return None
+
+    server.failure = fail
+    with operator(server, tmp_path):
+        add_application(server)
+        wait_for(lambda: any(method == "GET" and "/sparkapplications/pi" in path for method, path in server.requests), "a look at the application")
+        closed[0] = False
+        wait_for_state(server, "SUBMITTED")
+        assert application_status(server)["submissionAttempts"] == 1
+
+
 def test_driver_that_is_being_deleted_is_not_taken_over(server, tmp_path):
     """The pod of an interrupted submission is deleted meanwhile. The submission waits until it is gone."""
     asked = []

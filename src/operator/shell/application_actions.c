@@ -50,6 +50,7 @@ struct application_call {
         void (*refused)(struct application_call *c, int r, const struct fst_error *error);
         json_t *pod; /* the driver's, as the server has it */
         char *ui_address;
+        char *refusal; /* why the API server refuses the submission */
 };
 
 /* --------------------------------------------------------------------------------------------------- observations */
@@ -85,6 +86,7 @@ static void application_call_release(struct application_call *c)
         json_decref(c->list);
         json_decref(c->pod);
         free(c->ui_address);
+        free(c->refusal);
         free(c);
 }
 
@@ -173,6 +175,36 @@ static void application_call_get(struct application_call *c, kube_done *then)
                 c->action.version ? mem_printf("resourceVersion=%" PRIu64, c->action.version) : NULL;
         c->base.call = kube_send(application_call_context(c)->client,
                                  &(struct kube_request){.path = path, .query = query}, then, c);
+}
+
+/* The API server knows the operator, so the refusal was meant. */
+static void application_call_on_confirmed(void *owner, struct kube_call *call, int r,
+                                          const struct kube_response *response)
+{
+        struct application_call *c = owner;
+        c->base.call = NULL;
+        if (r != 0)
+                application_call_fail_read(c, r, response->error);
+        else
+                application_call_end(c, APPLICATION_RESULT_FAILED, c->refusal);
+}
+
+/*
+ * A submission is forbidden. An API server that has just started forbids everything until it has read the operator's
+ * rights, so the refusal counts only if the application can be read.
+ */
+static void application_call_confirm_refusal(struct application_call *c, const struct fst_error *error)
+{
+        c->refusal = mem_strdup(error_message(error));
+        application_call_get(c, application_call_on_confirmed);
+}
+
+static void application_call_fail_submission(struct application_call *c, int r, const struct fst_error *error)
+{
+        if (r == FST_KUBE_E_FORBIDDEN)
+                application_call_confirm_refusal(c, error);
+        else
+                application_call_fail(c, r, error);
 }
 
 /* ------------------------------------------------------------------------------------------------- applying objects */
@@ -332,7 +364,7 @@ static void application_call_on_existing_pod(void *owner, struct kube_call *call
                 kube_set_owner(object, pod);
                 json_array_append(rest, object);
         }
-        application_call_apply(c, rest, application_call_submitted, application_call_fail);
+        application_call_apply(c, rest, application_call_submitted, application_call_fail_submission);
 }
 
 static void application_call_on_launched(void *owner, int r, const struct fst_error *error)
@@ -345,8 +377,10 @@ static void application_call_on_launched(void *owner, int r, const struct fst_er
                 _cleanup_free_ char *path =
                         kube_path("v1", c->action.namespace, "pods", driver_plan_pod_name(&c->objects.plan));
                 c->base.call = kube_get(application_call_context(c)->client, path, application_call_on_existing_pod, c);
+        } else if (r == -EACCES) {
+                application_call_confirm_refusal(c, error);
         } else {
-                bool final = r == -EACCES || r == -EINVAL;
+                bool final = r == -EINVAL;
                 if (!final)
                         log_warn(OPERATOR_LOG, "SparkApplication %s/%s: %s", c->action.namespace, c->action.name,
                                  error_message(error));
@@ -383,7 +417,7 @@ static void application_call_on_made(uv_work_t *work, int status)
                 application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&c->error));
         else
                 application_call_apply(c, json_incref(c->objects.before), application_call_launch,
-                                       application_call_fail);
+                                       application_call_fail_submission);
 }
 
 /* Begins the submission of @object. */
