@@ -421,6 +421,26 @@ static void driver_that_a_watch_has_not_shown_is_looked_for(void **state)
         core_fixture_deinit(&b);
 }
 
+/* A pod of an interrupted submission was deleted, and the watch shows that before it shows its successor. */
+static void driver_that_was_replaced_is_looked_for(void **state)
+{
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        core_fixture_pod(&b, SPARK_POD_RUNNING);
+        core_fixture_run(&b);
+        core_fixture_pod_removed(&b);
+        b.driver_exists = true;
+        core_fixture_run(&b);
+        assert_log(&b, "submit SUBMITTED RUNNING expose RUNNING find");
+        core_fixture_pod_removed(&b);
+        b.driver_exists = false;
+        core_fixture_run(&b);
+        assert_log(&b, "find FAILING FAILED");
+        core_fixture_deinit(&b);
+}
+
 static void lost_driver_uses_up_no_retry(void **state)
 {
         struct core_fixture b;
@@ -617,6 +637,7 @@ int main(void)
                 cmocka_unit_test(unanswered_submission_is_repeated_with_its_id),
                 cmocka_unit_test(interrupted_submission_is_completed),
                 cmocka_unit_test(missing_driver_fails_after_the_grace_period),
+                cmocka_unit_test(driver_that_was_replaced_is_looked_for),
                 cmocka_unit_test(driver_that_a_watch_has_not_shown_is_looked_for),
                 cmocka_unit_test(lost_driver_uses_up_no_retry),
                 cmocka_unit_test(sidecars_do_not_prolong),

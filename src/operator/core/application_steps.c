@@ -302,7 +302,7 @@ static int64_t step_driver_missing(struct application_core *core, struct applica
         int64_t since_ms = MAX(now_ms - a->status.last_submission_attempt_ms, now_ms - a->missing_since_ms);
         if (a->status.state == APPLICATION_SUBMITTED && since_ms < grace_ms)
                 return now_ms + grace_ms - since_ms;
-        if (a->status.state == APPLICATION_SUBMITTED && !a->missing_confirmed && a->status.pod_name) {
+        if (!a->missing_confirmed && a->status.pod_name) {
                 struct application_action *action = step_act(core, a, APPLICATION_FIND_DRIVER);
                 action->pod_name = mem_strdup(a->status.pod_name);
                 return INT64_MAX;
