@@ -151,8 +151,11 @@ static int emit_wrong_kind(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
+static bool waits_for_stop;
+
 static int wait_for_stop(fst_task *task, int64_t x)
 {
+        __atomic_store_n(&waits_for_stop, true, __ATOMIC_RELAXED);
         while (!fst_task_interrupted(task))
                 usleep(1000);
         return 0;
@@ -445,9 +448,11 @@ static void action_reports_invalid_lineage(void **state)
         assert_int_equal(fst_iter_status(rows), -EINVAL);
 }
 
-static void *cancel_soon(void *sc)
+/* A group without a running job cannot be cancelled. */
+static void *cancel_running_group(void *sc)
 {
-        usleep(50000);
+        while (!__atomic_load_n(&waits_for_stop, __ATOMIC_RELAXED))
+                usleep(1000);
         fst_cancel_job_group(sc, "slow");
         return NULL;
 }
@@ -456,7 +461,7 @@ static void cancels_job_group(void **state)
 {
         pthread_t thread;
         fst_set_local_property(*state, "spark.jobGroup.id", "slow");
-        assert_int_equal(pthread_create(&thread, NULL, cancel_soon, *state), 0);
+        assert_int_equal(pthread_create(&thread, NULL, cancel_running_group, *state), 0);
         assert_int_equal(fst_foreach(fst_range_n(*state, 0, 4, 4), wait_for_stop), -ECANCELED);
         pthread_join(thread, NULL);
         fst_set_local_property(*state, "spark.jobGroup.id", NULL);
