@@ -70,6 +70,22 @@ static const json_t *pod_template_given(const struct kube_conf *c)
         return c->role == KUBE_DRIVER ? c->driver_template : c->executor_template;
 }
 
+/* The steps that follow add members to each container. */
+static int pod_template_check_containers(const json_t *pod, const char *name, struct fst_error *error)
+{
+        static const char *const lists[] = {"containers", "initContainers"};
+        json_t *container;
+        size_t at;
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                json_array_foreach(json_object_get(json_object_get(pod, "spec"), lists[i]), at, container) {
+                        if (!json_is_object(container))
+                                return error_set(error, -EINVAL, "%s: spec.%s[%zu] is not an object", name, lists[i],
+                                                 at);
+                }
+        }
+        return 0;
+}
+
 static int pod_template_load_file(const struct kube_conf *c, const char *key, const char *container,
                                   struct spark_pod *out, struct fst_error *error)
 {
@@ -84,6 +100,8 @@ static int pod_template_load_file(const struct kube_conf *c, const char *key, co
                 r = template_read(path, &pod, error);
         if (r == 0 && !json_is_object(json_object_get(pod, "spec")))
                 r = error_set(error, -EINVAL, "%s: not a pod (it has no spec)", given ? "the template" : path);
+        if (r == 0)
+                r = pod_template_check_containers(pod, given ? "the template" : path, error);
         if (r == 0)
                 r = pod_types_convert_pod(pod, error);
         if (r < 0) {

@@ -238,6 +238,8 @@ static void cluster_secure(json_t *containers)
         json_t *container;
         size_t i;
         json_array_foreach(containers, i, container) {
+                if (!json_is_object(container)) /* the API server refuses it */
+                        continue;
                 json_t *context = kube_child(container, "securityContext");
                 if (!json_is_boolean(json_object_get(context, "allowPrivilegeEscalation")))
                         json_object_set_new(context, "allowPrivilegeEscalation", json_false());

@@ -158,6 +158,20 @@ static void assert_refused(const char *name, const char *more, const char *part)
         json_decref(object);
 }
 
+/* The definition keeps what it does not know, and the API server refuses the set. */
+static void containers_that_are_no_objects_remain(void **state)
+{
+        json_t *objects = cluster_fixture_objects(IMAGE ", " WORKERS(
+                1, 1, 1) ", 'workerSpec': {'statefulSetSpec': {'template': {'spec': {'containers': [3],"
+                         "'initContainers': [null, {'name': 'i'}]}}}}");
+        const json_t *pod = json_at(cluster_find(objects, "StatefulSet", "prod-worker"), "spec.template.spec");
+        assert_true(json_is_integer(json_array_get(json_object_get(pod, "containers"), 0)));
+        assert_string_equal(json_text_at(json_array_get(json_object_get(pod, "containers"), 1), "name"), "worker");
+        assert_true(json_is_false(json_at(json_array_get(json_object_get(pod, "initContainers"), 1),
+                                          "securityContext.allowPrivilegeEscalation")));
+        json_decref(objects);
+}
+
 static void refuses_invalid_clusters(void **state)
 {
         assert_refused("prod", IMAGE, "spec.clusterTolerations: it is required");
@@ -216,6 +230,7 @@ int main(void)
                 cmocka_unit_test(services_and_sets_have_apaches_names),
                 cmocka_unit_test(containers_run_master_and_workers),
                 cmocka_unit_test(templates_keep_what_they_say),
+                cmocka_unit_test(containers_that_are_no_objects_remain),
                 cmocka_unit_test(refuses_invalid_clusters),
                 cmocka_unit_test(submission_decides_the_state),
         };

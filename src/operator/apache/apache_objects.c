@@ -292,6 +292,8 @@ static void apache_objects_secure(json_t *containers)
         json_t *container;
         size_t i;
         json_array_foreach(containers, i, container) {
+                if (!json_is_object(container)) /* the API server refuses it */
+                        continue;
                 json_t *context = kube_child(container, "securityContext");
                 const json_t *set = json_object_get(context, "allowPrivilegeEscalation");
                 if (!set || json_is_null(set))

@@ -215,6 +215,20 @@ static void refuses_options_as_applications(void **state)
         error_deinit(&error);
 }
 
+static void refuses_containers_that_are_no_objects(void **state)
+{
+        struct apache_application app;
+        struct driver_plan plan;
+        apache_fixture_read(", 'sparkConf': {'spark.kubernetes.container.image': 'x'},"
+                            "'driverSpec': {'podTemplateSpec': {'spec': {'containers': [3, {'name': 'b'}]}}}",
+                            &app);
+        assert_int_equal(apache_objects_make(&app, &fixture_options, &plan, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "the template: spec.containers[0] is not an object"));
+        driver_plan_deinit(&plan);
+        apache_application_deinit(&app);
+        error_deinit(&error);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -225,6 +239,7 @@ int main(void)
                 cmocka_unit_test(config_maps_come_before_the_driver),
                 cmocka_unit_test(services_select_the_driver_and_routes_get_a_rule),
                 cmocka_unit_test(refuses_options_as_applications),
+                cmocka_unit_test(refuses_containers_that_are_no_objects),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,7 +257,7 @@ int pod_patch_apply(const struct spark_application *app, bool driver, json_t *po
         const struct spark_pod_fields *f = driver ? &app->spec.driver.pod : &app->spec.executor.pod;
         struct pod_patch p = {.app = app, .fields = f, .driver = driver, .spec = kube_child(pod, "spec")};
         p.container = patch_find_container(p.spec, driver);
-        if (!p.container)
+        if (!json_is_object(p.container))
                 return error_set(error, -EINVAL, "spec.%s.template: it has no container; name one %s",
                                  driver ? "driver" : "executor",
                                  driver ? "spark-kubernetes-driver" : KUBE_EXECUTOR_CONTAINER);
