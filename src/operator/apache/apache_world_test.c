@@ -8,7 +8,7 @@
  */
 #include "operator/apache/apache_core_fixture.h"
 
-#define WORLDS 200
+#define WORLDS 80
 #define APPLICATIONS 6
 #define STEPS 400
 #define CALM_STEPS 3000
