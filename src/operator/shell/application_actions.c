@@ -50,7 +50,7 @@ struct application_call {
         void (*refused)(struct application_call *c, int r, const struct fst_error *error);
         json_t *pod; /* the driver's, as the server has it */
         char *ui_address;
-        char *refusal; /* why the API server refuses the submission */
+        bool confirmed; /* the API server knew the operator before this try */
 };
 
 /* --------------------------------------------------------------------------------------------------- observations */
@@ -86,7 +86,6 @@ static void application_call_release(struct application_call *c)
         json_decref(c->list);
         json_decref(c->pod);
         free(c->ui_address);
-        free(c->refusal);
         free(c);
 }
 
@@ -177,26 +176,33 @@ static void application_call_get(struct application_call *c, kube_done *then)
                                  &(struct kube_request){.path = path, .query = query}, then, c);
 }
 
-/* The API server knows the operator, so the refusal was meant. */
+static void application_call_send(struct application_call *c);
+
+/* The API server knows the operator by now: tries again. */
 static void application_call_on_confirmed(void *owner, struct kube_call *call, int r,
                                           const struct kube_response *response)
 {
         struct application_call *c = owner;
         c->base.call = NULL;
-        if (r != 0)
+        if (r != 0) {
                 application_call_fail_read(c, r, response->error);
-        else
-                application_call_end(c, APPLICATION_RESULT_FAILED, c->refusal);
+                return;
+        }
+        c->confirmed = true;
+        driver_launch_free(steal(c->launch));
+        application_call_send(c);
 }
 
 /*
  * A submission is forbidden. An API server that has just started forbids everything until it has read the operator's
- * rights, so the refusal counts only if the application can be read.
+ * rights, so a refusal counts only if the application could be read before.
  */
 static void application_call_confirm_refusal(struct application_call *c, const struct fst_error *error)
 {
-        c->refusal = mem_strdup(error_message(error));
-        application_call_get(c, application_call_on_confirmed);
+        if (c->confirmed)
+                application_call_end(c, APPLICATION_RESULT_FAILED, error_message(error));
+        else
+                application_call_get(c, application_call_on_confirmed);
 }
 
 static void application_call_fail_submission(struct application_call *c, int r, const struct fst_error *error)
@@ -395,6 +401,12 @@ static void application_call_launch(struct application_call *c)
                                         application_call_on_launched, c);
 }
 
+static void application_call_send(struct application_call *c)
+{
+        application_call_apply(c, json_incref(c->objects.before), application_call_launch,
+                               application_call_fail_submission);
+}
+
 /* In a thread of the pool. */
 static void application_call_make(uv_work_t *work)
 {
@@ -416,8 +428,7 @@ static void application_call_on_made(uv_work_t *work, int status)
         if (c->made < 0)
                 application_call_end(c, APPLICATION_RESULT_FAILED, error_message(&c->error));
         else
-                application_call_apply(c, json_incref(c->objects.before), application_call_launch,
-                                       application_call_fail_submission);
+                application_call_send(c);
 }
 
 /* Begins the submission of @object. */
