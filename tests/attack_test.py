@@ -99,8 +99,8 @@ class Application:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER", "DEPLOY_MODE"))}
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [os.path.join(BIN, "spark-submit"), "--master", "local-cluster[2,1,1024]", *conf, "app.c",
-                 str(self.stop_file)],
+                [os.path.join(BIN, "spark-submit"), "--master", "local-cluster[2,1,1024]", "--conf",
+                 "spark.ui.enabled=false", *conf, "app.c", str(self.stop_file)],
                 cwd=folder, env=dict(kept, XDG_CACHE_HOME=str(folder / "cache"), SPARK_LOCAL_IP="127.0.0.1"),
                 stdout=subprocess.PIPE, stderr=log, text=True)
         assert self.process.stdout.readline() == "1\n", self.log.read_text()
@@ -289,6 +289,7 @@ def test_an_application_survives(tmp_path, secured):
     draw = random.Random(1)
     while len(ports := application.ports()) < 4:  # the driver's two, and one of each executor
         time.sleep(0.02)
+    assert f"service 'sparkDriver' on port {ports[0]}." in application.log.read_text()
     held = loris(ports, 2000)
     application.goes_on()
     for port in ports:

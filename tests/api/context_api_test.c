@@ -156,9 +156,10 @@ static void takes_no_id_of_a_running_application(void **state)
                 struct sockaddr_un address = {.sun_family = AF_UNIX};
                 int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "firesteel/local-%lld", first + i);
                 fds[i] = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-                assert_int_equal(bind(fds[i], (struct sockaddr *)&address,
-                                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)),
-                                 0);
+                int r = bind(fds[i], (struct sockaddr *)&address,
+                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n));
+                if (r < 0)
+                        assert_int_equal(errno, EADDRINUSE); /* an application that began just now has it */
         }
         fst_context *sc = api_context("local[1]", NULL);
         assert_int_equal(strlen(fst_context_app_id(sc)), strlen("local-1700000000000"));
