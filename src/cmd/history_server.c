@@ -15,6 +15,7 @@
 #include "standalone/wire/daemon_conf.h"
 #include "ui/ui_site.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -123,6 +124,12 @@ static void history_command_widen_pool(void)
         setenv("UV_THREADPOOL_SIZE", "16", 0);
 }
 
+/* Each thread of the pool would keep the memory of its largest answers in an arena of its own. */
+static void history_command_share_arenas(void)
+{
+        mallopt(M_ARENA_MAX, 2);
+}
+
 static int history_command_run(struct history_command *c, const char *properties_file, struct fst_error *error)
 {
         static const int numbers[] = {SIGTERM, SIGHUP, SIGINT};
@@ -131,6 +138,7 @@ static int history_command_run(struct history_command *c, const char *properties
         int r = history_command_configure(c, properties_file, error);
         if (r == 0) {
                 history_command_widen_pool();
+                history_command_share_arenas();
                 uv_loop_init(&c->loop);
                 for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
                         uv_signal_init(&c->loop, &c->signals[i]);
