@@ -21,17 +21,21 @@ bool apache_group_has(const json_t *object)
         return text_starts_with(json_text_or_empty(object, "apiVersion"), APACHE_GROUP "/");
 }
 
-static int apache_check_kind(const json_t *object, struct fst_error *error)
+int apache_check_object(const json_t *object, const char *kind, const struct field_table *fields,
+                        struct field_problems *problems, struct fst_error *error)
 {
-        const char *version = json_text_or_empty(object, "apiVersion"), *kind = json_text_or_empty(object, "kind");
-        if (strcmp(kind, "SparkApplication") != 0)
-                return error_set(error, -EINVAL, "the object has the kind \"%s\": a SparkApplication is needed", kind);
+        const char *version = json_text_or_empty(object, "apiVersion"), *found = json_text_or_empty(object, "kind");
+        const json_t *spec = json_object_get(object, "spec");
+        if (strcmp(found, kind) != 0)
+                return error_set(error, -EINVAL, "the object has the kind \"%s\": a %s is needed", found, kind);
         if (strcmp(version, APACHE_API) != 0 && strcmp(version, APACHE_API "beta1") != 0)
-                return error_set(error, -EINVAL,
-                                 "SparkApplication has the version \"%s\": use " APACHE_API " (or v1beta1)", version);
-        if (!json_is_object(json_object_get(object, "spec")))
-                return error_set(error, -EINVAL, "the SparkApplication has no spec");
-        return 0;
+                return error_set(error, -EINVAL, "%s has the version \"%s\": use " APACHE_API " (or v1beta1)", kind,
+                                 version);
+        if (!json_is_object(spec))
+                return error_set(error, -EINVAL, "the %s has no spec", kind);
+        field_check(fields, "spec", spec, false, problems);
+        const struct field_problem *fatal = field_problems_fatal(problems);
+        return fatal ? error_set(error, -EINVAL, "%s", fatal->message) : 0;
 }
 
 int apache_application_read(const json_t *object, struct apache_application *out, struct field_problems *problems,
@@ -40,21 +44,16 @@ int apache_application_read(const json_t *object, struct apache_application *out
         _cleanup_(field_problems_deinit) struct field_problems own = {0};
         struct field_problems *found = problems ? problems : &own;
         *out = (struct apache_application){0};
-        int r = apache_check_kind(object, error);
+        int r = apache_check_object(object, "SparkApplication", &apache_application_fields, found, error);
         if (r < 0)
                 return r;
-        const json_t *spec = json_object_get(object, "spec");
-        field_check(&apache_application_fields, "spec", spec, false, found);
-        const struct field_problem *fatal = field_problems_fatal(found);
-        if (fatal)
-                return error_set(error, -EINVAL, "%s", fatal->message);
         const char *namespace = json_text_at(object, "metadata.namespace");
         out->object = json_incref((json_t *)object);
         out->namespace = namespace ? namespace : "default";
         out->name = json_text_or_empty(object, "metadata.name");
         out->uid = json_text_or_empty(object, "metadata.uid");
         out->attempt = json_int_at(object, "status.currentAttemptSummary.attemptInfo.id");
-        field_read(&apache_application_fields, spec, &out->spec);
+        field_read(&apache_application_fields, json_object_get(object, "spec"), &out->spec);
         return 0;
 }
 

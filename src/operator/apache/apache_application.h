@@ -94,6 +94,13 @@ struct apache_application {
 bool apache_group_has(const json_t *object);
 
 /*
+ * Checks that @object has this kind, version v1 or v1beta1, and a spec, and appends all problems of its @fields to
+ * @problems. Returns 0, or -EINVAL with @error, also for fields for which the genuine definition refuses the object.
+ */
+int apache_check_object(const json_t *object, const char *kind, const struct field_table *fields,
+                        struct field_problems *problems, struct fst_error *error);
+
+/*
  * Reads @object, of kind SparkApplication and version v1 or v1beta1, into @out, which refers to it. Appends all
  * problems of its fields to @problems, which may be NULL. Returns 0, or -EINVAL with @error for another kind or
  * version, and for fields for which the genuine definition refuses the object. Deinit @out in either case.

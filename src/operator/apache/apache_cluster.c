@@ -28,26 +28,16 @@ int apache_cluster_read(const json_t *object, struct apache_cluster *out, struct
 {
         _cleanup_(field_problems_deinit) struct field_problems own = {0};
         struct field_problems *found = problems ? problems : &own;
-        const char *version = json_text_or_empty(object, "apiVersion"), *kind = json_text_or_empty(object, "kind");
-        const json_t *spec = json_object_get(object, "spec");
         *out = (struct apache_cluster){0};
-        if (strcmp(kind, "SparkCluster") != 0)
-                return error_set(error, -EINVAL, "the object has the kind \"%s\": a SparkCluster is needed", kind);
-        if (strcmp(version, APACHE_API) != 0 && strcmp(version, APACHE_API "beta1") != 0)
-                return error_set(error, -EINVAL, "SparkCluster has the version \"%s\": use " APACHE_API " (or v1beta1)",
-                                 version);
-        if (!json_is_object(spec))
-                return error_set(error, -EINVAL, "the SparkCluster has no spec");
-        field_check(&apache_cluster_fields, "spec", spec, false, found);
-        const struct field_problem *fatal = field_problems_fatal(found);
-        if (fatal)
-                return error_set(error, -EINVAL, "%s", fatal->message);
+        int r = apache_check_object(object, "SparkCluster", &apache_cluster_fields, found, error);
+        if (r < 0)
+                return r;
         const char *namespace = json_text_at(object, "metadata.namespace");
         out->object = json_incref((json_t *)object);
         out->namespace = namespace ? namespace : "default";
         out->name = json_text_or_empty(object, "metadata.name");
         out->uid = json_text_or_empty(object, "metadata.uid");
-        field_read(&apache_cluster_fields, spec, &out->spec);
+        field_read(&apache_cluster_fields, json_object_get(object, "spec"), &out->spec);
         return 0;
 }
 
