@@ -28,7 +28,7 @@ struct simulate_option {
         double least, most;
 };
 
-/* What all random worlds have: --seed, --seeds, --output. */
+/* The options of all random worlds: --seed, --seeds, --output. */
 struct simulate_common {
         uint64_t *seed, *last_seed;
         bool *json;

@@ -47,7 +47,7 @@ struct apache_pod {
         const char *application_id; /* the label spark-app-selector */
         uint64_t version;           /* resourceVersion; 0: not a number */
         bool is_driver, leaving, ready;
-        /* Of a driver. */
+        /* The rest is read of a driver only. */
         bool started; /* its container is ready */
         bool container_ended, container_restarted;
         enum apache_pod_end end;

@@ -43,7 +43,8 @@ bool apache_policy_retains(const struct apache_policy *p, enum apache_state stat
 int64_t apache_policy_retain_ms(const struct apache_policy *p);
 
 /*
- * What follows a stopping state @s: another attempt, or the end with or without the resources of the attempt.
+ * Sets *@t to the step after a stopping state @s: another attempt, or the end with or without the resources of the
+ * attempt.
  * @may_restart false: no other attempt. The caller must deinit @t.
  */
 void apache_policy_end(const struct apache_policy *p, const struct apache_status *s, bool may_restart, int64_t now_ms,

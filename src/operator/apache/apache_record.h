@@ -35,7 +35,7 @@ struct apache_record {
         struct apache_driver driver;
         VEC(struct apache_executor) executors; /* present pods, sorted by name */
 
-        /* What was done in the current state. */
+        /* Steps done in the current state. */
         bool submitted, released, forced;
         bool driver_removed;    /* its pod was seen to go */
         bool missing_confirmed; /* the API server does not know the driver's pod */

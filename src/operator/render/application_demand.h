@@ -1,5 +1,5 @@
 /*
- * What the pods of a SparkApplication request when it starts: cores, memory, their number. Read from its fields, and
+ * Requests of the pods of a SparkApplication when it starts: cores, memory, their number. Read from its fields, and
  * where they are unset from sparkConf and Spark's defaults.
  */
 #pragma once

@@ -19,7 +19,7 @@
 #include "submit/kubernetes/driver_launch.h"
 #include "text/json.h"
 
-/* What distinguishes the two kinds. */
+/* The names by which the two kinds differ. */
 struct apache_kind {
         enum work_kind work;
         const char *kind, *resource;
