@@ -177,12 +177,16 @@ static bool record_is_echo(const struct application_record *a, const struct appl
         return application_status_equal(&own, &other);
 }
 
-/* Whether a core that has not submitted the application itself should expose its driver. */
-static bool record_lacks_exposure(const struct application_core *core, const struct application_status *s)
+/*
+ * Whether a core that has not submitted the application itself should expose its driver. The status names the UI's
+ * service only after all objects of the exposure were created.
+ */
+static bool record_lacks_exposure(const struct application_core *core, const struct application_record *a,
+                                  const struct application_status *s)
 {
-        return s->state == APPLICATION_SUBMITTED ||
-               (core->options.ui_service && !s->ui_service &&
-                (s->state == APPLICATION_RUNNING || s->state == APPLICATION_UNKNOWN));
+        if (s->state != APPLICATION_SUBMITTED && s->state != APPLICATION_RUNNING && s->state != APPLICATION_UNKNOWN)
+                return false;
+        return core->options.ui_service ? !s->ui_service : a->policy.exposes_driver;
 }
 
 static void record_take_status(struct application_core *core, struct application_record *a,
@@ -198,7 +202,7 @@ static void record_take_status(struct application_core *core, struct application
         if (a->status.state != seen->state)
                 a->deleted = a->cleaned = false;
         application_status_copy(&a->status, seen);
-        a->expose_due = record_lacks_exposure(core, seen);
+        a->expose_due = record_lacks_exposure(core, a, seen);
         a->stored = seen->state;
         a->dirty = a->entered = false;
 }
@@ -235,12 +239,12 @@ bool application_core_observe(struct application_core *core, const struct applic
         a->created_ms = o->created_ms;
         a->leaving = o->leaving;
         status_text_set(&a->labels, o->labels);
-        record_take_status(core, a, &o->status);
         if (!o->known_spec) {
                 status_text_set(&a->driver_pod, o->driver_pod);
                 status_text_set(&a->invalid, o->invalid);
                 record_take_policy(core, a, &o->policy);
         }
+        record_take_status(core, a, &o->status);
         return true;
 }
 

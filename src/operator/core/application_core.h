@@ -56,6 +56,7 @@ struct application_policy {
         int64_t time_to_live_s;
         bool suspend;
         bool batch_scheduler; /* it names one */
+        bool exposes_driver;  /* it asks for ingresses or a disruption budget of its driver */
         uint64_t spec_hash;
         uint64_t partial_hash; /* of the spec without the executor fields that PartialRestart excepts */
 };

@@ -69,20 +69,35 @@ static void submission_exposes(void **state)
         core_fixture_deinit(&b);
 }
 
-/* A core that starts later exposes a running driver whose service is missing, and no other. */
+/* A core that starts later exposes a driver whose objects are missing, and looks at no other. */
 static void missing_exposure_is_made_after_a_restart(void **state)
 {
-        for (int has = 0; has <= 1; has++) {
+        static const struct {
+                enum application_state stored;
+                bool ui_service, named, asks;
+                const char *log;
+        } rows[] = {
+                {APPLICATION_RUNNING, true, true, false, ""},
+                {APPLICATION_RUNNING, true, false, false, "expose RUNNING"},
+                {APPLICATION_SUBMITTED, true, true, true, "RUNNING"},
+                {APPLICATION_SUBMITTED, true, false, false, "RUNNING expose RUNNING"},
+                {APPLICATION_SUBMITTED, false, false, false, "RUNNING"},
+                {APPLICATION_SUBMITTED, false, false, true, "RUNNING expose RUNNING"},
+                {APPLICATION_RUNNING, false, false, true, "expose RUNNING"},
+                {APPLICATION_RUNNING, false, false, false, ""},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 struct core_fixture b;
-                core_fixture_init(&b, &(struct application_core_options){.ui_service = true});
-                b.stored = (struct application_status){.state = APPLICATION_RUNNING,
+                core_fixture_init(&b, &(struct application_core_options){.ui_service = rows[i].ui_service});
+                b.policy.exposes_driver = rows[i].asks;
+                b.stored = (struct application_status){.state = rows[i].stored,
                                                        .submission_id = mem_strdup("id"),
                                                        .application_id = mem_strdup("spark-1"),
-                                                       .ui_service = has ? mem_strdup("pi-ui-svc") : NULL};
+                                                       .ui_service = rows[i].named ? mem_strdup("pi-ui-svc") : NULL};
                 core_fixture_observe(&b);
                 core_fixture_pod(&b, SPARK_POD_RUNNING);
                 core_fixture_run(&b);
-                assert_log(&b, has ? "" : "expose RUNNING");
+                assert_log(&b, rows[i].log);
                 core_fixture_deinit(&b);
         }
 }

@@ -48,6 +48,8 @@ void application_policy_read(const struct spark_application_spec *spec, uint64_t
                 .time_to_live_s = spec->time_to_live_seconds.value,
                 .suspend = spec->suspend == FIELD_TRUE,
                 .batch_scheduler = spec->batch_scheduler && *spec->batch_scheduler,
+                .exposes_driver = json_array_size(spec->driver_ingress_options) > 0 ||
+                                  spec->driver_pod_disruption_budget == FIELD_TRUE,
                 .spec_hash = hash,
                 .partial_hash = policy_partial_hash(spec->json, hash),
         };
