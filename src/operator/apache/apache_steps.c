@@ -10,14 +10,14 @@
 static struct apache_action apache_action_begin(struct apache_core *core, struct apache_record *a,
                                                 enum apache_action_kind kind)
 {
-        a->ticket = ++core->last_ticket;
+        a->object.ticket = ++core->last_ticket;
         a->under_way = kind;
         return (struct apache_action){.kind = kind,
-                                      .ticket = a->ticket,
-                                      .namespace = mem_strdup(a->namespace),
-                                      .name = mem_strdup(a->name),
-                                      .uid = mem_strdup(a->uid),
-                                      .version = a->version,
+                                      .ticket = a->object.ticket,
+                                      .namespace = mem_strdup(a->object.namespace),
+                                      .name = mem_strdup(a->object.name),
+                                      .uid = mem_strdup(a->object.uid),
+                                      .version = a->object.version,
                                       .attempt = a->status.attempt.id,
                                       .app_id = mem_strdup(a->app_id),
                                       .driver_pod = mem_strdup(a->driver_pod)};
@@ -35,8 +35,8 @@ static void apache_release(struct apache_core *core, struct apache_record *a, bo
         struct apache_action action = apache_action_begin(core, a, APACHE_RELEASE);
         action.force = force;
         free(action.driver_pod);
-        action.driver_pod = mem_strdup(a->driver.name);
-        action.driver_uid = mem_strdup_if(a->driver.uid);
+        action.driver_pod = mem_strdup(a->object.driver.name);
+        action.driver_uid = mem_strdup_if(a->object.driver.uid);
         queue_push(&core->actions, action);
 }
 
@@ -49,9 +49,9 @@ static int64_t apache_write(struct apache_core *core, struct apache_record *a, s
         a->transition.message = mem_strdup_if(t->message);
         action.transition = *t;
         action.from = a->status;
-        if (a->driver.present) {
+        if (a->object.driver.present) {
                 free(action.driver_pod);
-                action.driver_pod = mem_strdup(a->driver.name);
+                action.driver_pod = mem_strdup(a->object.driver.name);
         }
         *t = (struct apache_transition){0};
         queue_push(&core->actions, action);
@@ -70,9 +70,9 @@ static int64_t apache_enter(struct apache_core *core, struct apache_record *a, e
 void apache_emit_stored(struct apache_core *core, const struct apache_record *a, const char *message)
 {
         queue_push(&core->actions, (struct apache_action){.kind = APACHE_EVENT,
-                                                          .namespace = mem_strdup(a->namespace),
-                                                          .name = mem_strdup(a->name),
-                                                          .uid = mem_strdup(a->uid),
+                                                          .namespace = mem_strdup(a->object.namespace),
+                                                          .name = mem_strdup(a->object.name),
+                                                          .uid = mem_strdup(a->object.uid),
                                                           .warning = apache_state_is_failure(a->transition.to),
                                                           .reason = mem_strdup(apache_state_name(a->transition.to)),
                                                           .message = mem_strdup(message ? message : "")});
@@ -106,9 +106,10 @@ static int64_t apache_step_submit(struct apache_core *core, struct apache_record
  */
 
 /* Why a driver ended, in words. The caller owns it. */
-static char *apache_end_message(const struct apache_driver *d)
+static char *apache_end_message(const struct apache_record *a)
 {
-        switch (d->end) {
+        const struct driver_pod *d = &a->object.driver;
+        switch (a->driver_end) {
         case APACHE_POD_SUCCEEDED:
                 return mem_strdup("The driver ended with exit code 0.");
         case APACHE_POD_EVICTED:
@@ -129,12 +130,12 @@ static char *apache_end_message(const struct apache_driver *d)
 
 static int64_t apache_step_ended(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
-        enum apache_pod_end end = a->driver.end;
+        enum apache_pod_end end = a->driver_end;
         return apache_enter(core, a,
                             end == APACHE_POD_SUCCEEDED ? APACHE_SUCCEEDED
                             : end == APACHE_POD_EVICTED ? APACHE_DRIVER_EVICTED
                                                         : APACHE_FAILED,
-                            apache_end_message(&a->driver), now_ms);
+                            apache_end_message(a), now_ms);
 }
 
 /* The driver's pod is not known: it may be new, or gone. */
@@ -154,15 +155,15 @@ static int64_t apache_ready_executors(const struct apache_record *a)
 {
         uint64_t app_id = object_hash_text(a->app_id);
         int64_t n = 0;
-        for (size_t i = 0; i < a->executors.len; i++)
-                n += a->executors.data[i].ready && a->executors.data[i].app_id == app_id;
+        for (size_t i = 0; i < a->object.executors.len; i++)
+                n += a->object.executors.data[i].state && a->object.executors.data[i].attempt == app_id;
         return n;
 }
 
 /* Why a driver or its executors are not there in time, in words. The caller owns it. */
 static char *apache_timeout_message(const struct apache_record *a, enum apache_state to, int64_t limit)
 {
-        const struct apache_driver *d = &a->driver;
+        const struct driver_pod *d = &a->object.driver;
         if (to == APACHE_EXECUTORS_START_TIMED_OUT)
                 return mem_printf("%lld of %lld initial executors were ready within %lld ms "
                                   "(executorStartTimeoutMillis).",
@@ -214,15 +215,14 @@ static const char *apache_running_message(enum apache_state state)
 static int64_t apache_step_watch(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
         enum apache_state state = a->status.state, next = state;
-        const struct apache_driver *d = &a->driver;
         if (!apache_record_has_driver(a))
                 return apache_step_missing(core, a, now_ms);
-        if (d->end != APACHE_POD_LIVES)
+        if (a->driver_end != APACHE_POD_LIVES)
                 return apache_step_ended(core, a, now_ms);
         if (state == APACHE_DRIVER_REQUESTED)
-                next = d->started || d->ready ? APACHE_DRIVER_STARTED : state;
+                next = a->driver_started || a->driver_ready ? APACHE_DRIVER_STARTED : state;
         else if (state == APACHE_DRIVER_STARTED)
-                next = d->ready ? APACHE_DRIVER_READY : state;
+                next = a->driver_ready ? APACHE_DRIVER_READY : state;
         else
                 next = apache_policy_running(&a->policy, state, apache_ready_executors(a));
         if (next != state)
@@ -236,7 +236,7 @@ static int64_t apache_step_watch(struct apache_core *core, struct apache_record 
 /* Deletes the driver's pod, unless that is done. Returns true if there is nothing left to delete. */
 static bool apache_step_release(struct apache_core *core, struct apache_record *a)
 {
-        if (a->released || !a->driver.present)
+        if (a->released || !a->object.driver.present)
                 return true;
         apache_release(core, a, false);
         return false;
@@ -276,7 +276,7 @@ static int64_t apache_step_released(struct apache_core *core, struct apache_reco
 static int64_t apache_step_force(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
         enum apache_state state = a->status.state;
-        if (!a->driver.present || !a->driver.leaving || a->forced || a->policy.force_ms < 0 ||
+        if (!a->object.driver.present || !a->object.driver.leaving || a->forced || a->policy.force_ms < 0 ||
             (state != APACHE_SCHEDULED_TO_RESTART && state != APACHE_RESOURCE_RELEASED))
                 return INT64_MAX;
         int64_t due = apache_time_after(a->status.transition_ms, a->policy.force_ms);
@@ -308,7 +308,7 @@ static int64_t apache_step_state(struct apache_core *core, struct apache_record 
 
 int64_t apache_step(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
-        if (a->leaving) /* Kubernetes deletes what belongs to the object */
+        if (a->object.leaving) /* Kubernetes deletes what belongs to the object */
                 return INT64_MAX;
         int64_t force = apache_step_force(core, a, now_ms);
         if (force == 0)

@@ -1,15 +1,34 @@
 /* The records of applications: observations, actions and their results. The steps are in application_steps.c. */
 #include "operator/core/application_core.h"
 
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "operator/core/application_record.h"
 
 #include <stdlib.h>
 
-#define FIRST_PAUSE_MS 250
-#define LONGEST_PAUSE_MS 30000
+/* --------------------------------------------------------------------------------------------------------- records */
+
+static struct application_record *record_of(struct object_record *object)
+{
+        return object ? container_of(object, struct application_record, object) : NULL;
+}
+
+static void record_deinit(struct object_record *object)
+{
+        struct application_record *a = record_of(object);
+        char *const texts[] = {a->driver_pod,         a->invalid, a->candidate, a->labels, a->driver.application_id,
+                               a->driver.loss_message};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                free(texts[i]);
+        application_status_deinit(&a->status);
+}
+
+static struct application_record *record_find(const struct application_core *core, const char *namespace,
+                                              const char *name)
+{
+        return record_of(object_records_find(&core->records, namespace, name));
+}
 
 struct application_core *application_core_new(const struct application_core_options *options)
 {
@@ -21,108 +40,10 @@ struct application_core *application_core_new(const struct application_core_opti
                 core->options.max_tracked_executors = 1000;
         if (core->options.max_loss_restarts <= 0)
                 core->options.max_loss_restarts = 100;
+        core->records = (struct object_records){.record_size = sizeof(struct application_record),
+                                                .deinit = record_deinit,
+                                                .max_executors = (size_t)core->options.max_tracked_executors};
         return core;
-}
-
-/* --------------------------------------------------------------------------------------------------------- records */
-
-static void application_driver_deinit(struct application_driver *d)
-{
-        char *const texts[] = {d->name,    d->uid,          d->application_id, d->reason,
-                               d->message, d->loss_message, d->waiting,        d->waiting_message};
-        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                free(texts[i]);
-        *d = (struct application_driver){0};
-}
-
-struct pod_key {
-        const char *namespace, *pod, *uid;
-};
-
-static bool record_has_driver_pod(const struct application_record *a, const struct pod_key *key)
-{
-        return a->driver.present && text_equals(a->driver.name, key->pod) &&
-               (!key->uid || text_equals(a->driver.uid, key->uid));
-}
-
-static bool record_has_pod(const void *object, const void *key)
-{
-        const struct application_record *a = object;
-        const struct pod_key *k = key;
-        bool found = strcmp(a->namespace, k->namespace) == 0;
-        if (found && !record_has_driver_pod(a, k))
-                application_executor_place(a, k->pod, &found);
-        return found;
-}
-
-static uint64_t pod_hash(const char *namespace, const char *pod)
-{
-        return object_hash_number(object_hash_text(namespace)) ^ object_hash_text(pod);
-}
-
-static void record_index_pod(struct application_core *core, struct application_record *a, const char *pod)
-{
-        object_table_put(&core->pods, pod_hash(a->namespace, pod), a);
-}
-
-static void record_unindex_pod(struct application_core *core, struct application_record *a, const char *pod)
-{
-        object_table_remove(&core->pods, pod_hash(a->namespace, pod), a);
-}
-
-static void record_free(struct application_record *a)
-{
-        char *const texts[] = {a->uid, a->driver_pod, a->invalid, a->candidate, a->labels};
-        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                free(texts[i]);
-        application_status_deinit(&a->status);
-        application_driver_deinit(&a->driver);
-        for (size_t i = 0; i < a->executors.len; i++)
-                free(a->executors.data[i].name);
-        vec_deinit(&a->executors);
-        free(a);
-}
-
-static bool record_has_key(const void *object, const void *key)
-{
-        return strcmp(((const struct application_record *)object)->key, key) == 0;
-}
-
-static struct application_record *record_find(const struct application_core *core, const char *namespace,
-                                              const char *name)
-{
-        _cleanup_free_ char *key = mem_printf("%s/%s", namespace, name);
-        return object_table_find(&core->table, object_hash_text(key), record_has_key, key);
-}
-
-static struct application_record *record_get(struct application_core *core, const char *namespace, const char *name)
-{
-        struct application_record *a = record_find(core, namespace, name);
-        if (a)
-                return a;
-        size_t n_namespace = strlen(namespace) + 1, n_name = strlen(name) + 1;
-        a = mem_zero(sizeof(*a) + 2 * n_namespace + n_name);
-        char *key = a->texts + n_namespace;
-        memcpy(a->texts, namespace, n_namespace);
-        memcpy(key, namespace, n_namespace);
-        key[n_namespace - 1] = '/';
-        memcpy(key + n_namespace, name, n_name);
-        a->namespace = a->texts;
-        a->key = key;
-        a->name = key + n_namespace;
-        object_table_put(&core->table, object_hash_text(a->key), a);
-        list_append(core, a);
-        return a;
-}
-
-/* Frees a record of which neither the object nor a pod exists. */
-static void record_drop_if_empty(struct application_core *core, struct application_record *a)
-{
-        if (a->uid || a->driver.present || a->executors.len > 0)
-                return;
-        object_table_remove(&core->table, object_hash_text(a->key), a);
-        list_remove(core, a);
-        record_free(a);
 }
 
 void application_core_free(struct application_core *core)
@@ -132,13 +53,7 @@ void application_core_free(struct application_core *core)
         for (struct application_action action; queue_pop(&core->actions, &action);)
                 application_action_deinit(&action);
         queue_deinit(&core->actions);
-        while (core->first) {
-                struct application_record *a = core->first;
-                list_remove(core, a);
-                record_free(a);
-        }
-        object_table_deinit(&core->table);
-        object_table_deinit(&core->pods);
+        object_records_deinit(&core->records);
         free(core);
 }
 
@@ -157,16 +72,14 @@ void application_action_deinit(struct application_action *a)
 /* Another object has the name, or none. Its pods stay until they are removed: owner_uid says whose they are. */
 static void record_begin_object(struct application_record *a, const char *uid)
 {
-        status_text_set(&a->uid, uid);
+        object_record_begin(&a->object, uid);
         status_text_set(&a->candidate, NULL);
         application_status_deinit(&a->status);
-        a->version = 0;
         a->stored = APPLICATION_NEW;
         a->dirty = a->entered = a->spec_changed = a->deleted = a->expose_due = a->cleaned = false;
         a->policy = (struct application_policy){0};
-        a->ticket = 0;
-        a->failures = a->loss_restarts = a->expose_failures = 0;
-        a->retry_at_ms = a->expose_at_ms = 0;
+        a->loss_restarts = a->expose_failures = 0;
+        a->expose_at_ms = 0;
 }
 
 /* Whether @seen is what this core has written, apart from conditions, which a definition may drop. */
@@ -193,7 +106,8 @@ static void record_take_status(struct application_core *core, struct application
                                const struct application_status *seen)
 {
         if (record_is_echo(a, seen)) {
-                if (a->under_way != APPLICATION_WRITE_STATUS || !a->ticket) { /* the answer to the write was lost */
+                if (a->under_way != APPLICATION_WRITE_STATUS ||
+                    !a->object.ticket) { /* the answer to the write was lost */
                         a->dirty = a->entered = false;
                         application_emit_stored(core, a, a->written_ms);
                 }
@@ -221,23 +135,20 @@ bool application_core_knows(const struct application_core *core, const char *nam
                             const char *uid, int64_t generation)
 {
         const struct application_record *a = record_find(core, namespace, name);
-        return a && generation > 0 && a->generation == generation && text_equals(a->uid, uid);
+        return a && generation > 0 && a->generation == generation && text_equals(a->object.uid, uid);
 }
 
 bool application_core_observe(struct application_core *core, const struct application_observation *o)
 {
-        struct application_record *a = record_get(core, o->namespace, o->name);
-        if (!a->uid) {
-                a->uid = mem_strdup(o->uid);
-        } else if (strcmp(a->uid, o->uid) != 0) {
+        struct application_record *a = record_of(object_records_get(&core->records, o->namespace, o->name));
+        if (!a->object.uid || strcmp(a->object.uid, o->uid) != 0)
                 record_begin_object(a, o->uid);
-        } else if (o->version && o->version <= a->version) {
+        else if (!object_version_is_news(o->version, a->object.version))
                 return false;
-        }
-        a->version = o->version;
+        a->object.version = o->version;
         a->generation = o->generation;
         a->created_ms = o->created_ms;
-        a->leaving = o->leaving;
+        a->object.leaving = o->leaving;
         status_text_set(&a->labels, o->labels);
         if (!o->known_spec) {
                 status_text_set(&a->driver_pod, o->driver_pod);
@@ -250,99 +161,62 @@ bool application_core_observe(struct application_core *core, const struct applic
 
 bool application_core_removed(struct application_core *core, const char *namespace, const char *name, const char *uid)
 {
-        struct application_record *a = record_find(core, namespace, name);
-        if (!a || !a->uid || (uid && strcmp(a->uid, uid) != 0))
+        struct object_record *object = object_records_find_object(&core->records, namespace, name, uid);
+        if (!object)
                 return false;
-        record_begin_object(a, NULL);
-        record_drop_if_empty(core, a);
+        record_begin_object(record_of(object), NULL);
+        object_records_drop_if_empty(&core->records, object);
         return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- pods */
 
-size_t application_executor_place(const struct application_record *a, const char *name, bool *found)
-{
-        size_t low = 0, high = a->executors.len;
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (strcmp(a->executors.data[middle].name, name) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        *found = low < a->executors.len && strcmp(a->executors.data[low].name, name) == 0;
-        return low;
-}
-
 static bool record_observe_executor(struct application_core *core, struct application_record *a,
                                     const struct pod_observation *o)
 {
-        bool found;
-        size_t at = application_executor_place(a, o->name, &found);
-        if (!found) {
-                if (a->executors.len >= (size_t)core->options.max_tracked_executors)
-                        return false;
-                vec_reserve_tight(&a->executors, a->executors.len + 1);
-                vec_insert(&a->executors, at,
-                           (struct application_executor){.name = mem_strdup(o->name),
-                                                         .submission = id_hash(o->submission_id)});
-                record_index_pod(core, a, o->name);
-        } else if (o->version && o->version <= a->executors.data[at].version) {
+        uint64_t submission = id_hash(o->submission_id);
+        if (!object_records_set_executor(&core->records, &a->object, o->name, submission, o->version, o->phase))
                 return false;
-        }
-        struct application_executor *e = &a->executors.data[at];
-        bool changed = !found || e->state != o->phase;
-        e->state = o->phase;
-        e->version = o->version;
-        if (changed && core->synced && a->uid && e->submission == id_hash(a->status.submission_id))
+        if (core->synced && a->object.uid && submission == id_hash(a->status.submission_id))
                 application_emit_executor(core, a, o->name, o);
-        return changed;
+        return true;
 }
 
-static void application_driver_take(struct application_driver *d, const struct pod_observation *o)
+static void record_take_driver(struct application_core *core, struct application_record *a,
+                               const struct pod_observation *o)
 {
-        const struct {
-                char **to;
-                const char *from;
-        } texts[] = {{&d->name, o->name},
-                     {&d->uid, o->uid},
-                     {&d->application_id, o->application_id},
-                     {&d->reason, o->reason},
-                     {&d->message, o->message},
-                     {&d->loss_message, o->loss_message},
-                     {&d->waiting, o->waiting},
-                     {&d->waiting_message, o->waiting_message}};
-        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                status_text_set(texts[i].to, texts[i].from);
+        struct application_driver *d = &a->driver;
+        object_records_set_driver(&core->records, &a->object,
+                                  &(struct seen_driver){.name = o->name,
+                                                        .uid = o->uid,
+                                                        .reason = o->reason,
+                                                        .message = o->message,
+                                                        .waiting = o->waiting,
+                                                        .waiting_message = o->waiting_message,
+                                                        .leaving = o->leaving,
+                                                        .exit_code = o->exit_code,
+                                                        .version = o->version});
+        status_text_set(&d->application_id, o->application_id);
+        status_text_set(&d->loss_message, o->loss_message);
         d->owner_uid = id_hash(o->owner_uid);
         d->submission_id = id_hash(o->submission_id);
-        d->present = true;
-        d->leaving = o->leaving;
         d->terminated = o->terminated;
-        d->has_status = o->has_status;
         d->phase = o->phase;
-        d->exit_code = o->exit_code;
         d->loss = o->loss;
         d->spec_hash = o->spec_hash;
-        d->version = o->version;
-        d->created_ms = o->created_ms;
 }
 
 static bool record_observe_driver(struct application_core *core, struct application_record *a,
                                   const struct pod_observation *o)
 {
-        struct application_driver *d = &a->driver;
+        const struct driver_pod *d = &a->object.driver;
         bool same = d->present && text_equals(d->uid, o->uid);
-        if (o->version && o->version <= d->version)
+        if (!object_version_is_news(o->version, d->version))
                 return false; /* an event that came late, or twice */
-        bool ours = driver_is_ours(a);
-        if (!same && ours && !text_equals(o->owner_uid, a->uid))
+        if (!same && driver_is_ours(a) && !text_equals(o->owner_uid, a->object.uid))
                 return false; /* the driver of a former application of this name, or a pod with its labels */
-        bool news = !same || d->phase != o->phase;
-        if (d->present)
-                record_unindex_pod(core, a, d->name);
-        application_driver_take(d, o);
-        record_index_pod(core, a, d->name);
+        bool news = !same || a->driver.phase != o->phase;
+        record_take_driver(core, a, o);
         if (news && core->synced && driver_is_current(a))
                 application_emit_driver(core, a);
         return true;
@@ -350,49 +224,34 @@ static bool record_observe_driver(struct application_core *core, struct applicat
 
 bool application_core_observe_pod(struct application_core *core, const struct pod_observation *o)
 {
-        struct application_record *a = record_get(core, o->namespace, o->application);
+        struct application_record *a = record_of(object_records_get(&core->records, o->namespace, o->application));
         bool changed = o->is_driver ? record_observe_driver(core, a, o) : record_observe_executor(core, a, o);
-        return changed && a->uid;
+        return changed && a->object.uid;
 }
 
 const char *application_core_pod_owner(const struct application_core *core, const char *namespace, const char *pod,
                                        const char *uid, bool *is_driver)
 {
-        const struct pod_key key = {namespace, pod, uid};
-        const struct application_record *a =
-                object_table_find(&core->pods, pod_hash(namespace, pod), record_has_pod, &key);
-        *is_driver = a && record_has_driver_pod(a, &key);
-        return a ? a->name : NULL;
+        const struct object_record *object = object_records_find_pod(&core->records, namespace, pod, uid, is_driver);
+        return object ? object->name : NULL;
 }
 
 bool application_core_pod_removed(struct application_core *core, const struct pod_observation *o)
 {
         struct application_record *a = record_find(core, o->namespace, o->application);
-        bool found = false;
+        bool is_driver;
         if (!a)
                 return false;
-        if (o->is_driver && a->driver.present && text_equals(a->driver.name, o->name) &&
-            (!o->uid || text_equals(a->driver.uid, o->uid))) {
-                found = true;
-                record_unindex_pod(core, a, a->driver.name);
-                a->driver.present = false;
-                a->driver.version = MAX(a->driver.version, o->version);
+        bool found = object_records_remove_pod(&core->records, &a->object, o->name, o->uid, &is_driver);
+        if (is_driver) {
+                a->object.driver.version = MAX(a->object.driver.version, o->version);
                 if (o->loss != POD_LOSS_NONE) {
                         a->driver.loss = o->loss;
                         status_text_set(&a->driver.loss_message, o->loss_message);
                 }
-        } else if (!o->is_driver) {
-                size_t at = application_executor_place(a, o->name, &found);
-                if (found) {
-                        record_unindex_pod(core, a, o->name);
-                        free(a->executors.data[at].name);
-                        memmove(&a->executors.data[at], &a->executors.data[at + 1],
-                                (a->executors.len - at - 1) * sizeof(*a->executors.data));
-                        a->executors.len--;
-                }
         }
-        bool known = a->uid != NULL;
-        record_drop_if_empty(core, a);
+        bool known = a->object.uid != NULL;
+        object_records_drop_if_empty(&core->records, &a->object);
         return found && known;
 }
 
@@ -407,11 +266,10 @@ int64_t application_core_reconcile(struct application_core *core, const char *na
                                    int64_t now_ms)
 {
         struct application_record *a = record_find(core, namespace, name);
-        if (!core->synced || !a || !a->uid || a->ticket)
+        if (!core->synced || !a || !a->object.uid || a->object.ticket)
                 return INT64_MAX;
-        /* A clock that was set back does not prolong a pause. */
-        if (a->retry_at_ms > now_ms && a->retry_at_ms - now_ms <= LONGEST_PAUSE_MS)
-                return a->retry_at_ms;
+        if (object_record_pauses(&a->object, now_ms))
+                return a->object.retry_at_ms;
         return application_step(core, a, now_ms);
 }
 
@@ -420,28 +278,17 @@ bool application_core_next_action(struct application_core *core, struct applicat
         return queue_pop(&core->actions, action);
 }
 
-int64_t application_pause_ms(int failures)
-{
-        return MIN((int64_t)FIRST_PAUSE_MS << MIN(failures, 10), (int64_t)LONGEST_PAUSE_MS);
-}
-
-/* A pause before the next action, longer after each failure. */
-static void record_pause(struct application_record *a, int64_t now_ms)
-{
-        a->retry_at_ms = now_ms + application_pause_ms(a->failures++);
-}
-
 static void record_written(struct application_core *core, struct application_record *a,
                            const struct application_answer *answer, int64_t now_ms)
 {
         if (answer->result != APPLICATION_RESULT_OK) {
-                record_pause(a, now_ms);
+                object_record_pause(&a->object, now_ms);
                 return;
         }
-        a->failures = 0;
+        a->object.failures = 0;
         a->dirty = a->entered = false;
-        if (answer->version > a->version)
-                a->version = answer->version;
+        if (answer->version > a->object.version)
+                a->object.version = answer->version;
         application_emit_stored(core, a, now_ms);
 }
 
@@ -456,9 +303,9 @@ bool application_core_done(struct application_core *core, const char *namespace,
                            const struct application_answer *answer, int64_t now_ms)
 {
         struct application_record *a = record_find(core, namespace, name);
-        if (!a || !ticket || a->ticket != ticket)
+        if (!a || !ticket || a->object.ticket != ticket)
                 return false;
-        a->ticket = 0;
+        a->object.ticket = 0;
         if (a->under_way == APPLICATION_WRITE_STATUS) {
                 record_written(core, a, answer, now_ms);
                 return true;
@@ -466,9 +313,9 @@ bool application_core_done(struct application_core *core, const char *namespace,
         if (a->under_way != APPLICATION_EXPOSE) { /* whose pauses do not delay the other steps */
                 if (answer->result == APPLICATION_RESULT_RETRY ||
                     (answer->result == APPLICATION_RESULT_FAILED && !result_is_final[a->under_way]))
-                        record_pause(a, now_ms);
+                        object_record_pause(&a->object, now_ms);
                 else
-                        a->failures = 0;
+                        a->object.failures = 0;
         }
         application_step_done(core, a, a->under_way, answer, now_ms);
         return true;
@@ -484,19 +331,20 @@ enum application_state application_core_state(const struct application_core *cor
 size_t application_core_count(const struct application_core *core, enum application_state state)
 {
         size_t n = 0;
-        for (const struct application_record *a = core->first; a; a = a->next)
-                n += a->uid && a->stored == state;
+        for (struct object_record *r = core->records.first; r; r = r->next)
+                n += r->uid && record_of(r)->stored == state;
         return n;
 }
 
 void application_core_visit_running(const struct application_core *core, application_running_visit *visit, void *owner)
 {
-        for (const struct application_record *a = core->first; a; a = a->next) {
+        for (struct object_record *r = core->records.first; r; r = r->next) {
+                const struct application_record *a = record_of(r);
                 size_t executors = 0;
                 for (size_t i = 0; i < a->status.n_executors; i++)
                         executors += a->status.executors[i].state == SPARK_POD_RUNNING;
                 bool runs = a->stored == APPLICATION_RUNNING;
-                if (a->uid && (runs || executors > 0))
+                if (a->object.uid && (runs || executors > 0))
                         visit(owner, a->labels, runs, executors);
         }
 }

@@ -7,10 +7,10 @@ struct application_action *application_push(struct application_core *core, const
                                             enum application_action_kind kind)
 {
         queue_push(&core->actions, (struct application_action){.kind = kind,
-                                                               .namespace = mem_strdup(a->namespace),
-                                                               .name = mem_strdup(a->name),
-                                                               .uid = mem_strdup_if(a->uid),
-                                                               .version = a->version,
+                                                               .namespace = mem_strdup(a->object.namespace),
+                                                               .name = mem_strdup(a->object.name),
+                                                               .uid = mem_strdup_if(a->object.uid),
+                                                               .version = a->object.version,
                                                                .generation = a->generation,
                                                                .spec_hash = a->policy.spec_hash});
         return &core->actions.data[core->actions.len - 1];
@@ -55,7 +55,7 @@ void application_emit_stored(struct application_core *core, struct application_r
         if (state_events[to].reason)
                 application_emit_event(
                         core, a, state_events[to].type, state_events[to].reason,
-                        mem_printf("%s%s%s%s", state_events[to].before, a->name, state_events[to].after,
+                        mem_printf("%s%s%s%s", state_events[to].before, a->object.name, state_events[to].after,
                                    state_events[to].with_error && a->status.message ? a->status.message : ""));
         struct application_action *transition = application_push(core, a, APPLICATION_TRANSITION);
         transition->from = from;
@@ -92,9 +92,10 @@ void application_emit_driver(struct application_core *core, struct application_r
                                               [SPARK_POD_COMPLETED] = "SparkDriverCompleted",
                                               [SPARK_POD_FAILED] = "SparkDriverFailed",
                                               [SPARK_POD_UNKNOWN] = "SparkDriverUnknown"};
-        const struct application_driver *d = &a->driver;
-        application_emit_event(core, a, pod_event_type(d->phase), reasons[d->phase],
-                               pod_event_message("Driver", d->name, d->phase, d->exit_code, d->reason, d->message));
+        const struct driver_pod *d = &a->object.driver;
+        enum spark_pod_state phase = a->driver.phase;
+        application_emit_event(core, a, pod_event_type(phase), reasons[phase],
+                               pod_event_message("Driver", d->name, phase, d->exit_code, d->reason, d->message));
 }
 
 void application_emit_executor(struct application_core *core, struct application_record *a, const char *pod,

@@ -1,38 +1,23 @@
 /* The core's record of one application. For the files of this directory only. */
 #pragma once
 
-#include "base/hash_table.h"
 #include "base/mem.h"
 #include "base/queue.h"
 #include "operator/core/application_core.h"
+#include "operator/object_records.h"
 
-/* The driver's pod as last seen. Owns its texts. Ids that are only compared are hashes (id_hash). */
+/* What the core knows of the driver's pod beside the shared record. Ids that are only compared are hashes (id_hash). */
 struct application_driver {
-        bool present; /* it exists */
-        bool leaving, terminated, has_status;
+        bool terminated;
         enum spark_pod_state phase;
-        int exit_code;
         enum pod_loss loss; /* kept after the pod is gone, until the next submission */
-        uint64_t spec_hash, version;
-        uint64_t owner_uid, submission_id;
-        int64_t created_ms;
-        char *name, *uid, *application_id, *reason, *message, *loss_message, *waiting, *waiting_message;
-};
-
-struct application_executor {
-        char *name;          /* owned */
-        uint64_t submission; /* hash of its submission's id */
-        enum spark_pod_state state;
-        uint64_t version;
+        uint64_t spec_hash, owner_uid, submission_id;
+        char *application_id, *loss_message; /* owned */
 };
 
 struct application_record {
-        struct application_record *prev, *next;
-        const char *key, *namespace, *name; /* within texts */
-        char *uid;                          /* NULL: only pods are known */
-        bool leaving;
+        struct object_record object;
         int64_t generation, created_ms;
-        uint64_t version;
         struct application_policy policy;
         char *driver_pod, *invalid, *labels;
         struct application_status status; /* the next one to write, or the stored one */
@@ -47,35 +32,22 @@ struct application_record {
         int expose_failures;
         int64_t written_ms; /* when the last write of the status began */
         struct application_driver driver;
-        VEC(struct application_executor) executors; /* present pods, sorted by name */
 
-        uint64_t ticket; /* of the action under way; 0: none */
-        enum application_action_kind under_way;
-        char *candidate; /* id of the submission under way */
+        enum application_action_kind under_way; /* if the object has a ticket */
+        char *candidate;                        /* id of the submission under way */
         int64_t begun_ms;
         int64_t missing_since_ms; /* of the driver's pod, by this core; 0: it is present */
         bool missing_confirmed;   /* the API server does not know the driver's pod */
-        int failures;
-        int64_t retry_at_ms;
         int32_t loss_restarts;
-        char texts[]; /* namespace and key */
 };
 
 struct application_core {
         struct application_core_options options;
-        struct object_table table;
-        struct object_table pods; /* the record of each present pod, by the pod's namespace and name */
-        struct application_record *first, *last;
+        struct object_records records;
         QUEUE(struct application_action) actions;
         uint64_t last_ticket;
         bool synced;
 };
-
-/* application_core.c: returns the index of the executor's pod, or of its place. */
-size_t application_executor_place(const struct application_record *a, const char *name, bool *found);
-
-/* application_core.c: the pause after so many failures. */
-int64_t application_pause_ms(int failures);
 
 /* application_steps.c: performs one step of @a. Returns the deadline. */
 int64_t application_step(struct application_core *core, struct application_record *a, int64_t now_ms);
@@ -105,7 +77,7 @@ static inline uint64_t id_hash(const char *id)
 
 static inline bool driver_is_ours(const struct application_record *a)
 {
-        return a->driver.present && a->uid && a->driver.owner_uid == id_hash(a->uid);
+        return a->object.driver.present && a->object.uid && a->driver.owner_uid == id_hash(a->object.uid);
 }
 
 static inline bool driver_is_current(const struct application_record *a)

@@ -27,7 +27,7 @@ static struct application_action *step_act(struct application_core *core, struct
                                            enum application_action_kind kind)
 {
         struct application_action *action = application_push(core, a, kind);
-        action->ticket = a->ticket = ++core->last_ticket;
+        action->ticket = a->object.ticket = ++core->last_ticket;
         a->under_way = kind;
         return action;
 }
@@ -112,7 +112,7 @@ static enum spark_pod_state step_missing_executor(const struct application_recor
 static bool step_executor_is_present(const struct application_record *a, const char *pod)
 {
         bool found;
-        application_executor_place(a, pod, &found);
+        object_record_executor_place(&a->object, pod, &found);
         return found;
 }
 
@@ -135,10 +135,10 @@ static void step_update_executors(struct application_core *core, struct applicat
                         continue;
                 step_set_executor(core, a, s->executors[i].pod, step_missing_executor(a));
         }
-        for (size_t i = 0; i < a->executors.len; i++) {
-                const struct application_executor *e = &a->executors.data[i];
-                if (e->submission == submission && s->n_executors < (size_t)core->options.max_tracked_executors)
-                        step_set_executor(core, a, e->name, e->state);
+        for (size_t i = 0; i < a->object.executors.len; i++) {
+                const struct executor_pod *e = &a->object.executors.data[i];
+                if (e->attempt == submission && s->n_executors < (size_t)core->options.max_tracked_executors)
+                        step_set_executor(core, a, e->name, (enum spark_pod_state)e->state);
         }
 }
 
@@ -148,7 +148,7 @@ static void step_update_executors(struct application_core *core, struct applicat
 static char *step_candidate(const struct application_record *a)
 {
         _cleanup_free_ char *seed =
-                mem_printf("%s/%lld/%d/%s", a->uid, (long long)a->generation, (int)a->status.submission_attempts,
+                mem_printf("%s/%lld/%d/%s", a->object.uid, (long long)a->generation, (int)a->status.submission_attempts,
                            a->status.submission_id ? a->status.submission_id : "");
         XXH128_hash_t h = XXH3_128bits(seed, strlen(seed));
         unsigned long long high = h.high64, low = h.low64;
@@ -160,8 +160,8 @@ static int64_t step_delete_resources(struct application_core *core, struct appli
 {
         struct application_action *action = step_act(core, a, APPLICATION_DELETE_RESOURCES);
         bool ours = driver_is_ours(a);
-        action->pod_name = mem_strdup_if(ours ? a->driver.name : NULL);
-        action->pod_uid = mem_strdup_if(ours ? a->driver.uid : NULL);
+        action->pod_name = mem_strdup_if(ours ? a->object.driver.name : NULL);
+        action->pod_uid = mem_strdup_if(ours ? a->object.driver.uid : NULL);
         action->submission_id = mem_strdup_if(a->status.submission_id);
         return INT64_MAX;
 }
@@ -183,16 +183,16 @@ static int64_t step_submit(struct application_core *core, struct application_rec
         free(a->candidate);
         a->candidate = id;
         a->begun_ms = now_ms;
-        bool done = driver_is_ours(a) && !a->driver.leaving && a->driver.submission_id == id_hash(id);
+        bool done = driver_is_ours(a) && !a->object.driver.leaving && a->driver.submission_id == id_hash(id);
         if (!done && driver_is_ours(a)) {
-                if (a->driver.leaving)
+                if (a->object.driver.leaving)
                         return now_ms + LOOK_AGAIN_MS;
                 return step_delete_resources(core, a); /* of the submission before */
         }
         struct application_action *action = step_act(core, a, done ? APPLICATION_FINISH_SUBMIT : APPLICATION_SUBMIT);
         action->submission_id = mem_strdup(id);
         action->pod_name = mem_strdup_if(a->driver_pod);
-        action->pod_uid = mem_strdup_if(done ? a->driver.uid : NULL);
+        action->pod_uid = mem_strdup_if(done ? a->object.driver.uid : NULL);
         return INT64_MAX;
 }
 
@@ -208,7 +208,7 @@ static void step_submitted(struct application_record *a, const struct applicatio
         status_text_set(&s->message, NULL);
         s->last_submission_attempt_ms = a->begun_ms;
         s->submission_attempts++;
-        a->driver.loss = a->driver.present ? a->driver.loss : POD_LOSS_NONE;
+        a->driver.loss = a->object.driver.present ? a->driver.loss : POD_LOSS_NONE;
         if (!failed) {
                 s->execution_attempts++;
                 status_text_set(&s->application_id, answer->application_id);
@@ -250,12 +250,12 @@ static void step_cleaned(struct application_core *core, struct application_recor
                          const struct application_answer *answer)
 {
         bool gone = answer->result == APPLICATION_RESULT_OK || answer->result == APPLICATION_RESULT_NOT_FOUND;
-        a->cleaned = gone || answer->result == APPLICATION_RESULT_FAILED || a->failures >= MAX_CLEAN_UPS;
+        a->cleaned = gone || answer->result == APPLICATION_RESULT_FAILED || a->object.failures >= MAX_CLEAN_UPS;
         if (a->cleaned && !gone)
                 application_emit_event(core, a, "Warning", "SparkApplicationCleanUpFailed",
                                        mem_printf("failed to delete the batch scheduler's group of SparkApplication "
                                                   "%s, which goes with the application: %s",
-                                                  a->name, answer->message ? answer->message : "no answer"));
+                                                  a->object.name, answer->message ? answer->message : "no answer"));
 }
 
 /* The restart of a lost driver uses up no retry. */
@@ -268,10 +268,10 @@ static const char *step_loss_text(enum pod_loss loss)
 
 static void step_explain_failure(struct application_record *a)
 {
-        const struct application_driver *d = &a->driver;
-        if (d->loss != POD_LOSS_NONE) {
-                _cleanup_free_ char *text =
-                        mem_printf("%s: %s", step_loss_text(d->loss), d->loss_message ? d->loss_message : "no details");
+        const struct driver_pod *d = &a->object.driver;
+        if (a->driver.loss != POD_LOSS_NONE) {
+                _cleanup_free_ char *text = mem_printf("%s: %s", step_loss_text(a->driver.loss),
+                                                       a->driver.loss_message ? a->driver.loss_message : "no details");
                 step_explain(a, REASON_LOST, text);
         } else if (text_equals(d->reason, "OOMKilled")) {
                 step_explain(
@@ -284,8 +284,8 @@ static void step_explain_failure(struct application_record *a)
 
 static void step_driver_failed(struct application_record *a, int64_t now_ms)
 {
-        const struct application_driver *d = &a->driver;
-        _cleanup_free_ char *message = d->terminated
+        const struct driver_pod *d = &a->object.driver;
+        _cleanup_free_ char *message = a->driver.terminated
                                                ? mem_printf("driver container failed with ExitCode: %d, Reason: %s",
                                                             d->exit_code, d->reason ? d->reason : "")
                                                : mem_strdup("driver container status missing");
@@ -320,7 +320,7 @@ static int64_t step_driver_missing(struct application_core *core, struct applica
 
 static void step_explain_wait(struct application_record *a)
 {
-        const struct application_driver *d = &a->driver;
+        const struct driver_pod *d = &a->object.driver;
         _cleanup_free_ char *text =
                 d->waiting ? mem_printf("the driver's pod waits: %s%s%s", d->waiting, d->waiting_message ? ": " : "",
                                         d->waiting_message ? d->waiting_message : "")
@@ -331,7 +331,7 @@ static void step_explain_wait(struct application_record *a)
 /* Creates UI service and ingresses. They are no reason to look at the driver later. */
 static int64_t step_expose(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
-        if (a->expose_at_ms > now_ms && a->expose_at_ms - now_ms <= application_pause_ms(a->expose_failures))
+        if (a->expose_at_ms > now_ms && a->expose_at_ms - now_ms <= object_pause_ms(a->expose_failures))
                 return a->expose_at_ms;
         struct application_action *action = step_act(core, a, APPLICATION_EXPOSE);
         action->submission_id = mem_strdup_if(a->status.submission_id);
@@ -348,7 +348,7 @@ static void step_exposed(struct application_core *core, struct application_recor
         if (why) {
                 application_emit_event(
                         core, a, "Warning", "SparkApplicationExposeFailed",
-                        mem_printf("failed to expose the driver of SparkApplication %s: %s", a->name, why));
+                        mem_printf("failed to expose the driver of SparkApplication %s: %s", a->object.name, why));
                 return;
         }
         status_text_set(&s->ui_service, answer->ui_service);
@@ -361,25 +361,25 @@ static void step_exposed(struct application_core *core, struct application_recor
 
 static int64_t step_running(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
-        const struct application_driver *d = &a->driver;
+        const struct driver_pod *d = &a->object.driver;
         if (!driver_is_current(a))
                 return step_driver_missing(core, a, now_ms);
         a->missing_since_ms = 0;
         a->missing_confirmed = false;
-        if (d->application_id && !text_equals(a->status.application_id, d->application_id)) {
-                status_text_set(&a->status.application_id, d->application_id);
+        if (a->driver.application_id && !text_equals(a->status.application_id, a->driver.application_id)) {
+                status_text_set(&a->status.application_id, a->driver.application_id);
                 a->dirty = true;
         }
-        if (d->terminated ? d->exit_code == 0 : d->phase == SPARK_POD_COMPLETED) {
+        if (a->driver.terminated ? d->exit_code == 0 : a->driver.phase == SPARK_POD_COMPLETED) {
                 a->status.termination_ms = now_ms;
                 step_explain(a, NULL, NULL);
                 step_enter(a, APPLICATION_SUCCEEDING);
-        } else if (d->terminated || d->phase == SPARK_POD_FAILED) {
+        } else if (a->driver.terminated || a->driver.phase == SPARK_POD_FAILED) {
                 step_driver_failed(a, now_ms);
         } else {
-                enum application_state next = d->phase == SPARK_POD_RUNNING   ? APPLICATION_RUNNING
-                                              : d->phase == SPARK_POD_UNKNOWN ? APPLICATION_UNKNOWN
-                                                                              : a->status.state;
+                enum application_state next = a->driver.phase == SPARK_POD_RUNNING   ? APPLICATION_RUNNING
+                                              : a->driver.phase == SPARK_POD_UNKNOWN ? APPLICATION_UNKNOWN
+                                                                                     : a->status.state;
                 if (next != a->status.state)
                         step_enter(a, next);
                 step_explain_wait(a);
@@ -442,7 +442,7 @@ static int64_t step_submission_failed(struct application_core *core, struct appl
 static int64_t step_suspended(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
         if (driver_is_ours(a))
-                return a->driver.leaving ? now_ms + LOOK_AGAIN_MS : step_delete_resources(core, a);
+                return a->object.driver.leaving ? now_ms + LOOK_AGAIN_MS : step_delete_resources(core, a);
         if (!a->policy.suspend)
                 step_enter(a, APPLICATION_RESUMING);
         return INT64_MAX;
@@ -477,7 +477,7 @@ static bool step_pod_is_outdated(const struct application_core *core, const stru
                 [APPLICATION_FAILING] = true,   [APPLICATION_SUCCEEDING] = true, [APPLICATION_COMPLETED] = true,
                 [APPLICATION_FAILED] = true,
         };
-        return has_pod[a->status.state] && driver_is_current(a) && !a->driver.leaving && a->driver.spec_hash &&
+        return has_pod[a->status.state] && driver_is_current(a) && !a->object.driver.leaving && a->driver.spec_hash &&
                !core->options.partial_restart && a->driver.spec_hash != a->policy.spec_hash;
 }
 
@@ -534,8 +534,8 @@ static int64_t step_state(struct application_core *core, struct application_reco
 
 int64_t application_step(struct application_core *core, struct application_record *a, int64_t now_ms)
 {
-        if (a->leaving) {
-                if (driver_is_ours(a) && !a->driver.leaving)
+        if (a->object.leaving) {
+                if (driver_is_ours(a) && !a->object.driver.leaving)
                         return step_delete_resources(core, a);
                 return INT64_MAX;
         }
@@ -551,7 +551,7 @@ int64_t application_step(struct application_core *core, struct application_recor
                 a->spec_changed = false;
                 deadline = step_state(core, a, now_ms);
         }
-        if (a->dirty && !a->ticket)
+        if (a->dirty && !a->object.ticket)
                 return step_write(core, a, now_ms);
         return deadline;
 }
@@ -569,8 +569,8 @@ void application_step_done(struct application_core *core, struct application_rec
                 break;
         case APPLICATION_DELETE_RESOURCES:
                 a->deleted = a->deleted || ok;
-                if (ok && a->driver.present)
-                        a->driver.leaving = true;
+                if (ok && a->object.driver.present)
+                        a->object.driver.leaving = true;
                 break;
         case APPLICATION_EXPOSE:
                 if (answer->result == APPLICATION_RESULT_OK)
@@ -578,7 +578,7 @@ void application_step_done(struct application_core *core, struct application_rec
                 else if (answer->result == APPLICATION_RESULT_FAILED)
                         step_exposed(core, a, answer, answer->message ? answer->message : "unknown error");
                 else
-                        a->expose_at_ms = now_ms + application_pause_ms(a->expose_failures++);
+                        a->expose_at_ms = now_ms + object_pause_ms(a->expose_failures++);
                 break;
         case APPLICATION_CLEAN_UP:
                 step_cleaned(core, a, answer);
@@ -587,7 +587,8 @@ void application_step_done(struct application_core *core, struct application_rec
                 a->missing_confirmed = ok && !driver_is_current(a);
                 break;
         case APPLICATION_DELETE:
-                a->retry_at_ms = MAX(a->retry_at_ms, now_ms + LOOK_AGAIN_MS); /* for the object to be gone */
+                a->object.retry_at_ms =
+                        MAX(a->object.retry_at_ms, now_ms + LOOK_AGAIN_MS); /* for the object to be gone */
                 break;
         default:
                 break;
