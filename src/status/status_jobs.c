@@ -383,7 +383,7 @@ void status_exclude_in_stage(struct status *s, struct status_executor *x, int st
 
 /*
  * Corrects the counts of tasks whose ends were lost. Until the application ends they may run: a killed attempt ends
- * later than its stage.
+ * later than its stage. An end may still come: Spark logs its own end before those of the last tasks.
  */
 static void status_close_stage(struct status *s, struct status_stage *stage)
 {
@@ -393,6 +393,7 @@ static void status_close_stage(struct status *s, struct status_stage *stage)
         stage->lost_ends = lost;
         s->totals.lost_ends += lost;
         stage->active_tasks = 0;
+        stage->speculation.active = 0;
         for (size_t i = 0; i < stage->jobs.len; i++) {
                 struct status_job *job = stage->jobs.data[i].job;
                 job->active_tasks = MAX(job->active_tasks - lost, (int64_t)0);

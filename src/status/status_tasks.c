@@ -306,6 +306,7 @@ static void status_add_metrics(struct status_stage *stage, const struct task_end
 struct status_outcome {
         enum task_row_status status;
         int succeeded, failed, killed;
+        int ended; /* 0 if it is resubmitted: another event says that it ended */
         bool resubmitted, has_metrics;
 };
 
@@ -313,14 +314,15 @@ static struct status_outcome status_outcome_of(const struct task_end *e)
 {
         bool killed = e->state == TASK_KILLED || e->state == TASK_COMMIT_DENIED;
         bool succeeded = e->state == TASK_SUCCEEDED;
+        bool resubmitted = e->detail && e->detail->reason && strcmp(e->detail->reason, "Resubmitted") == 0;
         return (struct status_outcome){.status = succeeded                 ? TASK_ROW_SUCCESS
                                                  : e->state == TASK_KILLED ? TASK_ROW_KILLED
                                                                            : TASK_ROW_FAILED,
                                        .succeeded = succeeded,
                                        .killed = killed,
                                        .failed = !succeeded && !killed,
-                                       .resubmitted = e->detail && e->detail->reason &&
-                                                      strcmp(e->detail->reason, "Resubmitted") == 0,
+                                       .ended = !resubmitted,
+                                       .resubmitted = resubmitted,
                                        .has_metrics = task_end_has_metrics(e)};
 }
 
@@ -349,7 +351,7 @@ static void status_executor_stage_add_metrics(struct status_executor_stage *x, c
 static void status_end_on_executor(struct status_executor *x, const struct task_end *e, const struct status_outcome *o)
 {
         const struct task_metrics *m = &e->metrics;
-        x->active_tasks -= x->active_tasks > 0;
+        x->active_tasks -= x->active_tasks > 0 ? o->ended : 0;
         x->completed_tasks += o->succeeded;
         x->failed_tasks += o->failed;
         x->duration_ms += e->finish_ms - e->info.launch_ms;
@@ -367,7 +369,7 @@ static void status_end_on_stage_executor(struct status_executor_stage *x, const 
                                          const struct status_outcome *o)
 {
         const struct task_metrics *m = &e->metrics;
-        x->active_tasks -= x->active_tasks > 0;
+        x->active_tasks -= x->active_tasks > 0 ? o->ended : 0;
         x->task_ms += o->resubmitted ? 0 : e->finish_ms - e->info.launch_ms;
         x->succeeded_tasks += o->succeeded;
         x->failed_tasks += o->failed;
@@ -399,7 +401,7 @@ static void status_end_in_jobs(struct status *s, struct status_stage *stage, con
         for (size_t i = 0; i < stage->jobs.len; i++) {
                 struct status_job *job = stage->jobs.data[i].job;
                 struct status_job_stage *mine = &job->stages.data[stage->jobs.data[i].place];
-                job->active_tasks -= job->active_tasks > 0;
+                job->active_tasks -= job->active_tasks > 0 ? o->ended : 0;
                 job->completed_tasks += o->succeeded;
                 job->failed_tasks += o->failed;
                 job->killed_tasks += o->killed;
@@ -410,11 +412,21 @@ static void status_end_in_jobs(struct status *s, struct status_stage *stage, con
         }
 }
 
+/* Of @n ends of tasks, those that come after the application's end were not lost. */
+static void status_count_late_ends(struct status *s, struct status_stage *stage, int64_t n)
+{
+        int64_t late = MIN(stage->lost_ends, n);
+        stage->lost_ends -= late;
+        s->totals.lost_ends -= late;
+}
+
 static void status_end_in_stage(struct status *s, struct status_stage *stage, const struct task_end *e,
                                 const struct status_outcome *o, const char *reason)
 {
         bool speculative = e->info.speculative;
-        stage->active_tasks -= stage->active_tasks > 0;
+        if (unlikely(stage->lost_ends))
+                status_count_late_ends(s, stage, o->ended);
+        stage->active_tasks -= stage->active_tasks > 0 ? o->ended : 0;
         stage->completed_tasks += o->succeeded;
         stage->failed_tasks += o->failed;
         stage->killed_tasks += o->killed;
@@ -424,7 +436,7 @@ static void status_end_in_stage(struct status *s, struct status_stage *stage, co
         if (unlikely(o->killed))
                 status_count_killed(s, &stage->killed, reason);
         if (unlikely(speculative)) {
-                stage->speculation.active -= stage->speculation.active > 0;
+                stage->speculation.active -= stage->speculation.active > 0 ? o->ended : 0;
                 stage->speculation.completed += o->succeeded;
                 stage->speculation.failed += o->failed;
                 stage->speculation.killed += o->killed;
@@ -437,11 +449,11 @@ static void status_end_row(struct status *s, struct status_stage *stage, const s
                            const struct status_outcome *o, const char *error)
 {
         size_t row = task_columns_find(&stage->columns, e->info.id);
-        /* A success whose output was lost later stays as it was, as in Spark. */
+        /* A success whose output was lost later stays as it was, as in Spark, also if its own end was lost. */
         bool stays = row != SIZE_MAX && unlikely(o->resubmitted) &&
                      task_columns_value(&stage->columns, row, TASK_STATUS) >= TASK_ROW_SUCCESS;
         if (row != SIZE_MAX && !stays) {
-                task_columns_end(&stage->columns, row, e, o->status);
+                task_columns_end(&stage->columns, row, e, o->resubmitted ? TASK_ROW_SUCCESS : o->status);
                 if (unlikely(error || e->detail))
                         status_add_note(s, stage, row, e, error);
         } else if (!stays && stage->columns.n_retained == stage->columns.n_rows) {
@@ -599,6 +611,8 @@ static void status_end_batch(struct status *s, const struct task_event_batch *b)
                 if (unlikely(!part->peaks))
                         status_raise_stage_peaks(stage, x->number, &zero);
         }
+        if (unlikely(stage->lost_ends))
+                status_count_late_ends(s, stage, sums.n);
         status_end_batch_in_stage(stage, b, &sums);
         if (!status_stage_is_live(stage) && !stage->active_tasks)
                 task_columns_finish(&stage->columns);

@@ -98,7 +98,7 @@ static void counts_each_reason_as_spark_does(void **state)
         assert_int_equal(stage->completed_tasks, 1);
         assert_int_equal(stage->killed_tasks, 2);
         assert_int_equal(stage->failed_tasks, 4);
-        assert_int_equal(stage->active_tasks, 0);
+        assert_int_equal(stage->active_tasks, 1); /* the resubmitted one: its first end is missing */
         assert_int_equal(job->completed_tasks, 1);
         assert_int_equal(job->killed_tasks, 2);
         assert_int_equal(job->failed_tasks, 4);
@@ -361,6 +361,70 @@ static void corrects_counts_after_lost_ends(void **state)
         assert_int_equal(status_find_job(s, 1)->active_tasks, 0);
         assert_int_equal(status_find_executor(s, "1")->active_tasks, 0);
         assert_int_equal(s->totals.lost_ends, stage->lost_ends);
+        status_free(s);
+}
+
+/* An application that ends while killed tasks run logs some of their ends after its own, and others never. */
+static void counts_ends_after_the_application(void **state)
+{
+        static const struct task_detail lost = {.message = "the application ended"};
+        struct status *s = with_stage(3);
+        struct task_info copy = task(2, 1, 1);
+        copy.speculative = true;
+        for (int i = 0; i < 2; i++)
+                status_on_task_start(s, &(struct task_start){.info = task(i, 1, i)});
+        status_on_task_start(s, &(struct task_start){.info = copy});
+        complete(s, 1, 0, 3, "cancelled");
+        status_on_job_end(s, &(struct job_end){.id = 1, .ms = 8000, .failure = "cancelled"});
+        status_on_application_end(s, &(struct application_end){.ms = 9000, .exit_code = 0});
+        const struct status_stage *stage = status_find_stage(s, 1, 0);
+        assert_int_equal(stage->lost_ends, 3);
+        assert_int_equal(stage->speculation.active, 0);
+        struct task_end end = {.info = task(0, 1, 0), .state = TASK_EXECUTOR_LOST, .finish_ms = 9001, .detail = &lost};
+        status_on_task_end(s, &end);
+        assert_int_equal(stage->lost_ends, 2);
+        assert_int_equal(s->totals.lost_ends, 2);
+        assert_int_equal(stage->active_tasks, 0);
+        assert_int_equal(status_find_job(s, 1)->active_tasks, 0);
+        assert_int_equal(status_find_job(s, 1)->failed_tasks, 1);
+        end.info = task(1, 1, 1);
+        status_on_task_end(s, &end);
+        end.info = copy;
+        status_on_task_end(s, &end);
+        assert_int_equal(stage->lost_ends, 0);
+        assert_int_equal(s->totals.lost_ends, 0);
+        assert_int_equal(status_find_job(s, 1)->failed_tasks, 3);
+        status_free(s);
+}
+
+static void counts_resubmitted_task_as_ended_once(void **state)
+{
+        static const struct task_detail resubmitted = {.reason = "Resubmitted"};
+        struct status *s = with_stage(3);
+        run(s, task(0, 1, 0), TASK_SUCCEEDED, NULL);
+        for (int i = 1; i < 3; i++)
+                status_on_task_start(s, &(struct task_start){.info = task(i, 1, i)});
+        struct task_end end = {.info = task(0, 1, 0), .state = TASK_FAILED, .finish_ms = 5000, .detail = &resubmitted};
+        status_on_task_end(s, &end);
+        const struct status_stage *stage = status_find_stage(s, 1, 0);
+        assert_int_equal(stage->active_tasks, 2);
+        assert_int_equal(stage->executors.data[0].active_tasks, 2);
+        assert_int_equal(status_find_job(s, 1)->active_tasks, 2);
+        assert_int_equal(status_find_executor(s, "1")->active_tasks, 2);
+        status_free(s);
+}
+
+/* Only the event that its output was lost says that the task succeeded. */
+static void shows_resubmitted_task_without_end_as_successful(void **state)
+{
+        static const struct task_detail resubmitted = {.reason = "Resubmitted"};
+        struct status *s = with_stage(2);
+        struct status_task shown;
+        run(s, task(0, 1, 0), TASK_FAILED, &resubmitted);
+        const struct status_stage *stage = status_find_stage(s, 1, 0);
+        status_get_task(s, stage, 0, &shown);
+        assert_int_equal(shown.status, TASK_ROW_SUCCESS);
+        assert_int_equal(stage->failed_tasks, 1);
         status_free(s);
 }
 
@@ -645,6 +709,9 @@ int main(void)
                 cmocka_unit_test(an_excluded_node_excludes_all_but_the_driver),
                 cmocka_unit_test(follows_the_blocks_of_rdds),
                 cmocka_unit_test(corrects_counts_after_lost_ends),
+                cmocka_unit_test(counts_ends_after_the_application),
+                cmocka_unit_test(counts_resubmitted_task_as_ended_once),
+                cmocka_unit_test(shows_resubmitted_task_without_end_as_successful),
                 cmocka_unit_test(counts_speculative_attempts),
                 cmocka_unit_test(random_worlds_keep_the_invariants),
                 cmocka_unit_test(a_success_whose_output_was_lost_stays),
