@@ -71,6 +71,9 @@ fst_rdd *rdd_placed(fst_rdd *rdd, struct partitioner *p, fst_site site)
         if (p->kind == PARTITIONER_HASH) {
                 partitioner_init_hash(&moved->shuffle.partitioner, p->partitions, rdd->type);
                 rdd_depend_on_shuffle(moved);
+        } else if (p->kind == PARTITIONER_MODULO) {
+                moved->shuffle.partitioner = *p;
+                rdd_depend_on_shuffle(moved);
         } else if (p->kind == PARTITIONER_FUNCTION) {
                 moved->shuffle.partitioner = *p;
                 rdd_set_fn(moved, &p->fn);

@@ -41,6 +41,15 @@ void partitioner_init_round_robin(struct partitioner *p, int partitions)
         *p = (struct partitioner){.kind = PARTITIONER_ROUND_ROBIN, .partitions = partitions, .ready = true};
 }
 
+void partitioner_init_modulo(struct partitioner *p, int partitions, int64_t hashed_by)
+{
+        *p = (struct partitioner){.kind = PARTITIONER_MODULO,
+                                  .partitions = partitions,
+                                  .key = FST_I64,
+                                  .ready = true,
+                                  .hashed_by = hashed_by};
+}
+
 int partitioner_check_function(fst_type key, const fst_fn *fn, struct fst_error *error)
 {
         char text[64];
@@ -73,7 +82,7 @@ bool partitioner_equal(const struct partitioner *a, const struct partitioner *b)
         if (!a || !b || a->kind != b->kind || a->partitions != b->partitions || a->key.key != b->key.key ||
             a->key.key_size != b->key.key_size)
                 return false;
-        return a->kind == PARTITIONER_HASH ||
+        return a->kind == PARTITIONER_HASH || (a->kind == PARTITIONER_MODULO && a->hashed_by == b->hashed_by) ||
                (a->kind == PARTITIONER_FUNCTION && partitioner_same_function(&a->fn, &b->fn));
 }
 
@@ -229,6 +238,14 @@ void partitioner_place_hashes(const struct partitioner *p, const uint64_t *hashe
                 out[i] = hash_partition(hashes[i], (uint32_t)p->partitions);
 }
 
+static void partitioner_place_modulo(const struct partitioner *p, const fst_batch *batch, uint32_t *out)
+{
+        for (uint32_t i = 0; i < batch->rows; i++) {
+                int32_t rest = (int32_t)batch->key.i64[i] % p->partitions;
+                out[i] = (uint32_t)(rest < 0 ? rest + p->partitions : rest);
+        }
+}
+
 void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out)
 {
         if (p->partitions <= 1) {
@@ -239,6 +256,10 @@ void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint
                 uint64_t hashes[FST_BATCH_ROWS];
                 hash_keys(batch, hashes);
                 partitioner_place_hashes(p, hashes, batch->rows, out);
+                return;
+        }
+        if (p->kind == PARTITIONER_MODULO) {
+                partitioner_place_modulo(p, batch, out);
                 return;
         }
         switch (p->key.key) {

@@ -4,8 +4,9 @@
  * HASH places a key by its hash, so equal keys meet. RANGE places by order: keys up to bound 0 go to partition 0, and
  * so on. Its bounds come from a sample, as in Spark's RangePartitioner. Both work on a batch at a time. FUNCTION calls
  * a function of the application. ROUND_ROBIN ignores the key: rows go to one partition after another, and each map
- * partition starts at a different one, as in Spark's repartition. A partitioner does not change once its first job
- * runs.
+ * partition starts at a different one, as in Spark's repartition. MODULO takes the lower 32 bits of an I64 key modulo
+ * the number of partitions, as Spark's PythonPartitioner: the key is a hash that another program computed. A partitioner
+ * does not change once its first job runs.
  */
 #pragma once
 
@@ -16,7 +17,13 @@
 struct fst_error;
 struct task_run;
 
-enum partitioner_kind { PARTITIONER_HASH, PARTITIONER_RANGE, PARTITIONER_FUNCTION, PARTITIONER_ROUND_ROBIN };
+enum partitioner_kind {
+        PARTITIONER_HASH,
+        PARTITIONER_RANGE,
+        PARTITIONER_FUNCTION,
+        PARTITIONER_ROUND_ROBIN,
+        PARTITIONER_MODULO
+};
 
 struct partitioner {
         enum partitioner_kind kind;
@@ -32,13 +39,15 @@ struct partitioner {
         uint64_t *prefixes;
         fst_bytes *bounds;
 
-        fst_fn fn; /* FUNCTION: borrowed */
+        fst_fn fn;         /* FUNCTION: borrowed */
+        int64_t hashed_by; /* MODULO: names the function that computed the keys; not sent on the wire */
 };
 
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key);
 void partitioner_init_range(struct partitioner *p, int partitions, fst_type key, enum fst_order order);
 void partitioner_init_function(struct partitioner *p, int partitions, fst_type key, const fst_fn *fn);
 void partitioner_init_round_robin(struct partitioner *p, int partitions);
+void partitioner_init_modulo(struct partitioner *p, int partitions, int64_t hashed_by);
 void partitioner_deinit(struct partitioner *p);
 
 /* Returns 0 if @fn can place keys of @key, otherwise -EINVAL with the required form. */
@@ -87,7 +96,7 @@ void row_placer_begin(struct row_placer *placing, const struct partitioner *p, s
  * (FUNCTION). */
 int row_placer_place(struct row_placer *placing, const fst_batch *batch, uint32_t *out);
 
-/* The same for HASH and RANGE, without a task. */
+/* The same for HASH, RANGE and MODULO, without a task. */
 void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out);
 
 /* The same for HASH, from hashes of the keys (rdd/aggregate/hash.h) that the caller already has. */

@@ -443,7 +443,8 @@ FST_API enum fst_partitioner fst_rdd_partitioner(const fst_rdd *rdd)
         static const enum fst_partitioner kinds[] = {[PARTITIONER_HASH] = FST_HASH_PARTITIONER,
                                                      [PARTITIONER_RANGE] = FST_RANGE_PARTITIONER,
                                                      [PARTITIONER_FUNCTION] = FST_FUNCTION_PARTITIONER,
-                                                     [PARTITIONER_ROUND_ROBIN] = FST_NO_PARTITIONER};
+                                                     [PARTITIONER_ROUND_ROBIN] = FST_NO_PARTITIONER,
+                                                     [PARTITIONER_MODULO] = FST_FUNCTION_PARTITIONER};
         if (rdd_missing(rdd, "rdd_partitioner") || !rdd->partitioner)
                 return FST_NO_PARTITIONER;
         return kinds[rdd->partitioner->kind];

@@ -53,6 +53,7 @@ enum rdd_op {
         RDD_UNPACK = 73, /* bytes → pairs */
         RDD_SAMPLED_BY_KEY = 80,
         RDD_KEY_RANGE = 81, /* pairs whose keys lie between two bounds */
+        RDD_FRAMES = 90,    /* rows ↔ frames of Python (rdd/pipeline/op_frames.h) */
 };
 
 struct aggregate_values;
@@ -124,6 +125,7 @@ struct fst_rdd {
                         size_t count;
                         char *bytes; /* the bytes of BYTES rows; owned */
                         size_t n_bytes;
+                        bool mapped; /* `bytes` is a mapped file */
                 } parallelize;
                 struct {
                         int64_t start, end;
@@ -150,6 +152,7 @@ struct fst_rdd {
                         int first, last; /* from the wire: the partitions that can hold such keys */
                 } key_range;
                 enum fst_order sorted_within;
+                int frames; /* enum frames_mode */
                 struct {
                         char **words, **environment; /* NULL-terminated arrays; owned */
                 } pipe;

@@ -42,6 +42,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_UNPACK] = &rdd_unpack_class,
         [RDD_SAMPLED_BY_KEY] = &rdd_sampled_by_key_class,
         [RDD_KEY_RANGE] = &rdd_key_range_class,
+        [RDD_FRAMES] = &rdd_frames_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -82,6 +83,7 @@ SAME(PACK);
 SAME(UNPACK);
 SAME(SAMPLED_BY_KEY);
 SAME(KEY_RANGE);
+SAME(FRAMES);
 
 const struct rdd_class *rdd_class_of(int op)
 {

@@ -208,6 +208,11 @@ static int rdd_wire_read_partitioner(struct rdd_wire_reader *reader, const Fires
                         return r;
                 partitioner_init_function(p, m->partitions, rdd->type, &place);
                 return rdd_wire_bad_with(rdd, partitioner_check_function(rdd->type, &place, error), error);
+        case PARTITIONER_MODULO:
+                partitioner_init_modulo(p, m->partitions, 0);
+                return rdd->type.key == FST_KIND_I64 && rdd->type.value
+                               ? 0
+                               : rdd_wire_bad(rdd, error, "its partitioner needs I64 keys");
         case PARTITIONER_ROUND_ROBIN:
                 partitioner_init_round_robin(p, m->partitions);
                 return 0;

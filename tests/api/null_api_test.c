@@ -2,6 +2,8 @@
  * NULL, and never crashes. tests/guide_test.py checks that every function of the headers is here. */
 #include "api/api_fixture.h"
 
+#include <firesteel/frames.h>
+
 #define HERE FST_HERE("call")
 #define NO_FN ((fst_fn){.name = "f"})
 #define NO_VARIABLE ((fst_variable){.size = 8, .kind = FST_KIND_I64})
@@ -229,6 +231,14 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_intersection_at(NULL, NULL, 2, HERE));
         NOTHING(fst_subtract_at(NULL, NULL, 2, HERE));
         NOTHING(fst_glom_at(NULL, HERE));
+        NOTHING(fst_frames_from_file_at(NULL, NULL, 2, HERE));
+        NOTHING(fst_frames_from_rows_at(NULL, HERE));
+        NOTHING(fst_frames_to_rows_at(NULL, HERE));
+        NOTHING(fst_frames_to_pairs_at(NULL, HERE));
+        NOTHING(fst_frames_partition_by_at(NULL, 2, 2, HERE));
+        NOTHING(fst_frames_values_at(NULL, HERE));
+        NOTHING(fst_frames_zip_at(NULL, NULL, HERE));
+        NOTHING(fst_frames_cartesian_at(NULL, NULL, HERE));
         QUIET(fst_conf_free(NULL));
         QUIET(fst_release(NULL));
         assert_int_equal(silent, 0);

@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
+#include <sys/mman.h>
+
 static void parallelize_copy_bytes(fst_rdd *rdd, const fst_bytes *from, size_t count)
 {
         size_t total = 0;
@@ -69,7 +71,10 @@ FST_API fst_rdd *fst_parallelize_pairs_at(fst_context *sc, const void *keys, con
 static void parallelize_free(fst_rdd *rdd)
 {
         free(rdd->parallelize.data);
-        free(rdd->parallelize.bytes);
+        if (rdd->parallelize.mapped)
+                munmap(rdd->parallelize.bytes, rdd->parallelize.n_bytes);
+        else
+                free(rdd->parallelize.bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------- on the wire */

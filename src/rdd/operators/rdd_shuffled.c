@@ -9,6 +9,8 @@
 #include "rdd/sort/op_sort.h"
 #include "store/page.h"
 
+#include <firesteel/frames.h>
+
 #include <stdatomic.h>
 
 /* ---------------------------------------------------------------------------------------------------- building */
@@ -86,6 +88,18 @@ FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fs
         rdd->shuffle.partitioner.fn = rdd->fn;
         int r = rdd->status ? 0 : partitioner_check_function(pairs->type, &rdd->fn, &error);
         return r ? rdd_fail_with(rdd, r, &error) : rdd;
+}
+
+FST_API fst_rdd *fst_frames_partition_by_at(fst_rdd *pairs, int partitions, int64_t function_id, fst_site site)
+{
+        pairs = rdd_given(pairs, site);
+        struct partitioner modulo;
+        partitioner_init_modulo(&modulo, MAX(partitions, 1), function_id);
+        if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &modulo))
+                return pairs;
+        fst_rdd *rdd = shuffled_rdd_new(pairs, &modulo, partitions, site);
+        return pairs->type.key == FST_KIND_I64 ? rdd
+                                               : rdd_fail(rdd, -EINVAL, "frames_partition_by needs pairs with I64 keys");
 }
 
 FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site site)
