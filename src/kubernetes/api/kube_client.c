@@ -404,7 +404,7 @@ static void kube_call_retry(struct kube_call *call, int64_t ms)
                 l->restart = false;
                 free(steal(l->token));
                 free(call->query);
-                call->query = mem_strdup(l->base_query);
+                call->query = mem_strdup_if(l->base_query);
                 call->reading = true;
                 kube_list_on_item(call, NULL);
                 call->reading = false;
@@ -433,7 +433,7 @@ static void kube_list_next_page(struct kube_call *call)
         free(l->token);
         l->token = mem_strdup(token);
         free(call->query);
-        call->query = mem_strdup(l->base_query);
+        call->query = mem_strdup_if(l->base_query);
         kube_query_add(&call->query, "continue", token);
         kube_list_begin(call);
         call->attempts = 0;

@@ -137,8 +137,8 @@ void kube_bear_conflicts(struct kube_call *call);
 void kube_give_up(struct kube_call *call);
 
 /*
- * Runs the loop until @call, which has no `done`, has ended. Returns its result, with the message in @error. If it is 0,
- * the caller owns *@object, NULL without one; otherwise *@object is unchanged, also if the server answered with an
+ * Runs the loop until @call, which has no `done`, has ended. Returns its result, with the message in @error. If it is
+ * 0, the caller owns *@object, NULL without one; otherwise *@object is unchanged, also if the server answered with an
  * object. @object may be NULL. For programs with nothing else to do meanwhile.
  */
 int kube_wait(struct kube_client *client, struct kube_call *call, json_t **object, struct fst_error *error);
@@ -186,6 +186,8 @@ struct kube_listing {
         const char *path, *labels, *fields;
         int page;
         bool from_cache; /* resourceVersion=0: the server's cached state, in one page */
+        bool whole;      /* the newest state in one page, which newer servers have in their cache. Takes any time as
+                            long as data comes */
         kube_item *item;
 };
 struct kube_call *kube_list_items(struct kube_client *client, const struct kube_listing *listing, kube_done *done,

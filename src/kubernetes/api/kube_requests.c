@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define LIST_SILENCE_MS 60000 /* API servers end requests after a minute */
+
 struct kube_call *kube_create(struct kube_client *client, const char *namespace, const json_t *object, kube_done *done,
                               void *owner)
 {
@@ -82,12 +84,14 @@ struct kube_call *kube_list_items(struct kube_client *client, const struct kube_
         kube_query_add(&query, "fieldSelector", listing->fields);
         if (listing->from_cache)
                 kube_query_add(&query, "resourceVersion", "0");
-        else
+        else if (!listing->whole)
                 kube_query_add(&query, "limit", limit);
         struct kube_request q = {.path = listing->path, .query = query};
+        if (listing->whole)
+                q.timeout_ms = -1, q.silence_ms = LIST_SILENCE_MS;
         struct kube_call *call = kube_begin(client, &q, KUBE_SAFE, done, owner);
         struct kube_list_state *l = new0(struct kube_list_state);
-        l->base_query = mem_strdup(query);
+        l->base_query = mem_strdup_if(query);
         l->item = listing->item;
         call->list = l;
         kube_list_begin(call);

@@ -35,6 +35,7 @@ struct kube_watch {
         struct kube_client *client;
         char *path, *labels, *fields;
         int page;
+        bool whole;
         int64_t timeout_s, silence_ms;
         const struct kube_watch_ops *ops;
         void *owner;
@@ -224,6 +225,7 @@ static void begin_list(struct kube_watch *w)
                                                          .labels = w->labels,
                                                          .fields = w->fields,
                                                          .page = w->page,
+                                                         .whole = w->whole && w->failures == 0,
                                                          .item = kube_watch_on_item},
                                   kube_watch_on_listed, w);
 }
@@ -381,6 +383,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client, const struct kub
         w->labels = options->labels ? mem_strdup(options->labels) : NULL;
         w->fields = options->fields ? mem_strdup(options->fields) : NULL;
         w->page = options->page;
+        w->whole = options->whole;
         w->timeout_s = options->timeout_s;
         w->silence_ms = options->silence_ms > 0 ? options->silence_ms : DEFAULT_SILENCE_MS;
         w->ops = ops;

@@ -42,6 +42,7 @@ struct kube_watch_options {
         const char *labels; /* "spark-app-selector=spark-1" */
         const char *fields; /* "metadata.name=x" */
         int page;           /* items per page: 250 */
+        bool whole;         /* lists come in one page, which is faster. After a failure, the next list has pages */
         int64_t timeout_s;  /* the server ends a watch after this time: 300 to 600, at random */
         int64_t silence_ms; /* restart a watch after this time without an event or bookmark: 150000 */
 };

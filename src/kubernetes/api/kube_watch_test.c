@@ -112,12 +112,19 @@ static void run_until_same(void)
         assert_int_equal(kube_watch_counts(watch).objects, json_object_size(seen.pods));
 }
 
-static void start_watch(void)
+static void start_watch_of(bool whole, const char *labels)
 {
         watch = kube_watch_start(
-                client, &(struct kube_watch_options){.path = "/api/v1/namespaces/ns/pods", .labels = "a=b", .page = 3},
+                client,
+                &(struct kube_watch_options){
+                        .path = "/api/v1/namespaces/ns/pods", .labels = labels, .page = 3, .whole = whole},
                 &ops, &seen);
         assert_int_equal(seen.added, 0);
+}
+
+static void start_watch(void)
+{
+        start_watch_of(false, "a=b");
 }
 
 static void reports_list_then_changes(void **state)
@@ -208,6 +215,42 @@ static void reports_failures_and_recovers(void **state)
         assert_true(seen.failures > 3);
 }
 
+static int whole_lists, pages;
+static enum kube_fault first_list_is_lost(struct kube_fixture *a, const struct fixture_exchange *x)
+{
+        if (strstr(x->target, "watch=true"))
+                return FAULT_NONE;
+        whole_lists += !strstr(x->target, "limit=");
+        pages += strstr(x->target, "limit=") != NULL;
+        return a->step-- > 0 ? FAULT_REFUSED : FAULT_NONE;
+}
+
+/* A list that fails as a whole is read in pages. */
+static void lists_whole_or_after_failure_in_pages(void **state)
+{
+        for (int fails = 0; fails <= 1; fails++) {
+                kube_watch_free(watch);
+                json_object_clear(seen.pods);
+                json_t *pods = seen.pods;
+                seen = (struct picture){.pods = pods};
+                for (int i = 0; i < 5; i++)
+                        put((char[]){'a' + (char)i, 0}, 0);
+                pthread_mutex_lock(&api.lock);
+                api.refusal = 403;
+                api.refusal_text = "{\"message\":\"no\"}";
+                api.step = fails;
+                whole_lists = pages = 0;
+                api.fault = first_list_is_lost;
+                pthread_mutex_unlock(&api.lock);
+                start_watch_of(true, NULL);
+                run_until_same();
+                assert_int_equal(seen.added, 5);
+                assert_int_equal(seen.failures, fails);
+                assert_int_equal(whole_lists, 1);
+                assert_int_equal(pages, fails ? 2 : 0);
+        }
+}
+
 static enum kube_fault any_fault(struct kube_fixture *a, const struct fixture_exchange *x)
 {
         unsigned n = (unsigned)(a->step = (int)((unsigned)a->step * 1103515245u + 12345u)) >> 16 & 63;
@@ -220,7 +263,7 @@ static enum kube_fault any_fault(struct kube_fixture *a, const struct fixture_ex
 }
 
 /* Many changes through a server that often fails. */
-static void keeps_picture_under_random_faults(void **state)
+static void keep_picture_under_random_faults(bool whole)
 {
         unsigned seed = 7;
         pthread_mutex_lock(&api.lock);
@@ -229,7 +272,7 @@ static void keeps_picture_under_random_faults(void **state)
         api.refusal_text = "oops";
         api.fault = any_fault;
         pthread_mutex_unlock(&api.lock);
-        start_watch();
+        start_watch_of(whole, whole ? NULL : "a=b");
         for (int round = 0; round < 25; round++) {
                 for (int i = 0; i < 20; i++) {
                         char name[16];
@@ -249,6 +292,16 @@ static void keeps_picture_under_random_faults(void **state)
                 run_until_same();
         }
         assert_true(kube_watch_counts(watch).lists > 1);
+}
+
+static void keeps_picture_under_random_faults(void **state)
+{
+        keep_picture_under_random_faults(false);
+}
+
+static void keeps_picture_of_whole_lists_under_random_faults(void **state)
+{
+        keep_picture_under_random_faults(true);
 }
 
 static void can_be_freed_in_callback(void **state)
@@ -302,9 +355,13 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(reports_list_then_changes),     CASE(lists_again_after_410),
-                CASE(reports_failures_and_recovers), CASE(keeps_picture_under_random_faults),
+                CASE(reports_list_then_changes),
+                CASE(lists_again_after_410),
+                CASE(reports_failures_and_recovers),
+                CASE(keeps_picture_under_random_faults),
                 CASE(can_be_freed_in_callback),
+                CASE(lists_whole_or_after_failure_in_pages),
+                CASE(keeps_picture_of_whole_lists_under_random_faults),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

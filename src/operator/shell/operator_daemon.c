@@ -26,7 +26,7 @@
 
 #define LONGEST_WAIT (20 * NS_PER_SECOND)
 #define DEFAULT_CALLS 64
-#define OBJECTS_OF_A_PAGE 1000       /* of a list, which is read object by object */
+#define OBJECTS_OF_A_PAGE 1000       /* of a list that failed as a whole. Lists are read object by object */
 #define MAX_WAITING_BYTES (4u << 20) /* the texts of some 4,000 applications */
 #define MANY_CALLS 16                /* at once, whose memory is worth returning */
 
@@ -372,7 +372,8 @@ static void operator_watch_start(struct operator_watch *w)
         w->watch = kube_watch_start(w->daemon->context.client,
                                     &(struct kube_watch_options){.path = path,
                                                                  .labels = watched_kinds[w->kind].labels,
-                                                                 .page = OBJECTS_OF_A_PAGE},
+                                                                 .page = OBJECTS_OF_A_PAGE,
+                                                                 .whole = true},
                                     &ops, w);
 }
 
