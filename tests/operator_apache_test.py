@@ -218,6 +218,29 @@ def test_without_the_flag_applications_are_left_alone(server, tmp_path):
     assert not status_of(server) and not server.all("pods")
 
 
+def test_metrics_count_applications_under_a_label_of_their_own(server, tmp_path):
+    """One succeeds, one is refused, and one runs with an executor. The operator saw the first before it began."""
+    add(server)
+    with operator(server, tmp_path, FLAG, "--enable-metrics", "--metrics-bind-address=127.0.0.1:0", "--metrics-labels=team") as running:
+        def has(*lines):
+            api = '{team="Unknown",api="spark.apache.org"}'
+            wanted = [line.replace("{}", api) for line in lines]
+            wait_for(lambda: set(wanted) <= set(running.probe("/metrics", "Metrics")[1].splitlines()),
+                     lambda: f"{wanted} in\n" + running.probe("/metrics", "Metrics")[1])
+
+        pod = driver(server, "pi-0-driver")
+        set_driver(server, "pi-0-driver", "Running", ready=True)
+        wait_for_state(server, "RunningHealthy")
+        add(server, name="invalid", deploymentMode="ClientMode")
+        server.insert("pods", "jobs", {"metadata": {"name": "exec-1", "labels": {**pod["metadata"]["labels"], "spark-role": "executor"}},
+                                       "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}})
+        has("spark_application_count{} 1", "spark_application_submit_count{} 1", "spark_application_running_count{} 1",
+            "spark_executor_running_count{} 1", "spark_application_failure_count{} 1", "spark_application_start_latency_seconds_count{} 1")
+        set_driver(server, "pi-0-driver", "Succeeded", exit_code=0)
+        has("spark_application_success_count{} 1", "spark_application_running_count{} 0",
+            "spark_application_success_execution_time_seconds_count{} 1")
+
+
 CLUSTERS = "sparkclusters.spark.apache.org"
 
 
@@ -261,31 +284,3 @@ def test_refused_cluster_is_a_scheduling_failure(server, tmp_path):
     with operator(server, tmp_path, FLAG):
         wait_for(lambda: cluster_states(server) == ["Submitted", "SchedulingFailure"], lambda: cluster_states(server))
     assert "no stateful sets here" in server.get(CLUSTERS, "jobs", "prod")["status"]["currentState"]["message"]
-
-
-def test_definitions_have_the_groups_names():
-    crds = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
-                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"]
-    assert [crd["metadata"]["name"] for crd in crds] == ["sparkapplications.spark.apache.org", "sparkclusters.spark.apache.org"]
-    for crd in crds:
-        assert [(v["name"], v["storage"]) for v in crd["spec"]["versions"]] == [("v1", True), ("v1beta1", False)]
-    wrong = subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "x"], capture_output=True, text=True, timeout=120,
-                           check=False)
-    assert wrong.returncode == 2 and "--group needs" in wrong.stderr
-
-
-@pytest.mark.skipif(not GENUINE_CRDS, reason="FIRESTEEL_GENUINE_APACHE_CRDS is not set")
-def test_definitions_accept_what_apaches_accept():
-    yaml = pytest.importorskip("yaml")
-    crds = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
-                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"]
-    for ours in crds:
-        with open(f"{GENUINE_CRDS}/{ours['metadata']['name']}-v1.yaml", encoding="utf-8") as file:
-            genuine = yaml.safe_load(file)
-        for theirs in genuine["spec"]["versions"]:
-            own, = [v for v in ours["spec"]["versions"] if v["name"] == theirs["name"]]
-            for key in ("served", "storage", "subresources", "additionalPrinterColumns"):
-                assert own[key] == theirs[key]
-            found = differences(theirs["schema"]["openAPIV3Schema"], own["schema"]["openAPIV3Schema"], theirs["name"])
-            # Apache's integers have no format, and are Java's long or int.
-            assert not [d for d in found if not d.endswith("format int64")]

@@ -25,8 +25,8 @@ static struct apache_record *apache_record_of(struct object_record *object)
 static void apache_record_deinit(struct object_record *object)
 {
         struct apache_record *a = apache_record_of(object);
-        char *const texts[] = {a->own_id,     a->own_driver_pod, a->invalid,      a->app_id,
-                               a->driver_pod, a->refusal,        a->driver_app_id};
+        char *const texts[] = {a->own_id,     a->own_driver_pod, a->invalid,       a->app_id,
+                               a->driver_pod, a->refusal,        a->driver_app_id, a->labels};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
         apache_transition_deinit(&a->transition);
@@ -61,8 +61,8 @@ void apache_core_free(struct apache_core *core)
 
 void apache_action_deinit(struct apache_action *a)
 {
-        char *const texts[] = {a->namespace,  a->name,       a->uid,    a->app_id,
-                               a->driver_pod, a->driver_uid, a->reason, a->message};
+        char *const texts[] = {a->namespace,  a->name,   a->uid,     a->app_id, a->driver_pod,
+                               a->driver_uid, a->reason, a->message, a->labels};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free(texts[i]);
         apache_transition_deinit(&a->transition);
@@ -106,6 +106,8 @@ bool apache_core_observe(struct apache_core *core, const struct apache_observati
         if (!same)
                 apache_record_enter(a);
         a->object.version = o->version;
+        a->created_ms = o->created_ms;
+        apache_text_set(&a->labels, o->labels);
         a->object.leaving = o->leaving;
         a->policy = o->policy;
         a->status = o->status;
@@ -195,7 +197,7 @@ bool apache_core_next_action(struct apache_core *core, struct apache_action *act
 }
 
 /* The watch may have shown the new status already. */
-static void apache_record_written(struct apache_core *core, struct apache_record *a, uint64_t version)
+static void apache_record_written(struct apache_core *core, struct apache_record *a, uint64_t version, int64_t now_ms)
 {
         if (!version || version > a->object.version) {
                 apache_status_apply(&a->status, &a->transition);
@@ -203,16 +205,16 @@ static void apache_record_written(struct apache_core *core, struct apache_record
                 apache_record_enter(a);
                 apache_record_name_attempt(a);
         }
-        apache_emit_stored(core, a, a->transition.message);
+        apache_emit_stored(core, a, a->transition.message, now_ms);
 }
 
 static void apache_record_finish(struct apache_core *core, struct apache_record *a, enum apache_result result,
-                                 const char *message, uint64_t version)
+                                 const char *message, uint64_t version, int64_t now_ms)
 {
         switch (a->under_way) {
         case APACHE_WRITE_STATUS:
                 if (result == APACHE_RESULT_OK)
-                        apache_record_written(core, a, version);
+                        apache_record_written(core, a, version, now_ms);
                 break;
         case APACHE_SUBMIT:
                 a->submitted = result == APACHE_RESULT_OK;
@@ -244,7 +246,7 @@ bool apache_core_done(struct apache_core *core, const char *namespace, const cha
                 a->object.failures = 0;
         else
                 object_record_pause(&a->object, now_ms);
-        apache_record_finish(core, a, result, message, version);
+        apache_record_finish(core, a, result, message, version, now_ms);
         apache_transition_deinit(&a->transition);
         return true;
 }
@@ -253,4 +255,14 @@ enum apache_state apache_core_state(const struct apache_core *core, const char *
 {
         const struct apache_record *a = apache_record_find(core, namespace, name);
         return a ? a->status.state : APACHE_NEW;
+}
+
+void apache_core_visit_running(const struct apache_core *core, apache_running_visit *visit, void *owner)
+{
+        for (struct object_record *r = core->records.first; r; r = r->next) {
+                const struct apache_record *a = apache_record_of(r);
+                bool runs = apache_state_has_driver(a->status.state) && a->status.state != APACHE_DRIVER_REQUESTED;
+                if (r->uid && runs)
+                        visit(owner, a->labels, runs, (size_t)apache_ready_executors(a));
+        }
 }

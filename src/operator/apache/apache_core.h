@@ -59,10 +59,12 @@ struct apache_pod {
 struct apache_observation {
         const char *namespace, *name, *uid;
         uint64_t version; /* resourceVersion; 0: not a number */
-        bool leaving;     /* has a deletion timestamp */
+        int64_t created_ms;
+        bool leaving; /* has a deletion timestamp */
         struct apache_policy policy;
         const char *own_id, *own_driver_pod; /* from sparkConf, or NULL */
         const char *invalid;                 /* why it is refused; NULL: valid */
+        const char *labels;                  /* for metrics; the core does not read them. NULL: none */
         struct apache_status status;
 };
 
@@ -75,6 +77,7 @@ enum apache_action_kind {
         APACHE_FIND_DRIVER,  /* read the driver's pod and observe it: a watch may be late. NOT_FOUND: gone */
         /* Not answered. */
         APACHE_EVENT,
+        APACHE_TRANSITION, /* for metrics */
 };
 
 struct apache_action {
@@ -90,6 +93,9 @@ struct apache_action {
         struct apache_transition transition;
         bool warning; /* EVENT */
         char *reason, *message;
+        char *labels;                                 /* TRANSITION: of the observation, or NULL */
+        enum apache_state before, to;                 /* TRANSITION */
+        int64_t since_created_ms, since_submitted_ms; /* TRANSITION; the latter of this attempt */
 };
 
 void apache_action_deinit(struct apache_action *a);
@@ -138,3 +144,7 @@ bool apache_core_done(struct apache_core *core, const char *namespace, const cha
 
 /* The current state as known, or APACHE_NEW. For metrics and tests. */
 enum apache_state apache_core_state(const struct apache_core *core, const char *namespace, const char *name);
+
+/* Calls @visit for each application with what runs of it. For metrics. */
+typedef void apache_running_visit(void *owner, const char *labels, bool application, size_t executors);
+void apache_core_visit_running(const struct apache_core *core, apache_running_visit *visit, void *owner);

@@ -191,7 +191,10 @@ static inline void apache_server_show(struct apache_server *s)
                 apache_server_show_pod(s, s->executors[i]);
         if (!s->object)
                 return;
-        if (apache_reading_make(s->object, &reading))
+        bool read = apache_reading_make(s->object, &reading);
+        reading.observation.labels = "team=\"a\"";
+        reading.observation.created_ms = APACHE_START - 5;
+        if (read)
                 apache_core_observe(s->core, &reading.observation);
         apache_reading_deinit(&reading);
 }
@@ -262,6 +265,7 @@ static inline enum apache_result apache_server_perform(struct apache_server *s, 
                 apache_server_show_pod(s, s->driver);
                 return s->driver ? APACHE_RESULT_OK : APACHE_RESULT_NOT_FOUND;
         case APACHE_EVENT:
+        case APACHE_TRANSITION:
                 break;
         }
         return APACHE_RESULT_OK;

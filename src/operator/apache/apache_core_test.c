@@ -3,7 +3,8 @@
 
 struct flow {
         struct apache_server s;
-        char log[2000]; /* the states in the order in which they were stored */
+        char log[2000];   /* the states in the order in which they were stored */
+        char times[2000]; /* of transitions: "SUBMITTED 5 3", ms since the creation and since the submission */
         int64_t deadline;
 };
 
@@ -25,6 +26,28 @@ static void flow_log(struct flow *f, const char *word)
         snprintf(f->log + n, sizeof(f->log) - n, "%s%s", n ? " " : "", word);
 }
 
+static void flow_note_transition(struct flow *f, const struct apache_action *a)
+{
+        size_t n = strlen(f->times);
+        snprintf(f->times + n, sizeof(f->times) - n, "%s%s>%s %lld %lld", n ? ", " : "", apache_state_name(a->before),
+                 apache_state_name(a->to), (long long)a->since_created_ms, (long long)a->since_submitted_ms);
+}
+
+static void flow_add_running(void *owner, const char *labels, bool application, size_t executors)
+{
+        char *text = owner;
+        sprintf(text, "%s %d %zu", labels, application, executors);
+}
+
+/* Returns what the metrics count as running. */
+static const char *flow_running(const struct flow *f)
+{
+        static char text[100];
+        *text = 0;
+        apache_core_visit_running(f->s.core, flow_add_running, text);
+        return text;
+}
+
 /* Performs everything that is due. */
 static void flow_run(struct flow *f)
 {
@@ -39,11 +62,13 @@ static void flow_run(struct flow *f)
                         enum apache_result r = apache_server_perform(&f->s, &a, &version);
                         if (a.kind == APACHE_WRITE_STATUS && r == APACHE_RESULT_OK)
                                 flow_log(f, apache_state_name(a.transition.to));
-                        else if (a.kind != APACHE_WRITE_STATUS && a.kind != APACHE_EVENT)
+                        else if (a.kind != APACHE_WRITE_STATUS && a.ticket)
                                 flow_log(f, a.kind == APACHE_SUBMIT    ? "+"
                                             : a.kind == APACHE_RELEASE ? a.force ? "!" : "-"
                                             : a.kind == APACHE_DELETE  ? "deleted"
                                                                        : "?");
+                        if (a.kind == APACHE_TRANSITION)
+                                flow_note_transition(f, &a);
                         apache_core_done(f->s.core, "jobs", "pi", a.ticket, r, "quota exceeded", version, f->s.now);
                         more = more || (a.ticket && r != APACHE_RESULT_RETRY);
                         apache_action_deinit(&a);
@@ -95,17 +120,24 @@ static void success_releases_the_driver(void **state)
         flow_expect(&f, "DriverStarted");
         flow_driver(&f, POD_READY);
         flow_expect(&f, "DriverReady RunningHealthy");
+        assert_string_equal(flow_running(&f), "team=\"a\" 1 0");
+        f.s.now += 7;
         flow_driver(&f, POD_ENDED(0));
         flow_expect(&f, "Succeeded - ResourceReleased");
+        assert_string_equal(flow_running(&f), "");
         apache_server_drop_driver(&f.s, true);
         flow_run(&f);
         flow_expect(&f, "");
+        assert_string_equal(f.times,
+                            ">Submitted 5 0, Submitted>DriverRequested 5 0, DriverRequested>DriverStarted 5 0, "
+                            "DriverStarted>DriverReady 5 0, DriverReady>RunningHealthy 5 0, "
+                            "RunningHealthy>Succeeded 12 7, Succeeded>ResourceReleased 12 7");
         assert_true(f.deadline == INT64_MAX);
         const json_t *history = json_at(f.s.object, "status.stateTransitionHistory");
         assert_int_equal(json_object_size(history), 7);
         assert_string_equal(json_text_at(history, "0.currentStateSummary"), "Submitted");
         assert_string_equal(json_text_at(history, "6.currentStateSummary"), "ResourceReleased");
-        assert_string_equal(json_text_at(history, "6.lastTransitionTime"), "2026-11-28T08:00:00.000Z");
+        assert_string_equal(json_text_at(history, "6.lastTransitionTime"), "2026-11-28T08:00:00.007Z");
         assert_int_equal(json_int_at(f.s.object, "status.currentAttemptSummary.attemptInfo.id"), 0);
         assert_null(json_at(f.s.object, "status.previousAttemptSummary"));
         flow_end(&f);

@@ -8,8 +8,9 @@
 
 struct apache_record {
         struct object_record object; /* the state of an executor is whether it is ready */
+        int64_t created_ms;
         struct apache_policy policy;
-        char *own_id, *own_driver_pod, *invalid;
+        char *own_id, *own_driver_pod, *invalid, *labels;
         char *app_id, *driver_pod; /* of the current attempt */
         struct apache_status status;
         bool driver_ready, driver_started;
@@ -24,6 +25,7 @@ struct apache_record {
 
         enum apache_action_kind under_way;   /* if the object has a ticket */
         struct apache_transition transition; /* that is being written */
+        enum apache_state before;            /* the state that it leaves */
 };
 
 struct apache_core {
@@ -36,8 +38,11 @@ struct apache_core {
 /* apache_steps.c: performs one step of @a. Returns the deadline. */
 int64_t apache_step(struct apache_core *core, struct apache_record *a, int64_t now_ms);
 
-/* apache_steps.c: emits the event of the state that was stored. */
-void apache_emit_stored(struct apache_core *core, const struct apache_record *a, const char *message);
+/* apache_steps.c: emits the event and the transition of the state that was stored. */
+void apache_emit_stored(struct apache_core *core, const struct apache_record *a, const char *message, int64_t now_ms);
+
+/* apache_steps.c: the executors of the current attempt that are ready. */
+int64_t apache_ready_executors(const struct apache_record *a);
 
 /* Whether the driver's pod of the current attempt is known to exist. */
 static inline bool apache_record_has_driver(const struct apache_record *a)

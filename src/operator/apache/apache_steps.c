@@ -49,6 +49,7 @@ static int64_t apache_write(struct apache_core *core, struct apache_record *a, s
         a->transition.message = mem_strdup_if(t->message);
         action.transition = *t;
         action.from = a->status;
+        a->before = a->status.state;
         if (a->object.driver.present) {
                 free(action.driver_pod);
                 action.driver_pod = mem_strdup(a->object.driver.name);
@@ -67,7 +68,7 @@ static int64_t apache_enter(struct apache_core *core, struct apache_record *a, e
         return apache_write(core, a, &t);
 }
 
-void apache_emit_stored(struct apache_core *core, const struct apache_record *a, const char *message)
+void apache_emit_stored(struct apache_core *core, const struct apache_record *a, const char *message, int64_t now_ms)
 {
         queue_push(&core->actions, (struct apache_action){.kind = APACHE_EVENT,
                                                           .namespace = mem_strdup(a->object.namespace),
@@ -76,6 +77,15 @@ void apache_emit_stored(struct apache_core *core, const struct apache_record *a,
                                                           .warning = apache_state_is_failure(a->transition.to),
                                                           .reason = mem_strdup(apache_state_name(a->transition.to)),
                                                           .message = mem_strdup(message ? message : "")});
+        queue_push(&core->actions,
+                   (struct apache_action){.kind = APACHE_TRANSITION,
+                                          .labels = mem_strdup_if(a->labels),
+                                          .before = a->before,
+                                          .to = a->transition.to,
+                                          .since_created_ms = a->created_ms > 0 ? now_ms - a->created_ms : -1,
+                                          .since_submitted_ms = a->status.attempt_began_ms > 0
+                                                                        ? now_ms - a->status.attempt_began_ms
+                                                                        : -1});
 }
 
 /* ------------------------------------------------------------------------------------------------------------ submit
@@ -151,7 +161,7 @@ static int64_t apache_step_missing(struct apache_core *core, struct apache_recor
         return apache_request(core, a, APACHE_FIND_DRIVER);
 }
 
-static int64_t apache_ready_executors(const struct apache_record *a)
+int64_t apache_ready_executors(const struct apache_record *a)
 {
         uint64_t app_id = object_hash_text(a->app_id);
         int64_t n = 0;

@@ -143,7 +143,7 @@ static void apache_world_fly(struct apache_world *w)
 static void apache_world_collect(struct apache_world *w)
 {
         for (struct apache_action a; apache_core_next_action(w->core, &a);) {
-                if (a.kind == APACHE_EVENT)
+                if (!a.ticket)
                         apache_action_deinit(&a);
                 else
                         vec_push(&w->flights, (struct apache_flight){a, w->step + (int)apache_world_random(w, 3)});

@@ -54,8 +54,17 @@ static struct apache_core *apache_kind_core(struct operator_daemon *d, const str
         return kind == &apache_clusters ? c->clusters : c->apache;
 }
 
+/* Applications of spark.apache.org are series of their own, with this label after those of the flag. */
+static char *apache_metrics_labels(const struct operator_metrics *m, const json_t *object)
+{
+        char *labels = operator_metrics_labels(m, object);
+        char *all = mem_printf("%s%sapi=\"" APACHE_GROUP "\"", labels ? labels : "", labels ? "," : "");
+        free(labels);
+        return all;
+}
+
 static void apache_watch_on_object(struct operator_daemon *d, const struct apache_kind *kind, enum kube_event what,
-                                   const json_t *object)
+                                   const json_t *object, const char *labels)
 {
         struct operator_context *c = operator_daemon_context(d);
         struct apache_core *core = apache_kind_core(d, kind);
@@ -69,19 +78,24 @@ static void apache_watch_on_object(struct operator_daemon *d, const struct apach
         }
         bool read = kind == &apache_clusters ? apache_reading_make_cluster(object, &reading)
                                              : apache_reading_make(object, &reading);
+        reading.observation.labels = labels;
         if (read && apache_core_observe(core, &reading.observation))
                 work_queue_add(c->queue, kind->work, reading.observation.namespace, reading.observation.name);
         apache_reading_deinit(&reading);
 }
 
-void apache_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object)
+void apache_watch_on_application(struct operator_daemon *d, enum kube_event what, const json_t *object, bool listed)
 {
-        apache_watch_on_object(d, &apache_applications, what, object);
+        struct operator_metrics *metrics = operator_daemon_context(d)->metrics;
+        _cleanup_free_ char *labels = apache_metrics_labels(metrics, object);
+        if (what == KUBE_ADDED && listed)
+                operator_metrics_add_application(metrics, labels);
+        apache_watch_on_object(d, &apache_applications, what, object, labels);
 }
 
 void apache_watch_on_cluster(struct operator_daemon *d, enum kube_event what, const json_t *object)
 {
-        apache_watch_on_object(d, &apache_clusters, what, object);
+        apache_watch_on_object(d, &apache_clusters, what, object, NULL);
 }
 
 void apache_watch_on_pod(struct operator_daemon *d, enum kube_event what, const json_t *object)
@@ -438,8 +452,40 @@ static void apache_call_begin(struct operator_daemon *d, const struct apache_kin
                 c->base.call = kube_get(client, pod, apache_call_on_driver, c);
                 break;
         case APACHE_EVENT:
+        case APACHE_TRANSITION:
                 break;
         }
+}
+
+/* Returns the state of the other kind that the metrics count when an application goes from @before to @to. */
+static enum application_state apache_metrics_state(enum apache_state before, enum apache_state to)
+{
+        switch (to) {
+        case APACHE_DRIVER_REQUESTED:
+                return APPLICATION_SUBMITTED;
+        case APACHE_DRIVER_STARTED:
+                return APPLICATION_RUNNING;
+        case APACHE_SCHEDULING_FAILURE:
+                return APPLICATION_SUBMISSION_FAILED;
+        case APACHE_RESOURCE_RELEASED:
+        case APACHE_TERMINATED_WITHOUT_RELEASE:
+                return before == APACHE_SUCCEEDED        ? APPLICATION_COMPLETED
+                       : apache_state_is_failure(before) ? APPLICATION_FAILED
+                                                         : APPLICATION_NEW;
+        default:
+                return APPLICATION_NEW;
+        }
+}
+
+static void apache_metrics_running(void *owner, const char *labels, bool application, size_t executors)
+{
+        operator_metrics_add_running(owner, labels, application, executors);
+}
+
+void apache_metrics_add_running(const struct operator_context *c)
+{
+        if (c->apache)
+                apache_core_visit_running(c->apache, apache_metrics_running, c->metrics);
 }
 
 static void apache_kind_drain(struct operator_daemon *d, const struct apache_kind *kind)
@@ -448,7 +494,11 @@ static void apache_kind_drain(struct operator_daemon *d, const struct apache_kin
         for (struct apache_action action; apache_core_next_action(core, &action);) {
                 if (action.kind == APACHE_EVENT)
                         apache_call_event(d, kind, &action, action.warning, action.reason, action.message);
-                else
+                else if (action.kind == APACHE_TRANSITION && kind == &apache_applications)
+                        operator_metrics_transition(operator_daemon_context(d)->metrics, action.labels,
+                                                    apache_metrics_state(action.before, action.to),
+                                                    action.since_created_ms, action.since_submitted_ms);
+                else if (action.ticket)
                         apache_call_begin(d, kind, &action);
                 apache_action_deinit(&action);
         }

@@ -319,7 +319,7 @@ static void operator_watch_on_event(void *owner, enum kube_event what, json_t *o
         } else if (w->kind == WATCHED_APACHE_POD) {
                 apache_watch_on_pod(d, what, object);
         } else if (w->kind == WATCHED_APACHE_APPLICATION) {
-                apache_watch_on_application(d, what, object);
+                apache_watch_on_application(d, what, object, w->synced);
         } else if (w->kind == WATCHED_SPARK_CLUSTER) {
                 apache_watch_on_cluster(d, what, object);
         } else {
@@ -619,6 +619,7 @@ static void operator_daemon_metrics(void *owner, struct buf *out)
         const struct operator_context *c = &d->context;
         operator_metrics_clear_running(c->metrics);
         application_core_visit_running(c->applications, operator_daemon_add_running, c->metrics);
+        apache_metrics_add_running(c);
         operator_metrics_put(c->metrics,
                              &(struct operator_gauges){.queue_depth = work_queue_depth(c->queue),
                                                        .leading = operator_daemon_acts(d)},
