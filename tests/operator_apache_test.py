@@ -284,3 +284,51 @@ def test_refused_cluster_is_a_scheduling_failure(server, tmp_path):
     with operator(server, tmp_path, FLAG):
         wait_for(lambda: cluster_states(server) == ["Submitted", "SchedulingFailure"], lambda: cluster_states(server))
     assert "no stateful sets here" in server.get(CLUSTERS, "jobs", "prod")["status"]["currentState"]["message"]
+
+
+def test_refused_cluster_is_applied_once_the_cause_is_gone(server, tmp_path):
+    refusals = []
+
+    def failure(method, path, body):
+        if method == "PATCH" and "/statefulsets/" in path and len(refusals) < 3:
+            refusals.append(path)
+            return 403, "Forbidden", "no stateful sets here"
+        return None
+    server.failure = failure
+    server.insert(CLUSTERS, "jobs", cluster())
+    server.insert(CLUSTERS, "jobs", cluster(name="wrong", workers=(1, 2, 1)))
+    with operator(server, tmp_path, FLAG):
+        wait_for(lambda: cluster_states(server) == ["Submitted", "SchedulingFailure", "RunningHealthy"], lambda: cluster_states(server))
+        wait_for(lambda: cluster_states(server, "wrong") == ["Submitted", "Failed"], lambda: cluster_states(server, "wrong"))
+        server.update(CLUSTERS, "jobs", "wrong", lambda item: item["spec"].update(cluster()["spec"]))
+        wait_for(lambda: cluster_states(server, "wrong") == ["Submitted", "Failed", "Submitted", "RunningHealthy"],
+                 lambda: cluster_states(server, "wrong"))
+
+
+
+def test_definitions_have_the_groups_names():
+    crds = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
+                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"]
+    assert [crd["metadata"]["name"] for crd in crds] == ["sparkapplications.spark.apache.org", "sparkclusters.spark.apache.org"]
+    for crd in crds:
+        assert [(v["name"], v["storage"]) for v in crd["spec"]["versions"]] == [("v1", True), ("v1beta1", False)]
+    wrong = subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "x"], capture_output=True, text=True, timeout=120,
+                           check=False)
+    assert wrong.returncode == 2 and "--group needs" in wrong.stderr
+
+
+@pytest.mark.skipif(not GENUINE_CRDS, reason="FIRESTEEL_GENUINE_APACHE_CRDS is not set")
+def test_definitions_accept_what_apaches_accept():
+    yaml = pytest.importorskip("yaml")
+    crds = json.loads(subprocess.run([f"{BIN}/firesteel", "operator", "crds", "--group", "spark.apache.org", "--output=json"],
+                                     check=True, capture_output=True, text=True, timeout=120).stdout)["items"]
+    for ours in crds:
+        with open(f"{GENUINE_CRDS}/{ours['metadata']['name']}-v1.yaml", encoding="utf-8") as file:
+            genuine = yaml.safe_load(file)
+        for theirs in genuine["spec"]["versions"]:
+            own, = [v for v in ours["spec"]["versions"] if v["name"] == theirs["name"]]
+            for key in ("served", "storage", "subresources", "additionalPrinterColumns"):
+                assert own[key] == theirs[key]
+            found = differences(theirs["schema"]["openAPIV3Schema"], own["schema"]["openAPIV3Schema"], theirs["name"])
+            # Apache's integers have no format, and are Java's long or int.
+            assert not [d for d in found if not d.endswith("format int64")]

@@ -191,3 +191,14 @@ char *apache_attempt_driver_pod(const char *id, const char *own)
         _cleanup_free_ char *prefix = apache_attempt_prefix(id);
         return own && *own ? mem_strdup(own) : mem_printf("%s-driver", prefix);
 }
+
+void apache_object_names(const json_t *object, char **id, char **driver_pod)
+{
+        const json_t *conf = json_at(object, "spec.sparkConf");
+        *id = apache_attempt_id(json_text_or_empty(object, "metadata.namespace"),
+                                json_text_or_empty(object, "metadata.name"),
+                                json_int_at(object, "status.currentAttemptSummary.attemptInfo.id"),
+                                json_string_value(json_object_get(conf, "spark.app.id")));
+        *driver_pod = apache_attempt_driver_pod(
+                *id, json_string_value(json_object_get(conf, "spark.kubernetes.driver.pod.name")));
+}

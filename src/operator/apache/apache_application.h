@@ -133,3 +133,9 @@ char *apache_attempt_prefix(const char *id);
 
 /* Returns the name of the driver's pod: spark.kubernetes.driver.pod.name (@own, else NULL), or "PREFIX-driver". */
 char *apache_attempt_driver_pod(const char *id, const char *own);
+
+/*
+ * Sets the id of the current attempt of @object, a SparkApplication that need not be valid, and the name of its
+ * driver's pod. The caller owns both.
+ */
+void apache_object_names(const json_t *object, char **id, char **driver_pod);

@@ -2,7 +2,8 @@
 #include "operator/apache/apache_cluster.h"
 
 #include "base/buf.h"
-#include "operator/apache/apache_reading.h"
+#include "operator/apache/apache_core_fixture.h"
+#include "operator/object_records.h"
 #include "operator/resources/operator_fixture.h"
 #include "text/json.h"
 
@@ -184,44 +185,163 @@ static void refuses_invalid_clusters(void **state)
         assert_refused("9", IMAGE ", " WORKERS(1, 1, 1), "metadata.name: \"9\" does not fit");
 }
 
-/* Performs everything, and returns the states that were written, with spaces between them. The caller owns it. */
-static char *cluster_run(const char *more, enum apache_result submitted)
+/* A cluster's object, and its core. */
+struct cluster_flow {
+        struct apache_core *core;
+        json_t *object;
+        int generation;
+        uint64_t version;
+        int64_t now;
+        enum apache_result submitted; /* the answer to submissions */
+        char log[1000];               /* submissions, and the states that were written */
+};
+
+/* The object has another spec. */
+static void cluster_flow_change(struct cluster_flow *f, const char *more)
 {
-        struct buf log = BUF_INIT;
-        struct apache_core *core = apache_core_new(&(struct apache_core_options){.clusters = true});
+        json_t *object = cluster_fixture(more), *status = json_object_get(f->object, "status");
+        if (status)
+                json_object_set(object, "status", status);
+        json_decref(f->object);
+        f->object = object;
+        json_object_set_new(json_object_get(object, "metadata"), "generation", json_integer(++f->generation));
+}
+
+static void cluster_flow_begin(struct cluster_flow *f, const char *more, enum apache_result submitted)
+{
+        *f = (struct cluster_flow){.now = 1000000, .submitted = submitted};
+        f->core = apache_core_new(&(struct apache_core_options){.clusters = true});
+        cluster_flow_change(f, more);
+}
+
+static void cluster_flow_end(struct cluster_flow *f)
+{
+        apache_core_free(f->core);
+        json_decref(f->object);
+}
+
+static void cluster_flow_perform(struct cluster_flow *f, const struct apache_action *a)
+{
+        size_t n = strlen(f->log);
+        enum apache_result r = APACHE_RESULT_OK;
+        if (a->kind == APACHE_WRITE_STATUS) {
+                json_t *patch = apache_status_patch(&a->from, &a->transition, a->version, NULL);
+                assert_true(apache_patch_apply(f->object, patch));
+                json_decref(patch);
+                snprintf(f->log + n, sizeof(f->log) - n, "%s ", apache_state_name(a->transition.to));
+        } else if (a->kind == APACHE_SUBMIT) {
+                r = f->submitted;
+                snprintf(f->log + n, sizeof(f->log) - n, "+ ");
+        }
+        f->version += a->kind == APACHE_WRITE_STATUS;
+        apache_core_done(f->core, "jobs", "prod", a->ticket, r, "forbidden", f->version, f->now);
+}
+
+/* Shows the object, performs what is due, and asserts what that was. */
+static void cluster_flow_expect(struct cluster_flow *f, const char *log)
+{
         struct apache_reading reading;
         struct apache_action a;
-        json_t *object = cluster_fixture(more);
-        uint64_t version = 0;
-        assert_true(apache_reading_make_cluster(object, &reading));
-        assert_true(apache_core_observe(core, &reading.observation));
+        bool more = true;
+        _cleanup_free_ char *version = mem_printf("%llu", (unsigned long long)++f->version);
+        json_object_set_new(json_object_get(f->object, "metadata"), "resourceVersion", json_string(version));
+        assert_true(apache_reading_make_cluster(f->object, &reading));
+        assert_true(apache_core_observe(f->core, &reading.observation));
         apache_reading_deinit(&reading);
-        for (int i = 0; i < 10; i++) {
-                assert_true(apache_core_reconcile(core, "jobs", "prod", 1000) == INT64_MAX);
-                while (apache_core_next_action(core, &a)) {
-                        if (a.kind == APACHE_WRITE_STATUS)
-                                buf_printf(&log, "%s ", apache_state_name(a.transition.to));
-                        else if (a.kind == APACHE_SUBMIT)
-                                buf_puts(&log, "+ ");
-                        apache_core_done(core, "jobs", "prod", a.ticket,
-                                         a.kind == APACHE_SUBMIT ? submitted : APACHE_RESULT_OK, "forbidden", ++version,
-                                         1000);
+        f->log[0] = 0;
+        while (more) {
+                more = false;
+                apache_core_reconcile(f->core, "jobs", "prod", f->now);
+                while (apache_core_next_action(f->core, &a)) {
+                        more = more || a.ticket;
+                        cluster_flow_perform(f, &a);
                         apache_action_deinit(&a);
+                        _cleanup_free_ char *now = mem_printf("%llu", (unsigned long long)f->version);
+                        json_object_set_new(json_object_get(f->object, "metadata"), "resourceVersion",
+                                            json_string(now));
                 }
         }
-        apache_core_free(core);
-        json_decref(object);
-        return buf_steal(&log);
+        assert_string_equal(f->log, log);
 }
+
+/* Another operator begins. */
+static void cluster_flow_restart(struct cluster_flow *f)
+{
+        apache_core_free(f->core);
+        f->core = apache_core_new(&(struct apache_core_options){.clusters = true});
+}
+
+#define VALID IMAGE ", " WORKERS(1, 1, 1)
 
 static void submission_decides_the_state(void **state)
 {
-        _cleanup_free_ char *good = cluster_run(IMAGE ", " WORKERS(1, 1, 1), APACHE_RESULT_OK);
-        _cleanup_free_ char *refused = cluster_run(IMAGE ", " WORKERS(1, 1, 1), APACHE_RESULT_FAILED);
-        _cleanup_free_ char *invalid = cluster_run(WORKERS(1, 1, 1), APACHE_RESULT_OK);
-        assert_string_equal(good, "Submitted + RunningHealthy ");
-        assert_string_equal(refused, "Submitted + SchedulingFailure ");
-        assert_string_equal(invalid, "Submitted Failed ");
+        struct cluster_flow f;
+        cluster_flow_begin(&f, VALID, APACHE_RESULT_OK);
+        cluster_flow_expect(&f, "Submitted + RunningHealthy ");
+        cluster_flow_expect(&f, "");
+        cluster_flow_end(&f);
+        cluster_flow_begin(&f, VALID, APACHE_RESULT_FAILED);
+        cluster_flow_expect(&f, "Submitted + SchedulingFailure ");
+        cluster_flow_end(&f);
+        cluster_flow_begin(&f, WORKERS(1, 1, 1), APACHE_RESULT_OK);
+        cluster_flow_expect(&f, "Submitted Failed ");
+        cluster_flow_expect(&f, "");
+        cluster_flow_end(&f);
+}
+
+/* The history does not grow while the cause lasts. */
+static void refused_cluster_is_submitted_again_after_pauses(void **state)
+{
+        for (int restarts = 0; restarts <= 1; restarts++) {
+                struct cluster_flow f;
+                cluster_flow_begin(&f, VALID, APACHE_RESULT_FAILED);
+                cluster_flow_expect(&f, "Submitted + SchedulingFailure ");
+                cluster_flow_expect(&f, ""); /* it pauses */
+                if (restarts)
+                        cluster_flow_restart(&f);
+                for (int i = 0; i < 5; i++) {
+                        f.now += LONGEST_OBJECT_PAUSE_MS;
+                        cluster_flow_expect(&f, "+ ");
+                        cluster_flow_expect(&f, "");
+                }
+                f.submitted = APACHE_RESULT_OK;
+                f.now += LONGEST_OBJECT_PAUSE_MS;
+                cluster_flow_expect(&f, "+ RunningHealthy ");
+                cluster_flow_end(&f);
+        }
+}
+
+static void changed_spec_is_submitted_at_once(void **state)
+{
+        struct cluster_flow f;
+        cluster_flow_begin(&f, VALID, APACHE_RESULT_FAILED);
+        cluster_flow_expect(&f, "Submitted + SchedulingFailure ");
+        f.submitted = APACHE_RESULT_OK;
+        cluster_flow_change(&f, IMAGE ", " WORKERS(2, 2, 2));
+        cluster_flow_expect(&f, "+ RunningHealthy ");
+        cluster_flow_end(&f);
+        cluster_flow_begin(&f, VALID, APACHE_RESULT_FAILED);
+        cluster_flow_expect(&f, "Submitted + SchedulingFailure ");
+        cluster_flow_change(&f, WORKERS(1, 1, 1));
+        f.now += LONGEST_OBJECT_PAUSE_MS;
+        cluster_flow_expect(&f, "Failed ");
+        cluster_flow_end(&f);
+}
+
+static void corrected_cluster_is_submitted(void **state)
+{
+        for (int restarts = 0; restarts <= 1; restarts++) {
+                struct cluster_flow f;
+                cluster_flow_begin(&f, WORKERS(1, 1, 1), APACHE_RESULT_OK);
+                cluster_flow_expect(&f, "Submitted Failed ");
+                if (restarts)
+                        cluster_flow_restart(&f);
+                cluster_flow_change(&f, WORKERS(1, 2, 1)); /* still wrong */
+                cluster_flow_expect(&f, "");
+                cluster_flow_change(&f, VALID);
+                cluster_flow_expect(&f, "Submitted + RunningHealthy ");
+                cluster_flow_end(&f);
+        }
 }
 
 int main(void)
@@ -233,6 +353,9 @@ int main(void)
                 cmocka_unit_test(containers_that_are_no_objects_remain),
                 cmocka_unit_test(refuses_invalid_clusters),
                 cmocka_unit_test(submission_decides_the_state),
+                cmocka_unit_test(refused_cluster_is_submitted_again_after_pauses),
+                cmocka_unit_test(changed_spec_is_submitted_at_once),
+                cmocka_unit_test(corrected_cluster_is_submitted),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,10 @@ bool apache_core_observe(struct apache_core *core, const struct apache_observati
                     a->status.attempt.id == o->status.attempt.id;
         if (!same)
                 apache_record_enter(a);
+        if (a->generation != o->generation)
+                a->object.retry_at_ms = 0; /* of a submission that was refused before the spec changed */
         a->object.version = o->version;
+        a->generation = o->generation;
         a->created_ms = o->created_ms;
         apache_text_set(&a->labels, o->labels);
         a->object.leaving = o->leaving;
@@ -215,6 +218,8 @@ static void apache_record_finish(struct apache_core *core, struct apache_record 
         case APACHE_WRITE_STATUS:
                 if (result == APACHE_RESULT_OK)
                         apache_record_written(core, a, version, now_ms);
+                if (core->options.clusters && a->status.state == APACHE_SCHEDULING_FAILURE)
+                        object_record_pause(&a->object, now_ms); /* before the submission is repeated */
                 break;
         case APACHE_SUBMIT:
                 a->submitted = result == APACHE_RESULT_OK;
@@ -240,7 +245,9 @@ bool apache_core_done(struct apache_core *core, const char *namespace, const cha
         if (!a || !ticket || a->object.ticket != ticket)
                 return false;
         a->object.ticket = 0;
-        bool final = result == APACHE_RESULT_OK || (a->under_way == APACHE_SUBMIT && result == APACHE_RESULT_FAILED) ||
+        bool repeated = core->options.clusters && a->status.state == APACHE_SCHEDULING_FAILURE;
+        bool final = result == APACHE_RESULT_OK ||
+                     (a->under_way == APACHE_SUBMIT && result == APACHE_RESULT_FAILED && !repeated) ||
                      (a->under_way == APACHE_FIND_DRIVER && result == APACHE_RESULT_NOT_FOUND);
         if (final)
                 a->object.failures = 0;

@@ -59,7 +59,7 @@ struct apache_pod {
 struct apache_observation {
         const char *namespace, *name, *uid;
         uint64_t version; /* resourceVersion; 0: not a number */
-        int64_t created_ms;
+        int64_t generation, created_ms;
         bool leaving; /* has a deletion timestamp */
         struct apache_policy policy;
         const char *own_id, *own_driver_pod; /* from sparkConf, or NULL */
@@ -110,8 +110,9 @@ enum apache_result {
 
 struct apache_core_options {
         /*
-         * The objects are SparkClusters: a submission makes them RunningHealthy, and every state after it is final.
-         * APACHE_SUBMIT applies the cluster's objects. Pods are not observed.
+         * The objects are SparkClusters: a submission makes them RunningHealthy, and every state after it is final, but
+         * that a refused submission is repeated after pauses, and an invalid object after its correction. APACHE_SUBMIT
+         * applies the cluster's objects. Pods are not observed.
          */
         bool clusters;
         int64_t driver_grace_ms; /* 0: 10 s. How long a missing driver pod is waited for before it is looked for */

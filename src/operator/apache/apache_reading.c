@@ -32,6 +32,7 @@ static bool apache_reading_make_status(const json_t *object, struct apache_readi
         if (!o->namespace || !o->name || !o->uid)
                 return false;
         o->version = apache_version_of(object);
+        o->generation = json_int_at(object, "metadata.generation");
         o->created_ms = pod_time_read(json_text_at(object, "metadata.creationTimestamp"));
         o->leaving = json_at(object, "metadata.deletionTimestamp") != NULL;
         apache_status_read(json_object_get(object, "status"), &o->status);

@@ -8,7 +8,7 @@
 
 struct apache_record {
         struct object_record object; /* the state of an executor is whether it is ready */
-        int64_t created_ms;
+        int64_t generation, created_ms;
         struct apache_policy policy;
         char *own_id, *own_driver_pod, *invalid, *labels;
         char *app_id, *driver_pod; /* of the current attempt */

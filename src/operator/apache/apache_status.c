@@ -138,6 +138,27 @@ void apache_status_read(const json_t *json, struct apache_status *out)
         }
 }
 
+/* Returns the time of the last state from @first to @last, or NULL. */
+static const char *apache_history_time(const json_t *json, enum apache_state first, enum apache_state last)
+{
+        const json_t *history = json_object_get(json, HISTORY), *state;
+        for (int64_t n = MAX_COUNTER; (state = apache_history_last(history, n, &n));)
+                if (apache_state_of(state) >= first && apache_state_of(state) <= last)
+                        return json_text_at(state, "lastTransitionTime");
+        return NULL;
+}
+
+const char *apache_status_submitted(const json_t *json)
+{
+        const char *driver = apache_history_time(json, APACHE_DRIVER_REQUESTED, APACHE_DRIVER_REQUESTED);
+        return driver ? driver : apache_history_time(json, APACHE_RUNNING_HEALTHY, APACHE_RUNNING_HEALTHY);
+}
+
+const char *apache_status_ended(const json_t *json)
+{
+        return apache_history_time(json, APACHE_DRIVER_START_TIMED_OUT, APACHE_DRIVER_EVICTED);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ write */
 
 void apache_status_apply(struct apache_status *s, const struct apache_transition *t)

@@ -101,6 +101,13 @@ struct apache_status {
 /* Reads an object's status. NULL reads as a new application's. */
 void apache_status_read(const json_t *json, struct apache_status *out);
 
+/*
+ * Return when the driver of this attempt, or what a cluster consists of, was requested, and when the attempt ended, as
+ * texts, or NULL. Borrowed from @json, an object's status.
+ */
+const char *apache_status_submitted(const json_t *json);
+const char *apache_status_ended(const json_t *json);
+
 /* A change of the state. */
 struct apache_transition {
         enum apache_state to;

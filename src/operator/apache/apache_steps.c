@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#define CLUSTER_REQUESTED "Master and workers were requested."
+
 /* ---------------------------------------------------------------------------------------------------------- actions */
 
 static struct apache_action apache_action_begin(struct apache_core *core, struct apache_record *a,
@@ -107,8 +109,7 @@ static int64_t apache_step_submit(struct apache_core *core, struct apache_record
         if (!a->submitted)
                 return apache_request(core, a, APACHE_SUBMIT);
         if (core->options.clusters)
-                return apache_enter(core, a, APACHE_RUNNING_HEALTHY, mem_strdup("Master and workers were requested."),
-                                    now_ms);
+                return apache_enter(core, a, APACHE_RUNNING_HEALTHY, mem_strdup(CLUSTER_REQUESTED), now_ms);
         return apache_enter(core, a, APACHE_DRIVER_REQUESTED, mem_strdup("The driver's pod was requested."), now_ms);
 }
 
@@ -297,6 +298,24 @@ static int64_t apache_step_force(struct apache_core *core, struct apache_record 
         return 0;
 }
 
+/*
+ * A cluster after its first submission. A refused submission is repeated without a change of the state, so that the
+ * history does not grow. Only an invalid object enters FAILED.
+ */
+static int64_t apache_step_cluster(struct apache_core *core, struct apache_record *a, int64_t now_ms)
+{
+        enum apache_state state = a->status.state;
+        if (state == APACHE_FAILED && !a->invalid)
+                return apache_enter(core, a, APACHE_SUBMITTED, mem_strdup("The spec was corrected."), now_ms);
+        if (state != APACHE_SCHEDULING_FAILURE)
+                return INT64_MAX;
+        if (a->invalid)
+                return apache_enter(core, a, APACHE_FAILED, mem_strdup(a->invalid), now_ms);
+        if (!a->submitted)
+                return apache_request(core, a, APACHE_SUBMIT);
+        return apache_enter(core, a, APACHE_RUNNING_HEALTHY, mem_strdup(CLUSTER_REQUESTED), now_ms);
+}
+
 static int64_t apache_step_state(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
         enum apache_state state = a->status.state;
@@ -307,7 +326,7 @@ static int64_t apache_step_state(struct apache_core *core, struct apache_record 
         if (apache_state_is_initializing(state))
                 return apache_step_submit(core, a, now_ms);
         if (core->options.clusters)
-                return INT64_MAX;
+                return apache_step_cluster(core, a, now_ms);
         if (apache_state_has_driver(state))
                 return apache_step_watch(core, a, now_ms);
         if (apache_state_is_stopping(state))
