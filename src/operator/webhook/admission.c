@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "operator/apache/apache_application.h"
+#include "operator/apache/apache_cluster.h"
 #include "operator/resources/spark_application.h"
 #include "operator/schedule/cron.h"
 #include "operator/webhook/resource_quota.h"
@@ -72,26 +74,58 @@ static int admission_check_schedule(struct admission *a, struct field_problems *
         return r;
 }
 
+static int admission_check_apache_application(struct admission *a, struct field_problems *problems)
+{
+        struct apache_application app;
+        int r = apache_application_read(a->object, &app, problems, &a->refusal);
+        if (r == 0)
+                r = apache_application_validate(&app, &a->refusal);
+        apache_application_deinit(&app);
+        return r;
+}
+
+static int admission_check_cluster(struct admission *a, struct field_problems *problems)
+{
+        struct apache_cluster cluster;
+        int r = apache_cluster_read(a->object, &cluster, problems, &a->refusal);
+        if (r == 0)
+                r = apache_cluster_validate(&cluster, &a->refusal);
+        apache_cluster_deinit(&cluster);
+        return r;
+}
+
+static int admission_check_kind(struct admission *a, const char *group, const char *kind,
+                                struct field_problems *problems)
+{
+        bool apache = strcmp(group, APACHE_GROUP) == 0;
+        if (apache && strcmp(kind, "SparkApplication") == 0)
+                return admission_check_apache_application(a, problems);
+        if (apache && strcmp(kind, "SparkCluster") == 0)
+                return admission_check_cluster(a, problems);
+        if (!apache && strcmp(kind, "SparkApplication") == 0)
+                return admission_check_application(a, a->object, problems);
+        if (!apache && strcmp(kind, "ScheduledSparkApplication") == 0)
+                return admission_check_schedule(a, problems);
+        return 0;
+}
+
 /* Returns 0, or negative with a->refusal. */
 static int admission_check(struct admission *a, const json_t *request)
 {
-        const char *operation = json_text_or_empty(request, "operation"), *kind = json_text_or_empty(a->object, "kind");
+        const char *operation = json_text_or_empty(request, "operation");
+        const char *group = json_text_or_empty(request, "kind.group"), *kind = json_text_or_empty(a->object, "kind");
         const json_t *old = json_object_get(request, "oldObject");
         const bool update = strcmp(operation, "UPDATE") == 0;
         if (!update && strcmp(operation, "CREATE") != 0)
                 return 0;
-        if (strcmp(json_text_or_empty(request, "kind.group"), OPERATOR_GROUP) != 0 ||
+        if ((strcmp(group, OPERATOR_GROUP) != 0 && strcmp(group, APACHE_GROUP) != 0) ||
             json_at(a->object, "metadata.deletionTimestamp"))
                 return 0;
         if (update && json_is_object(old) &&
             json_equal(json_object_get(a->object, "spec"), json_object_get(old, "spec")))
                 return 0;
         struct field_problems problems = {0};
-        int r = 0;
-        if (strcmp(kind, "SparkApplication") == 0)
-                r = admission_check_application(a, a->object, &problems);
-        else if (strcmp(kind, "ScheduledSparkApplication") == 0)
-                r = admission_check_schedule(a, &problems);
+        int r = admission_check_kind(a, group, kind, &problems);
         if (r == 0)
                 admission_warn(a, &problems);
         field_problems_deinit(&problems);

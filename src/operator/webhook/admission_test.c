@@ -6,12 +6,13 @@
 #include "text/json.h"
 
 #define GROUP "{'group': 'sparkoperator.k8s.io', 'version': 'v1beta2'}"
+#define APACHE "{'group': 'spark.apache.org', 'version': 'v1'}"
 
 /* Returns the response for @object (stolen) and @old, which may be NULL (stolen). The caller owns it. */
-static json_t *review(const char *operation, json_t *object, json_t *old)
+static json_t *review_of(const char *group_text, const char *operation, json_t *object, json_t *old)
 {
         struct fst_error error = FST_ERROR_INIT;
-        json_t *group = fixture_json(GROUP);
+        json_t *group = fixture_json(group_text);
         json_t *question = json_pack("{s:s, s:s, s:{s:s, s:o, s:s, s:o, s:o*}}", "apiVersion", "admission.k8s.io/v1",
                                      "kind", "AdmissionReview", "request", "uid", "u-7", "kind", group, "operation",
                                      operation, "object", object, "oldObject", old);
@@ -25,6 +26,11 @@ static json_t *review(const char *operation, json_t *object, json_t *old)
         json_t *response = json_incref(json_object_get(answer, "response"));
         json_decref(answer);
         return response;
+}
+
+static json_t *review(const char *operation, json_t *object, json_t *old)
+{
+        return review_of(GROUP, operation, object, old);
 }
 
 static void assert_allowed(json_t *response)
@@ -177,6 +183,48 @@ static void test_what_is_no_review(void **state)
         }
 }
 
+/* Returns an object of spark.apache.org whose spec has @more. */
+static json_t *apache_object(const char *kind, const char *more)
+{
+        _cleanup_free_ char *text = mem_printf(
+                "{'apiVersion': 'spark.apache.org/v1', 'kind': '%s', 'metadata': {'name': 'pi', 'namespace': "
+                "'jobs'}, 'spec': {'runtimeVersions': {'sparkVersion': '4.2.0'}, "
+                "'sparkConf': {'spark.kubernetes.container.image': 'spark:4'} %s}}",
+                kind, more);
+        return fixture_json(text);
+}
+
+#define WORKERS(min)                                                                                                   \
+        ", 'clusterTolerations': {'instanceConfig': {'initWorkers': 1, 'minWorkers': " #min ", 'maxWorkers': 1}}"
+
+#define MAIN ", 'mainClass': 'Pi'"
+
+static void test_kinds_of_spark_apache_org_are_checked(void **state)
+{
+        (void)state;
+        assert_allowed(review_of(APACHE, "CREATE", apache_object("SparkApplication", MAIN), NULL));
+        assert_refused(review_of(APACHE, "CREATE",
+                                 apache_object("SparkApplication", MAIN ", 'deploymentMode': 'ClientMode'"), NULL),
+                       "Client mode is not supported yet.");
+        assert_refused(review_of(APACHE, "UPDATE",
+                                 apache_object("SparkApplication", MAIN ", 'applicationTolerations': "
+                                                                        "{'resourceRetainPolicy': 'Sometimes'}"),
+                                 apache_object("SparkApplication", MAIN)),
+                       "is not one of Always|Never|OnFailure");
+        assert_allowed(review_of(APACHE, "CREATE", apache_object("SparkCluster", WORKERS(1)), NULL));
+        assert_refused(review_of(APACHE, "CREATE", apache_object("SparkCluster", WORKERS(2)), NULL),
+                       "are not in order");
+        assert_allowed(review_of(APACHE, "CREATE", apache_object("ScheduledSparkApplication", ""), NULL));
+        /* The group decides, not what the object says of itself. */
+        assert_refused(review_of(GROUP, "CREATE", apache_object("SparkApplication", MAIN), NULL),
+                       "spark.apache.org/v1");
+        json_t *response = review_of(APACHE, "CREATE", apache_object("SparkApplication", MAIN ", 'jar': 'x'"), NULL);
+        assert_true(json_is_true(json_object_get(response, "allowed")));
+        assert_string_equal(json_string_value(json_array_get(json_object_get(response, "warnings"), 0)),
+                            "spec.jar: unknown field");
+        json_decref(response);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -186,6 +234,7 @@ int main(void)
                 cmocka_unit_test(test_unknown_fields_are_warned_of),
                 cmocka_unit_test(test_warnings_are_short_and_few),
                 cmocka_unit_test(test_schedules),
+                cmocka_unit_test(test_kinds_of_spark_apache_org_are_checked),
                 cmocka_unit_test(test_what_is_no_review),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
