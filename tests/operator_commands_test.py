@@ -96,7 +96,7 @@ def test_list_and_get(commands):
                  "Executor:    pi-1f-exec-1 RUNNING"):
         assert line in text.splitlines()
     assert json.loads(commands("get", "pi", "--output=json"))["metadata"]["name"] == "pi"
-    commands("get", "missing", fails='there is no SparkApplication or ScheduledSparkApplication "missing" in the namespace "jobs"')
+    commands("get", "missing", fails='there is no SparkApplication, ScheduledSparkApplication or SparkCluster "missing" in the namespace "jobs"')
 
 
 def test_kill_deletes_the_driver(commands):
@@ -305,3 +305,70 @@ def test_create_of_a_c_file(commands, tmp_path):
 def test_wrong_words_are_named(words, said):
     done = operator(*words)
     assert done.returncode == 2 and said in done.stderr
+
+
+APACHE, CLUSTERS = "sparkapplications.spark.apache.org", "sparkclusters.spark.apache.org"
+
+
+def states(*names):
+    """Returns the status of an attempt with these states, a minute each."""
+    entries = [{"currentStateSummary": n, "lastTransitionTime": f"2026-11-28T07:{i:02}:00.000Z", "message": f"It is {n}."} for i, n in enumerate(names)]
+    return {"currentState": entries[-1], "stateTransitionHistory": {str(i): e for i, e in enumerate(entries)},
+            "currentAttemptSummary": {"attemptInfo": {"id": 1, "restartCounter": 1}}, "previousAttemptSummary": {}}
+
+
+def apache(commands, kind="SparkApplication", name="pi", status=None, **spec):
+    return commands.server.insert(CLUSTERS if kind == "SparkCluster" else APACHE, "jobs", {
+        "apiVersion": "spark.apache.org/v1", "kind": kind, "metadata": {"name": name}, "spec": {"mainClass": "Pi", **spec},
+        **({"status": status} if status else {})})
+
+
+def test_kinds_of_spark_apache_org_are_listed_and_described(commands):
+    apache(commands, status=states("ScheduledToRestart", "DriverRequested", "DriverStarted", "Failed"))
+    assert commands("list").splitlines()[1].split()[-1] == "SparkApplication.spark.apache.org"  # the only objects
+    commands.application("other", **RUNNING)
+    apache(commands, "SparkCluster", "prod", states("Submitted", "RunningHealthy"))
+    apache(commands, name="new")
+    rows = [line.split() for line in commands("list").splitlines()]
+    assert rows[0][-1] == "KIND"
+    assert sorted((row[0], row[1], row[-1]) for row in rows[1:]) == [
+        ("new", "NEW", "SparkApplication.spark.apache.org"), ("other", "RUNNING", "SparkApplication"),
+        ("pi", "Failed", "SparkApplication.spark.apache.org"), ("prod", "RunningHealthy", "SparkCluster.spark.apache.org")]
+    assert {i["metadata"]["name"] for i in json.loads(commands("list", "--output=json"))["items"]} == {"new", "other", "pi", "prod"}
+    text = commands("get", "pi").splitlines()
+    for line in ("State:       Failed", "Reason:      It is Failed.", "Submitted:   2026-11-28T07:01:00.000Z", "Ended:       2026-11-28T07:03:00.000Z",
+                 "Restarts:    1", "Id:          pi-1", "Driver:      pi-1-driver"):
+        assert line in text, text
+    assert "State:       RunningHealthy" in commands("get", "prod").splitlines()
+
+
+def test_objects_of_spark_apache_org_that_may_not_be_read_are_left_out(commands):
+    commands.application(**RUNNING)
+    commands.server.failure = lambda method, path, body: (403, "Forbidden", "no") if "/spark.apache.org/" in path else None
+    assert [line.split()[0] for line in commands("list").splitlines()] == ["NAME", "pi"]
+    commands("get", "missing", fails="there is no SparkApplication, ScheduledSparkApplication or SparkCluster")
+
+
+def test_applications_of_spark_apache_org_are_killed_and_deleted(commands):
+    apache(commands, status=states("Submitted", "DriverRequested"))
+    apache(commands, name="new", status=states("Submitted"))
+    apache(commands, "SparkCluster", "prod", states("Submitted", "RunningHealthy"))
+    commands.server.insert("pods", "jobs", {"metadata": {"name": "pi-1-driver"}})
+    commands("kill", "pi")
+    assert not commands.server.get("pods", "jobs", "pi-1-driver")
+    commands("kill", "new", fails='the application "new" has no driver: its state is Submitted')
+    commands("kill", "prod", fails='there is no SparkApplication "prod"')
+    commands("restart", "pi", fails="which runs once: delete it and create it again")
+    commands("suspend", "prod", fails='"prod" is a SparkCluster, which cannot be suspended')
+    commands("delete", "pi")
+    commands("delete", "prod")
+    assert not commands.server.get(APACHE, "jobs", "pi") and not commands.server.get(CLUSTERS, "jobs", "prod")
+
+
+def test_create_makes_clusters(commands, tmp_path):
+    file = tmp_path / "objects.yaml"
+    file.write_text("{apiVersion: spark.apache.org/v1, kind: SparkCluster, metadata: {name: prod}, spec: {}}\n---\n"
+                    "{apiVersion: spark.apache.org/v1, kind: SparkApplication, metadata: {name: pi}, spec: {}}\n")
+    commands("create", str(file))
+    assert commands.server.get(CLUSTERS, "jobs", "prod") and commands.server.get(APACHE, "jobs", "pi")
+    assert not commands.server.get("sparkapplications", "jobs", "pi")

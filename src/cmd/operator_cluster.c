@@ -8,6 +8,8 @@
 #include "base/string_prefix.h"
 #include "cmd/operator_forward.h"
 #include "cmd/text_table.h"
+#include "operator/apache/apache_application.h"
+#include "operator/apache/apache_status.h"
 #include "operator/commands/operator_client.h"
 #include "operator/schedule/rfc3339.h"
 #include "text/json.h"
@@ -45,10 +47,29 @@ static int objects_print_json(const json_t *json)
 
 /* ----------------------------------------------------------------------------------------------------------- list */
 
+static bool objects_is_apache(const json_t *object)
+{
+        return strncmp(json_text_or_empty(object, "apiVersion"), APACHE_GROUP "/", sizeof(APACHE_GROUP)) == 0;
+}
+
 static const char *objects_state(const json_t *object)
 {
-        const char *state = json_text_or_empty(object, "status.applicationState.state");
+        const char *state =
+                json_text_or_empty(object, objects_is_apache(object) ? "status.currentState.currentStateSummary"
+                                                                     : "status.applicationState.state");
         return *state ? state : "NEW";
+}
+
+static const char *objects_submitted(const json_t *object)
+{
+        return objects_is_apache(object) ? apache_status_submitted(json_object_get(object, "status"))
+                                         : json_text_at(object, "status.lastSubmissionAttemptTime");
+}
+
+static const char *objects_ended(const json_t *object)
+{
+        return objects_is_apache(object) ? apache_status_ended(json_object_get(object, "status"))
+                                         : json_text_at(object, "status.terminationTime");
 }
 
 static void objects_add_age(struct text_table *t, const char *time)
@@ -57,36 +78,83 @@ static void objects_add_age(struct text_table *t, const char *time)
         text_table_add_duration(t, ms > 0 ? MAX(time_of_day_ms() - ms, (int64_t)0) : -1);
 }
 
-static int objects_list(struct objects_command *c)
+/* Appends the objects of a kind. Those of spark.apache.org may be unknown to the cluster, or to the user. */
+static int objects_add_kind(struct objects_command *c, enum application_kind kind, json_t *all)
 {
-        static const char *const columns[] = {"NAMESPACE", "NAME", "STATE", "SUBMISSION AGE", "COMPLETION AGE"};
-        json_t *items, *item;
+        json_t *items = NULL, *item;
         size_t i;
-        int r = operator_client_list(c->client, KIND_SPARK_APPLICATION, c->all ? NULL : c->namespace, &items,
-                                     &c->error);
-        if (r < 0)
-                return r;
-        if (c->json) {
-                json_t *list = json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List", "items", items);
-                r = objects_print_json(list);
-                json_decref(list);
-                json_decref(items);
-                return r;
-        }
-        struct text_table t = {0};
-        text_table_add_heading(&t, columns + !c->all, ARRAY_SIZE(columns) - !c->all);
+        int r = operator_client_list(c->client, kind, c->all ? NULL : c->namespace, &items, &c->error);
         json_array_foreach(items, i, item) {
+                if (!json_object_get(item, "kind")) /* items of a list have none */
+                        json_object_set_new(item, "kind", json_string(application_kind_of(kind)));
+                if (!json_object_get(item, "apiVersion"))
+                        json_object_set_new(item, "apiVersion", json_string(application_kind_api(kind)));
+                json_array_append(all, item);
+        }
+        json_decref(items);
+        return r;
+}
+
+static int objects_list_all(struct objects_command *c, json_t *all)
+{
+        int r = objects_add_kind(c, KIND_SPARK_APPLICATION, all), more = 0;
+        for (int k = KIND_APACHE_APPLICATION; k <= KIND_SPARK_CLUSTER && (r == 0 || r == -ENOENT); k++) {
+                _cleanup_(error_deinit) struct fst_error first = c->error;
+                c->error = FST_ERROR_INIT;
+                more = objects_add_kind(c, (enum application_kind)k, all);
+                if (r == -ENOENT && more == 0)
+                        r = 0; /* only Apache's kinds are installed */
+                if (r == -ENOENT || more == -ENOENT || more == -EACCES) {
+                        error_deinit(&c->error);
+                        c->error = first;
+                        first = FST_ERROR_INIT;
+                } else if (more < 0) {
+                        r = more;
+                }
+        }
+        return r;
+}
+
+static void objects_print_list(const struct objects_command *c, const json_t *items)
+{
+        static const char *const columns[] = {"NAMESPACE", "NAME", "STATE", "SUBMISSION AGE", "COMPLETION AGE", "KIND"};
+        struct text_table t = {0};
+        json_t *item;
+        size_t i;
+        bool kinds = false; /* there are objects of spark.apache.org */
+        json_array_foreach((json_t *)items, i, item)
+                kinds = kinds || objects_is_apache(item);
+        text_table_add_heading(&t, columns + !c->all, ARRAY_SIZE(columns) - !c->all - !kinds);
+        json_array_foreach((json_t *)items, i, item) {
                 if (c->all)
                         text_table_add_text(&t, json_text_at(item, "metadata.namespace"));
                 text_table_add_text(&t, json_text_at(item, "metadata.name"));
                 text_table_add_text(&t, objects_state(item));
-                objects_add_age(&t, json_text_at(item, "status.lastSubmissionAttemptTime"));
-                objects_add_age(&t, json_text_at(item, "status.terminationTime"));
+                objects_add_age(&t, objects_submitted(item));
+                objects_add_age(&t, objects_ended(item));
+                if (kinds) {
+                        _cleanup_free_ char *kind = mem_printf("%s%s", json_text_or_empty(item, "kind"),
+                                                               objects_is_apache(item) ? "." APACHE_GROUP : "");
+                        text_table_add_text(&t, kind);
+                }
         }
         text_table_print(&t);
         text_table_deinit(&t);
+}
+
+static int objects_list(struct objects_command *c)
+{
+        json_t *items = json_array();
+        int r = objects_list_all(c, items);
+        if (r == 0 && c->json) {
+                json_t *list = json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List", "items", items);
+                r = objects_print_json(list);
+                json_decref(list);
+        } else if (r == 0) {
+                objects_print_list(c, items);
+        }
         json_decref(items);
-        return 0;
+        return r;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ get */
@@ -144,6 +212,26 @@ static void objects_print_schedule(const json_t *object)
         objects_print_names("Failed:", json_at(object, "status.pastFailedRunNames"));
 }
 
+static void objects_print_apache(const json_t *object)
+{
+        struct apache_status status;
+        apache_status_read(json_object_get(object, "status"), &status);
+        objects_print_line("Name:", json_text_at(object, "metadata.name"));
+        objects_print_line("State:", objects_state(object));
+        objects_print_line("Reason:", json_text_at(object, "status.currentState.message"));
+        objects_print_line("Since:", json_text_at(object, "status.currentState.lastTransitionTime"));
+        objects_print_line("Submitted:", objects_submitted(object));
+        objects_print_line("Ended:", objects_ended(object));
+        if (status.restarted)
+                printf("%-12s %lld\n", "Restarts:", (long long)status.attempt.restarts);
+        if (strcmp(json_text_or_empty(object, "kind"), "SparkApplication") != 0)
+                return;
+        _cleanup_free_ char *id = NULL, *pod = NULL;
+        apache_object_names(object, &id, &pod);
+        objects_print_line("Id:", id);
+        objects_print_line("Driver:", pod);
+}
+
 static int objects_get(struct objects_command *c)
 {
         enum application_kind kind;
@@ -155,6 +243,8 @@ static int objects_get(struct objects_command *c)
                 r = objects_print_json(object);
         else if (kind == KIND_SCHEDULE)
                 objects_print_schedule(object);
+        else if (kind >= KIND_APACHE_APPLICATION)
+                objects_print_apache(object);
         else
                 objects_print_application(object);
         json_decref(object);
@@ -319,10 +409,11 @@ static int objects_create_all(struct objects_command *c, const json_t *objects)
         int r = 0;
         json_array_foreach((json_t *)objects, i, object) {
                 const char *kind = json_text_or_empty(object, "kind");
-                if (strcmp(kind, "SparkApplication") != 0 && strcmp(kind, "ScheduledSparkApplication") != 0)
+                if (strcmp(kind, "SparkApplication") != 0 && strcmp(kind, "ScheduledSparkApplication") != 0 &&
+                    strcmp(kind, "SparkCluster") != 0)
                         return error_set(&c->error, -EINVAL,
-                                         "%s: document %zu is of kind '%s', not SparkApplication or "
-                                         "ScheduledSparkApplication",
+                                         "%s: document %zu is of kind '%s', not SparkApplication, "
+                                         "ScheduledSparkApplication or SparkCluster",
                                          c->name, i + 1, kind);
         }
         json_array_foreach((json_t *)objects, i, object) {

@@ -4,6 +4,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
+#include "kubernetes/api/kube_names.h"
+#include "operator/apache/apache_application.h"
+#include "operator/apache/apache_status.h"
 #include "operator/resources/spark_application.h"
 #include "text/json.h"
 
@@ -12,6 +16,7 @@
 #define OPERATOR_API OPERATOR_GROUP "/v1beta2"
 #define MAX_CONFLICTS 10
 #define DEFAULT_UI_PORT 4040
+#define APPLICATIONS (1u << KIND_SPARK_APPLICATION | 1u << KIND_APACHE_APPLICATION)
 
 struct operator_client {
         uv_loop_t loop;
@@ -23,11 +28,30 @@ struct operator_client {
 };
 
 static const struct {
-        const char *resource, *kind;
-} application_kinds[] = {
-        [KIND_SPARK_APPLICATION] = {"sparkapplications", "SparkApplication"},
-        [KIND_SCHEDULE] = {"scheduledsparkapplications", "ScheduledSparkApplication"},
+        const char *api, *resource, *kind, *name;
+} application_kinds[N_APPLICATION_KINDS] = {
+        [KIND_SPARK_APPLICATION] = {OPERATOR_API, "sparkapplications", "SparkApplication", "SparkApplication"},
+        [KIND_SCHEDULE] = {OPERATOR_API, "scheduledsparkapplications", "ScheduledSparkApplication",
+                           "ScheduledSparkApplication"},
+        [KIND_APACHE_APPLICATION] = {APACHE_API, "sparkapplications", "SparkApplication",
+                                     "SparkApplication of " APACHE_GROUP},
+        [KIND_SPARK_CLUSTER] = {APACHE_API, "sparkclusters", "SparkCluster", "SparkCluster"},
 };
+
+const char *application_kind_name(enum application_kind kind)
+{
+        return application_kinds[kind].name;
+}
+
+const char *application_kind_of(enum application_kind kind)
+{
+        return application_kinds[kind].kind;
+}
+
+const char *application_kind_api(enum application_kind kind)
+{
+        return application_kinds[kind].api;
+}
 
 int operator_client_open(const char *kubeconfig, struct operator_client **out, struct fst_error *error)
 {
@@ -69,12 +93,14 @@ static int operator_client_wait(struct operator_client *c, struct kube_call *cal
                 return -ENOENT;
         if (r == FST_KUBE_E_ALREADY_EXISTS)
                 return -EEXIST;
+        if (r == FST_KUBE_E_FORBIDDEN)
+                return -EACCES;
         return r > 0 ? -EIO : r;
 }
 
 static char *operator_client_path(enum application_kind kind, const char *namespace, const char *name)
 {
-        return kube_path(OPERATOR_API, namespace, application_kinds[kind].resource, name);
+        return kube_path(application_kinds[kind].api, namespace, application_kinds[kind].resource, name);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- lists */
@@ -109,12 +135,12 @@ static json_t *operator_client_sort(const json_t *items, int (*compare)(const vo
         return out;
 }
 
-static int operator_client_list_path(struct operator_client *c, const char *path, const char *fields,
-                                     int (*compare)(const void *a, const void *b), json_t **out,
+static int operator_client_list_path(struct operator_client *c, const char *path, const char *labels,
+                                     const char *fields, int (*compare)(const void *a, const void *b), json_t **out,
                                      struct fst_error *error)
 {
         c->items = json_array();
-        struct kube_listing how = {.path = path, .fields = fields, .item = operator_client_on_item};
+        struct kube_listing how = {.path = path, .labels = labels, .fields = fields, .item = operator_client_on_item};
         int r = operator_client_wait(c, kube_list_items(c->kube, &how, NULL, c), NULL, error);
         if (r == 0)
                 *out = operator_client_sort(c->items, compare);
@@ -126,12 +152,13 @@ int operator_client_list(struct operator_client *c, enum application_kind kind, 
                          struct fst_error *error)
 {
         _cleanup_free_ char *path = operator_client_path(kind, namespace, NULL);
-        int r = operator_client_list_path(c, path, NULL, operator_client_compare_objects, out, error);
+        int r = operator_client_list_path(c, path, NULL, NULL, operator_client_compare_objects, out, error);
         if (r == -ENOENT)
                 error_set(error, r,
-                          "the cluster has no %s: install their definitions with `firesteel operator crds | kubectl "
+                          "the cluster has no %s: install their definitions with `firesteel operator crds%s | kubectl "
                           "apply -f -`",
-                          application_kinds[kind].resource);
+                          application_kinds[kind].resource,
+                          kind >= KIND_APACHE_APPLICATION ? " --group " APACHE_GROUP : "");
         return r;
 }
 
@@ -154,7 +181,7 @@ int operator_client_events(struct operator_client *c, const char *namespace, con
 {
         _cleanup_free_ char *path = kube_path("v1", namespace, "events", NULL);
         _cleanup_free_ char *fields = mem_printf("involvedObject.name=%s", name);
-        return operator_client_list_path(c, path, fields, operator_client_compare_events, out, error);
+        return operator_client_list_path(c, path, NULL, fields, operator_client_compare_events, out, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------- objects */
@@ -166,48 +193,107 @@ int operator_client_get(struct operator_client *c, enum application_kind kind, c
         return operator_client_wait(c, kube_get(c->kube, path, NULL, NULL), out, error);
 }
 
+/* Finds the first object @name whose kind is in @kinds, a set of bits. */
+static int operator_client_find_among(struct operator_client *c, unsigned kinds, const char *namespace,
+                                      const char *name, enum application_kind *kind, json_t **out,
+                                      struct fst_error *error)
+{
+        for (int k = 0; k < N_APPLICATION_KINDS; k++) {
+                if (!(kinds & (1u << k)))
+                        continue;
+                *kind = (enum application_kind)k;
+                int r = operator_client_get(c, *kind, namespace, name, out, error);
+                bool unreadable = r == -EACCES && k >= KIND_APACHE_APPLICATION;
+                if (r != -ENOENT && !unreadable)
+                        return r;
+        }
+        return error_set(error, -ENOENT, "there is no %s \"%s\" in the namespace \"%s\"",
+                         kinds == APPLICATIONS ? "SparkApplication"
+                                               : "SparkApplication, ScheduledSparkApplication or SparkCluster",
+                         name, namespace);
+}
+
 int operator_client_find(struct operator_client *c, const char *namespace, const char *name,
                          enum application_kind *kind, json_t **out, struct fst_error *error)
 {
-        for (*kind = KIND_SPARK_APPLICATION; *kind <= KIND_SCHEDULE; (*kind)++) {
-                int r = operator_client_get(c, *kind, namespace, name, out, error);
-                if (r != -ENOENT)
-                        return r;
-        }
-        return error_set(error, -ENOENT,
-                         "there is no SparkApplication or ScheduledSparkApplication \"%s\" in the namespace \"%s\"",
-                         name, namespace);
+        return operator_client_find_among(c, (1u << N_APPLICATION_KINDS) - 1, namespace, name, kind, out, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ pods */
+
+/* Where an application runs. */
+struct found_driver {
+        enum application_kind kind;
+        char *pod, *id; /* owned; id: the label spark-app-selector */
+        int ui_port;
+        json_t *executors; /* borrowed names of pods: the status has them. NULL for spark.apache.org */
+        json_t *object;    /* owned */
+};
+
+static void found_driver_deinit(struct found_driver *d)
+{
+        free(d->pod);
+        free(d->id);
+        json_decref(d->object);
+        *d = (struct found_driver){0};
+}
+
+/* Reads an application of spark.apache.org. Sets its state to *@state. */
+static void found_driver_read_apache(struct found_driver *d, const char **state)
+{
+        const char *port = json_string_value(json_object_get(json_at(d->object, "spec.sparkConf"), "spark.ui.port"));
+        *state = json_text_or_empty(d->object, "status.currentState.currentStateSummary");
+        enum apache_state is = apache_state_parse(*state);
+        d->ui_port = port ? atoi(port) : DEFAULT_UI_PORT;
+        apache_object_names(d->object, &d->id, &d->pod);
+        if (is == APACHE_NEW || apache_state_is_initializing(is))
+                free(steal(d->pod));
+}
+
+static void found_driver_read(struct found_driver *d, const char **state)
+{
+        const char *pod = json_text_at(d->object, "status.driverInfo.podName");
+        const char *port = json_string_value(json_object_get(json_at(d->object, "spec.sparkConf"), "spark.ui.port"));
+        d->ui_port = (int)json_int_at(d->object, "status.driverInfo.webUIPort");
+        if (d->ui_port == 0)
+                d->ui_port = port ? atoi(port) : DEFAULT_UI_PORT;
+        d->pod = pod && *pod ? mem_strdup(pod) : NULL;
+        d->executors = json_at(d->object, "status.executorState");
+        *state = json_text_or_empty(d->object, "status.applicationState.state");
+}
+
+/* The caller must deinit @d after success. */
+static int operator_client_find_driver(struct operator_client *c, const char *namespace, const char *name,
+                                       struct found_driver *d, struct fst_error *error)
+{
+        const char *state = "";
+        *d = (struct found_driver){0};
+        int r = operator_client_find_among(c, APPLICATIONS, namespace, name, &d->kind, &d->object, error);
+        if (r < 0)
+                return r;
+        if (d->kind == KIND_APACHE_APPLICATION)
+                found_driver_read_apache(d, &state);
+        else
+                found_driver_read(d, &state);
+        if (!d->pod)
+                r = error_set(error, -ENOENT, "the application \"%s\" has no driver: its state is %s", name,
+                              *state ? state : "NEW (no operator has seen it)");
+        if (r < 0)
+                found_driver_deinit(d);
+        return r;
 }
 
 int operator_client_driver_ui(struct operator_client *c, const char *namespace, const char *name, char **pod,
                               int *ui_port, struct fst_error *error)
 {
-        json_t *object;
-        int r = operator_client_get(c, KIND_SPARK_APPLICATION, namespace, name, &object, error);
+        struct found_driver d;
+        int r = operator_client_find_driver(c, namespace, name, &d, error);
         if (r < 0)
                 return r;
-        const char *driver = json_text_at(object, "status.driverInfo.podName");
-        const char *port = json_string_value(json_object_get(json_at(object, "spec.sparkConf"), "spark.ui.port"));
-        *ui_port = (int)json_int_at(object, "status.driverInfo.webUIPort");
-        if (*ui_port == 0)
-                *ui_port = port ? atoi(port) : DEFAULT_UI_PORT;
-        if (driver && *driver)
-                *pod = mem_strdup(driver);
-        else
-                r = error_set(error, -ENOENT, "the application \"%s\" has no driver: its state is %s", name,
-                              *json_text_or_empty(object, "status.applicationState.state")
-                                      ? json_text_or_empty(object, "status.applicationState.state")
-                                      : "NEW (no operator has seen it)");
-        json_decref(object);
-        return r;
-}
-
-/* Returns the name of the driver's pod. The caller owns it. */
-static int operator_client_driver(struct operator_client *c, const char *namespace, const char *name, char **pod,
-                                  struct fst_error *error)
-{
-        int ui_port;
-        return operator_client_driver_ui(c, namespace, name, pod, &ui_port, error);
+        *pod = steal(d.pod);
+        *ui_port = d.ui_port;
+        found_driver_deinit(&d);
+        return 0;
 }
 
 int operator_client_pod_lives(struct operator_client *c, const char *namespace, const char *pod,
@@ -230,7 +316,7 @@ const struct kube_config *operator_client_config(const struct operator_client *c
 int operator_client_kill(struct operator_client *c, const char *namespace, const char *name, struct fst_error *error)
 {
         _cleanup_free_ char *pod = NULL;
-        int r = operator_client_driver(c, namespace, name, &pod, error);
+        int port, r = operator_client_driver_ui(c, namespace, name, &pod, &port, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *path = kube_path("v1", namespace, "pods", pod);
@@ -242,8 +328,16 @@ int operator_client_restart(struct operator_client *c, const char *namespace, co
         _cleanup_free_ char *part = mem_printf("%s/status", name);
         _cleanup_free_ char *path = operator_client_path(KIND_SPARK_APPLICATION, namespace, part);
         for (int i = 0;; i++) {
+                enum application_kind kind;
                 json_t *object;
-                int r = operator_client_get(c, KIND_SPARK_APPLICATION, namespace, name, &object, error);
+                int r = operator_client_find_among(c, APPLICATIONS, namespace, name, &kind, &object, error);
+                if (r == 0 && kind == KIND_APACHE_APPLICATION) {
+                        json_decref(object);
+                        r = error_set(error, -EINVAL,
+                                      "\"%s\" is a SparkApplication of " APACHE_GROUP ", which runs once: delete it "
+                                      "and create it again, or set applicationTolerations.restartConfig",
+                                      name);
+                }
                 if (r < 0)
                         return r;
                 const char *state = json_text_or_empty(object, "status.applicationState.state");
@@ -319,6 +413,9 @@ int operator_client_suspend(struct operator_client *c, const char *namespace, co
         if (r < 0)
                 return r;
         json_decref(object);
+        if (kind >= KIND_APACHE_APPLICATION)
+                return error_set(error, -EINVAL, "\"%s\" is a %s, which cannot be suspended: delete it", name,
+                                 application_kind_name(kind));
         json_t *patch = json_pack("{s:{s:b}}", "spec", "suspend", suspend);
         _cleanup_free_ char *path = operator_client_path(kind, namespace, name);
         r = operator_client_wait(c, kube_patch(c->kube, path, KUBE_PATCH_MERGE, patch, NULL, NULL), NULL, error);
@@ -358,39 +455,73 @@ static int operator_client_on_log(void *owner, const char *data, size_t n)
         return c->sink(c->sink_owner, data, n);
 }
 
-/* Returns the name of the pod of an executor. The caller owns it. */
-static int operator_client_executor(struct operator_client *c, const char *namespace, const char *name,
-                                    const char *executor, char **pod, struct fst_error *error)
+/* Whether @pod is the executor @executor, a number or the pod's name. */
+static bool operator_pod_is_executor(const char *pod, const char *executor)
 {
-        json_t *object, *state;
-        const char *key;
-        int r = operator_client_get(c, KIND_SPARK_APPLICATION, namespace, name, &object, error);
-        if (r < 0)
-                return r;
         _cleanup_free_ char *end = mem_printf("-exec-%s", executor);
-        json_object_foreach(json_at(object, "status.executorState"), key, state) {
-                size_t n = strlen(key), m = strlen(end);
-                if (!*pod && (strcmp(key, executor) == 0 || (n >= m && strcmp(key + n - m, end) == 0)))
+        return strcmp(pod, executor) == 0 || text_ends_with(pod, end);
+}
+
+/* Returns the name of the pod of an executor in *@pod, or leaves it. The caller owns it. */
+static int operator_client_find_executor(struct operator_client *c, const char *namespace, const struct found_driver *d,
+                                         const char *executor, char **pod, struct fst_error *error)
+{
+        const char *key;
+        json_t *state, *items = NULL, *item;
+        size_t i;
+        json_object_foreach(d->executors, key, state) {
+                if (!*pod && operator_pod_is_executor(key, executor))
                         *pod = mem_strdup(key);
         }
-        if (!*pod)
-                r = error_set(error, -ENOENT, "the application \"%s\" has no executor %s", name, executor);
-        json_decref(object);
+        if (d->kind != KIND_APACHE_APPLICATION)
+                return 0;
+        _cleanup_free_ char *path = kube_path("v1", namespace, "pods", NULL);
+        _cleanup_free_ char *labels = mem_printf(KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor", d->id);
+        int r = operator_client_list_path(c, path, labels, NULL, operator_client_compare_objects, &items, error);
+        json_array_foreach(items, i, item) {
+                const char *name = json_text_or_empty(item, "metadata.name");
+                if (!*pod && operator_pod_is_executor(name, executor))
+                        *pod = mem_strdup(name);
+        }
+        json_decref(items);
+        return r;
+}
+
+/* Returns the name of the driver's container. The caller owns it. */
+static int operator_client_driver_container(struct operator_client *c, const char *namespace,
+                                            const struct found_driver *d, char **container, struct fst_error *error)
+{
+        json_t *pod = NULL;
+        int r = 0;
+        if (d->kind == KIND_APACHE_APPLICATION) {
+                _cleanup_free_ char *path = kube_path("v1", namespace, "pods", d->pod);
+                r = operator_client_wait(c, kube_get(c->kube, path, NULL, NULL), &pod, error);
+        }
+        const char *own =
+                json_string_value(json_object_get(json_at(pod, "metadata.annotations"), APACHE_ANNOTATION_CONTAINER));
+        if (r == 0)
+                *container = mem_strdup(own ? own : "spark-kubernetes-driver");
+        json_decref(pod);
         return r;
 }
 
 int operator_client_logs(struct operator_client *c, const char *namespace, const char *name, const char *executor,
                          bool follow, kube_sink *sink, void *owner, struct fst_error *error)
 {
-        _cleanup_free_ char *pod = NULL;
-        int r = executor ? operator_client_executor(c, namespace, name, executor, &pod, error)
-                         : operator_client_driver(c, namespace, name, &pod, error);
+        _cleanup_free_ char *pod = NULL, *container = NULL;
+        _cleanup_(found_driver_deinit) struct found_driver d;
+        int r = operator_client_find_driver(c, namespace, name, &d, error);
+        if (r == 0 && executor)
+                r = operator_client_find_executor(c, namespace, &d, executor, &pod, error);
+        else if (r == 0)
+                r = operator_client_driver_container(c, namespace, &d, &container, error);
+        if (r == 0 && executor && !pod)
+                r = error_set(error, -ENOENT, "the application \"%s\" has no executor %s", name, executor);
         if (r < 0)
                 return r;
         c->sink = sink;
         c->sink_owner = owner;
-        struct kube_log log = {.container = executor ? NULL : "spark-kubernetes-driver",
-                               .follow = follow,
-                               .sink = operator_client_on_log};
-        return operator_client_wait(c, kube_logs(c->kube, namespace, pod, &log, NULL, c), NULL, error);
+        struct kube_log log = {.container = container, .follow = follow, .sink = operator_client_on_log};
+        return operator_client_wait(c, kube_logs(c->kube, namespace, executor ? pod : d.pod, &log, NULL, c), NULL,
+                                    error);
 }

@@ -6,8 +6,9 @@
  *      operator_client_free(client);
  *
  * The functions change objects, and the operator acts on the change. All of them work with the genuine operator, too.
+ * SparkApplications are those of both groups, unless a function says otherwise.
  *
- * Errors: negative with a message; -ENOENT if there is no such object. One thread.
+ * Errors: negative with a message; -ENOENT if there is no such object, -EACCES without the right. One thread.
  */
 #pragma once
 
@@ -16,7 +17,21 @@
 struct operator_client;
 struct fst_error;
 
-enum application_kind { KIND_SPARK_APPLICATION, KIND_SCHEDULE };
+/* Those of spark.apache.org come last: where both groups have an object of a name, it is the other's. */
+enum application_kind {
+        KIND_SPARK_APPLICATION,
+        KIND_SCHEDULE,
+        KIND_APACHE_APPLICATION, /* SparkApplication of spark.apache.org */
+        KIND_SPARK_CLUSTER,
+        N_APPLICATION_KINDS,
+};
+
+/* Returns the kind as users write it, such as "SparkApplication of spark.apache.org". */
+const char *application_kind_name(enum application_kind kind);
+
+/* Return the members kind and apiVersion of objects of a kind. */
+const char *application_kind_of(enum application_kind kind);
+const char *application_kind_api(enum application_kind kind);
 
 /* Reads the kubeconfig files, or the pod's account. @kubeconfig NULL: KUBECONFIG, ~/.kube/config. */
 int operator_client_open(const char *kubeconfig, struct operator_client **out, struct fst_error *error);
@@ -33,14 +48,14 @@ int operator_client_list(struct operator_client *c, enum application_kind kind, 
 int operator_client_get(struct operator_client *c, enum application_kind kind, const char *namespace, const char *name,
                         json_t **out, struct fst_error *error);
 
-/* Finds the application @name, else the schedule of that name. */
+/* Finds the first object @name, in the order of the kinds. Kinds that the user may not read are left out. */
 int operator_client_find(struct operator_client *c, const char *namespace, const char *name,
                          enum application_kind *kind, json_t **out, struct fst_error *error);
 
 /* Deletes the driver's pod. The application fails, or its restart policy starts it again. */
 int operator_client_kill(struct operator_client *c, const char *namespace, const char *name, struct fst_error *error);
 
-/* Makes the operator submit the application again, from the beginning, also after its end. */
+/* Makes the operator submit the application again, from the beginning, also after its end. Not of spark.apache.org. */
 int operator_client_restart(struct operator_client *c, const char *namespace, const char *name,
                             struct fst_error *error);
 
@@ -52,11 +67,11 @@ int operator_client_reschedule(struct operator_client *c, const char *namespace,
 int operator_client_create_from(struct operator_client *c, const char *namespace, const char *schedule,
                                 const char *name, struct fst_error *error);
 
-/* Suspends or resumes an application or a schedule. */
+/* Suspends or resumes an application or a schedule. Not of spark.apache.org. */
 int operator_client_suspend(struct operator_client *c, const char *namespace, const char *name, bool suspend,
                             struct fst_error *error);
 
-/* Deletes an application or a schedule, and all that belongs to it. */
+/* Deletes an object of any kind, and all that belongs to it. */
 int operator_client_delete(struct operator_client *c, const char *namespace, const char *name, struct fst_error *error);
 
 /* Creates an object, in its own namespace if it names one. */
