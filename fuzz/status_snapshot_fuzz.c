@@ -1,6 +1,7 @@
 /*
  * Any bytes are a status, or are refused. The input is what follows the head, which is made here. Inputs of odd sizes
- * are read in small pieces. A status that is accepted becomes bytes again.
+ * are read in small pieces. A status that is accepted becomes bytes again, with the tasks that lie in parts: each part
+ * is the same bytes from their beginning on.
  */
 #include "base/buf.h"
 #include "base/mem.h"
@@ -39,6 +40,19 @@ static const void *fuzz_get(void *owner, size_t *size)
         return n ? p->piece.data : NULL;
 }
 
+/* The number of the first piece may be any. */
+static bool fuzz_open(void *owner, uint64_t piece)
+{
+        struct fuzz_pieces *p = owner;
+        p->at = 0;
+        p->n = piece;
+        return true;
+}
+
+static void fuzz_close(void *owner)
+{
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_(buf_deinit) struct buf first = BUF_INIT, bytes = BUF_INIT, again = BUF_INIT;
@@ -50,10 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buf_append(&bytes, first.data + CHECKSUM, BODY_AT - CHECKSUM);
         buf_append(&bytes, data, size);
         struct fuzz_pieces pieces = {.bytes = &bytes, .size = size % 2 ? (size_t)SMALL_PIECE : bytes.len};
-        struct status *s = status_snapshot_read(fuzz_get, &pieces);
-        buf_deinit(&pieces.piece);
+        const struct status_snapshot_source source = {
+                .open = fuzz_open, .get = fuzz_get, .close = fuzz_close, .on_lost = fuzz_close, .owner = &pieces};
+        struct status *s = status_snapshot_read(&source);
         if (s)
                 status_snapshot_write(s, fuzz_put, &again);
         status_free(s);
+        buf_deinit(&pieces.piece);
         return 0;
 }

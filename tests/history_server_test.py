@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -518,6 +519,32 @@ def test_damaged_store_is_replaced(tmp_path):
     with server(tmp_path, "again", **conf) as s:
         wait_for(lambda: s.ids() == ["app-1"])
         assert "is replaced" in s.log.read_text()
+
+
+def test_damaged_tasks_in_the_store_are_read_from_the_log(tmp_path):
+    write(tmp_path, "app-1", lines(tasks=5000))
+    conf = {"spark_history_store_path": tmp_path / "store"}
+    targets = ["/history/app-1/stages/stage/?id=0&attempt=0", "/api/v1/applications/app-1/stages/0/0/taskList?length=9",
+               "/api/v1/applications/app-1/stages?details=true", "/history/app-1/stages/", "/compare/?a=app-1&b=app-1"]
+    with server(tmp_path, **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        before = [s.get(target) for target in targets]
+    assert all(answer[0] == 200 for answer in before)
+    for i, target in enumerate(targets):
+        with contextlib.closing(sqlite3.connect(tmp_path / "store" / "history.sqlite")) as database, database:
+            last, = database.execute("SELECT max(number) FROM pieces").fetchone()
+            assert last > 0
+            if i % 2:
+                database.execute("DELETE FROM pieces WHERE number = ?", (last,))
+            else:
+                database.execute("UPDATE pieces SET data = zeroblob(length(data)) WHERE number = ?", (last,))
+        with server(tmp_path, f"again-{i}", **conf) as s:
+            wait_for(lambda: s.ids() == ["app-1"])
+            s.json("applications/app-1/jobs")
+            assert "has lost its tasks" not in s.log.read_text()
+            assert s.get(target) == before[i]
+            assert s.log.read_text().count("has lost its tasks") == 1
+            assert [s.get(target) for target in targets] == before
 
 
 def test_killed_server_loses_nothing(tmp_path):

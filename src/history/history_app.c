@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "history/history_log_urls.h"
+#include "history/history_store.h"
 #include "web/acls.h"
 
 #define LOG "ReplayListenerBus"
@@ -69,7 +70,13 @@ static bool history_app_may_view(struct app_view *view, const char *user)
         return access_may_view(a->access, user);
 }
 
-static const struct app_view_class history_app_class = {.may_view = history_app_may_view};
+static bool history_app_view_is_damaged(struct app_view *view)
+{
+        return history_app_is_damaged(container_of(view, struct history_app, view));
+}
+
+static const struct app_view_class history_app_class = {.may_view = history_app_may_view,
+                                                        .is_damaged = history_app_view_is_damaged};
 
 /* Joins lists of names, of which any may be NULL. The caller owns the result. */
 static char *history_app_join(const char *a, const char *b, const char *c)
@@ -207,14 +214,56 @@ void history_app_restart(struct history_app *a, const struct event_log_info *log
         history_app_begin_log(a);
 }
 
-void history_app_restore(struct history_app *a, struct status *restored)
+static bool history_app_open_stored(void *owner, uint64_t piece)
 {
+        struct history_app *a = owner;
+        return history_store_open_snapshot(a->store, &a->log, piece);
+}
+
+static const void *history_app_get_stored(void *owner, size_t *size)
+{
+        struct history_app *a = owner;
+        return history_store_get_piece(a->store, size);
+}
+
+static void history_app_close_stored(void *owner)
+{
+        struct history_app *a = owner;
+        history_store_leave_snapshot(a->store);
+}
+
+static void history_app_on_lost(void *owner)
+{
+        struct history_app *a = owner;
+        if (atomic_exchange(&a->has_lost_tasks, true))
+                return;
+        log_warn(LOG, "%s: the store has lost its tasks: the log is read again", a->log.path);
+        history_store_forget_snapshot(a->store, a->log.path);
+}
+
+bool history_app_is_damaged(const struct history_app *a)
+{
+        return atomic_load(&a->has_lost_tasks);
+}
+
+bool history_app_restore(struct history_app *a, struct history_store *store)
+{
+        a->store = store;
+        a->source = (struct status_snapshot_source){.open = history_app_open_stored,
+                                                    .get = history_app_get_stored,
+                                                    .close = history_app_close_stored,
+                                                    .on_lost = history_app_on_lost,
+                                                    .owner = a};
+        struct status *restored = status_snapshot_read(&a->source);
+        if (!restored)
+                return false;
         app_view_write(&a->view);
         status_free(a->view.status);
         a->view.status = restored;
         app_view_written(&a->view);
         a->is_restored = true;
         history_app_leave_log(a);
+        return true;
 }
 
 /* Holds the view's lock for a piece of the text at a time, so that pages of a growing application wait for little. */

@@ -7,12 +7,16 @@
 #pragma once
 
 #include "history/history_listing.h"
+#include "status/status_snapshot.h"
 #include "ui/app_view.h"
+
+#include <stdatomic.h>
 
 struct access;
 struct file_system;
 struct fst_conf;
 struct fst_error;
+struct history_store;
 struct redactor;
 
 enum history_app_state { HISTORY_APP_LOADING, HISTORY_APP_READY, HISTORY_APP_FAILED };
@@ -43,6 +47,9 @@ struct history_app {
         const struct file_system *fs;
         const struct history_app_options *options;
         bool warned_of_urls;
+        struct history_store *store; /* of a restored one: its tasks lie there */
+        struct status_snapshot_source source;
+        atomic_bool has_lost_tasks;
         int64_t updated_ms; /* of the log, for the next step */
         struct event_reader *reader;
         struct event_log_stream *stream;
@@ -75,8 +82,15 @@ void history_app_restart(struct history_app *a, const struct event_log_info *log
 /* Returns true if the log can be read on when it grows: it was not complete. */
 bool history_app_follows(const struct history_app *a);
 
-/* Takes @restored, which the store held, in place of reading the log. Before the first step only. */
-void history_app_restore(struct history_app *a, struct status *restored);
+/*
+ * Takes the status that the store has for the log, in place of reading it. Before the first step only. Returns false if
+ * there is none. The tasks of large stages stay in the store, which must outlive the application, until a page needs
+ * them.
+ */
+bool history_app_restore(struct history_app *a, struct history_store *store);
+
+/* True if the store has lost tasks of a restored application: the log is to be read again. */
+bool history_app_is_damaged(const struct history_app *a);
 
 /* Returns true if @log is what was read last. */
 bool history_app_is_current(const struct history_app *a, const struct event_log_info *log);

@@ -161,18 +161,6 @@ void history_server_list_store(struct history_server *s)
                 history_store_each(s->store, history_server_on_stored_log, s);
 }
 
-/* Tries to take an application from the store. Without the lock. */
-static bool history_server_restore_app(struct history_server *s, struct history_app *app)
-{
-        if (!s->store || !app->log.is_complete || !history_store_open_snapshot(s->store, &app->log))
-                return false;
-        struct status *restored = status_snapshot_read(history_store_get_piece, s->store);
-        history_store_leave_snapshot(s->store);
-        if (restored)
-                history_app_restore(app, restored);
-        return restored != NULL;
-}
-
 /* Stores an application whose complete log was read. Without the lock. */
 static void history_server_store_app(struct history_server *s, struct history_app *app)
 {
@@ -252,7 +240,7 @@ static void history_server_run_app(struct history_server *s, struct history_job 
         int64_t begin = now_ns();
         pthread_mutex_unlock(&s->lock);
         int r = 0;
-        if (!app->is_begun && history_server_restore_app(s, app))
+        if (!app->is_begun && s->store && app->log.is_complete && history_app_restore(app, s->store))
                 done = true;
         else
                 r = history_app_step(app, SLICE, &done, &error);

@@ -150,6 +150,10 @@ static void history_server_release(struct app_source *source, struct app_view *v
         struct history_app *app = container_of(view, struct history_app, view);
         pthread_mutex_lock(&s->lock);
         app->n_users--;
+        if (history_app_is_damaged(app)) { /* requests that saw it are repeated, and read its log */
+                app->is_stale = true;
+                history_server_tell_loaded(s);
+        }
         history_server_trim_apps(s);
         pthread_mutex_unlock(&s->lock);
 }

@@ -1,11 +1,14 @@
 /*
  * See history_store.h. A status core is stored in pieces, so that it needs little memory on its way.
  *
+ * Reading and writing have a lock each, so that a page that reads tasks from the store does not wait until another
+ * application is stored. SQLite lets threads take turns, a statement's step at a time.
+ *
  * The journal is a write-ahead log that is not synchronised at each transaction: a crash of the machine may lose the
  * last ones, which costs reading some logs again, but does not damage the database.
  *
- * Pages have 32 KiB: a status core of 150 MB is read in half the time that pages of 4 KiB take. Greater ones gain little
- * and make the rows of logs slower to write. A store of an earlier version keeps its pages.
+ * Pages have 32 KiB: a status core of 150 MB is read in half the time that pages of 4 KiB take. Greater ones gain
+ * little and make the rows of logs slower to write. A store of an earlier version keeps its pages.
  */
 #include "history/history_store.h"
 
@@ -49,7 +52,7 @@ static const char *const history_statements[STATEMENTS] = {
         [FIND_SNAPSHOT] =
                 "SELECT bytes FROM snapshots WHERE path = ? AND size = ? AND modified = ? AND number = ? AND limits = ?",
         [USE_SNAPSHOT] = "UPDATE snapshots SET used = ? WHERE path = ?",
-        [GET_PIECES] = "SELECT data FROM pieces WHERE path = ? ORDER BY number",
+        [GET_PIECES] = "SELECT data FROM pieces WHERE path = ? AND number >= ? ORDER BY number",
         [SUM_SNAPSHOTS] = "SELECT coalesce(sum(bytes), 0) FROM snapshots",
         [OLDEST_SNAPSHOT] = "SELECT path FROM snapshots ORDER BY used LIMIT 1",
 };
@@ -67,7 +70,8 @@ _Static_assert(STORE_VERSION == 1, "history_schema names the version, too");
 
 struct history_store {
         const struct sqlite_library *sqlite;
-        pthread_mutex_t lock;
+        pthread_mutex_t lock;    /* of all statements but those of the next one */
+        pthread_mutex_t reading; /* of FIND_SNAPSHOT, USE_SNAPSHOT and GET_PIECES */
         sqlite3 *db;
         sqlite3_stmt *statements[STATEMENTS];
         char *limits;
@@ -193,6 +197,7 @@ int history_store_open(const char *dir, int64_t max_bytes, const char *limits, s
         s->max_bytes = max_bytes;
         s->limits = mem_strdup(limits);
         pthread_mutex_init(&s->lock, NULL);
+        pthread_mutex_init(&s->reading, NULL);
         int code = history_store_open_db(s, path);
         if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR) {
                 log_warn(LOG, "%s is damaged or of another version: it is replaced, and logs are read again", path);
@@ -223,6 +228,7 @@ void history_store_close(struct history_store *s)
                 return;
         history_store_close_db(s);
         pthread_mutex_destroy(&s->lock);
+        pthread_mutex_destroy(&s->reading);
         free(s->limits);
         free(s);
 }
@@ -264,6 +270,16 @@ void history_store_forget(struct history_store *s, const char *path)
         pthread_mutex_lock(&s->lock);
         if (history_store_exec(s, "BEGIN")) {
                 bool good = history_store_run_for(s, FORGET_LOG, path) && history_store_drop_snapshot(s, path);
+                history_store_exec(s, good ? "COMMIT" : "ROLLBACK");
+        }
+        pthread_mutex_unlock(&s->lock);
+}
+
+void history_store_forget_snapshot(struct history_store *s, const char *path)
+{
+        pthread_mutex_lock(&s->lock);
+        if (history_store_exec(s, "BEGIN")) {
+                bool good = history_store_drop_snapshot(s, path);
                 history_store_exec(s, good ? "COMMIT" : "ROLLBACK");
         }
         pthread_mutex_unlock(&s->lock);
@@ -391,22 +407,24 @@ void history_store_end_snapshot(struct history_store *s, bool is_whole)
         pthread_mutex_unlock(&s->lock);
 }
 
-bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files)
+bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files, uint64_t piece)
 {
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->reading);
         sqlite3_stmt *statement = history_store_begin_statement(s, FIND_SNAPSHOT);
         history_store_bind_log(s, statement, files);
         bool found = s->sqlite->step(statement) == SQLITE_ROW;
         s->sqlite->reset(statement);
         if (!found) {
-                pthread_mutex_unlock(&s->lock);
+                pthread_mutex_unlock(&s->reading);
                 return false;
         }
         statement = history_store_begin_statement(s, USE_SNAPSHOT);
         s->sqlite->bind_int64(statement, 1, time_of_day_ms());
         history_store_bind(s, statement, 2, files->path);
         history_store_run(s, USE_SNAPSHOT);
-        history_store_bind(s, history_store_begin_statement(s, GET_PIECES), 1, files->path);
+        statement = history_store_begin_statement(s, GET_PIECES);
+        history_store_bind(s, statement, 1, files->path);
+        s->sqlite->bind_int64(statement, 2, (int64_t)piece);
         return true;
 }
 
@@ -424,5 +442,5 @@ const void *history_store_get_piece(void *store, size_t *size)
 void history_store_leave_snapshot(struct history_store *s)
 {
         s->sqlite->reset(s->statements[GET_PIECES]);
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->reading);
 }

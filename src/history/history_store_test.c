@@ -64,7 +64,7 @@ static int64_t test_store_core(struct history_store *s, const char *path, uint64
 {
         struct event_log_info log = test_store_log(path, size);
         size_t n, bytes = 0;
-        bool found = history_store_open_snapshot(s, &log);
+        bool found = history_store_open_snapshot(s, &log, 0);
         event_log_deinit(&log);
         if (!found)
                 return -1;

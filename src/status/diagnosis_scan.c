@@ -301,6 +301,7 @@ static void task_scan_chunk_within(struct task_scan *scan, struct scan_slices *s
 
 bool task_scan_run(struct task_scan *scan, const struct task_columns *t)
 {
+        task_columns_need(t);
         if (!task_scan_bounds(scan, t))
                 return false;
         struct scan_slices *slices = scan_slices_new(scan);

@@ -15,12 +15,15 @@ enum { SNAPSHOT_CHECKSUM = sizeof(uint64_t), SNAPSHOT_PIECE_ROOM = STATUS_SNAPSH
 struct snapshot_stream {
         status_snapshot_put_fn *put;
         status_snapshot_get_fn *get;
-        void *owner;
-        uint64_t n_pieces; /* put, or got */
-        uint64_t written;  /* bytes, also counted ones */
-        char *piece;       /* writing: with the checksum */
-        size_t used;       /* bytes of @piece */
-        const char *at;    /* reading: what is left of the last piece */
+        void *owner;        /* of both */
+        uint64_t n_pieces;  /* put, or got; with those before the first one of the stream */
+        uint64_t written;   /* bytes, also counted ones */
+        uint64_t next_part; /* writing: the first piece of the next part */
+        uint64_t in_parts;  /* writing or counting: the bytes of the pieces of all parts so far */
+        const struct status_snapshot_source *source; /* reading: where parts lie */
+        char *piece;                                 /* writing: with the checksum */
+        size_t used;                                 /* bytes of @piece */
+        const char *at;                              /* reading: what is left of the last piece */
         size_t here;
         uint64_t left;   /* reading: bytes of the whole stream */
         struct buf text; /* reading: one that does not lie in one piece */
@@ -34,6 +37,12 @@ void snapshot_stream_begin(struct snapshot_stream *p);
 /* Puts the last piece. */
 void snapshot_stream_end(struct snapshot_stream *p);
 void snapshot_stream_deinit(struct snapshot_stream *p);
+
+/* The pieces that @length bytes take. */
+static inline uint64_t snapshot_pieces(uint64_t length)
+{
+        return (length + SNAPSHOT_PIECE_ROOM - 1) / SNAPSHOT_PIECE_ROOM;
+}
 
 /* Takes no more values. */
 void snapshot_fail(struct snapshot_stream *p);

@@ -133,6 +133,7 @@ void stage_series_make(const struct status_stage *stage, int64_t now_ms, struct 
 {
         double running = 0;
         *out = (struct stage_series){0};
+        task_columns_need(&stage->columns);
         if (!series_bounds(stage, now_ms, out))
                 return;
         struct series_work *w = new0(struct series_work);

@@ -13,7 +13,10 @@
 
 #include <xxhash.h>
 
-enum { SNAPSHOT_VERSION = 4 };
+enum {
+        SNAPSHOT_VERSION = 5,
+        INLINE_CHUNKS = 1, /* of a stage; columns with more lie behind all entities, in a part of their own */
+};
 
 struct snapshot_head {
         char magic[8];
@@ -153,10 +156,14 @@ static void snapshot_packed_columns(struct snapshot_stream *p, struct task_chunk
                         snapshot_fail(p);
                         return;
                 }
-                c->packed = mem_zero(bytes + 8);
+                c->packed = mem_alloc(bytes + 8);
         }
-        for (size_t i = 0; i < TASK_COLUMNS; i++)
-                snapshot_bytes(p, c->packed + c->place[i], (size_t)c->width[i] * c->n);
+        for (size_t i = 0; i < TASK_COLUMNS; i++) {
+                size_t size = (size_t)c->width[i] * c->n, next = i + 1 < TASK_COLUMNS ? c->place[i + 1] : bytes + 8;
+                snapshot_bytes(p, c->packed + c->place[i], size);
+                if (p->get)
+                        memset(c->packed + c->place[i] + size, 0, next - c->place[i] - size);
+        }
 }
 
 static void snapshot_chunk(struct snapshot_stream *p, struct task_chunk *c)
@@ -191,18 +198,13 @@ static void snapshot_chunk(struct snapshot_stream *p, struct task_chunk *c)
                 task_chunk_list_odd(c);
 }
 
-static void snapshot_columns(struct snapshot_stream *p, struct task_columns *t)
+static void snapshot_chunks(struct snapshot_stream *p, struct task_columns *t, size_t n)
 {
-        size_t n = snapshot_length(p, t->n_chunks, sizeof(int64_t));
-        VALUE(p, t->n_rows);
-        VALUE(p, t->n_retained);
-        VALUE(p, t->bytes);
-        VALUE(p, t->unordered);
-        if (p->get && n) {
-                t->chunks = new_array(struct task_chunk *, n);
-                t->cap = n;
-        }
         for (size_t i = 0; i < n && !p->is_bad; i++) {
+                if (p->get && i == t->cap) { /* a damaged number needs no memory */
+                        t->cap = MIN(MAX(2 * t->cap, (size_t)16), n);
+                        t->chunks = mem_grow(t->chunks, t->cap * sizeof(*t->chunks));
+                }
                 if (p->get)
                         t->chunks[t->n_chunks++] = task_chunk_new(0);
                 size_t bytes = t->chunks[i]->bytes;
@@ -210,6 +212,84 @@ static void snapshot_columns(struct snapshot_stream *p, struct task_columns *t)
                 t->chunks[i]->bytes = bytes;
                 snapshot_chunk(p, t->chunks[i]);
         }
+        for (size_t i = 0; i < n && !p->is_bad; i++)
+                if (t->chunks[i]->n != MIN(t->n_rows - i * TASK_CHUNK_ROWS, (size_t)TASK_CHUNK_ROWS))
+                        p->is_bad = true;
+}
+
+/* A part of a snapshot: the chunks of one stage, in pieces of their own. */
+struct snapshot_part {
+        struct task_columns_loader loader;
+        const struct status_snapshot_source *source;
+        uint64_t n_chunks, length, first_piece;
+};
+
+static bool snapshot_part_load(struct task_columns_loader *loader, struct task_columns *t)
+{
+        struct snapshot_part *part = container_of(loader, struct snapshot_part, loader);
+        const struct status_snapshot_source *source = part->source;
+        struct snapshot_stream p = {
+                .get = source->get, .owner = source->owner, .n_pieces = part->first_piece, .left = part->length};
+        bool good = source->open(source->owner, part->first_piece);
+        if (good) {
+                snapshot_chunks(&p, t, part->n_chunks);
+                good = !p.is_bad && !p.left && !p.here;
+                snapshot_stream_deinit(&p);
+                source->close(source->owner);
+        }
+        if (!good)
+                source->on_lost(source->owner);
+        return good;
+}
+
+static void snapshot_part_free(struct task_columns_loader *loader)
+{
+        free(container_of(loader, struct snapshot_part, loader));
+}
+
+/* Writes or reads where a part lies. */
+static void snapshot_part_place(struct snapshot_stream *p, struct task_columns *t)
+{
+        uint64_t n_chunks = t->n_chunks, length = 0, first_piece = p->next_part;
+        if (!p->get) {
+                struct snapshot_stream count = {.status = p->status};
+                snapshot_chunks(&count, t, t->n_chunks);
+                length = count.written;
+                p->next_part += snapshot_pieces(length);
+                p->in_parts += length + snapshot_pieces(length) * SNAPSHOT_CHECKSUM;
+        }
+        VALUE(p, n_chunks);
+        VALUE(p, length);
+        VALUE(p, first_piece);
+        if (!p->get || p->is_bad)
+                return;
+        if (n_chunks != (t->n_rows + TASK_CHUNK_ROWS - 1) / TASK_CHUNK_ROWS || length / sizeof(int64_t) < n_chunks) {
+                p->is_bad = true;
+                return;
+        }
+        struct snapshot_part *part = new0(struct snapshot_part);
+        *part = (struct snapshot_part){.loader = {.load = snapshot_part_load, .free = snapshot_part_free},
+                                       .source = p->source,
+                                       .n_chunks = n_chunks,
+                                       .length = length,
+                                       .first_piece = first_piece};
+        t->loader = &part->loader;
+}
+
+static void snapshot_columns(struct snapshot_stream *p, struct task_columns *t)
+{
+        if (!p->get)
+                task_columns_load(t);
+        bool is_apart = t->n_chunks > INLINE_CHUNKS;
+        VALUE(p, is_apart);
+        VALUE(p, t->n_rows);
+        VALUE(p, t->n_retained);
+        VALUE(p, t->bytes);
+        VALUE(p, t->unordered);
+        if (is_apart)
+                snapshot_part_place(p, t);
+        else
+                snapshot_chunks(p, t, snapshot_length(p, t->n_chunks, sizeof(int64_t)));
 }
 
 /* ------------------------------------------------------------------------------------------------- jobs and stages */
@@ -616,34 +696,58 @@ static void snapshot_status(struct snapshot_stream *p)
         ENTITIES(p, &s->processes, struct status_process, snapshot_process);
 }
 
-/* Counts the bytes of the stream without the head. */
-static uint64_t snapshot_count(const struct status *s)
+/* Counts the bytes of the stream without the head and the parts. Adds those of the pieces of parts to *@in_parts. */
+static uint64_t snapshot_count(const struct status *s, uint64_t *in_parts)
 {
         struct snapshot_stream p = {.status = (struct status *)s};
         snapshot_status(&p);
+        *in_parts += p.in_parts;
         return p.written;
 }
 
 uint64_t status_snapshot_size(const struct status *s)
 {
-        uint64_t length = sizeof(struct snapshot_head) + snapshot_count(s);
-        return length + (length + SNAPSHOT_PIECE_ROOM - 1) / SNAPSHOT_PIECE_ROOM * SNAPSHOT_CHECKSUM;
+        uint64_t in_parts = 0, length = sizeof(struct snapshot_head) + snapshot_count(s, &in_parts);
+        return length + snapshot_pieces(length) * SNAPSHOT_CHECKSUM + in_parts;
+}
+
+/* Writes the chunks of each stage that the stream before has placed in a part. */
+static void snapshot_write_parts(struct snapshot_stream *p)
+{
+        for (size_t i = 0; i < p->status->stages.len && !p->is_bad; i++) {
+                struct task_columns *t = &p->status->stages.data[i]->columns;
+                if (t->n_chunks <= INLINE_CHUNKS)
+                        continue;
+                struct snapshot_stream part = {
+                        .put = p->put, .owner = p->owner, .n_pieces = p->n_pieces, .status = p->status};
+                snapshot_stream_begin(&part);
+                snapshot_chunks(&part, t, t->n_chunks);
+                snapshot_stream_end(&part);
+                snapshot_stream_deinit(&part);
+                p->is_bad = part.is_bad;
+                p->n_pieces = part.n_pieces;
+        }
 }
 
 bool status_snapshot_write(const struct status *s, status_snapshot_put_fn *put, void *owner)
 {
+        uint64_t in_parts = 0;
         struct snapshot_head head = {.version = SNAPSHOT_VERSION,
                                      .columns = TASK_COLUMNS,
                                      .sizes = snapshot_sizes(),
-                                     .length = snapshot_count(s)};
-        struct snapshot_stream p = {.put = put, .owner = owner, .status = (struct status *)s};
+                                     .length = snapshot_count(s, &in_parts)};
+        struct snapshot_stream p = {.put = put,
+                                    .owner = owner,
+                                    .status = (struct status *)s,
+                                    .next_part = snapshot_pieces(sizeof(head) + head.length)};
         snapshot_stream_begin(&p);
         memcpy(head.magic, snapshot_magic, sizeof(head.magic));
         snapshot_write_bytes(&p, &head, sizeof(head));
         snapshot_status(&p);
         snapshot_stream_end(&p);
         snapshot_stream_deinit(&p);
-        return !p.is_bad && p.written == sizeof(head) + head.length;
+        snapshot_write_parts(&p);
+        return !p.is_bad && p.written == sizeof(head) + head.length && p.n_pieces == p.next_part;
 }
 
 static bool snapshot_read_head(struct snapshot_stream *p)
@@ -656,16 +760,20 @@ static bool snapshot_read_head(struct snapshot_stream *p)
                head.version == SNAPSHOT_VERSION && head.columns == TASK_COLUMNS && head.sizes == snapshot_sizes();
 }
 
-struct status *status_snapshot_read(status_snapshot_get_fn *get, void *owner)
+struct status *status_snapshot_read(const struct status_snapshot_source *source)
 {
-        struct snapshot_stream p = {.get = get, .owner = owner};
-        size_t size;
-        if (!snapshot_read_head(&p))
+        struct snapshot_stream p = {.get = source->get, .owner = source->owner, .source = source};
+        if (!source->open(source->owner, 0))
                 return NULL;
-        p.status = status_new(NULL);
-        snapshot_status(&p);
+        if (snapshot_read_head(&p)) {
+                p.status = status_new(NULL);
+                snapshot_status(&p);
+        } else {
+                snapshot_fail(&p);
+        }
         snapshot_stream_deinit(&p);
-        if (!p.is_bad && !p.left && !p.here && !get(owner, &size)) {
+        source->close(source->owner);
+        if (!p.is_bad && !p.left && !p.here) {
                 status_index_jobs(p.status);
                 return p.status;
         }

@@ -1,4 +1,5 @@
 /* Tests that a status survives as bytes, and that damaged bytes are refused. */
+#include "status/diagnosis.h"
 #include "status/status_snapshot.h"
 
 #include "base/buf.h"
@@ -143,12 +144,101 @@ static const void *snapshot_test_get(void *owner, size_t *size)
         return n ? p->piece.data : NULL;
 }
 
+static bool snapshot_test_open(void *owner, uint64_t piece)
+{
+        assert_int_equal(piece, 0); /* no stage is large */
+        return true;
+}
+
+static void snapshot_test_close(void *owner)
+{
+}
+
 static struct status *snapshot_test_read(const struct buf *bytes, size_t piece, uint64_t damaged)
 {
         struct snapshot_test_source source = {.bytes = bytes, .size = piece, .damaged = damaged};
-        struct status *s = status_snapshot_read(snapshot_test_get, &source);
+        const struct status_snapshot_source calls = {
+                .open = snapshot_test_open, .get = snapshot_test_get, .close = snapshot_test_close, .owner = &source};
+        struct status *s = status_snapshot_read(&calls);
         buf_deinit(&source.piece);
         return s;
+}
+
+/* Pieces as they were put, for a status with large stages. */
+struct snapshot_test_store {
+        VEC(struct buf) pieces;
+        struct status_snapshot_source source;
+        size_t at;
+        int n_open, n_opened, n_lost;
+};
+
+static bool snapshot_test_store_put(void *owner, const void *piece, size_t size)
+{
+        struct snapshot_test_store *store = owner;
+        struct buf copy = BUF_INIT;
+        buf_append(&copy, piece, size);
+        vec_push(&store->pieces, copy);
+        return true;
+}
+
+static bool snapshot_test_store_open(void *owner, uint64_t piece)
+{
+        struct snapshot_test_store *store = owner;
+        store->at = piece;
+        store->n_open++;
+        store->n_opened++;
+        return true;
+}
+
+static const void *snapshot_test_store_get(void *owner, size_t *size)
+{
+        struct snapshot_test_store *store = owner;
+        if (store->at == store->pieces.len)
+                return NULL;
+        const struct buf *piece = &store->pieces.data[store->at++];
+        *size = piece->len;
+        return piece->data;
+}
+
+static void snapshot_test_store_close(void *owner)
+{
+        ((struct snapshot_test_store *)owner)->n_open--;
+}
+
+static void snapshot_test_store_on_lost(void *owner)
+{
+        ((struct snapshot_test_store *)owner)->n_lost++;
+}
+
+static void snapshot_test_store_write(struct snapshot_test_store *store, const struct status *s)
+{
+        uint64_t size = status_snapshot_size(s);
+        *store = (struct snapshot_test_store){.source = {.open = snapshot_test_store_open,
+                                                         .get = snapshot_test_store_get,
+                                                         .close = snapshot_test_store_close,
+                                                         .on_lost = snapshot_test_store_on_lost,
+                                                         .owner = store}};
+        assert_true(status_snapshot_write(s, snapshot_test_store_put, store));
+        for (size_t i = 0; i < store->pieces.len; i++)
+                size -= store->pieces.data[i].len;
+        assert_int_equal(size, 0);
+}
+
+static void snapshot_test_store_deinit(struct snapshot_test_store *store)
+{
+        assert_int_equal(store->n_open, 0);
+        for (size_t i = 0; i < store->pieces.len; i++)
+                buf_deinit(&store->pieces.data[i]);
+        vec_deinit(&store->pieces);
+}
+
+static void snapshot_test_stores_equal(const struct snapshot_test_store *a, const struct snapshot_test_store *b)
+{
+        assert_int_equal(a->pieces.len, b->pieces.len);
+        for (size_t i = 0; i < a->pieces.len; i++) {
+                assert_int_equal(a->pieces.data[i].len, b->pieces.data[i].len);
+                assert_memory_equal(a->pieces.data[i].data, b->pieces.data[i].data, a->pieces.data[i].len);
+        }
 }
 
 static void keeps_everything_at_each_moment(void **state)
@@ -214,9 +304,9 @@ static void restores_many_tasks(void **state)
                 end.metrics.executor_run_ms = i * 77;
                 status_on_task_end(s, &end);
         }
-        _cleanup_(buf_deinit) struct buf first = BUF_INIT, second = BUF_INIT;
-        snapshot_test_write(s, &first);
-        struct status *back = snapshot_test_read(&first, STATUS_SNAPSHOT_PIECE - 8, UINT64_MAX);
+        struct snapshot_test_store first, second;
+        snapshot_test_store_write(&first, s);
+        struct status *back = status_snapshot_read(&first.source);
         assert_non_null(back);
         const struct status_stage *a = s->stages.data[0], *b = back->stages.data[0];
         static const double halves[] = {0, 0.5, 1};
@@ -231,11 +321,12 @@ static void restores_many_tasks(void **state)
                                 assert_int_equal(task_columns_value(&a->columns, row, c),
                                                  task_columns_value(&b->columns, row, c));
         }
-        snapshot_test_write(back, &second);
-        assert_int_equal(first.len, second.len);
-        assert_memory_equal(first.data, second.data, first.len);
+        snapshot_test_store_write(&second, back);
+        snapshot_test_stores_equal(&first, &second);
         status_free(s);
         status_free(back);
+        snapshot_test_store_deinit(&first);
+        snapshot_test_store_deinit(&second);
 }
 
 /* Summaries leave failed tasks out, also after a restart. */
@@ -259,9 +350,9 @@ static void restores_which_tasks_have_failed(void **state)
                 status_on_task_start(s, &(struct task_start){.info = info});
                 status_on_task_end(s, &end);
         }
-        _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
-        snapshot_test_write(s, &bytes);
-        struct status *back = snapshot_test_read(&bytes, STATUS_SNAPSHOT_PIECE - 8, UINT64_MAX);
+        struct snapshot_test_store store;
+        snapshot_test_store_write(&store, s);
+        struct status *back = status_snapshot_read(&store.source);
         assert_non_null(back);
         int64_t value;
         assert_int_equal(
@@ -270,6 +361,106 @@ static void restores_which_tasks_have_failed(void **state)
         assert_int_equal(value, 59);
         status_free(s);
         status_free(back);
+        snapshot_test_store_deinit(&store);
+}
+
+static const int stage_tasks[] = {5000, 9000, 10};
+
+/* Three stages, the last one with few tasks. */
+static struct status *snapshot_test_stages(void)
+{
+        static const struct executor_ref executor = {.id = "1", .host = "h"};
+        struct status *s = status_new(NULL);
+        for (int id = 0; id < 3; id++) {
+                struct stage_submitted submitted = {
+                        .stage = {.id = id, .name = "s", .tasks = stage_tasks[id], .submission_ms = 1}};
+                status_on_stage_submitted(s, &submitted);
+                for (int i = 0; i < stage_tasks[id]; i++) {
+                        struct task_info info = {.id = id * 10000 + i,
+                                                 .launch_ms = 1000 + i,
+                                                 .executor = &executor,
+                                                 .stage_id = id,
+                                                 .index = i};
+                        struct task_end end = {.info = info, .finish_ms = 2000 + i * i % 999, .state = TASK_SUCCEEDED};
+                        status_on_task_start(s, &(struct task_start){.info = info});
+                        status_on_task_end(s, &end);
+                }
+        }
+        return s;
+}
+
+static void reads_tasks_of_large_stage_when_needed(void **state)
+{
+        struct status *s = snapshot_test_stages();
+        struct snapshot_test_store store;
+        snapshot_test_store_write(&store, s);
+        status_free(s);
+        s = status_snapshot_read(&store.source);
+        assert_non_null(s);
+        assert_int_equal(store.n_opened, 1);
+        for (size_t i = 0; i < 3; i++) {
+                assert_int_equal(s->stages.data[i]->columns.n_rows, stage_tasks[i]);
+                assert_int_equal(s->stages.data[i]->columns.loader != NULL, i < 2);
+        }
+        assert_int_equal(task_columns_value(&s->stages.data[2]->columns, 9, TASK_INDEX), 9);
+        assert_int_equal(store.n_opened, 1);
+        assert_int_equal(task_columns_value(&s->stages.data[1]->columns, 8999, TASK_INDEX), 8999);
+        assert_int_equal(store.n_opened, 2);
+        assert_non_null(s->stages.data[0]->columns.loader);
+        assert_int_equal(task_columns_find(&s->stages.data[0]->columns, 4999), 4999);
+        assert_int_equal(store.n_opened, 3);
+        assert_int_equal(task_columns_find(&s->stages.data[1]->columns, 10001), 1);
+        assert_int_equal(store.n_opened, 3);
+        assert_int_equal(store.n_lost, 0);
+        status_free(s);
+        snapshot_test_store_deinit(&store);
+}
+
+/* Each function that reads tasks finds none in a stage whose tasks are lost. */
+static void shows_no_tasks_if_they_are_lost(void **state)
+{
+        for (int function = 0; function < 6; function++) {
+                CASE_LABEL("function %d", function);
+                struct status *s = snapshot_test_stages();
+                struct snapshot_test_store store;
+                snapshot_test_store_write(&store, s);
+                status_free(s);
+                s = status_snapshot_read(&store.source);
+                assert_non_null(s);
+                const struct task_columns *t = &s->stages.data[1]->columns;
+                struct buf *last = &store.pieces.data[store.pieces.len - 1];
+                last->data[last->len - 1] ^= 1;
+                int64_t values[TASK_BLOCK_ROWS];
+                const struct task_page page = {.column = TASK_DURATION, .length = 1};
+                struct stage_diagnosis diagnosis;
+                size_t row;
+                switch (function) {
+                case 0:
+                        assert_int_equal(task_columns_find(t, 10000), SIZE_MAX);
+                        break;
+                case 1:
+                        assert_int_equal(task_columns_value(t, 5, TASK_INDEX), 0);
+                        break;
+                case 2:
+                        assert_int_equal(task_columns_read(t, TASK_BLOCK_ROWS, TASK_INDEX, values), 0);
+                        break;
+                case 3:
+                        assert_int_equal(task_columns_page(t, &page, &row), 0);
+                        break;
+                case 4:
+                        assert_int_equal(task_columns_quantiles(t, TASK_DURATION, NULL, NULL, 0), 0);
+                        break;
+                default:
+                        diagnose_stage(s, s->stages.data[1], 9000, &diagnosis);
+                        assert_int_equal(diagnosis.n_seen, 0);
+                }
+                assert_int_equal(store.n_lost, 1);
+                assert_int_equal(t->n_rows, 0);
+                assert_int_equal(task_columns_value(&s->stages.data[0]->columns, 4999, TASK_INDEX), 4999);
+                assert_int_equal(store.n_lost, 1);
+                status_free(s);
+                snapshot_test_store_deinit(&store);
+        }
 }
 
 static void reads_pieces_of_any_size(void **state)
@@ -322,7 +513,7 @@ static void refuses_damage(void **state)
                 assert_null(snapshot_test_read(&bytes, PIECE, UINT64_MAX));
         bytes.len = length;
         buf_putc(&bytes, 0);
-        assert_null(snapshot_test_read(&bytes, PIECE, UINT64_MAX));
+        assert_null(snapshot_test_read(&bytes, bytes.len, UINT64_MAX));
         bytes.len = length;
         /* With a right checksum: nothing is read beyond the end, whatever lengths say. */
         for (size_t i = HEAD; i + 4 <= bytes.len; i++) {
@@ -364,6 +555,8 @@ int main(void)
                 cmocka_unit_test(restores_entities),
                 cmocka_unit_test(restores_many_tasks),
                 cmocka_unit_test(restores_which_tasks_have_failed),
+                cmocka_unit_test(reads_tasks_of_large_stage_when_needed),
+                cmocka_unit_test(shows_no_tasks_if_they_are_lost),
                 cmocka_unit_test(reads_pieces_of_any_size),
                 cmocka_unit_test(ends_when_a_piece_is_refused),
                 cmocka_unit_test(refuses_damage),

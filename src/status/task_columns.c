@@ -10,19 +10,34 @@ void task_columns_deinit(struct task_columns *t)
         for (size_t i = 0; i < t->n_chunks; i++)
                 task_chunk_free(t->chunks[i]);
         free(t->chunks);
+        if (t->loader)
+                t->loader->free(t->loader);
         *t = (struct task_columns){0};
+}
+
+void task_columns_load(struct task_columns *t)
+{
+        struct task_columns_loader *loader = t->loader;
+        if (!loader)
+                return;
+        t->loader = NULL;
+        if (!loader->load(loader, t))
+                task_columns_deinit(t);
+        loader->free(loader);
 }
 
 /* --------------------------------------------------------------------------------------------- start and end */
 
 static struct task_chunk *task_columns_chunk(const struct task_columns *t, size_t row, size_t *in_chunk)
 {
+        task_columns_need(t);
         *in_chunk = row % TASK_CHUNK_ROWS;
         return row / TASK_CHUNK_ROWS < t->n_chunks ? t->chunks[row / TASK_CHUNK_ROWS] : NULL;
 }
 
 static struct task_chunk *task_columns_last(struct task_columns *t)
 {
+        task_columns_need(t);
         if (t->n_rows % TASK_CHUNK_ROWS == 0) {
                 if (t->n_chunks == t->cap) {
                         t->cap = MAX(t->cap * 2, (size_t)4);
@@ -197,7 +212,10 @@ void task_columns_start_batch(struct task_columns *t, const struct task_event_ba
 
 size_t task_columns_read(const struct task_columns *t, size_t first, enum task_column column, int64_t *values)
 {
-        const struct task_chunk *c = t->chunks[first / TASK_CHUNK_ROWS];
+        size_t i;
+        const struct task_chunk *c = task_columns_chunk(t, first, &i);
+        if (!c)
+                return 0;
         task_chunk_read(c, column, values);
         return c->n;
 }
@@ -205,7 +223,10 @@ size_t task_columns_read(const struct task_columns *t, size_t first, enum task_c
 bool task_columns_range(const struct task_columns *t, size_t first, enum task_column column, int64_t *least,
                         int64_t *greatest)
 {
-        const struct task_chunk *c = t->chunks[first / TASK_CHUNK_ROWS];
+        size_t i;
+        const struct task_chunk *c = task_columns_chunk(t, first, &i);
+        if (!c)
+                return false;
         if (task_chunk_is_constant(c, column, least)) {
                 *greatest = *least;
                 return true;
@@ -219,8 +240,9 @@ bool task_columns_range(const struct task_columns *t, size_t first, enum task_co
 
 const void *task_columns_packed(const struct task_columns *t, size_t first, enum task_column column, uint8_t *width)
 {
-        const struct task_chunk *c = t->chunks[first / TASK_CHUNK_ROWS];
-        if (!c->is_sealed || column >= TASK_COLUMNS || !c->width[column] || c->width[column] > sizeof(uint32_t))
+        size_t i;
+        const struct task_chunk *c = task_columns_chunk(t, first, &i);
+        if (!c || !c->is_sealed || column >= TASK_COLUMNS || !c->width[column] || c->width[column] > sizeof(uint32_t))
                 return NULL;
         *width = c->width[column];
         return c->packed + c->place[column];
@@ -247,6 +269,7 @@ static size_t task_chunk_find(const struct task_chunk *c, int64_t id)
 
 size_t task_columns_find(const struct task_columns *t, int64_t id)
 {
+        task_columns_need(t);
         size_t low = 0, high = t->n_chunks;
         if (!t->unordered) {
                 while (low < high) {
@@ -396,6 +419,7 @@ bool task_columns_end_batch(struct task_columns *t, const struct task_event_batc
 
 void task_columns_finish(struct task_columns *t)
 {
+        task_columns_need(t);
         struct task_chunk *c = t->n_chunks ? t->chunks[t->n_chunks - 1] : NULL;
         if (c && !c->is_sealed && !c->n_running)
                 task_columns_seal(t, c);
@@ -405,6 +429,8 @@ int64_t task_columns_value(const struct task_columns *t, size_t row, enum task_c
 {
         size_t i;
         const struct task_chunk *c = task_columns_chunk(t, row, &i);
+        if (!c)
+                return 0;
         if (column < TASK_COLUMNS)
                 return task_chunk_get(c, i, column);
         int64_t values[TASK_CHUNK_ROWS];
@@ -669,6 +695,7 @@ static bool chunk_ages_list_refine(struct chunk_ages_list *list, const struct ta
 void task_columns_remove_oldest(struct task_columns *t, size_t n, bool keep_running, task_columns_removed_fn removed,
                                 void *owner)
 {
+        task_columns_need(t);
         struct chunk_ages_list list = {.all = mem_alloc((2 * t->n_chunks + 1) * sizeof(*list.all))};
         size_t n_between = 0, n_ages = 0, left = n;
         for (size_t k = 0; k < t->n_chunks; k++)

@@ -7,6 +7,9 @@
  *
  * Rows may be removed, oldest completion first (spark.ui.retainedTasks). Row numbers do not change.
  *
+ * The chunks of restored columns may lie elsewhere until a function below needs them first. So readers of the same
+ * columns must not run at the same time.
+ *
  * Quantiles and sorted pages need no sorting: they select by radix, with some passes over one column.
  */
 #pragma once
@@ -48,7 +51,17 @@ enum task_column {
 
 enum task_row_status { TASK_ROW_RUNNING, TASK_ROW_GETTING_RESULT, TASK_ROW_SUCCESS, TASK_ROW_FAILED, TASK_ROW_KILLED };
 
+struct task_columns;
+
+/* Where chunks lie that were not read yet. */
+struct task_columns_loader {
+        /* Reads the chunks of @t. Returns false if they are lost, and then @t has none. */
+        bool (*load)(struct task_columns_loader *loader, struct task_columns *t);
+        void (*free)(struct task_columns_loader *loader);
+};
+
 struct task_columns {
+        struct task_columns_loader *loader; /* owned; NULL: the chunks are here */
         struct task_chunk **chunks;
         size_t n_chunks, cap;
         size_t n_rows;     /* that were added */
@@ -58,6 +71,16 @@ struct task_columns {
 };
 
 void task_columns_deinit(struct task_columns *t);
+
+/* Reads the chunks if they lie elsewhere. If they are lost, no rows are left. */
+void task_columns_load(struct task_columns *t);
+
+/* The same, for files that read chunks. */
+static inline void task_columns_need(const struct task_columns *t)
+{
+        if (__builtin_expect(t->loader != NULL, 0))
+                task_columns_load((struct task_columns *)t);
+}
 
 /* Adds a started task. Returns its row. */
 size_t task_columns_start(struct task_columns *t, const struct task_info *info, uint32_t executor);
@@ -86,12 +109,12 @@ bool task_columns_end_batch(struct task_columns *t, const struct task_event_batc
 /* Packs the last chunk although it has room: no task starts any more. */
 void task_columns_finish(struct task_columns *t);
 
-/* Returns a value of a row that was not removed. */
+/* Returns a value of a row that was not removed, or 0 if the rows were lost. */
 int64_t task_columns_value(const struct task_columns *t, size_t row, enum task_column column);
 
 /*
  * Reads a column of the TASK_BLOCK_ROWS rows from @first on, a multiple of that. Returns their number, which is less at
- * the end. Removed ones have any value.
+ * the end, and 0 if the rows were lost. Removed ones have any value.
  */
 enum { TASK_BLOCK_ROWS = 1024 };
 size_t task_columns_read(const struct task_columns *t, size_t first, enum task_column column, int64_t *values);

@@ -14,6 +14,7 @@ enum { MAX_SORTED_ROWS = 1 << 15 };
 size_t task_columns_quantiles(const struct task_columns *t, enum task_column column, const double *probabilities,
                               int64_t *values, size_t n_values)
 {
+        task_columns_need(t);
         struct task_keys k = {.t = t, .column = column, .summary = true, .statuses = 1u << TASK_ROW_SUCCESS};
         task_keys_prepare(&k);
         size_t n = task_keys_count(&k);
@@ -183,6 +184,7 @@ static size_t task_select_sort(const struct task_keys *k, const struct task_page
 
 size_t task_columns_page(const struct task_columns *t, const struct task_page *page, size_t *rows)
 {
+        task_columns_need(t);
         struct task_keys k = {.t = t,
                               .column = page->column,
                               .statuses = page->statuses ? page->statuses : UINT32_MAX,

@@ -51,6 +51,11 @@ static inline void app_threads_deinit(struct app_threads *threads)
 struct app_view_class {
         /* Whether @user (NULL: unknown) may see the application. NULL: whoever may see the site. */
         bool (*may_view)(struct app_view *view, const char *user);
+        /*
+         * Returns true if data of the application were lost while it was read: what was read does not count, and
+         * opening the application again gives all of it. NULL: never.
+         */
+        bool (*is_damaged)(struct app_view *view);
         /* Cancel a running job or stage. NULL: pages have no links for it. */
         void (*kill_job)(struct app_view *view, int job);
         void (*kill_stage)(struct app_view *view, int stage);
@@ -96,6 +101,12 @@ void app_view_end(struct app_view *view);
 
 /* Lets a waiting writer go first. Returns true if one did: pointers into the status are invalid then. */
 bool app_view_pause(struct app_view *view);
+
+/* True if what was read does not count: see app_view_class. */
+static inline bool app_view_is_damaged(struct app_view *view)
+{
+        return view->class->is_damaged && view->class->is_damaged(view);
+}
 
 /* Returns the time up to which running tasks have lasted: @now_ms of a live application. */
 static inline int64_t app_view_now(const struct app_view *view, int64_t now_ms)

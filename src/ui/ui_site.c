@@ -316,6 +316,7 @@ static void ui_work_serve_app(struct ui_work *w, const char *id, const char *att
                         ui_work_refuse(w, 403, text);
                 else if (w->site->options.serve_page)
                         w->site->options.serve_page(q, &w->answer);
+                w->answer.is_early |= app_view_is_damaged(q->view);
                 source->class->release(source, q->view);
         }
         error_deinit(&error);

@@ -53,6 +53,7 @@ def crafted_logs(lines):
                   "Loss Reason": "Command exited with code 143"}
         event = dict(event, **{"Task Info": info, "Task End Reason": reason})
         event.pop("Task Metrics", None)
+        event["Task Executor Metrics"] = dict.fromkeys(event.get("Task Executor Metrics", {}), 0)
         ends.append(json.dumps(event) + "\n")
     logs = {}
     for name, places in PLACES.items():

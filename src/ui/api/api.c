@@ -124,6 +124,7 @@ static void api_serve_resource(struct api_call *c, const struct api_resource *re
                 c->now_ms = app_view_now(c->view, c->q->now_ms);
                 resource->serve(c, rest);
                 app_view_end(c->view);
+                c->a->is_early |= app_view_is_damaged(c->view);
                 if (c->a->rest)
                         return; /* it keeps the view */
         } else {

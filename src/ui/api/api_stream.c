@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
+
 struct api_stream {
         struct ui_stream stream;
         struct app_source *source;
@@ -23,7 +25,7 @@ static int api_stream_next(struct ui_stream *stream, struct buf *out)
         int r = s->steps->step(s->steps, &s->call);
         if (s->call.view)
                 app_view_end(s->call.view);
-        return r;
+        return s->call.view && app_view_is_damaged(s->call.view) ? -EIO : r;
 }
 
 static void api_stream_free(struct ui_stream *stream)

@@ -39,6 +39,7 @@ static bool compare_open(const struct ui_request *q, struct ui_answer *a, const 
                 app_view_read(view);
                 run_summary_init(run, view->status, app_view_now(view, q->now_ms), COMPARE_MAX_ROWS);
                 app_view_end(view);
+                a->is_early |= app_view_is_damaged(view);
         } else {
                 buf_printf(problem, "User %s is not authorized to see application %s.", q->user ? q->user : "(unknown)",
                            name);
