@@ -78,4 +78,48 @@ FST_API fst_rdd *fst_frames_values_at(fst_rdd *pairs, fst_site site);
 FST_API fst_rdd *fst_frames_zip_at(fst_rdd *left, fst_rdd *right, fst_site site);
 FST_API fst_rdd *fst_frames_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site site);
 
+/*
+ * int fst_serve_rows(fst_rdd *frames, const int *partitions, size_t n, fst_served **served)
+ * int fst_serve_partitions(fst_rdd *frames, bool prefetch, fst_served **served)
+ *
+ * Serve rows to a client of this machine, usually the driver program of a binding, on a socket of its own. The first
+ * runs a job on the @n partitions of @partitions (NULL: all) before it returns; the client receives the frames of all
+ * rows and then the end of the stream. With the second, the client asks for one partition after another: it sends an
+ * int32 in big-endian order, 1 (0 ends it), and receives 1, the frames of the next partition and -1; or 0 after the last
+ * partition; or -1 if the partition's job failed, which fst_served_wait then reports. With @prefetch the job of the
+ * following partition runs meanwhile.
+ *
+ * The client must connect within spark.python.authenticate.socketTimeout. On TCP (127.0.0.1) it first sends the secret,
+ * an int32 with its length before it, and receives "ok" in the same form. On a Unix socket
+ * (spark.python.unix.domain.socket.enabled), which only this user can open, it sends nothing first. A thread of the
+ * library serves the socket. The jobs have the local properties that the calling thread has now.
+ *
+ * Return 0, or a negative status of the job (spark.driver.maxResultSize limits its rows) or of the socket.
+ */
+typedef struct fst_served fst_served;
+#define fst_serve_rows(frames, partitions, n, served)                                                                  \
+        fst_serve_rows_at((frames), (partitions), (n), (served), FST_HERE("serve_rows"))
+#define fst_serve_partitions(frames, prefetch, served)                                                                 \
+        fst_serve_partitions_at((frames), (prefetch), (served), FST_HERE("serve_partitions"))
+FST_API int fst_serve_rows_at(fst_rdd *frames, const int *partitions, size_t n, fst_served **served, fst_site site);
+FST_API int fst_serve_partitions_at(fst_rdd *frames, bool prefetch, fst_served **served, fst_site site);
+
+/* The TCP port and the secret, or 0 and NULL; the path of the Unix socket, or NULL. Borrowed until fst_served_release. */
+FST_API int fst_served_port(const fst_served *served);
+FST_API const char *fst_served_secret(const fst_served *served);
+FST_API const char *fst_served_path(const fst_served *served);
+
+/*
+ * Wait until the client has everything or has gone, or the serving has failed. Returns 0, or the negative status of a
+ * partition's job, -ETIMEDOUT if no client connected, or another status of the socket. A client that closes early is no
+ * failure.
+ */
+FST_API int fst_served_wait(fst_served *served);
+
+/* The message of that failure; NULL if nothing failed yet. Borrowed until fst_served_release. */
+FST_API const char *fst_served_error(const fst_served *served);
+
+/* Declare that the application does not use @served any more. A client is still served. NULL is allowed. */
+FST_API void fst_served_release(fst_served *served);
+
 FST_END_DECLS

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum handle_kind { HANDLE_CONF, HANDLE_CONTEXT, HANDLE_RDD, HANDLE_FUTURE, HANDLE_MAP, HANDLE_KINDS };
+enum handle_kind { HANDLE_CONF, HANDLE_CONTEXT, HANDLE_RDD, HANDLE_FUTURE, HANDLE_MAP, HANDLE_SERVED, HANDLE_KINDS };
 
 /* Registers an object. It must not be registered yet. */
 void live_handle_add(enum handle_kind kind, const void *object);

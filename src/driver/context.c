@@ -16,6 +16,7 @@
 #include "driver/accumulators.h"
 #include "driver/application_files.h"
 #include "driver/broadcast_variables.h"
+#include "driver/actions/served_rows.h"
 #include "driver/check_mode.h"
 #include "driver/driver_environment.h"
 #include "driver/driver_metrics.h"
@@ -673,7 +674,9 @@ FST_API int fst_context_stop(fst_context *sc)
                 return -EINVAL;
         }
         unstopped_context_forget(sc);
+        served_rows_stop(sc);
         context_stop_actions(sc, 0);
+        served_rows_free(sc); /* its threads use the runner */
         context_begin_end(sc);
         live_handle_remove(HANDLE_CONTEXT, sc);
         int status = sc->first_failure; /* an action that was still running counts too */

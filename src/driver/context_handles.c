@@ -137,7 +137,8 @@ bool context_missing(const void *given, const char *function, const char *what)
 void *handle_given(enum handle_kind kind, const void *handle, const char *function)
 {
         static const char *const nouns[HANDLE_KINDS] = {
-                [HANDLE_CONF] = "a configuration", [HANDLE_FUTURE] = "a future", [HANDLE_MAP] = "a map"};
+                [HANDLE_CONF] = "a configuration", [HANDLE_FUTURE] = "a future", [HANDLE_MAP] = "a map",
+                [HANDLE_SERVED] = "a served socket"};
         if (task_run_refuses(function))
                 return NULL;
         if (likely(live_handle_has(kind, handle)))

@@ -239,6 +239,14 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_frames_values_at(NULL, HERE));
         NOTHING(fst_frames_zip_at(NULL, NULL, HERE));
         NOTHING(fst_frames_cartesian_at(NULL, NULL, HERE));
+        NOTHING(fst_serve_rows_at(NULL, NULL, 2, NULL, HERE));
+        NOTHING(fst_serve_partitions_at(NULL, true, NULL, HERE));
+        NOTHING(fst_served_port(NULL));
+        NOTHING(fst_served_secret(NULL));
+        NOTHING(fst_served_path(NULL));
+        NOTHING(fst_served_wait(NULL));
+        NOTHING(fst_served_error(NULL));
+        QUIET(fst_served_release(NULL));
         QUIET(fst_conf_free(NULL));
         QUIET(fst_release(NULL));
         assert_int_equal(silent, 0);

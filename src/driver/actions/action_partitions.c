@@ -43,10 +43,10 @@ FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site)
 
 /* ------------------------------------------------------------------------------------------------------- run_job */
 
-static int run_job_check_partitions(fst_rdd *rdd, const int *partitions, size_t n, struct fst_error *error)
+int action_check_partitions(fst_rdd *rdd, const int *partitions, size_t n, struct fst_error *error)
 {
         if (partitions && n > INT_MAX)
-                return error_set(error, -EINVAL, "run_job takes at most %d partitions, not %zu", INT_MAX, n);
+                return error_set(error, -EINVAL, "a job takes at most %d partitions, not %zu", INT_MAX, n);
         for (size_t i = 0; partitions && i < n; i++)
                 if (partitions[i] < 0 || partitions[i] >= rdd->lineage.partitions)
                         return error_set(error, -EINVAL,
@@ -74,7 +74,7 @@ FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *par
         if (r == 0)
                 r = rdd_registry_describe(rdd->sc, &f, &job.rows.fn.name, &error);
         if (r == 0)
-                r = run_job_check_partitions(rdd, partitions, n, &error);
+                r = action_check_partitions(rdd, partitions, n, &error);
         if (r == 0)
                 r = rows_job_run(&job, rdd, partitions, (int)n, site, &error);
         if (r == 0)

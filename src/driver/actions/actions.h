@@ -26,6 +26,9 @@ int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct
 /* Check the RDD and its context before the first job, and set the number of partitions. Returns as action_run. */
 int action_check(fst_rdd *rdd, struct fst_error *error);
 
+/* Check the @n partitions that a job is to compute (NULL: all). Returns 0, or -EINVAL with @error. */
+int action_check_partitions(fst_rdd *rdd, const int *partitions, size_t n, struct fst_error *error);
+
 /*
  * Check that the application gave @place, where the action at @site writes its @what. Returns 0, or -EINVAL after
  * reporting it.
