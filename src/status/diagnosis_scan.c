@@ -8,7 +8,7 @@
 #include "status/diagnosis_scan.h"
 
 #include "base/mem.h"
-#include "status/task_chunk.h"
+#include "status/columns/task_chunk.h"
 
 enum { SLICE_BITS = 10, SLICES = 1 << SLICE_BITS, LINE_BITS = 21, SLICE_BANKS = 4 };
 

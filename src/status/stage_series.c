@@ -2,7 +2,7 @@
 #include "status/stage_series.h"
 
 #include "base/mem.h"
-#include "status/task_chunk.h"
+#include "status/columns/task_chunk.h"
 
 enum { STEPS = 8, BUCKETS = STEPS * 48 }; /* of durations: eight for each power of two */
 enum { MAX_SAMPLES = 100000 };            /* of larger stages, every second, third, … task counts twice, … */

@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "events/event_reader.h"
 #include "status/node_series.h"
-#include "status/task_columns.h"
+#include "status/columns/task_columns.h"
 
 enum status_job_state { STATUS_JOB_RUNNING, STATUS_JOB_SUCCEEDED, STATUS_JOB_FAILED };
 enum status_stage_state {

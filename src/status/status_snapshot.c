@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "status/snapshot_stream.h"
 #include "status/status_internal.h"
-#include "status/task_chunk.h"
+#include "status/columns/task_chunk.h"
 
 #include <xxhash.h>
 

@@ -45,6 +45,6 @@ bool status_snapshot_write(const struct status *s, status_snapshot_put_fn *put, 
 
 /*
  * Returns the status that the pieces hold, or NULL if they are damaged or of another version. @source must exist as
- * long as the status: functions that read its tasks call it (status/task_columns.h).
+ * long as the status: functions that read its tasks call it (status/columns/task_columns.h).
  */
 struct status *status_snapshot_read(const struct status_snapshot_source *source);

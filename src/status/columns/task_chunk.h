@@ -1,7 +1,7 @@
 /* A chunk of rows of task_columns, for the files that implement them. */
 #pragma once
 
-#include "status/task_columns.h"
+#include "status/columns/task_columns.h"
 
 enum { TASK_CHUNK_ROWS = 1024 };
 

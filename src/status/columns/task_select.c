@@ -5,7 +5,7 @@
  * and its last rank. A stage of 1,000,000 tasks costs one or two milliseconds for each column.
  */
 #include "base/mem.h"
-#include "status/task_radix.h"
+#include "status/columns/task_radix.h"
 
 enum { MAX_SORTED_ROWS = 1 << 15 };
 

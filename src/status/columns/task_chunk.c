@@ -1,5 +1,5 @@
 /* Chunks of rows: open ones, packing, reading; see task_chunk.h. */
-#include "status/task_chunk.h"
+#include "status/columns/task_chunk.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* Columns that are computed from others; see task_chunk.h. */
-#include "status/task_chunk.h"
+#include "status/columns/task_chunk.h"
 
 #include "base/mem.h"
 

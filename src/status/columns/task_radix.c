@@ -5,7 +5,7 @@
  * gives the range of the buckets, so that few keys that are far away from the others do not make them wide. Buckets
  * that hold many keys nevertheless are divided again. Runs of keys that lie in one bucket are not read.
  */
-#include "status/task_radix.h"
+#include "status/columns/task_radix.h"
 
 #include "base/hash_table.h"
 #include "base/mem.h"

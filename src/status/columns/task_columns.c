@@ -1,9 +1,9 @@
 /* See task_columns.h. */
-#include "status/task_columns.h"
+#include "status/columns/task_columns.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "status/task_chunk.h"
+#include "status/columns/task_chunk.h"
 
 void task_columns_deinit(struct task_columns *t)
 {

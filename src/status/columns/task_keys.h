@@ -1,7 +1,7 @@
 /* The keys by which rows of task_columns are sorted, for the files that select some of them. */
 #pragma once
 
-#include "status/task_chunk.h"
+#include "status/columns/task_chunk.h"
 
 /* Which rows count, and by what they are sorted. */
 struct task_keys {

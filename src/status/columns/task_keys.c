@@ -1,5 +1,5 @@
 /* Keys of rows: see task_keys.h. */
-#include "status/task_keys.h"
+#include "status/columns/task_keys.h"
 
 #include "base/mem.h"
 

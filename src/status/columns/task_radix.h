@@ -1,7 +1,7 @@
 /* Selection of keys by their rank, without sorting; see task_keys.h. */
 #pragma once
 
-#include "status/task_keys.h"
+#include "status/columns/task_keys.h"
 
 enum { MAX_KEY_RANKS = 64, KEY_BUCKETS = 1 << 12 };
 

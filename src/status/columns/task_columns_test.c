@@ -1,5 +1,5 @@
 /* The columns of tasks: values come back after packing, and selection equals sorting. */
-#include "status/task_columns.h"
+#include "status/columns/task_columns.h"
 
 #include "base/mem.h"
 #include "unit/cases.h"
