@@ -81,6 +81,7 @@ struct fst_context {
         struct context_result *results; /* results handed to the application; freed at the end */
         pthread_mutex_t prepare;        /* guards fst_rdd.preparing (driver/actions/single_flight.h) */
         pthread_cond_t prepared;        /* signalled when a thread has computed bounds, or failed to */
+        int n_awaiting;                 /* threads that wait for it; for tests */
 };
 
 /* Memory handed to the application, which lives until the context stops. */

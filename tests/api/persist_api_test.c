@@ -248,15 +248,15 @@ static void *run_for_ever(void *arg)
 
 static void stopping_cancels_the_jobs_of_other_threads(void **state)
 {
+        int jobs[2];
         fst_context *sc = api_context("local[2]", NULL);
         struct counting all[2] = {{.rdd = fst_range_n(sc, 0, 4, 4)}, {.rdd = fst_range_n(sc, 0, 4, 4)}};
         pthread_t threads[2];
         called();
         for (int i = 0; i < 2; i++)
                 assert_int_equal(pthread_create(&threads[i], NULL, run_for_ever, &all[i]), 0);
-        while (__atomic_load_n(&calls, __ATOMIC_RELAXED) < 2)
+        while (__atomic_load_n(&calls, __ATOMIC_RELAXED) < 2 || fst_active_jobs(sc, jobs, 2) < 2)
                 usleep(1000);
-        usleep(5000);
         fst_context_stop(sc);
         for (int i = 0; i < 2; i++) {
                 pthread_join(threads[i], NULL);

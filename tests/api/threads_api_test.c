@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "api/gate_fixture.h"
+#include "driver/context.h"
 
 static int64_t held(fst_task *task, int64_t x)
 {
@@ -54,6 +55,18 @@ static void action_without_bounds_does_not_wait(void **state)
         assert_int_equal(c.n, 100);
 }
 
+/* Waits until another thread waits for bounds that are being computed. */
+static void await_waiting_thread(fst_context *sc)
+{
+        for (int n = 0; n == 0;) {
+                pthread_mutex_lock(&sc->prepare);
+                n = sc->n_awaiting;
+                pthread_mutex_unlock(&sc->prepare);
+                if (n == 0)
+                        usleep(500);
+        }
+}
+
 static void cancelled_sampling_fails_only_its_action(void **state)
 {
         fst_rdd *sorted = fst_sort_by_n(fst_map(fst_range_n(*state, 0, 100, 1), held, FST_I64), fst_fn_identity, FST_I64,
@@ -65,7 +78,7 @@ static void cancelled_sampling_fails_only_its_action(void **state)
         assert_int_equal(pthread_create(&first, NULL, count_it, &a), 0);
         gate_await(1);
         assert_int_equal(pthread_create(&second, NULL, count_it, &b), 0);
-        usleep(20000);
+        await_waiting_thread(*state);
         fst_cancel_job_group(*state, "a");
         pthread_join(first, NULL);
         assert_int_equal(a.status, -ECANCELED);
