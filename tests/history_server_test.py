@@ -160,7 +160,7 @@ def test_lists_and_serves_applications(tmp_path):
             assert status == 200 and "name of app-" in text, page
         status, text = s.get("/history/app-2/2/jobs/")
         assert status == 200 and "Completed Jobs (1)" in text and 'href="/history/app-2/2/stages/"' in text
-        assert 'href="/static/firesteel-ui.css"' in text and "<script" not in text
+        assert 'href="/static/firesteel-ui.css?v=' in text and "<script" not in text
         assert s.get("/static/firesteel-ui.css")[0] == 200
 
 

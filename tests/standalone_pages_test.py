@@ -65,7 +65,7 @@ def test_everything_is_seen_through_the_master(cluster, blocking_job):
     assert all(link.startswith((f"/proxy/{app_id}/", "http://", "data:")) for link in links(text)), links(text)
     status, location, _ = ask(port, f"/proxy/{app_id}/")
     assert (status, urllib.parse.urlsplit(location).path) == (302, f"/proxy/{app_id}/jobs/")
-    style = next(link for link in links(text) if link.endswith("firesteel-ui.css"))
+    style = next(link for link in links(text) if "firesteel-ui.css?v=" in link)
     assert ask(port, style)[0] == 200 and ".chart" in ask(port, style)[2]
     assert f'"id" : "{app_id}"' in ask(port, f"/proxy/{app_id}/api/v1/applications")[2]
     table = subprocess.run([FIRESTEEL, "jobs", f"http://127.0.0.1:{port}/proxy/{app_id}"], capture_output=True, text=True,

@@ -34,6 +34,7 @@ struct ui_answer {
         int status;    /* 0: not answered */
         bool is_early; /* the application is being loaded: the rest does not count, and the request is to be repeated */
         const char *type; /* content type. Static */
+        bool is_lasting;  /* its URL has the tag of its content (html_content_tag): browsers may keep it */
         struct buf body;
         struct ui_stream *rest; /* what follows the body. Owned; NULL: nothing */
         char *location;         /* of a redirect: a path below q->site, or a URL. Owned; NULL: none */

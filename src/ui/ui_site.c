@@ -138,6 +138,8 @@ static void ui_work_answer(struct ui_work *w)
         } else {
                 _cleanup_free_ char *attachment =
                         a->file_name ? mem_printf("attachment; filename=%s", a->file_name) : NULL;
+                if (a->is_lasting)
+                        web_let_keep(w->web);
                 if (attachment)
                         http_call_set_header(w->web->call, "Content-Disposition", attachment);
                 if (a->rest)

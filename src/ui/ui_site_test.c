@@ -96,6 +96,8 @@ static void driver_serves_its_application(void **state)
                 {"executors as Prometheus' text", "/metrics/executors/prometheus", 200, "spark_info{version=\"4.3.0\""},
                 {"executors with a slash", "/metrics/executors/prometheus/", 200, "Content-Type: text/plain"},
                 {"style sheet", "/static/firesteel.css", 200, "Content-Type: text/css"},
+                {"kept style sheet", "/static/firesteel.css?v=1", 200,
+                 "Cache-Control: private, max-age=31536000, immutable"},
                 {"no history", "/history/app-1/jobs/", 200, "page /history/app-1/jobs"},
                 {"headers", "/jobs/", 200, "X-Content-Type-Options: nosniff"},
                 {"no cache", "/api/v1/version", 200, "Cache-Control: no-cache, no-store, must-revalidate"},

@@ -7,8 +7,10 @@
 #include "text/percent.h"
 #include "web/form.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
+#include <xxhash.h>
 
 /* The length of the UTF-8 character at @p, 1 to 4, or 0 if it is invalid. */
 static size_t html_character(const unsigned char *p, size_t left)
@@ -145,15 +147,22 @@ bool html_is_link(const char *url)
 
 /* ------------------------------------------------------------------------------------------------------------ pages */
 
+const char *html_content_tag(const char *content, char tag[HTML_TAG_SIZE])
+{
+        snprintf(tag, HTML_TAG_SIZE, "%016" PRIx64, (uint64_t)XXH3_64bits(content, strlen(content)));
+        return tag;
+}
+
 void html_begin(struct buf *b, const struct html_page *page)
 {
         const char *base = page->base ? page->base : "";
+        char tag[HTML_TAG_SIZE];
         html_put(b,
                  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<link rel=\"icon\" href=\"data:,\">\n"
-                 "<link rel=\"stylesheet\" href=\"%s/static/firesteel.css\">\n<title>%s</title>\n",
-                 page->site ? page->site : base, page->title);
+                 "<link rel=\"stylesheet\" href=\"%s/static/firesteel.css?v=%s\">\n<title>%s</title>\n",
+                 page->site ? page->site : base, html_content_tag(html_style_sheet, tag), page->title);
         if (page->head)
                 buf_puts(b, page->head);
         html_put(b,

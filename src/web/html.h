@@ -63,5 +63,9 @@ void html_state(struct buf *b, const char *state);
 void html_kill_form(struct buf *b, const char *base, const char *action, const char *id, const char *what,
                     const char *token);
 
+/* Writes a tag that changes with @content, for the URL of a file that browsers keep (web_let_keep). Returns @tag. */
+enum { HTML_TAG_SIZE = 17 };
+const char *html_content_tag(const char *content, char tag[HTML_TAG_SIZE]);
+
 /* The style sheet of every page, /static/firesteel.css. */
 extern const char html_style_sheet[];

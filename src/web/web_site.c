@@ -60,6 +60,12 @@ void web_answer_stream(struct web_request *q, int status, const char *type, stru
         web_site_request_free(r);
 }
 
+void web_let_keep(struct web_request *q)
+{
+        if (text_starts_with(q->call->query, "v="))
+                http_call_set_header(q->call, "Cache-Control", "private, max-age=31536000, immutable");
+}
+
 void web_answer_html(struct web_request *q, int status, struct buf *html)
 {
         web_answer(q, status, "text/html;charset=utf-8", html);
@@ -343,6 +349,7 @@ static void web_site_on_call(void *owner, struct http_call *call)
                 return;
         if (web_is(q, STYLE_SHEET)) {
                 struct buf css = BUF_INIT;
+                web_let_keep(q);
                 buf_puts(&css, html_style_sheet);
                 return web_answer(q, 200, "text/css;charset=utf-8", &css);
         }

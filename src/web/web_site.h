@@ -103,6 +103,9 @@ void web_answer_html(struct web_request *q, int status, struct buf *html);
 void web_answer_text(struct web_request *q, int status, struct buf *text);
 void web_answer_json(struct web_request *q, struct buf *json);  /* text/json, as Spark's pages */
 void web_redirect(struct web_request *q, const char *location); /* a path that starts with "/" belongs to this site */
+/* Lets browsers keep the answer, if the request's URL has the tag of its content (html_content_tag). Before the answer.
+ */
+void web_let_keep(struct web_request *q);
 void web_answer(struct web_request *q, int status, const char *type,
                 struct buf *body); /* any content type; NULL: none */
 /* The body is @first and what @stream produces. */

@@ -96,6 +96,12 @@ static void sends_security_headers(void **state)
         assert_null(strstr(t.f.head, "Strict-Transport"));
         get("/static/firesteel.css", "");
         assert_non_null(strstr(t.f.head, "Content-Type: text/css"));
+        assert_non_null(strstr(t.f.head, "Cache-Control: no-cache, no-store, must-revalidate"));
+        get("/static/firesteel.css?v=0123456789abcdef", "");
+        assert_non_null(strstr(t.f.head, "Cache-Control: private, max-age=31536000, immutable"));
+        assert_null(strstr(t.f.head, "no-store"));
+        get("/nothing?v=1", "");
+        assert_non_null(strstr(t.f.head, "Cache-Control: no-cache, no-store, must-revalidate"));
         get("/nothing/%3Cscript%3E", "");
         assert_int_equal(t.f.status, 404);
         assert_true(fixture_says(&t.f, "/nothing/&lt;script&gt;"));

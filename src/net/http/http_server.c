@@ -484,8 +484,15 @@ const char *http_call_header(const struct http_call *call, const char *name)
 void http_call_set_header(struct http_call *call, const char *name, const char *value)
 {
         struct server_exchange *c = container_of(call, struct server_exchange, call);
-        if (!strpbrk(value, "\r\n"))
-                vec_push(&c->headers, (struct http_header){mem_strdup(name), mem_strdup(value)});
+        if (strpbrk(value, "\r\n"))
+                return;
+        for (size_t i = 0; i < c->headers.len; i++)
+                if (strcmp(c->headers.data[i].name, name) == 0) {
+                        free(c->headers.data[i].value);
+                        c->headers.data[i].value = mem_strdup(value);
+                        return;
+                }
+        vec_push(&c->headers, (struct http_header){mem_strdup(name), mem_strdup(value)});
 }
 
 void http_call_answer(struct http_call *call, int status, const char *type, struct buf *body)

@@ -92,7 +92,8 @@ int http_server_connections(const struct http_server *server); /* for tests */
 /* The value of the request's header, ignoring case, or NULL. Valid until the call is answered. */
 const char *http_call_header(const struct http_call *call, const char *name);
 
-/* Sets a header of the answer. Omits one whose @value has a line break, which would begin another header. */
+/* Sets a header of the answer, in place of an earlier value. Omits a @value with a line break, which would begin
+ * another header. */
 void http_call_set_header(struct http_call *call, const char *name, const char *value);
 
 /* Answers; frees @call. Takes the content of @body (NULL: none). @type: NULL for none. */

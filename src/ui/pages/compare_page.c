@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "status/comparison.h"
+#include "ui/pages/page.h"
 #include "web/html.h"
 
 #include <errno.h>
@@ -125,7 +126,7 @@ void pages_serve_comparison(const struct ui_request *q, struct ui_answer *a)
         struct run_summary runs[2];
         struct buf head = BUF_INIT, problem = BUF_INIT;
         int n = 0;
-        html_put(&head, "<link rel=\"stylesheet\" href=\"%s/static/firesteel-ui.css\">", q->site);
+        page_put_style(&head, q->site);
         const struct html_page page = {.base = q->site,
                                        .title = "Compare Two Runs",
                                        .head = buf_text(&head),

@@ -43,18 +43,27 @@ static void page_put_notice(struct ui_page *p)
                  t->lost_ends, t->unknown_ends);
 }
 
+void page_put_style(struct buf *head, const char *site)
+{
+        char tag[HTML_TAG_SIZE];
+        html_put(head, "<link rel=\"stylesheet\" href=\"%s/static/firesteel-ui.css?v=%s\">", site,
+                 html_content_tag(page_style_sheet, tag));
+}
+
 void page_begin(struct ui_page *p, enum page_tab tab, const char *format, ...)
 {
         const struct status_application *a = &p->s->application;
+        char tag[HTML_TAG_SIZE];
         va_list args;
         va_start(args, format);
         buf_vprintf(&p->title, format, args);
         va_end(args);
         if (a->name)
                 buf_printf(&p->subtitle, "%s (%s)", a->name, a->id ? a->id : "");
-        html_put(&p->head, "<link rel=\"stylesheet\" href=\"%s/static/firesteel-ui.css\">", p->q->site);
+        page_put_style(&p->head, p->q->site);
         if (p->view->is_live)
-                html_put(&p->head, "<script src=\"%s/static/firesteel-ui.js\" defer></script>", p->q->site);
+                html_put(&p->head, "<script src=\"%s/static/firesteel-ui.js?v=%s\" defer></script>", p->q->site,
+                         html_content_tag(page_script, tag));
         page_put_tabs(p, tab);
         p->frame = (struct html_page){.base = p->q->base,
                                       .site = p->q->site,

@@ -211,3 +211,6 @@ void page_put_call_site(struct ui_page *p, const char *text);
 void page_put_source(struct ui_page *p, const char *call_site);
 
 extern const char page_style_sheet[], page_script[];
+
+/* Links the style sheet of the pages of applications. */
+void page_put_style(struct buf *head, const char *site);

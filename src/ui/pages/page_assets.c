@@ -52,7 +52,7 @@ const char page_style_sheet[] =
         ".pager .off{color:var(--faint)}\n"
         ".source i{display:inline-block;min-width:4ch;margin-right:1.5ch;text-align:right;color:var(--faint);"
         "font-style:normal;user-select:none}.source mark{color:inherit;background:var(--wait-back)}\n"
-        "#task,#task-timeline{content-visibility:auto;contain-intrinsic-size:auto 300px}\n"
+        "#source,#summary,#executor,#nodes,#task,#task-timeline{content-visibility:auto;contain-intrinsic-size:auto 300px}\n"
         "details.inner{border:0;padding:0;margin:0;background:none}\n"
         "dl.facts pre{margin:0;padding:.5rem;border:0}\n"
         "@media (max-width:600px){main,header,footer{padding-left:.7rem;padding-right:.7rem}"

@@ -29,6 +29,7 @@ static void pages_serve_static(const struct ui_request *q, struct ui_answer *a)
         if (!is_style && strcmp(q->path, "/static/firesteel-ui.js") != 0)
                 return;
         a->status = 200;
+        a->is_lasting = true;
         a->type = is_style ? "text/css;charset=utf-8" : "text/javascript;charset=utf-8";
         buf_puts(&a->body, is_style ? page_style_sheet : page_script);
 }
