@@ -257,7 +257,7 @@ def test_operator_brings_applications_to_rest_through_faults():
 
 def test_operator_submits_each_application_once_without_faults():
     none = [word for fault in ("failed-requests", "lost-answers", "refused-services", "late-events", "repeated-events", "crashes",
-                               "clock-jumps", "changes", "failed-drivers") for word in (f"--{fault}", "0")]
+                               "clock-jumps", "times-to-live", "changes", "failed-drivers") for word in (f"--{fault}", "0")]
     run = json.loads(simulate_operator("--applications", "1000", "--steps", "100", *none, "--output", "json").stdout)
     assert (run["submissions"], run["violation"]) == (1000, None)
     assert run["requests"] == run["submissions"] + run["statusWrites"]

@@ -23,7 +23,9 @@ const char simulate_operator_help[] =
         "  --late-events P         (0.333) the events of an application come a step later\n"
         "  --repeated-events P     (0.125) they come twice\n"
         "  --crashes P             (0.0067) the operator dies, and another begins\n"
-        "  --clock-jumps P         (0.0025) the clock is set back by an hour\n"
+        "  --clock-jumps P         (0.0025) the clock is set back or forward by an hour\n"
+        "  --wrong-clocks P        (0.5) the clock of an operator that begins is wrong by up to two days\n"
+        "  --times-to-live P       (0.333) an application has a time to live of at most 30 s\n"
         "  --changes P             (0.033) a user changes, suspends or deletes an application\n"
         "  --driver-ends P         (0.025) a driver ends\n"
         "  --failed-drivers P      (0.5) a driver that ends has failed\n"
@@ -85,6 +87,8 @@ static bool operator_request_set(struct operator_request *r, const char *name, c
                 {"--repeated-events", NULL, &o->repeated_events, 0, 1},
                 {"--crashes", NULL, &o->crashes, 0, 1},
                 {"--clock-jumps", NULL, &o->clock_jumps, 0, 1},
+                {"--wrong-clocks", NULL, &o->wrong_clocks, 0, 1},
+                {"--times-to-live", NULL, &o->times_to_live, 0, 1},
                 {"--changes", NULL, &o->changes, 0, 1},
                 {"--driver-ends", NULL, &o->driver_ends, 0, 1},
                 {"--failed-drivers", NULL, &o->failed_drivers, 0, 1},

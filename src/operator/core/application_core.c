@@ -79,7 +79,7 @@ static void record_begin_object(struct application_record *a, const char *uid)
         a->dirty = a->entered = a->spec_changed = a->deleted = a->expose_due = a->cleaned = false;
         a->policy = (struct application_policy){0};
         a->loss_restarts = a->expose_failures = 0;
-        a->expose_at_ms = 0;
+        a->expose_at_ms = a->missing_since_ms = a->ended_since_ms = 0;
 }
 
 /* Whether @seen is what this core has written, apart from conditions, which a definition may drop. */

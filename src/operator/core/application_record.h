@@ -9,6 +9,7 @@
 /* What the core knows of the driver's pod beside the shared record. Ids that are only compared are hashes (id_hash). */
 struct application_driver {
         bool terminated;
+        bool untold; /* it runs or has ended since before its submission was stored: no event says so */
         enum spark_pod_state phase;
         enum pod_loss loss; /* kept after the pod is gone, until the next submission */
         uint64_t spec_hash, owner_uid, submission_id;
@@ -37,6 +38,7 @@ struct application_record {
         char *candidate;                        /* id of the submission under way */
         int64_t begun_ms;
         int64_t missing_since_ms; /* of the driver's pod, by this core; 0: it is present */
+        int64_t ended_since_ms;   /* the first look of this core at the ended application; 0: none */
         bool missing_confirmed;   /* the API server does not know the driver's pod */
         int32_t loss_restarts;
 };

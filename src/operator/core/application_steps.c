@@ -37,7 +37,7 @@ static void step_enter(struct application_record *a, enum application_state stat
         a->status.state = state;
         a->deleted = false;
         a->dirty = a->entered = true;
-        a->missing_since_ms = 0;
+        a->missing_since_ms = a->ended_since_ms = 0;
         a->missing_confirmed = false;
         if (state == APPLICATION_SUBMITTED)
                 a->cleaned = false;
@@ -459,7 +459,10 @@ static int64_t step_ended(struct application_core *core, struct application_reco
                 return INT64_MAX;
         int64_t ttl_s = p->has_time_to_live ? MAX(p->time_to_live_s, (int64_t)0) : fallback_s;
         int64_t ttl_ms = ttl_s > INT64_MAX / 4000 ? INT64_MAX / 4 : ttl_s * 1000;
-        int64_t over_ms = a->status.termination_ms + ttl_ms;
+        /* An operator whose clock was ahead may have written the time of the end. */
+        if (a->ended_since_ms == 0 || a->ended_since_ms > now_ms)
+                a->ended_since_ms = now_ms;
+        int64_t over_ms = MIN(a->status.termination_ms, a->ended_since_ms) + ttl_ms;
         if (now_ms < over_ms)
                 return over_ms;
         if (!a->dirty)

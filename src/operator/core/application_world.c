@@ -12,6 +12,7 @@
 #define CALM_STEPS 2000
 #define STEP_MS 400
 #define START INT64_C(1795852800000)
+#define DAY_MS 86400000
 
 const struct application_world_options application_world_faults = {.applications = 6,
                                                                    .steps = 1500,
@@ -22,7 +23,9 @@ const struct application_world_options application_world_faults = {.applications
                                                                    .repeated_events = 1.0 / 8,
                                                                    .crashes = 1.0 / 150,
                                                                    .clock_jumps = 1.0 / 400,
+                                                                   .wrong_clocks = 0.5,
                                                                    .changes = 1.0 / 30,
+                                                                   .times_to_live = 1.0 / 3,
                                                                    .driver_ends = 1.0 / 40,
                                                                    .failed_drivers = 0.5,
                                                                    .lost_drivers = 1.0 / 3};
@@ -331,6 +334,8 @@ static void application_world_crash(struct application_world *w)
                 application_action_deinit(&w->flights.data[i].action);
         }
         w->flights.len = 0;
+        if (application_world_happens(w, w->o->wrong_clocks))
+                w->now = START + w->step * STEP_MS + (int64_t)application_world_random(w, 4 * DAY_MS) - 2 * DAY_MS;
         application_world_new_core(w);
 }
 
@@ -395,14 +400,16 @@ static void application_world_init(struct application_world *w)
                 a->quiet = i % 2 == 0;
                 a->generation = 1;
                 a->version = ++w->version;
-                a->policy = (struct application_policy){.restart = application_world_random(w, 2) ? RESTART_ON_FAILURE
-                                                                                                  : RESTART_NEVER,
-                                                        .failure_retries = (int)application_world_random(w, 3),
-                                                        .submission_retries = 5,
-                                                        .failure_interval_s = 1,
-                                                        .submission_interval_s = 1,
-                                                        .spec_hash = 100,
-                                                        .partial_hash = 100};
+                a->policy = (struct application_policy){
+                        .restart = application_world_random(w, 2) ? RESTART_ON_FAILURE : RESTART_NEVER,
+                        .failure_retries = (int)application_world_random(w, 3),
+                        .submission_retries = 5,
+                        .failure_interval_s = 1,
+                        .submission_interval_s = 1,
+                        .has_time_to_live = application_world_happens(w, w->o->times_to_live),
+                        .time_to_live_s = application_world_random(w, 30),
+                        .spec_hash = 100,
+                        .partial_hash = 100};
         }
         application_world_new_core(w);
 }
@@ -437,7 +444,8 @@ static const struct world_app *application_world_restless(const struct applicati
         for (int i = 0; i < w->o->applications; i++) {
                 const struct world_app *a = &w->apps[i];
                 enum application_state s = a->status.state;
-                if (a->exists && s != APPLICATION_COMPLETED && s != APPLICATION_FAILED &&
+                bool ended = s == APPLICATION_COMPLETED || s == APPLICATION_FAILED;
+                if (a->exists && !(ended && !a->policy.has_time_to_live) &&
                     !(s == APPLICATION_SUSPENDED && a->policy.suspend && !a->pod))
                         return a;
         }

@@ -23,7 +23,9 @@ struct application_world_options {
         double late_events;      /* an application's events arrive a step later */
         double repeated_events;
         double crashes;        /* the operator dies in a step, and another begins */
-        double clock_jumps;    /* the clock is set back by an hour in a step */
+        double clock_jumps;    /* the clock is set back or forward by an hour in a step */
+        double wrong_clocks;   /* an operator that begins after a death is wrong by up to two days, before or behind */
+        double times_to_live;  /* an application has one, of at most 30 s */
         double changes;        /* a user changes, suspends or deletes one application in a step */
         double driver_ends;    /* a driver ends in a step */
         double failed_drivers; /* a driver that ends has failed */
