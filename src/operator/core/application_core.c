@@ -206,6 +206,13 @@ static void record_take_driver(struct application_core *core, struct application
         d->spec_hash = o->spec_hash;
 }
 
+/* Whether the driver's pod is of the submission under way. */
+static bool record_is_being_submitted(const struct application_record *a)
+{
+        bool submits = a->under_way == APPLICATION_SUBMIT || a->under_way == APPLICATION_FINISH_SUBMIT;
+        return a->object.ticket && submits && driver_is_ours(a) && a->driver.submission_id == id_hash(a->candidate);
+}
+
 static bool record_observe_driver(struct application_core *core, struct application_record *a,
                                   const struct pod_observation *o)
 {
@@ -217,8 +224,11 @@ static bool record_observe_driver(struct application_core *core, struct applicat
                 return false; /* the driver of a former application of this name, or a pod with its labels */
         bool news = !same || a->driver.phase != o->phase;
         record_take_driver(core, a, o);
-        if (news && core->synced && driver_is_current(a))
+        if (!news || !core->synced)
+                return true;
+        if (driver_is_current(a))
                 application_emit_driver(core, a);
+        a->driver.untold = record_is_being_submitted(a) && o->phase != SPARK_POD_PENDING;
         return true;
 }
 

@@ -327,6 +327,57 @@ static void time_to_live_deletes(void **state)
         core_fixture_deinit(&b);
 }
 
+/* An operator whose clock was ahead has written the time of the end. */
+static void time_to_live_counts_from_the_first_look_at_a_future_end(void **state)
+{
+        struct core_fixture b;
+        core_fixture_init(&b, NULL);
+        b.stored.state = APPLICATION_COMPLETED;
+        b.stored.termination_ms = NOW + 86400 * S;
+        b.policy.has_time_to_live = true;
+        b.policy.time_to_live_s = 60;
+        core_fixture_observe(&b);
+        core_fixture_run(&b);
+        assert_int_equal(b.deadline, NOW + 60 * S);
+        b.now -= 3600 * S; /* the clock is set back */
+        core_fixture_run(&b);
+        assert_int_equal(b.deadline, b.now + 60 * S);
+        b.now += 60 * S;
+        core_fixture_run(&b);
+        assert_log(&b, "delete");
+        core_fixture_deinit(&b);
+}
+
+/* The event follows that of the submission. A pod that waits gets none. */
+static void driver_that_runs_before_its_submission_ends_is_told(void **state)
+{
+        for (int runs = 0; runs <= 1; runs++) {
+                struct core_fixture b;
+                struct application_action action;
+                core_fixture_init(&b, NULL);
+                core_fixture_observe(&b);
+                application_core_reconcile(b.core, "jobs", "pi", b.now);
+                assert_true(application_core_next_action(b.core, &action));
+                assert_int_equal(action.kind, APPLICATION_SUBMIT);
+                struct pod_observation pod = core_fixture_driver(&b, SPARK_POD_PENDING);
+                pod.submission_id = action.submission_id;
+                application_core_observe_pod(b.core, &pod);
+                pod.phase = SPARK_POD_RUNNING;
+                pod.version = ++b.driver_version;
+                if (runs)
+                        application_core_observe_pod(b.core, &pod);
+                core_fixture_perform(&b, &action, APPLICATION_RESULT_OK);
+                application_action_deinit(&action);
+                core_fixture_run(&b);
+                assert_log(&b, runs ? "submit SUBMITTED RUNNING expose RUNNING" : "submit SUBMITTED expose SUBMITTED");
+                assert_string_equal(
+                        b.events, runs ? "SparkApplicationSubmitted: SparkApplication pi was submitted successfully\n"
+                                         "SparkDriverRunning: Driver pi-driver is running\n"
+                                       : "SparkApplicationSubmitted: SparkApplication pi was submitted successfully\n");
+                core_fixture_deinit(&b);
+        }
+}
+
 static void submission_failure_is_retried(void **state)
 {
         struct core_fixture b;
@@ -633,6 +684,8 @@ int main(void)
                 cmocka_unit_test(suspension_and_resumption),
                 cmocka_unit_test(new_suspended_application_is_not_submitted),
                 cmocka_unit_test(time_to_live_deletes),
+                cmocka_unit_test(time_to_live_counts_from_the_first_look_at_a_future_end),
+                cmocka_unit_test(driver_that_runs_before_its_submission_ends_is_told),
                 cmocka_unit_test(submission_failure_is_retried),
                 cmocka_unit_test(unanswered_submission_is_repeated_with_its_id),
                 cmocka_unit_test(interrupted_submission_is_completed),

@@ -57,6 +57,9 @@ void application_emit_stored(struct application_core *core, struct application_r
                         core, a, state_events[to].type, state_events[to].reason,
                         mem_printf("%s%s%s%s", state_events[to].before, a->object.name, state_events[to].after,
                                    state_events[to].with_error && a->status.message ? a->status.message : ""));
+        if (to == APPLICATION_SUBMITTED && a->driver.untold && driver_is_current(a))
+                application_emit_driver(core, a);
+        a->driver.untold = false;
         struct application_action *transition = application_push(core, a, APPLICATION_TRANSITION);
         transition->from = from;
         transition->to = to;

@@ -369,7 +369,7 @@ static void application_world_step(struct application_world *w)
         w->step++;
         w->now += STEP_MS;
         if (application_world_fault(w, w->o->clock_jumps))
-                w->now -= 3600000;
+                w->now += application_world_random(w, 2) ? 3600000 : -3600000;
         application_world_users(w);
         application_world_drivers(w);
         application_world_watch(w);

@@ -5,7 +5,8 @@
  *
  * Checked at every step: an application without changes by users never has more executions than its restart policy
  * allows, no event is sent for a state that the server did not store, and no request concerns a foreign pod. In the
- * end, without faults: each application comes to rest, none is forgotten, and each that asked for a UI service has it.
+ * end, without faults: each application comes to rest, or is deleted if it has a time to live, none is forgotten, and
+ * each that asked for a UI service has it.
  */
 #pragma once
 
