@@ -23,6 +23,10 @@ struct fst_error;
 #define APACHE_LABEL_APPLICATION "spark.operator/spark-app-name"
 #define APACHE_OPERATOR_NAME "spark-kubernetes-operator" /* the value of APACHE_LABEL_OPERATOR */
 
+/* By which Apache's operator holds up deletions. */
+#define APACHE_APPLICATION_FINALIZER "sparkapplications." APACHE_GROUP "/finalizer"
+#define APACHE_CLUSTER_FINALIZER "sparkclusters." APACHE_GROUP "/finalizer"
+
 #define APACHE_ANNOTATION_CONTAINER                                                                                    \
         "firesteel.dev/driver-container" /* of a driver's pod whose container has another name */
 

@@ -75,6 +75,7 @@ void apache_action_deinit(struct apache_action *a)
 static void apache_record_enter(struct apache_record *a)
 {
         a->submitted = a->released = a->forced = a->driver_removed = a->missing_confirmed = false;
+        a->since_ms = 0;
         apache_text_set(&a->refusal, NULL);
 }
 
@@ -112,6 +113,7 @@ bool apache_core_observe(struct apache_core *core, const struct apache_observati
         a->created_ms = o->created_ms;
         apache_text_set(&a->labels, o->labels);
         a->object.leaving = o->leaving;
+        a->finalizer = o->finalizer;
         a->policy = o->policy;
         a->status = o->status;
         apache_text_set(&a->invalid, o->invalid);
@@ -228,6 +230,9 @@ static void apache_record_finish(struct apache_core *core, struct apache_record 
                 break;
         case APACHE_RELEASE:
                 a->released = a->released || result == APACHE_RESULT_OK;
+                break;
+        case APACHE_LET_GO:
+                a->finalizer = result == APACHE_RESULT_OK ? 0 : a->finalizer;
                 break;
         case APACHE_FIND_DRIVER:
                 a->missing_confirmed = !apache_record_has_driver(a) &&

@@ -16,7 +16,8 @@
  * Differs from Apache's operator: an API server that is busy or does not answer is asked again, and fails nothing. A
  * driver whose pod was deleted counts as failed once the API server confirms it, without a minute of grace. A driver's
  * end is seen before executors are counted. An invalid application is not restarted. The state's message says why in
- * words.
+ * words. Objects get no finalizer, and lose the one of Apache's operator when they are deleted. The times of a status
+ * that are in the future count from the core's first look at it.
  *
  * Invariants: at most one action with an answer is under way for an application. The pods of a namespace are passed
  * before its objects.
@@ -60,7 +61,8 @@ struct apache_observation {
         const char *namespace, *name, *uid;
         uint64_t version; /* resourceVersion; 0: not a number */
         int64_t generation, created_ms;
-        bool leaving; /* has a deletion timestamp */
+        bool leaving;  /* has a deletion timestamp */
+        int finalizer; /* 1 + the index of Apache's finalizer in metadata.finalizers; 0: it has none */
         struct apache_policy policy;
         const char *own_id, *own_driver_pod; /* from sparkConf, or NULL */
         const char *invalid;                 /* why it is refused; NULL: valid */
@@ -75,6 +77,7 @@ enum apache_action_kind {
         APACHE_WRITE_STATUS, /* apache_status_patch(from, transition, version) */
         APACHE_DELETE,       /* delete the object (its time to live is over) */
         APACHE_FIND_DRIVER,  /* read the driver's pod and observe it: a watch may be late. NOT_FOUND: gone */
+        APACHE_LET_GO,       /* remove the finalizer of Apache's operator from an object that is being deleted */
         /* Not answered. */
         APACHE_EVENT,
         APACHE_TRANSITION, /* for metrics */
@@ -89,6 +92,7 @@ struct apache_action {
         char *app_id;                  /* the label spark-app-selector of the attempt */
         char *driver_pod, *driver_uid; /* driver_uid may be NULL */
         bool force;                    /* RELEASE: without a grace period */
+        int finalizer;                 /* LET_GO: as in the observation */
         struct apache_status from;     /* WRITE_STATUS */
         struct apache_transition transition;
         bool warning; /* EVENT */

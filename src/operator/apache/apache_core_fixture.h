@@ -264,6 +264,10 @@ static inline enum apache_result apache_server_perform(struct apache_server *s, 
         case APACHE_FIND_DRIVER:
                 apache_server_show_pod(s, s->driver);
                 return s->driver ? APACHE_RESULT_OK : APACHE_RESULT_NOT_FOUND;
+        case APACHE_LET_GO:
+                json_decref(steal(s->object));
+                apache_core_removed(s->core, a->namespace, a->name, a->uid);
+                return APACHE_RESULT_OK;
         case APACHE_EVENT:
         case APACHE_TRANSITION:
                 break;

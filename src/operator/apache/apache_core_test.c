@@ -66,6 +66,7 @@ static void flow_run(struct flow *f)
                                 flow_log(f, a.kind == APACHE_SUBMIT    ? "+"
                                             : a.kind == APACHE_RELEASE ? a.force ? "!" : "-"
                                             : a.kind == APACHE_DELETE  ? "deleted"
+                                            : a.kind == APACHE_LET_GO  ? "let-go"
                                                                        : "?");
                         if (a.kind == APACHE_TRANSITION)
                                 flow_note_transition(f, &a);
@@ -522,6 +523,51 @@ static void leaving_application_is_left_alone(void **state)
         flow_end(&f);
 }
 
+/* Its finalizer would keep an object for ever. One of somebody else does not matter. */
+static void finalizer_of_apaches_operator_is_removed_from_a_leaving_object(void **state)
+{
+        static const struct {
+                const char *finalizers, *log;
+        } rows[] = {
+                {"['x/y', 'sparkapplications.spark.apache.org/finalizer']", "let-go"},
+                {"['x/y']", ""},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct flow f;
+                flow_start(&f, "");
+                json_t *metadata = json_object_get(f.s.object, "metadata");
+                json_object_set_new(metadata, "finalizers", fixture_json(rows[i].finalizers));
+                apache_server_touch(&f.s, f.s.object);
+                flow_run(&f);
+                flow_expect(&f, "");
+                json_object_set_new(metadata, "deletionTimestamp", json_string("now"));
+                apache_server_touch(&f.s, f.s.object);
+                flow_run(&f);
+                flow_expect(&f, rows[i].log);
+                flow_end(&f);
+        }
+}
+
+/* An operator whose clock was ahead has written the states. */
+static void future_states_count_from_the_first_look(void **state)
+{
+        struct flow f;
+        flow_start(&f, ", 'applicationTolerations': {'resourceRetainPolicy': 'Always',"
+                       "'resourceRetainDurationMillis': 1000, 'ttlAfterStopMillis': 5000}");
+        f.s.now += 86400000;
+        flow_driver(&f, POD_ENDED(0));
+        flow_expect(&f, "Succeeded TerminatedWithoutReleaseResources");
+        apache_core_free(f.s.core); /* another operator begins, whose clock is right */
+        f.s.core = apache_core_new(NULL);
+        f.s.now -= 86400000;
+        flow_run(&f);
+        flow_wait(&f, 1001);
+        flow_expect(&f, "- ResourceReleased");
+        flow_wait(&f, 5001);
+        flow_expect(&f, "deleted");
+        flow_end(&f);
+}
+
 static void reads_histories_of_apaches_operator(void **state)
 {
         struct apache_status s;
@@ -558,6 +604,8 @@ int main(void)
                 cmocka_unit_test(invalid_application_fails_once),
                 cmocka_unit_test(restart_begins_an_attempt_after_its_backoff),
                 cmocka_unit_test(policies_decide_which_ends_restart),
+                cmocka_unit_test(finalizer_of_apaches_operator_is_removed_from_a_leaving_object),
+                cmocka_unit_test(future_states_count_from_the_first_look),
                 cmocka_unit_test(timeouts_end_an_attempt),
                 cmocka_unit_test(executors_decide_how_it_runs),
                 cmocka_unit_test(retained_resources_go_later),

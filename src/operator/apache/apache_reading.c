@@ -21,8 +21,20 @@ static uint64_t apache_version_of(const json_t *object)
 
 /* ----------------------------------------------------------------------------------------------------------- object */
 
+/* Returns 1 + the index of Apache's finalizer, or 0. */
+static int apache_finalizer_of(const json_t *object, const char *finalizer)
+{
+        const json_t *value;
+        size_t i;
+        json_array_foreach(json_at(object, "metadata.finalizers"), i, value) {
+                if (text_equals(json_string_value(value), finalizer))
+                        return (int)i + 1;
+        }
+        return 0;
+}
+
 /* Reads all but the spec. */
-static bool apache_reading_make_status(const json_t *object, struct apache_reading *out)
+static bool apache_reading_make_status(const json_t *object, const char *finalizer, struct apache_reading *out)
 {
         struct apache_observation *o = &out->observation;
         *out = (struct apache_reading){0};
@@ -35,6 +47,7 @@ static bool apache_reading_make_status(const json_t *object, struct apache_readi
         o->generation = json_int_at(object, "metadata.generation");
         o->created_ms = pod_time_read(json_text_at(object, "metadata.creationTimestamp"));
         o->leaving = json_at(object, "metadata.deletionTimestamp") != NULL;
+        o->finalizer = apache_finalizer_of(object, finalizer);
         apache_status_read(json_object_get(object, "status"), &o->status);
         return true;
 }
@@ -49,7 +62,7 @@ bool apache_reading_make(const json_t *object, struct apache_reading *out)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct apache_observation *o = &out->observation;
-        if (!apache_reading_make_status(object, out))
+        if (!apache_reading_make_status(object, APACHE_APPLICATION_FINALIZER, out))
                 return false;
         int r = apache_application_read(object, &out->app, NULL, &error);
         if (r == 0)
@@ -64,7 +77,7 @@ bool apache_reading_make(const json_t *object, struct apache_reading *out)
 bool apache_reading_make_cluster(const json_t *object, struct apache_reading *out)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (!apache_reading_make_status(object, out))
+        if (!apache_reading_make_status(object, APACHE_CLUSTER_FINALIZER, out))
                 return false;
         int r = apache_cluster_read(object, &out->cluster, NULL, &error);
         if (r == 0)

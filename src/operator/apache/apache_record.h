@@ -9,6 +9,8 @@
 struct apache_record {
         struct object_record object; /* the state of an executor is whether it is ready */
         int64_t generation, created_ms;
+        int finalizer;
+        int64_t since_ms; /* the first look of this core at the current state; 0: none */
         struct apache_policy policy;
         char *own_id, *own_driver_pod, *invalid, *labels;
         char *app_id, *driver_pod; /* of the current attempt */

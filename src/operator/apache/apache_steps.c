@@ -21,6 +21,7 @@ static struct apache_action apache_action_begin(struct apache_core *core, struct
                                       .uid = mem_strdup(a->object.uid),
                                       .version = a->object.version,
                                       .attempt = a->status.attempt.id,
+                                      .finalizer = a->finalizer,
                                       .app_id = mem_strdup(a->app_id),
                                       .driver_pod = mem_strdup(a->driver_pod)};
 }
@@ -99,7 +100,8 @@ static int64_t apache_step_submit(struct apache_core *core, struct apache_record
         if (a->invalid)
                 return apache_enter(core, a, APACHE_FAILED, mem_strdup(a->invalid), now_ms);
         if (s->restarted && s->state == APACHE_SCHEDULED_TO_RESTART) {
-                int64_t due = apache_time_after(s->transition_ms, apache_policy_backoff_ms(&a->policy, s->before));
+                int64_t due = apache_time_after(MIN(s->transition_ms, a->since_ms),
+                                                apache_policy_backoff_ms(&a->policy, s->before));
                 if (now_ms < due)
                         return due;
         }
@@ -152,7 +154,7 @@ static int64_t apache_step_ended(struct apache_core *core, struct apache_record 
 /* The driver's pod is not known: it may be new, or gone. */
 static int64_t apache_step_missing(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
-        int64_t due = apache_time_after(a->status.transition_ms, core->options.driver_grace_ms);
+        int64_t due = apache_time_after(MIN(a->status.transition_ms, a->since_ms), core->options.driver_grace_ms);
         if (a->missing_confirmed)
                 return apache_enter(
                         core, a, APACHE_FAILED,
@@ -199,7 +201,7 @@ static int64_t apache_step_timeout(struct apache_core *core, struct apache_recor
         } else if (!apache_state_is_starting(state)) {
                 return INT64_MAX;
         }
-        int64_t due = apache_time_after(a->status.transition_ms, limit);
+        int64_t due = apache_time_after(MIN(a->status.transition_ms, a->since_ms), limit);
         if (limit <= 0 || due == INT64_MAX)
                 return INT64_MAX;
         return now_ms <= due ? due + 1 : apache_enter(core, a, to, apache_timeout_message(a, to, limit), now_ms);
@@ -266,7 +268,7 @@ static int64_t apache_step_end(struct apache_core *core, struct apache_record *a
 static int64_t apache_step_retained(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
         int64_t keep = apache_policy_retain_ms(&a->policy);
-        int64_t due = keep < 0 ? INT64_MAX : apache_time_after(a->status.transition_ms, keep);
+        int64_t due = keep < 0 ? INT64_MAX : apache_time_after(MIN(a->status.transition_ms, a->since_ms), keep);
         if (due == INT64_MAX || now_ms <= due)
                 return due == INT64_MAX ? due : due + 1;
         if (!apache_step_release(core, a))
@@ -277,7 +279,8 @@ static int64_t apache_step_retained(struct apache_core *core, struct apache_reco
 
 static int64_t apache_step_released(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
-        int64_t due = a->policy.ttl_ms < 0 ? INT64_MAX : apache_time_after(a->status.before_ms, a->policy.ttl_ms);
+        int64_t ended_ms = MIN(a->status.before_ms, a->since_ms);
+        int64_t due = a->policy.ttl_ms < 0 ? INT64_MAX : apache_time_after(ended_ms, a->policy.ttl_ms);
         if (due == INT64_MAX || now_ms <= due)
                 return due == INT64_MAX ? due : due + 1;
         return apache_request(core, a, APACHE_DELETE);
@@ -290,7 +293,7 @@ static int64_t apache_step_force(struct apache_core *core, struct apache_record 
         if (!a->object.driver.present || !a->object.driver.leaving || a->forced || a->policy.force_ms < 0 ||
             (state != APACHE_SCHEDULED_TO_RESTART && state != APACHE_RESOURCE_RELEASED))
                 return INT64_MAX;
-        int64_t due = apache_time_after(a->status.transition_ms, a->policy.force_ms);
+        int64_t due = apache_time_after(MIN(a->status.transition_ms, a->since_ms), a->policy.force_ms);
         if (now_ms <= due)
                 return due == INT64_MAX ? due : due + 1;
         a->forced = true;
@@ -338,7 +341,9 @@ static int64_t apache_step_state(struct apache_core *core, struct apache_record 
 int64_t apache_step(struct apache_core *core, struct apache_record *a, int64_t now_ms)
 {
         if (a->object.leaving) /* Kubernetes deletes what belongs to the object */
-                return INT64_MAX;
+                return a->finalizer > 0 ? apache_request(core, a, APACHE_LET_GO) : INT64_MAX;
+        if (a->since_ms == 0 || a->since_ms > now_ms)
+                a->since_ms = now_ms;
         int64_t force = apache_step_force(core, a, now_ms);
         if (force == 0)
                 return INT64_MAX;

@@ -22,12 +22,13 @@
 /* The names by which the two kinds differ. */
 struct apache_kind {
         enum work_kind work;
-        const char *kind, *resource;
+        const char *kind, *resource, *finalizer;
 };
 
 static const struct apache_kind apache_applications = {WORK_APACHE_APPLICATION, "SparkApplication",
-                                                       APPLICATIONS_RESOURCE};
-static const struct apache_kind apache_clusters = {WORK_SPARK_CLUSTER, "SparkCluster", CLUSTERS_RESOURCE};
+                                                       APPLICATIONS_RESOURCE, APACHE_APPLICATION_FINALIZER};
+static const struct apache_kind apache_clusters = {WORK_SPARK_CLUSTER, "SparkCluster", CLUSTERS_RESOURCE,
+                                                   APACHE_CLUSTER_FINALIZER};
 
 struct apache_call {
         struct operator_call base;
@@ -360,6 +361,17 @@ static void apache_call_delete(struct apache_call *c, const char *path, const ch
                                    apache_call_on_deleted, c);
 }
 
+/* Removes the finalizer, if it is still where the object was seen to have it. */
+static void apache_call_let_go(struct apache_call *c, const char *path)
+{
+        _cleanup_free_ char *at = mem_printf("/metadata/finalizers/%d", c->action.finalizer - 1);
+        json_t *patch = json_pack("[{s:s, s:s, s:s}, {s:s, s:s}]", "op", "test", "path", at, "value",
+                                  c->kind->finalizer, "op", "remove", "path", at);
+        c->base.call =
+                kube_patch(apache_call_context(c)->client, path, KUBE_PATCH_JSON, patch, apache_call_on_deleted, c);
+        json_decref(patch);
+}
+
 static void apache_call_on_status(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct apache_call *c = owner;
@@ -450,6 +462,9 @@ static void apache_call_begin(struct operator_daemon *d, const struct apache_kin
                 break;
         case APACHE_FIND_DRIVER:
                 c->base.call = kube_get(client, pod, apache_call_on_driver, c);
+                break;
+        case APACHE_LET_GO:
+                apache_call_let_go(c, object);
                 break;
         case APACHE_EVENT:
         case APACHE_TRANSITION:

@@ -82,10 +82,10 @@ app.kubernetes.io/component: controller
 {{- if .Values.controller.apacheApplications.enable }}
 - apiGroups: [spark.apache.org]
   resources: [sparkapplications]
-  verbs: [get, list, watch, delete]
+  verbs: [get, list, watch, patch, delete]
 - apiGroups: [spark.apache.org]
   resources: [sparkclusters]
-  verbs: [get, list, watch]
+  verbs: [get, list, watch, patch]
 - apiGroups: [spark.apache.org]
   resources: [sparkapplications/status, sparkclusters/status]
   verbs: [patch]
