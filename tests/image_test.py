@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 
 import pytest
@@ -134,6 +135,50 @@ def test_what_is_missing_is_named(root):
     done = run(root, "sh")
     assert done.returncode == 127 and "pass-through mode" in done.stdout and "cannot start sh" in done.stderr
     assert run(root).returncode == 1
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A virtual environment with packages of the names that PySpark needs, and their folder."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    [folder] = (tmp_path / "venv" / "lib").glob("python3.*/site-packages")
+    for name in "pyspark", "py4j":
+        (folder / name / "jars").mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("def where():\n    raise KeyError\n")
+        (folder / name / "jars" / "large.jar").write_text("jar")
+    return folder
+
+
+def test_an_image_with_python_runs_its_packages_where_nothing_else_is(environment, tmp_path):
+    done = build(tmp_path, "--python=venv/bin/python", "--root", "root")
+    assert done.returncode == 0, done.stderr
+    inside = f"/opt/python/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    there = tmp_path / "root" / inside[1:]
+    assert not (there / "pyspark" / "jars").exists() and (there / "py4j" / "jars" / "large.jar").exists()
+    assert not (there / "pip").exists()
+    code = ("import bz2, ctypes, hashlib, json, lzma, multiprocessing, os, sqlite3, ssl, pyspark, traceback\n"
+            "print(pyspark.__file__, os.path.exists(pyspark.__cached__), end=' ')\n"
+            "try: pyspark.where()\nexcept KeyError: print(traceback.format_exc())")
+    (tmp_path / "root" / "proc").mkdir()
+    isolate = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", f"--mount-proc={tmp_path}/root/proc",
+               "chroot", f"{tmp_path}/root"]
+    if subprocess.run([*isolate, "/opt/spark/bin/firesteel", "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody make a user namespace with a /proc of its own")
+    ran = subprocess.run([*isolate, "/usr/local/bin/python3", "-c", code], env={"PATH": os.environ["PATH"], "PYTHONPATH": inside}, text=True,
+                         capture_output=True, timeout=TIMEOUT, check=False)
+    assert ran.stdout.startswith(f"{inside}/pyspark/__init__.py True "), ran.stderr
+    assert f'File "{inside}/pyspark/__init__.py", line 2, in where' in ran.stdout
+
+
+def test_an_image_with_python_names_what_is_missing(environment, tmp_path):
+    shutil.rmtree(environment / "py4j")
+    done = build(tmp_path, "--python=venv/bin/python", "--root", "root")
+    assert "it has no py4j: install pyspark for it" in done.stderr
+    assert done.returncode == 1 and not (tmp_path / "root").exists()
+    done = build(tmp_path, "--python=/nowhere/python", "--root", "root")
+    assert done.returncode == 1 and "/nowhere/python cannot be the Python of the image" in done.stderr
+    done = build(tmp_path, "--python=", "--root", "root")
+    assert done.returncode == 1 and "needs an interpreter" in done.stderr
 
 
 @pytest.mark.parametrize("words, message", [

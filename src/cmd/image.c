@@ -11,6 +11,7 @@
 #include "exec/app/app_compiler.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 const char command_image_help[] =
         "Usage: firesteel image build [OPTIONS]\n"
@@ -24,6 +25,8 @@ const char command_image_help[] =
         "  -a, --add FROM[:TO]    a file or folder to add at the absolute path TO (default: below " IMAGE_APP_FOLDER
         ");\n"
         "                         a C file is compiled first, as spark-submit does. May be given several times\n"
+        "  -p, --python[=PYTHON]  add this Python interpreter (default: $PYSPARK_PYTHON, or python3) with its packages, among\n"
+        "                         them pyspark without Spark's jars, for Python applications\n"
         "  -u, --user UID         user id in the container (default: 185)\n"
         "  -r, --root FOLDER      write the image's files to a new folder instead of an archive, for a Dockerfile\n"
         "\n"
@@ -79,12 +82,28 @@ static int image_command_parse_user(const char *text, int *user)
         return 0;
 }
 
+/* Parses "--python" and "--python=PYTHON". */
+static bool image_command_is_python(const char *word, const char **python)
+{
+        const char *variable = getenv("PYSPARK_PYTHON");
+        bool alone = strcmp(word, "--python") == 0 || strcmp(word, "-p") == 0;
+        if (alone)
+                *python = variable && *variable ? variable : "python3";
+        else if (text_starts_with(word, "--python="))
+                *python = word + strlen("--python=");
+        else
+                return false;
+        return true;
+}
+
 static int image_command_parse(struct words *w, int argc, char **argv, struct fst_error *error)
 {
         static const char *const names[][2] = {
                 {"--tag", "-t"}, {"--output", "-o"}, {"--add", "-a"}, {"--user", "-u"}, {"--root", "-r"}};
         for (int i = 2; i < argc; i++) {
                 size_t k = 0, n = 0;
+                if (image_command_is_python(argv[i], &w->options.python))
+                        continue;
                 for (; k < ARRAY_SIZE(names); k++) {
                         n = strlen(names[k][0]);
                         if (strcmp(argv[i], names[k][1]) == 0 ||

@@ -11,6 +11,7 @@
 #include "image/image_layer.h"
 #include "image/image_name.h"
 #include "image/program_files.h"
+#include "image/python_files.h"
 #include "image/tar_writer.h"
 #include "image/zone_files.h"
 
@@ -24,7 +25,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define LAYERS 3
+#define LAYERS 4
 #define LAYER_TYPE "application/vnd.oci.image.layer.v1.tar+gzip"
 #define CONFIG_TYPE "application/vnd.oci.image.config.v1+json"
 #define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
@@ -34,7 +35,9 @@ struct image {
         const struct image_options *options;
         struct image_name name;
         struct image_sealed layers[LAYERS];
+        const char *history[LAYERS]; /* what each layer holds */
         size_t n_layers;
+        char *python_packages; /* the directory of Python's packages in the image, or NULL */
         struct image_report report;
 };
 
@@ -146,13 +149,14 @@ static int image_make_added(struct image *image, struct image_layer *layer, stru
         return r;
 }
 
-static int image_seal(struct image *image, struct image_layer *layer, struct fst_error *error)
+static int image_seal(struct image *image, struct image_layer *layer, const char *history, struct fst_error *error)
 {
         struct image_sealed *sealed = &image->layers[image->n_layers];
         int r = image->options->root ? image_layer_unpack(layer, image->options->root, sealed, error)
                                      : image_layer_seal(layer, sealed, error);
         if (r)
                 return r;
+        image->history[image->n_layers] = history;
         image->n_layers++;
         image->report.files += sealed->files;
         image->report.compressed += sealed->blob.len;
@@ -165,6 +169,19 @@ static void image_free_layer(struct image_layer **layer)
         image_layer_free(*layer);
 }
 
+static int image_add_python(struct image *image, const struct program_files *files, const struct image_layer *system,
+                            struct fst_error *error)
+{
+        _cleanup_(image_free_layer) struct image_layer *layer = image_layer_new();
+        _cleanup_(python_files_deinit) struct python_files python = PYTHON_FILES_INIT;
+        int r;
+        if ((r = python_files_find(&python, image->options->python, error)) ||
+            (r = python_files_add(&python, layer, system, files->folder, error)))
+                return r;
+        image->python_packages = mem_strdup(python.packages);
+        return image_seal(image, layer, "Python and its packages", error);
+}
+
 static int image_make_layers(struct image *image, struct fst_error *error)
 {
         _cleanup_(program_files_deinit) struct program_files files = PROGRAM_FILES_INIT;
@@ -174,10 +191,12 @@ static int image_make_layers(struct image *image, struct fst_error *error)
         int r;
         if ((r = program_files_find(&files, error)) || (r = image_make_system(image, &files, system, error)) ||
             (r = image_make_firesteel(image, &files, firesteel, error)) ||
-            (r = image_make_added(image, added, error)) || (r = image_seal(image, system, error)) ||
-            (r = image_seal(image, firesteel, error)))
+            (r = image_make_added(image, added, error)) ||
+            (r = image_seal(image, system, "the C library and the libraries", error)) ||
+            (image->options->python && (r = image_add_python(image, &files, system, error))) ||
+            (r = image_seal(image, firesteel, "Firesteel " FIRESTEEL_VERSION, error)))
                 return r;
-        return image->options->n_added ? image_seal(image, added, error) : 0;
+        return image->options->n_added ? image_seal(image, added, "added files", error) : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------------- metadata */
@@ -204,22 +223,26 @@ static char *image_dump(json_t *json)
 
 static char *image_make_config(const struct image *image)
 {
-        static const char *const history[LAYERS] = {"the C library and the libraries", ("Firesteel " FIRESTEEL_VERSION),
-                                                    "added files"};
         _cleanup_free_ char *user = mem_printf("%d", image->options->user);
         struct utsname machine;
         json_t *diffs = json_array(), *steps = json_array();
+        json_t *environment = json_pack("[s]", "PATH=/opt/spark/bin:/usr/local/bin:/usr/bin:/bin");
         uname(&machine);
+        if (image->python_packages) {
+                _cleanup_free_ char *packages = mem_printf("PYTHONPATH=%s", image->python_packages);
+                json_array_append_new(environment, json_string(packages));
+                json_array_append_new(environment, json_string("SPARK_HOME=/opt/spark"));
+        }
         for (size_t i = 0; i < image->n_layers; i++) {
                 json_array_append_new(diffs, json_string(image->layers[i].diff_id));
-                json_array_append_new(steps, json_pack("{ss,ss}", "created", BEGINNING, "created_by", history[i]));
+                json_array_append_new(steps,
+                                      json_pack("{ss,ss}", "created", BEGINNING, "created_by", image->history[i]));
         }
-        return image_dump(json_pack("{ss,ss,ss,s{ss,s[s],s[s],ss,s{ss}},s{ss,so},so}", "created", BEGINNING,
-                                    "architecture", image_architecture(&machine), "os", "linux", "config", "User", user,
-                                    "Env", "PATH=/opt/spark/bin:/usr/local/bin:/usr/bin:/bin", "Entrypoint",
-                                    "/opt/entrypoint.sh", "WorkingDir", "/opt/spark/work-dir", "Labels",
-                                    "org.opencontainers.image.version", FIRESTEEL_VERSION, "rootfs", "type", "layers",
-                                    "diff_ids", diffs, "history", steps));
+        return image_dump(json_pack(
+                "{ss,ss,ss,s{ss,so,s[s],ss,s{ss}},s{ss,so},so}", "created", BEGINNING, "architecture",
+                image_architecture(&machine), "os", "linux", "config", "User", user, "Env", environment, "Entrypoint",
+                "/opt/entrypoint.sh", "WorkingDir", "/opt/spark/work-dir", "Labels", "org.opencontainers.image.version",
+                FIRESTEEL_VERSION, "rootfs", "type", "layers", "diff_ids", diffs, "history", steps));
 }
 
 static char *image_make_manifest(const struct image *image, const char *config_digest, size_t config_len)
@@ -373,6 +396,7 @@ int image_build(const struct image_options *options, struct image_report *report
         for (size_t i = 0; i < image.n_layers; i++)
                 image_sealed_deinit(&image.layers[i]);
         image_name_deinit(&image.name);
+        free(image.python_packages);
         if (r == 0)
                 *report = image.report;
         return r;

@@ -3,10 +3,11 @@
  * holds this program and its native dependencies, without shell or package manager. Its entrypoint selects the role
  * (image/entry/entrypoint.h).
  *
- *      / three layers, so that a new application does not change the large ones:
+ *      / layers, so that a new application does not change the large ones:
  *      1. the C library, the libraries, certificates, time zones, /etc/passwd, /tmp
- *      2. Firesteel, below /opt/spark as in Spark's images, /opt/entrypoint.sh and /opt/decom.sh
- *      3. the user's files, by default below /opt/app
+ *      2. with `python`: the interpreter and its packages below /opt/python (image/python_files.h)
+ *      3. Firesteel, below /opt/spark as in Spark's images, /opt/entrypoint.sh and /opt/decom.sh
+ *      4. the user's files, by default below /opt/app
  *
  * The same program and added files give the same bytes, because owners, times and the order of files are fixed. The
  * archive is an OCI image layout (version 1.0.0) plus docker's manifest.json.
@@ -32,7 +33,8 @@ struct image_options {
         const char *root;   /* or a directory, new or empty, for the image's files: for a Dockerfile */
         const struct image_added *added;
         size_t n_added;
-        int user; /* the user id in the container; 0 is root */
+        int user;           /* the user id in the container; 0 is root */
+        const char *python; /* an interpreter of this machine for Python applications; NULL: none */
 };
 
 struct image_report {
@@ -44,7 +46,7 @@ struct image_report {
 
 /*
  * Blocks. Returns 0 and *@report, or negative with @error: -EINVAL for an invalid name, two files with the same path or
- * a relative path, -ENOTSUP without libarchive, or the file system's error with the file's name. After an error,
+ * a relative path, -ENOENT for a `python` without pyspark, -ENOTSUP without libarchive, or the file system's error with the file's name. After an error,
  * @output is as before.
  */
 int image_build(const struct image_options *options, struct image_report *report, struct fst_error *error);
