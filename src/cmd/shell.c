@@ -11,6 +11,7 @@
 #include "cmd/run_example.h"
 #include "submit/jvm/java_command.h"
 #include "submit/jvm/java_launcher.h"
+#include "conf/conf.h"
 #include "launch/spark_home.h"
 
 #include <stdio.h>
@@ -179,6 +180,21 @@ static int shell_launch_and_restore(const struct shell *shell, int n, char **wor
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* R's shell on Firesteel: submits it like a program. */
+static int shell_run_r(int argc, char **argv)
+{
+        VEC(char *) all = {0};
+        vec_push(&all, (char *)"sparkR");
+        for (int i = 1; i < argc; i++)
+                vec_push(&all, argv[i]);
+        vec_push(&all, (char *)"sparkr-shell");
+        int n = (int)all.len;
+        vec_push(&all, NULL);
+        int status = command_submit(n, all.data);
+        vec_deinit(&all);
+        return status;
+}
+
 int command_shell(const char *name, int argc, char **argv)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -189,6 +205,8 @@ int command_shell(const char *name, int argc, char **argv)
                 setenv("_SPARK_CMD_USAGE", shell->usage, 1);
                 return run_example(argc - 1, argv + 1);
         }
+        if (strcmp(name, "sparkR") == 0 && !spark_home_has_jvm(conf_environment))
+                return shell_run_r(argc, argv);
         int status = 1, r = java_launcher_check(name, &error);
         if (r == 0) {
                 setenv("_SPARK_CMD_USAGE", shell->usage, 1);

@@ -107,6 +107,14 @@ int spark_home_find(struct spark_home *home, const char *(*env)(const char *name
         return 0;
 }
 
+bool spark_home_has_jvm(const char *(*env)(const char *name))
+{
+        struct spark_home home = {0};
+        bool has = spark_home_find(&home, env, NULL) == 0 && home.jars;
+        spark_home_deinit(&home);
+        return has;
+}
+
 void spark_home_deinit(struct spark_home *home)
 {
         free(home->path);

@@ -26,6 +26,9 @@ struct spark_home {
 int spark_home_find(struct spark_home *home, const char *(*env)(const char *name), struct fst_error *error);
 void spark_home_deinit(struct spark_home *home);
 
+/* Whether SPARK_HOME is a distribution of Spark: programs in Python and R then run on its JVM. */
+bool spark_home_has_jvm(const char *(*env)(const char *name));
+
 /* Whether it is this version or a later one. */
 bool spark_home_since(const struct spark_home *home, int major, int minor);
 

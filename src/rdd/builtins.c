@@ -23,6 +23,9 @@ const fst_fn *builtin_find(const char *name, uint32_t shape)
         for (size_t i = 0; i < BUILTIN_SKETCHES; i++)
                 if (strcmp(builtin_sketches[i].name, name) == 0 && builtin_sketches[i].shape == shape)
                         return &builtin_sketches[i];
+        for (size_t i = 0; i < BUILTIN_R; i++)
+                if (strcmp(builtin_r[i].name, name) == 0 && builtin_r[i].shape == shape)
+                        return &builtin_r[i];
         return NULL;
 }
 
@@ -32,6 +35,9 @@ bool builtin_is(const fst_fn *fn)
                 return true;
         for (size_t i = 0; i < BUILTIN_SKETCHES; i++)
                 if (fn->code == builtin_sketches[i].code)
+                        return true;
+        for (size_t i = 0; i < BUILTIN_R; i++)
+                if (fn->code == builtin_r[i].code)
                         return true;
         return false;
 }

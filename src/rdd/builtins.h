@@ -14,3 +14,7 @@ bool builtin_is(const fst_fn *fn);
  * rdd/operators/rdd_distinct_by_key.c. */
 #define BUILTIN_SKETCHES 6
 extern const fst_fn builtin_sketches[BUILTIN_SKETCHES];
+
+/* The functions of SparkR's RDDs (rdd/operators/rdd_r.c). */
+#define BUILTIN_R 2
+extern const fst_fn builtin_r[BUILTIN_R];

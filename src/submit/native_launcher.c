@@ -16,6 +16,7 @@
 #include "submit/prepare/submission.h"
 #include "driver/backend/cluster_manager.h"
 #include "io/fs/uri.h"
+#include "sparkr/sparkr.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -68,6 +69,30 @@ bool native_application_is_at(const char *resource)
         return is;
 }
 
+/* Runs a program in R, R's shell (without arguments), or the session of an R that waits for the file in @s. */
+static int native_launcher_run_r(const struct submit_arguments *a, const struct submission *s,
+                                 const struct fst_conf *conf, int *status, struct fst_error *error)
+{
+        struct native_program program = {.shown = a->application, .conf = conf};
+        char *const *words = s->arguments.data;
+        size_t n = s->arguments.len;
+        int r = native_program_prepare(&program, error);
+        if (r < 0)
+                return r;
+        if (strcmp(s->main_class, SUBMIT_CLASS_R_SHELL) != 0) {
+                _cleanup_free_ char *path = native_launcher_local_path(words[0]);
+                if (!path)
+                        return error_set(error, -ENOTSUP, "R program %s is not a file on this machine: name a local path",
+                                         words[0]);
+                return sparkr_run(path, words + 1, n - 1, status, error);
+        }
+        if (n == 0)
+                return sparkr_run(NULL, NULL, 0, status, error);
+        r = sparkr_serve(words[0], error);
+        *status = r ? 1 : 0;
+        return r;
+}
+
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error)
 {
         static struct fst_conf conf; /* lives as long as the process */
@@ -75,12 +100,16 @@ int submit_launch(const struct submit_arguments *a, const struct submission *s, 
         int r = native_launcher_check_master(a, error);
         if (r < 0)
                 return r;
-        if (!path)
+        bool is_r = s->main_class && (strcmp(s->main_class, SUBMIT_CLASS_R_RUNNER) == 0 ||
+                                      strcmp(s->main_class, SUBMIT_CLASS_R_SHELL) == 0);
+        if (!path && !is_r)
                 return error_set(error, -ENOTSUP, "application %s is not a file on this machine: name a local path",
                                  a->application);
         conf_init(&conf);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&s->conf, e));)
                 conf_set(&conf, e->key, e->value);
+        if (is_r)
+                return native_launcher_run_r(a, s, &conf, status, error);
         struct native_program program = {.path = path,
                                          .shown = a->application,
                                          .entry = s->main_class,

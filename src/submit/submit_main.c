@@ -18,6 +18,7 @@
 #include "submit/native_launcher.h"
 #include "io/fs/hadoop_conf.h"
 #include "launch/remote_files.h"
+#include "launch/spark_home.h"
 #include "submit/prepare/submission.h"
 
 #include <stdio.h>
@@ -38,10 +39,18 @@ int runner_exec(const char *what, int n, char *const *words, int *status, struct
         return java_launch(JAVA_CLASS_SUBMIT, n, words, false, status, error);
 }
 
+/* Programs in R run natively unless SPARK_HOME is a distribution of Spark. */
+static bool submit_main_is_native_r(const char *resource)
+{
+        return submit_language_of(resource, COMPAT_4_3) == LANGUAGE_R && !spark_home_has_jvm(conf_environment);
+}
+
 /* The kind of application that another process must run, or NULL for a native application. */
 static const char *submit_main_foreign_kind(const char *resource)
 {
         const char *home = getenv("SPARK_HOME");
+        if (submit_main_is_native_r(resource))
+                return NULL;
         if (submit_is_shell(resource))
                 return "a shell of Spark";
         if (submit_is_internal(resource))
