@@ -79,6 +79,23 @@ FST_API fst_rdd *fst_frames_zip_at(fst_rdd *left, fst_rdd *right, fst_site site)
 FST_API fst_rdd *fst_frames_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site site);
 
 /*
+ * fst_rdd *fst_java_object_file(fst_context *sc, const char *path, int min_partitions)
+ * int fst_save_as_java_object_file(fst_rdd *frames, const char *path)
+ *
+ * Files of byte arrays as Spark's saveAsObjectFile and PySpark's saveAsPickleFile write them, which genuine Spark reads
+ * and writes, too: Hadoop's SequenceFiles of Java-serialized arrays of ten byte arrays. Each byte array is a frame.
+ * Compressed files and files of other Java objects are refused. Path, partitions, and the files written are those of
+ * fst_text_file and fst_save_as_text_file; 0 @min_partitions stands for the default. The second is an action and returns
+ * a status. Rows of two frames cannot be saved.
+ */
+#define fst_java_object_file(sc, path, min_partitions)                                                                 \
+        fst_java_object_file_at((sc), (path), (min_partitions), FST_HERE("java_object_file"))
+#define fst_save_as_java_object_file(frames, path)                                                                     \
+        fst_save_as_java_object_file_at((frames), (path), FST_HERE("save_as_java_object_file"))
+FST_API fst_rdd *fst_java_object_file_at(fst_context *sc, const char *path, int min_partitions, fst_site site);
+FST_API int fst_save_as_java_object_file_at(fst_rdd *frames, const char *path, fst_site site);
+
+/*
  * int fst_serve_rows(fst_rdd *frames, const int *partitions, size_t n, fst_served **served)
  * int fst_serve_partitions(fst_rdd *frames, bool prefetch, fst_served **served)
  *

@@ -53,6 +53,7 @@ enum rdd_op {
         RDD_UNPACK = 73, /* bytes → pairs */
         RDD_SAMPLED_BY_KEY = 80,
         RDD_KEY_RANGE = 81, /* pairs whose keys lie between two bounds */
+        RDD_JAVA_OBJECT_FILE = 64, /* frames of a Java object file (io/java_object_file.h) */
         RDD_FRAMES = 90,    /* rows ↔ frames of Python (rdd/pipeline/op_frames.h) */
 };
 

@@ -43,6 +43,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_SAMPLED_BY_KEY] = &rdd_sampled_by_key_class,
         [RDD_KEY_RANGE] = &rdd_key_range_class,
         [RDD_FRAMES] = &rdd_frames_class,
+        [RDD_JAVA_OBJECT_FILE] = &rdd_java_object_file_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -84,6 +85,7 @@ SAME(UNPACK);
 SAME(SAMPLED_BY_KEY);
 SAME(KEY_RANGE);
 SAME(FRAMES);
+SAME(JAVA_OBJECT_FILE);
 
 const struct rdd_class *rdd_class_of(int op)
 {

@@ -243,6 +243,27 @@ static void persists_and_checkpoints_frames(void **state)
         remove_tree(dir);
 }
 
+static void saves_java_object_files(void **state)
+{
+        fst_context *sc = *state;
+        char dir[] = "/tmp/firesteel-unit-XXXXXX";
+        int64_t n;
+        assert_non_null(mkdtemp(dir));
+        char *path = mem_printf("%s/out", dir);
+        assert_int_equal(fst_save_as_java_object_file(frames_of_texts(sc, "a,-,,bc", 2), path), 0);
+        fst_rdd *back = fst_java_object_file(sc, path, 1);
+        EXPECT_FRAMES(fst_coalesce(back, 1), "[a] - [] [bc] ");
+        assert_refused(fst_save_as_java_object_file(frames_of_texts(sc, "a", 1), path), -EEXIST, "already exists");
+        free(path);
+        path = mem_printf("%s/pairs", dir);
+        fst_rdd *pairs = fst_frames_zip(frames_of_texts(sc, "a", 1), frames_of_texts(sc, "b", 1));
+        assert_refused(fst_save_as_java_object_file(pairs, path), -EIO, "is not one frame");
+        assert_refused(fst_save_as_java_object_file(fst_range(sc, 0, 1), path), -EINVAL, "only frames can be saved");
+        assert_refused(fst_count(fst_java_object_file(sc, dir, 1), &n), -EISDIR, "");
+        free(path);
+        remove_tree(dir);
+}
+
 int main(void)
 {
         const struct CMUnitTest cases[] = {
@@ -255,6 +276,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(equal_placement_spares_shuffles, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(pairs_frames_of_two_rdds, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(persists_and_checkpoints_frames, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(saves_java_object_files, loud_setup, api_teardown),
         };
         const struct CMUnitTest more[] = {
                 cmocka_unit_test_setup_teardown(rejects_damaged_files, loud_setup, api_teardown),

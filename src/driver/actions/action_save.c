@@ -9,6 +9,8 @@
 #include "io/output_committer.h"
 #include "io/part_writer.h"
 
+#include <firesteel/frames.h>
+
 static int save_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
         return 0;
@@ -64,6 +66,8 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
                               site.operation);
         if (r == 0 && class == &save_records_action_class)
                 r = save_check_records(rdd, &error);
+        if (r == 0 && class == &save_java_objects_action_class && !fst_type_equal(rdd->type, FST_BYTES))
+                r = error_set(&error, -EINVAL, "only frames can be saved as a Java object file");
         if (r == 0)
                 r = output_options_read(rdd->sc->conf, &options, &error);
         if (r == 0 && codec)
@@ -110,4 +114,10 @@ FST_API int fst_save_as_binary_records_at(fst_rdd *rdd, const char *path, fst_si
 {
         rdd = rdd_given(rdd, site);
         return save_rows(rdd, &save_records_action_class, path, "none", site);
+}
+
+FST_API int fst_save_as_java_object_file_at(fst_rdd *frames, const char *path, fst_site site)
+{
+        frames = rdd_given(frames, site);
+        return save_rows(frames, &save_java_objects_action_class, path, "none", site);
 }

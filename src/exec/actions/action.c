@@ -20,6 +20,7 @@ static const struct action_class *const classes[] = {
         &save_records_action_class,
         &stats_action_class,
         &save_objects_action_class,
+        &save_java_objects_action_class,
         &top_action_class,
 };
 

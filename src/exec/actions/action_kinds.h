@@ -76,6 +76,7 @@ extern const struct action_class foreach_partition_action_class;
 
 /* no result */
 extern const struct action_class save_action_class, save_objects_action_class, save_records_action_class;
+extern const struct action_class save_java_objects_action_class;
 struct save_action {
         struct action action;
         struct output_committer *committer; /* borrowed */

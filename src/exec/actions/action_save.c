@@ -8,6 +8,7 @@
 #include "base/fault_point.h"
 #include "base/mem.h"
 #include "exec/actions/stage_context.h"
+#include "io/java_object_file.h"
 #include "io/output_committer.h"
 #include "io/part_writer.h"
 #include "rdd/object_file.h"
@@ -18,8 +19,9 @@ struct save_sink {
         struct op op;
         struct save_action *save;
         const struct exec_env *env;
-        struct part_writer *part; /* exactly one of the two is set */
+        struct part_writer *part; /* exactly one of the three is set */
         struct object_writer *objects;
+        struct java_object_writer *java;
         enum part_form form;
         bool open;
 };
@@ -40,8 +42,9 @@ static int save_begin(struct op *op)
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
         _cleanup_free_ char *path = output_committer_task_path(sink->save->committer, task->partition, (int)task->id);
-        int r = sink->part ? part_writer_open(sink->part, path, sink->form, &error)
-                           : object_writer_open(sink->objects, path, op->type, &error);
+        int r = sink->part   ? part_writer_open(sink->part, path, sink->form, &error)
+                : sink->java ? java_object_writer_open(sink->java, path, &error)
+                             : object_writer_open(sink->objects, path, op->type, &error);
         sink->open = r == 0;
         return r ? save_fail(op, r, &error) : 0;
 }
@@ -52,8 +55,9 @@ static int save_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         struct save_sink *sink = action_save_sink_of(op);
-        int r = sink->part ? part_writer_write(sink->part, &in->batch, &error)
-                           : object_writer_write(sink->objects, &in->batch, &error);
+        int r = sink->part   ? part_writer_write(sink->part, &in->batch, &error)
+                : sink->java ? java_object_writer_write(sink->java, &in->batch, &error)
+                             : object_writer_write(sink->objects, &in->batch, &error);
         return r ? save_fail(op, r, &error) : 0;
 }
 
@@ -68,19 +72,32 @@ static int action_save_may_commit(const struct exec_env *env, const struct fst_t
                      : r;
 }
 
+static int save_close(struct save_sink *sink, struct fst_error *error)
+{
+        struct task_counters *counters = &sink->op.run->counters;
+        int r = sink->part   ? part_writer_close(sink->part, error)
+                : sink->java ? java_object_writer_close(sink->java, error)
+                             : object_writer_close(sink->objects, error);
+        if (r)
+                return r;
+        sink->open = false;
+        counters->output_bytes += (int64_t)(sink->part   ? part_writer_bytes(sink->part)
+                                            : sink->java ? java_object_writer_bytes(sink->java)
+                                                         : object_writer_bytes(sink->objects));
+        counters->output_records += (int64_t)(sink->part   ? part_writer_rows(sink->part)
+                                              : sink->java ? java_object_writer_rows(sink->java)
+                                                           : object_writer_rows(sink->objects));
+        return 0;
+}
+
 static int save_end(struct op *op)
 {
         struct save_sink *sink = action_save_sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
-        int r = sink->part ? part_writer_close(sink->part, &error) : object_writer_close(sink->objects, &error);
+        int r = save_close(sink, &error);
         if (r)
                 return save_fail(op, r, &error);
-        sink->open = false;
-        op->run->counters.output_bytes +=
-                (int64_t)(sink->part ? part_writer_bytes(sink->part) : object_writer_bytes(sink->objects));
-        op->run->counters.output_records +=
-                (int64_t)(sink->part ? part_writer_rows(sink->part) : object_writer_rows(sink->objects));
         r = action_save_may_commit(sink->env, task, &error);
         fault_point(FAULT_COMMIT);
         if (r == 0)
@@ -101,6 +118,8 @@ static void save_abandon(struct op *op)
                 part_writer_abandon(sink->part);
         if (sink->open && sink->objects)
                 object_writer_abandon(sink->objects);
+        if (sink->open && sink->java)
+                java_object_writer_abandon(sink->java);
         sink->open = false;
         output_committer_abort_task(sink->save->committer, task->partition, (int)task->id, &error);
         error_deinit(&error);
@@ -111,6 +130,7 @@ static void save_free(struct op *op)
         struct save_sink *sink = action_save_sink_of(op);
         part_writer_free(sink->part);
         object_writer_free(sink->objects);
+        java_object_writer_free(sink->java);
         op_deinit(op);
         free(sink);
 }
@@ -149,6 +169,13 @@ static struct op *objects_sink_new(struct action *action, struct task_run *run, 
 {
         struct save_sink *sink = save_sink_new(action, run, env);
         sink->objects = object_writer_new();
+        return &sink->op;
+}
+
+static struct op *java_objects_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+{
+        struct save_sink *sink = save_sink_new(action, run, env);
+        sink->java = java_object_writer_new();
         return &sink->op;
 }
 
@@ -198,6 +225,14 @@ static int action_save_records_decode(struct rdd_wire_reader *reader, const Fire
         return save_decode(reader, message, type, out, error);
 }
 
+static int save_java_objects_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
+                                    struct action **out, struct fst_error *error)
+{
+        if (!fst_type_equal(type, FST_BYTES))
+                return error_set(error, -EBADMSG, "a Java object file needs frames");
+        return save_decode(reader, message, type, out, error);
+}
+
 static void save_release(struct action *action)
 {
         output_committer_free(container_of(action, struct save_action, action)->committer);
@@ -227,5 +262,14 @@ const struct action_class save_objects_action_class = {
         .result = save_result,
         .encode = save_encode,
         .decode = save_decode,
+        .release = save_release,
+};
+
+const struct action_class save_java_objects_action_class = {
+        .name = "save_as_java_object_file",
+        .sink_new = java_objects_sink_new,
+        .result = save_result,
+        .encode = save_encode,
+        .decode = save_java_objects_decode,
         .release = save_release,
 };
