@@ -44,6 +44,29 @@ FST_API fst_rdd *fst_frames_from_rows_at(fst_rdd *rdd, fst_site site);
 FST_API fst_rdd *fst_frames_to_rows_at(fst_rdd *frames, fst_site site);
 
 /*
+ * fst_rdd *fst_frames_to_elements(fst_rdd *frames, fst_type type)
+ * fst_rdd *fst_frames_from_elements(fst_rdd *rdd)
+ *
+ * Rows of any type in frames that hold many of them, each frame a list as in list.h: numbers are 8 bytes in the byte order
+ * of this machine, BYTES have a length of four bytes before them. So a worker packs and unpacks rows by simple means, and
+ * functions in C compute on them in between.
+ */
+#define fst_frames_to_elements(frames, type)                                                                           \
+        fst_frames_to_elements_at((frames), (type), FST_HERE("frames_to_elements"))
+#define fst_frames_from_elements(rdd) fst_frames_from_elements_at((rdd), FST_HERE("frames_from_elements"))
+FST_API fst_rdd *fst_frames_to_elements_at(fst_rdd *frames, fst_type type, fst_site site);
+FST_API fst_rdd *fst_frames_from_elements_at(fst_rdd *rdd, fst_site site);
+
+/*
+ * fst_rdd *fst_frames_to_numbers(fst_rdd *frames, fst_type type)
+ *
+ * The numbers in frames that are Python's pickles of a number or a list of numbers, as rows of @type: FST_I64 (int and
+ * bool) or FST_F64 (float, too). The action fails for other objects.
+ */
+#define fst_frames_to_numbers(frames, type) fst_frames_to_numbers_at((frames), (type), FST_HERE("frames_to_numbers"))
+FST_API fst_rdd *fst_frames_to_numbers_at(fst_rdd *frames, fst_type type, fst_site site);
+
+/*
  * fst_rdd *fst_frames_to_pairs(fst_rdd *frames)
  *
  * PAIR(I64, BYTES) of every two rows: a frame with a key of 8 bytes in big-endian order, then a row of frames, the value.

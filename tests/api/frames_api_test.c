@@ -126,6 +126,70 @@ static void converts_large_rows_and_many(void **state)
         assert_int_equal(n, 3000);
 }
 
+static fst_rdd *frames_of_bytes(fst_context *sc, const fst_bytes *contents, size_t n)
+{
+        return fst_frames_from_rows(fst_parallelize_n(sc, contents, n, 2));
+}
+
+static void reads_pickled_numbers(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        double sum;
+        fst_bytes ints[] = {{"\x80\5]\x94(K\1K\2K\3e.", 13}, {"\x80\5K\4.", 5}, {"\x80\5]\x94.", 5}};
+        fst_bytes floats[] = {{"\x80\5]\x94(G\x3f\xf8\0\0\0\0\0\0\x88" "e.", 17}};
+        fst_bytes text[] = {{"\x80\5X\1\0\0\0a.", 9}};
+        EXPECT(fst_frames_to_numbers(frames_of_bytes(sc, ints, 3), FST_I64), 1, 2, 3, 4);
+        assert_int_equal(fst_sum(fst_frames_to_numbers(frames_of_bytes(sc, ints, 3), FST_F64), &sum), 0);
+        assert_true(sum == 10);
+        assert_int_equal(fst_sum(fst_frames_to_numbers(frames_of_bytes(sc, floats, 1), FST_F64), &sum), 0);
+        assert_true(sum == 2.5);
+        assert_refused(fst_count(fst_frames_to_numbers(frames_of_bytes(sc, floats, 1), FST_I64), &n), -EIO,
+                       "a pickle holds a float where an int is expected");
+        assert_refused(fst_count(fst_frames_to_numbers(frames_of_bytes(sc, text, 1), FST_F64), &n), -EIO,
+                       "a pickle holds a str where a number is expected");
+        assert_refused(fst_count(fst_frames_to_numbers(frames_of_texts(sc, "a", 1), FST_F64), &n), -EIO,
+                       "a damaged pickle");
+        assert_refused(fst_count(fst_frames_to_numbers(frames_of_texts(sc, "a", 1), FST_BYTES), &n), -EINVAL,
+                       "frames cannot become rows of BYTES");
+}
+
+static int number_and_text(fst_task *task, int64_t x, fst_out *out)
+{
+        char text[24];
+        snprintf(text, sizeof(text), "%lld", (long long)x);
+        fst_emit(out, x, fst_out_copy(out, text, strlen(text)));
+        return 0;
+}
+
+static int64_t checked_number(fst_task *task, int64_t x, fst_bytes text)
+{
+        char copy[24] = {0};
+        memcpy(copy, text.data, MIN(text.len, sizeof(copy) - 1));
+        return atoll(copy) == x ? x : -1;
+}
+
+static void packs_rows_of_any_type(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n, sum;
+        fst_rdd *numbers = fst_range_n(sc, 0, 100000, 3);
+        fst_rdd *frames = fst_frames_from_elements(numbers);
+        assert_int_equal(fst_count(frames, &n), 0);
+        assert_in_range(n, 3, 12); /* lists of up to 256 KiB */
+        assert_int_equal(fst_sum(fst_frames_to_elements(frames, FST_I64), &sum), 0);
+        assert_int_equal(sum, 4999950000);
+        fst_rdd *pairs = fst_flat_map(numbers, number_and_text, FST_PAIR(I64, BYTES));
+        fst_rdd *back = fst_frames_to_elements(fst_frames_from_elements(pairs), FST_PAIR(I64, BYTES));
+        assert_int_equal(fst_sum(fst_map(back, checked_number, FST_I64), &sum), 0);
+        assert_int_equal(sum, 4999950000);
+        assert_refused(fst_count(fst_frames_to_elements(frames_of_texts(sc, "abc", 1), FST_I64), &n), -EIO,
+                       "does not hold a list of rows");
+        assert_refused(fst_count(fst_frames_to_elements(frames_of_texts(sc, "-", 1), FST_I64), &n), -EIO,
+                       "needs rows of one frame");
+        assert_refused(fst_count(fst_frames_to_elements(frames, FST_FIXED(0)), &n), -EINVAL, "");
+}
+
 /* ---------------------------------------------------------------------------------------------------- placement */
 
 /* A key of 8 bytes as Python's pack_long writes it, then a value. */
@@ -271,6 +335,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(cuts_files_like_spark, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(converts_rows, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(converts_large_rows_and_many, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reads_pickled_numbers, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(packs_rows_of_any_type, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(places_pairs_like_python, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(keeps_the_order_within_an_input_partition, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(equal_placement_spares_shuffles, loud_setup, api_teardown),

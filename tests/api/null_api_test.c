@@ -239,6 +239,9 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_frames_values_at(NULL, HERE));
         NOTHING(fst_frames_zip_at(NULL, NULL, HERE));
         NOTHING(fst_frames_cartesian_at(NULL, NULL, HERE));
+        NOTHING(fst_frames_to_numbers_at(NULL, FST_I64, HERE));
+        NOTHING(fst_frames_to_elements_at(NULL, FST_I64, HERE));
+        NOTHING(fst_frames_from_elements_at(NULL, HERE));
         NOTHING(fst_java_object_file_at(NULL, NULL, 2, HERE));
         NOTHING(fst_save_as_java_object_file_at(NULL, NULL, HERE));
         NOTHING(fst_serve_rows_at(NULL, NULL, 2, NULL, HERE));

@@ -95,11 +95,10 @@ FST_API fst_rdd *fst_frames_from_file_at(fst_context *sc, const char *path, int 
 
 /* -------------------------------------------------------------------------------------------------- conversions */
 
-static fst_rdd *frames_rdd_new(fst_rdd *parent, enum frames_mode mode, fst_site site)
+static fst_rdd *frames_rdd_new(fst_rdd *parent, enum frames_mode mode, fst_type type, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
-        fst_type type = FST_BYTES;
-        int r = frames_check(mode, parent->type, &type, &error);
+        int r = frames_check(mode, parent->type, type, &error);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_FRAMES, type, parent, site);
         rdd->frames = mode;
         rdd_depend_narrowly(rdd, false);
@@ -112,17 +111,32 @@ static fst_rdd *frames_rdd_new(fst_rdd *parent, enum frames_mode mode, fst_site 
 
 FST_API fst_rdd *fst_frames_from_rows_at(fst_rdd *rdd, fst_site site)
 {
-        return frames_rdd_new(rdd_given(rdd, site), FRAMES_OF_ROWS, site);
+        return frames_rdd_new(rdd_given(rdd, site), FRAMES_OF_ROWS, FST_BYTES, site);
 }
 
 FST_API fst_rdd *fst_frames_to_rows_at(fst_rdd *frames, fst_site site)
 {
-        return frames_rdd_new(rdd_given(frames, site), FRAMES_TO_ROWS, site);
+        return frames_rdd_new(rdd_given(frames, site), FRAMES_TO_ROWS, FST_BYTES, site);
 }
 
 FST_API fst_rdd *fst_frames_to_pairs_at(fst_rdd *frames, fst_site site)
 {
-        return frames_rdd_new(rdd_given(frames, site), FRAMES_TO_PAIRS, site);
+        return frames_rdd_new(rdd_given(frames, site), FRAMES_TO_PAIRS, FST_PAIR(I64, BYTES), site);
+}
+
+FST_API fst_rdd *fst_frames_to_numbers_at(fst_rdd *frames, fst_type type, fst_site site)
+{
+        return frames_rdd_new(rdd_given(frames, site), FRAMES_UNPICKLE, type, site);
+}
+
+FST_API fst_rdd *fst_frames_to_elements_at(fst_rdd *frames, fst_type type, fst_site site)
+{
+        return frames_rdd_new(rdd_given(frames, site), FRAMES_UNPACK, type, site);
+}
+
+FST_API fst_rdd *fst_frames_from_elements_at(fst_rdd *rdd, fst_site site)
+{
+        return frames_rdd_new(rdd_given(rdd, site), FRAMES_PACK, FST_BYTES, site);
 }
 
 FST_API fst_rdd *fst_frames_values_at(fst_rdd *pairs, fst_site site)
@@ -139,7 +153,7 @@ FST_API fst_rdd *fst_frames_zip_at(fst_rdd *left, fst_rdd *right, fst_site site)
         left = rdd_given(left, site);
         right = rdd_given(right, site);
         int first = rdd_registry_next_id(left->sc);
-        return rdd_release_intermediates(frames_rdd_new(fst_zip_at(left, right, site), FRAMES_JOIN, site), first);
+        return rdd_release_intermediates(frames_rdd_new(fst_zip_at(left, right, site), FRAMES_JOIN, FST_BYTES, site), first);
 }
 
 FST_API fst_rdd *fst_frames_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site site)
@@ -147,7 +161,7 @@ FST_API fst_rdd *fst_frames_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site
         left = rdd_given(left, site);
         right = rdd_given(right, site);
         int first = rdd_registry_next_id(left->sc);
-        return rdd_release_intermediates(frames_rdd_new(fst_cartesian_at(left, right, site), FRAMES_JOIN, site), first);
+        return rdd_release_intermediates(frames_rdd_new(fst_cartesian_at(left, right, site), FRAMES_JOIN, FST_BYTES, site), first);
 }
 
 /* ------------------------------------------------------------------------------------------ on the wire, in tasks */
@@ -160,21 +174,16 @@ static int frames_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firestee
 
 static int frames_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
-        fst_type type;
-        if (m->frames < FRAMES_OF_ROWS || m->frames > FRAMES_TO_PAIRS)
+        if (m->frames < FRAMES_OF_ROWS || m->frames > FRAMES_LAST_MODE)
                 return rdd_wire_bad(rdd, error, "its conversion of frames is unknown");
         rdd->frames = (int)m->frames;
-        int r = frames_check((enum frames_mode)rdd->frames, rdd_parent(rdd)->type, &type, error);
-        if (r)
-                return rdd_wire_bad_with(rdd, r, error);
-        if (!fst_type_equal(type, rdd->type))
-                return rdd_wire_bad(rdd, error, "its type is not that of its conversion");
-        return rdd_wire_check_partitions(rdd, error);
+        int r = frames_check((enum frames_mode)rdd->frames, rdd_parent(rdd)->type, rdd->type, error);
+        return r ? rdd_wire_bad_with(rdd, r, error) : rdd_wire_check_partitions(rdd, error);
 }
 
 static struct op *frames_new(const fst_rdd *rdd, struct task_run *run)
 {
-        return frames_op_new(run, (enum frames_mode)rdd->frames, rdd_parent(rdd)->type);
+        return frames_op_new(run, (enum frames_mode)rdd->frames, rdd_parent(rdd)->type, rdd->type);
 }
 
 const struct rdd_class rdd_frames_class = {

@@ -33,22 +33,46 @@ static bool frames_column_is_plain(uint8_t kind)
         return kind == FST_KIND_BYTES || kind == FST_KIND_FIXED;
 }
 
-int frames_check(enum frames_mode mode, fst_type in, fst_type *out, struct fst_error *error)
+static bool frames_reads(enum frames_mode mode, fst_type in)
 {
-        char text[64];
-        bool bytes = in.key == FST_KIND_BYTES && !in.value, fits = bytes;
-        const char *wanted = "BYTES, each one frame";
-        if (mode == FRAMES_OF_ROWS) {
-                fits = frames_column_is_plain(in.key) && (!in.value || frames_column_is_plain(in.value));
-                wanted = "BYTES or FIXED, or pairs of these";
-        } else if (mode == FRAMES_JOIN) {
-                fits = in.key == FST_KIND_BYTES && in.value == FST_KIND_BYTES;
-                wanted = "pairs of BYTES";
+        switch (mode) {
+        case FRAMES_OF_ROWS:
+                return frames_column_is_plain(in.key) && (!in.value || frames_column_is_plain(in.value));
+        case FRAMES_JOIN:
+                return in.key == FST_KIND_BYTES && in.value == FST_KIND_BYTES;
+        case FRAMES_PACK:
+                return true;
+        default:
+                return in.key == FST_KIND_BYTES && !in.value;
         }
-        if (!fits)
-                return error_set(error, -EINVAL, "it needs rows of %s, not of %s", wanted, fst_type_name(in, text));
-        *out = mode == FRAMES_TO_PAIRS ? FST_PAIR(I64, BYTES) : FST_BYTES;
-        return 0;
+}
+
+static bool frames_makes(enum frames_mode mode, fst_type out)
+{
+        switch (mode) {
+        case FRAMES_TO_PAIRS:
+                return fst_type_equal(out, FST_PAIR(I64, BYTES));
+        case FRAMES_UNPICKLE:
+                return fst_type_equal(out, FST_I64) || fst_type_equal(out, FST_F64);
+        case FRAMES_UNPACK:
+                return fst_type_check(out, NULL) == 0;
+        default:
+                return fst_type_equal(out, FST_BYTES);
+        }
+}
+
+int frames_check(enum frames_mode mode, fst_type in, fst_type out, struct fst_error *error)
+{
+        static const char *const wanted[] = {[FRAMES_OF_ROWS] = "BYTES or FIXED, or pairs of these",
+                                             [FRAMES_JOIN] = "pairs of BYTES"};
+        char text[64];
+        bool named = mode < ARRAY_SIZE(wanted) && wanted[mode];
+        if (!frames_reads(mode, in))
+                return error_set(error, -EINVAL, "it needs rows of %s, not of %s",
+                                 named ? wanted[mode] : "BYTES, each one frame", fst_type_name(in, text));
+        return frames_makes(mode, out) ? 0
+                                       : error_set(error, -EINVAL, "frames cannot become rows of %s here",
+                                                   fst_type_name(out, text));
 }
 
 /* ------------------------------------------------------------------------------------------------- to frames */
@@ -244,10 +268,11 @@ static const struct op_class frames_classes[] = {
                              .end = frames_pairs_end, .free = frames_free},
 };
 
-struct op *frames_op_new(struct task_run *run, enum frames_mode mode, fst_type in)
+struct op *frames_op_new(struct task_run *run, enum frames_mode mode, fst_type in, fst_type out)
 {
+        if (mode >= FRAMES_UNPICKLE)
+                return frame_elements_op_new(run, mode, in, out);
         struct frames_op *self = new0(struct frames_op);
-        fst_type out = mode == FRAMES_TO_PAIRS ? FST_PAIR(I64, BYTES) : FST_BYTES;
         op_init(&self->op, &frames_classes[mode], run, out);
         op_alloc_out(&self->op, out);
         self->mode = mode;

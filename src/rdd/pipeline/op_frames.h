@@ -18,7 +18,11 @@ enum frames_mode {
         FRAMES_JOIN = 2,     /* PAIR(BYTES, BYTES) → the key's frames, then the value's */
         FRAMES_TO_ROWS = 3,  /* a frame → its bytes */
         FRAMES_TO_PAIRS = 4, /* two rows, an int64 and any frame → PAIR(I64, BYTES) */
+        FRAMES_UNPICKLE = 5, /* a frame with a pickled number or list of numbers → I64 or F64 */
+        FRAMES_UNPACK = 6,   /* a frame with a list (firesteel/list.h) → its elements, of any type */
+        FRAMES_PACK = 7,     /* rows of any type → frames with lists of them */
 };
+#define FRAMES_LAST_MODE FRAMES_PACK
 
 /* Reads the length of the frame at @data: 0 … FRAME_MAX, FRAME_NULL, or an invalid negative number. */
 static inline int32_t frame_length(const char *data)
@@ -45,8 +49,11 @@ static inline size_t frame_size(fst_bytes rest)
         return (size_t)length <= rest.len - FRAME_HEADER ? FRAME_HEADER + (size_t)length : 0;
 }
 
-/* Sets *@out to the type that @mode makes of rows of @in. Returns 0, or -EINVAL with @error if it cannot read them. */
-int frames_check(enum frames_mode mode, fst_type in, fst_type *out, struct fst_error *error);
+/* Checks that @mode makes rows of @out from rows of @in. Returns 0, or -EINVAL with @error. */
+int frames_check(enum frames_mode mode, fst_type in, fst_type out, struct fst_error *error);
 
-/* An operator of @mode, which frames_check accepted for rows of @in. */
-struct op *frames_op_new(struct task_run *run, enum frames_mode mode, fst_type in);
+/* An operator of @mode, which frames_check accepted. */
+struct op *frames_op_new(struct task_run *run, enum frames_mode mode, fst_type in, fst_type out);
+
+/* The same for FRAMES_UNPICKLE, FRAMES_UNPACK and FRAMES_PACK. */
+struct op *frame_elements_op_new(struct task_run *run, enum frames_mode mode, fst_type in, fst_type out);
