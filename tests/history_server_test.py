@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 import zipfile
 
+import pytest
 from sanitizers import SANITIZED
 
 FIRESTEEL = os.path.join(os.environ["FIRESTEEL_BIN"], "firesteel")
@@ -545,6 +546,62 @@ def test_damaged_tasks_in_the_store_are_read_from_the_log(tmp_path):
             assert s.get(target) == before[i]
             assert s.log.read_text().count("has lost its tasks") == 1
             assert [s.get(target) for target in targets] == before
+
+
+@pytest.mark.parametrize("codec", ["", ".zstd"])
+def test_running_application_goes_on_from_the_store(tmp_path, codec):
+    def put(path, some):
+        text = "".join(some).encode()
+        if codec:
+            text = subprocess.run(["zstd", "-q", "-c"], input=text, capture_output=True, check=True).stdout
+        with open(path, "ab") as file:
+            file.write(text)
+
+    text = lines(tasks=3000)
+    cuts = [0, 1500, 4001, 5200, len(text)]
+    conf = {"spark_history_store_path": tmp_path / "store", "spark_ui_retainedTasks": "2500",
+            "spark_history_fs_update_interval": "200ms"}
+    write(tmp_path, "whole/app-1", text)
+    with server(tmp_path, "whole", **{**conf, "spark_history_store_path": "",
+                                      "spark_history_fs_logDirectory": f"file:{tmp_path}/logs/whole"}) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        whole = answers(s, "app-1")[1:]
+    log = tmp_path / "logs" / f"app-1{codec}.inprogress"
+    for i, (begin, end) in enumerate(zip(cuts, cuts[1:])):
+        put(log, text[begin:end])
+        if end == len(text):
+            done = log.with_suffix("")
+        with server(tmp_path, f"part-{i}", **conf) as s:
+            wait_for(lambda: s.ids() == ["app-1"])
+            tasks = sum('"SparkListenerTaskEnd"' in line for line in text[:end])
+            assert s.json("applications/app-1/stages")[0]["numCompleteTasks"] == tasks
+            assert ("the store has what lies before" in s.log.read_text()) == (i > 0)
+            if not codec and i == 1:  # nothing before the place is read again
+                damaged = log.read_bytes()
+                log.write_bytes(damaged[:9000] + b"x" * 90000 + damaged[99000:])
+            if end == len(text):
+                log.rename(done)
+                wait_for(lambda: s.json("applications/app-1")["attempts"][0]["completed"])
+                wait_for(lambda: s.json("applications/app-1/jobs")[0]["status"] == "SUCCEEDED")
+                assert answers(s, "app-1")[1:] == whole
+            assert "is skipped" not in s.log.read_text()
+    with server(tmp_path, "again", **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert answers(s, "app-1")[1:] == whole
+        assert "is skipped" not in s.log.read_text()
+
+
+def test_replaced_log_of_a_running_application_is_read_again(tmp_path):
+    conf = {"spark_history_store_path": tmp_path / "store"}
+    log = write(tmp_path, "app-1.inprogress", lines(end=False, tasks=100))
+    with server(tmp_path, **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert s.json("applications/app-1/stages")[0]["numCompleteTasks"] == 100
+    log.write_text("".join(lines(end=False, tasks=200, user="you")))
+    with server(tmp_path, "again", **conf) as s:
+        wait_for(lambda: s.ids() == ["app-1"])
+        assert s.json("applications/app-1/stages")[0]["numCompleteTasks"] == 200
+        assert "the store has what lies before" not in s.log.read_text()
 
 
 def test_killed_server_loses_nothing(tmp_path):

@@ -16,6 +16,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <xxhash.h>
 
 #define LOG "EventLogFiles"
 
@@ -251,7 +252,7 @@ int event_log_look_up(const struct file_system *fs, const char *path, struct eve
 
 /* ------------------------------------------------------------------------------------------------- streams */
 
-enum { EVENT_STREAM_INPUT = 128 << 10 };
+enum { EVENT_STREAM_INPUT = 128 << 10, EVENT_STREAM_HEAD = 4096 };
 
 struct event_log_stream {
         const struct file_system *fs;
@@ -263,6 +264,8 @@ struct event_log_stream {
         bool is_open;
         bool skip_line;  /* what follows is the end of a line whose beginning was not read */
         uint64_t offset; /* of the bytes read from the file; not for zstd */
+        uint64_t text;   /* bytes of the file's text that were read */
+        uint64_t known;  /* of them, those that the reader does not get */
         struct decoder *decoder;
         struct java_blocks *blocks;
         unsigned char *input; /* for blocks */
@@ -341,7 +344,7 @@ static int event_log_stream_begin(struct event_log_stream *s, const struct event
         s->path = mem_strdup(file->path);
         s->number = file->number;
         s->codec = event_log_codec_of(file->path);
-        s->offset = 0;
+        s->offset = s->text = s->known = 0;
         s->at = s->filled = 0;
         r = event_log_stream_open(s, error);
         if (r == 0 && file->is_compacted)
@@ -401,6 +404,16 @@ static int event_log_stream_read_blocks(struct event_log_stream *s, char *to, si
         }
 }
 
+/* Counts @n bytes of text, and removes those that are known. Returns how much remains. */
+static size_t event_log_stream_count(struct event_log_stream *s, char *text, size_t n)
+{
+        size_t known = s->text < s->known ? (size_t)MIN(s->known - s->text, (uint64_t)n) : 0;
+        s->text += n;
+        if (known)
+                memmove(text, text + known, n - known);
+        return n - known;
+}
+
 /* Removes the rest of a line at the beginning of @text. Returns how much remains. */
 static size_t event_log_stream_skip_line(struct event_log_stream *s, char *text, size_t n)
 {
@@ -435,6 +448,7 @@ static int event_log_stream_read_file(struct event_log_stream *s, size_t *budget
                         return 0;
                 }
                 *budget -= MIN(got, *budget);
+                got = event_log_stream_count(s, to, got);
                 event_reader_filled(s->reader, event_log_stream_skip_line(s, to, got));
         }
         return 0;
@@ -489,6 +503,63 @@ int event_log_stream_read(struct event_log_stream *s, const struct event_log_inf
                 r = event_log_stream_begin(s, &log->files.data[++place], error);
         }
         return r;
+}
+
+/* Sets the checksum of the first bytes of the current file, at most position->head. */
+static bool event_log_stream_check_head(struct event_log_stream *s, struct event_log_position *position)
+{
+        char head[EVENT_STREAM_HEAD];
+        size_t n = 0;
+        while (n < position->head) {
+                ssize_t r = s->fs->read_at(&s->file, head + n, (size_t)position->head - n, n, NULL);
+                if (r < 0)
+                        return false;
+                if (r == 0)
+                        break;
+                n += (size_t)r;
+        }
+        position->head = n;
+        position->checksum = XXH3_64bits(head, n);
+        return n > 0;
+}
+
+bool event_log_stream_position(struct event_log_stream *s, struct event_log_position *out)
+{
+        size_t pending = event_reader_pending(s->reader);
+        bool was_open = s->is_open;
+        if (!s->path || pending > s->text || s->text < s->known)
+                return false;
+        *out = (struct event_log_position){.number = s->number, .text = s->text - pending, .head = EVENT_STREAM_HEAD};
+        if (!was_open && event_log_stream_open(s, NULL) < 0)
+                return false;
+        bool good = event_log_stream_check_head(s, out);
+        if (!was_open)
+                event_log_stream_close(s);
+        return good;
+}
+
+bool event_log_stream_resume(struct event_log_stream *s, const struct event_log_info *log,
+                             const struct event_log_position *position)
+{
+        struct event_log_position now = *position;
+        const struct event_log_file *file = NULL;
+        for (size_t i = 0; i < log->files.len && !file; i++)
+                if (log->files.data[i].number == position->number && !log->files.data[i].is_compacted)
+                        file = &log->files.data[i];
+        if (s->path || !file || position->head > EVENT_STREAM_HEAD)
+                return false;
+        bool good = event_log_stream_begin(s, file, NULL) == 0 && event_log_stream_check_head(s, &now) &&
+                    now.head == position->head && now.checksum == position->checksum &&
+                    (s->codec != EVENT_LOG_PLAIN || s->file.size >= position->text);
+        if (!good) { /* as before the first file */
+                event_log_stream_close(s);
+                free(steal(s->path));
+                return false;
+        }
+        if (s->codec == EVENT_LOG_PLAIN)
+                s->offset = s->text = position->text;
+        s->known = position->text;
+        return true;
 }
 
 bool event_log_stream_seek_tail(struct event_log_stream *s, const struct event_log_info *log, uint64_t bytes)

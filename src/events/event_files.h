@@ -101,6 +101,24 @@ void event_log_stream_free(struct event_log_stream *s); /* NULL is allowed */
 int event_log_stream_read(struct event_log_stream *s, const struct event_log_info *log, size_t budget, bool *ended,
                           struct fst_error *error);
 
+/* Where a line of a log begins. */
+struct event_log_position {
+        long number;       /* of the file, as in struct event_log_file */
+        uint64_t text;     /* bytes of its text before the line */
+        uint64_t head;     /* of the file's first bytes so many */
+        uint64_t checksum; /* have this one: the file was not replaced */
+};
+
+/* Tells where the line begins that the reader gets next. Returns false if that is not known. */
+bool event_log_stream_position(struct event_log_stream *s, struct event_log_position *out);
+
+/*
+ * Moves to a position, of this log as it was before it grew. Returns false, and changes nothing, if the log does not
+ * have it any more. Only before the first read. The text of a compressed file before it is decoded once more.
+ */
+bool event_log_stream_resume(struct event_log_stream *s, const struct event_log_info *log,
+                             const struct event_log_position *position);
+
 /*
  * Moves to the end of a log: to the beginning of a line among the last @bytes of its last file, or to the beginning of
  * that file if it is compressed or smaller. Returns false, and changes nothing, if that is the beginning of the log.

@@ -495,6 +495,51 @@ static void test_stream_begins_at_the_tail(void **state)
         test_log_close(&t);
 }
 
+/* A stream goes on where another one was, also in the middle of a line. */
+static void test_stream_resumes(void **state)
+{
+        struct test_log t;
+        struct event_log_position position, wrong;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        test_put_line(&text, 1);
+        size_t line = text.len;
+        test_put_line(&text, 10);
+        test_put_line(&text, 100);
+        test_write_text("resume/appstatus_a.inprogress", "");
+        test_write_text("resume/events_1_a", text.data);
+        test_write_file("resume/events_2_a", text.data, line + line / 2, "w");
+        test_log_open(&t, "resume");
+        assert_false(event_log_stream_position(t.stream, &position)); /* nothing was read */
+        assert_int_equal(test_log_read(&t), 0);
+        assert_int_equal(t.sum, 112);
+        assert_true(event_log_stream_position(t.stream, &position));
+        assert_int_equal(position.number, 2);
+        assert_int_equal(position.text, line);
+        test_log_close(&t);
+        test_write_text("resume/events_2_a", text.data);
+        test_log_open(&t, "resume");
+        assert_true(event_log_stream_resume(t.stream, &t.log, &position));
+        assert_int_equal(test_log_read(&t), 0);
+        assert_int_equal(t.sum, 110);
+        assert_true(event_log_stream_position(t.stream, &position));
+        assert_int_equal(position.text, text.len);
+        test_log_close(&t);
+        /* The log is read from its beginning after a refusal. */
+        for (int i = 0; i < 5; i++) {
+                CASE_LABEL("wrong position %d", i);
+                wrong = position;
+                wrong.number += i == 0 ? 5 : 0;
+                wrong.text += i == 1;
+                wrong.checksum ^= i == 2;
+                wrong.head += i == 3 ? 1 : i == 4 ? 1 << 30 : 0;
+                test_log_open(&t, "resume");
+                assert_false(event_log_stream_resume(t.stream, &t.log, &wrong));
+                assert_int_equal(test_log_read(&t), 0);
+                assert_int_equal(t.sum, 222);
+                test_log_close(&t);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -503,6 +548,7 @@ int main(void)
                 cmocka_unit_test(test_codec_of_names),
                 cmocka_unit_test(test_streams_of_growing_files),  cmocka_unit_test(test_stream_of_a_truncated_file),
                 cmocka_unit_test(test_stream_of_a_rolling_log),   cmocka_unit_test(test_stream_begins_at_the_tail),
+                cmocka_unit_test(test_stream_resumes),
         };
         return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -54,16 +54,21 @@ const struct executor_ref *event_reader_executor(struct event_reader *r, const c
                 &(r)->event.kind;                                                                                      \
         })
 
+/* Spark 3.1 has the new names of exclusion events and writes each event twice, with the old and the new name. */
+static bool event_reader_version_has_excluded(const char *spark_version)
+{
+        int major = 0, minor = 0;
+        return spark_version && sscanf(spark_version, "%d.%d", &major, &minor) == 2 &&
+               (major > 3 || (major == 3 && minor >= 1));
+}
+
 static bool event_reader_read_log_start(struct event_reader *r, struct json_cursor *c)
 {
         static const struct json_field fields[] = {JSON_FIELD(TEXT, struct log_start, spark_version, "Spark Version")};
         struct log_start *e = BEGIN_EVENT(r, log_start, .spark_version = "");
         if (!json_read_object(c, &JSON_FIELDS(fields), e, r))
                 return false;
-        int major = 0, minor = 0;
-        /* Spark 3.1 has the new names and writes each event twice, with the old and the new name. */
-        if (e->spark_version && sscanf(e->spark_version, "%d.%d", &major, &minor) == 2)
-                r->has_excluded = major > 3 || (major == 3 && minor >= 1);
+        r->has_excluded = event_reader_version_has_excluded(e->spark_version);
         return true;
 }
 
@@ -689,6 +694,16 @@ void event_reader_end(struct event_reader *r, bool is_growing)
         }
         r->skips_line = false;
         r->begin = r->len = 0;
+}
+
+void event_reader_resume(struct event_reader *r, const char *spark_version)
+{
+        r->has_excluded = event_reader_version_has_excluded(spark_version);
+}
+
+size_t event_reader_pending(const struct event_reader *r)
+{
+        return r->skips_line ? SIZE_MAX : r->len - r->begin;
 }
 
 struct event_reader_counts event_reader_counts(const struct event_reader *r)

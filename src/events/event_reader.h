@@ -102,6 +102,13 @@ void event_reader_filled(struct event_reader *r, size_t n);
  */
 void event_reader_end(struct event_reader *r, bool is_growing);
 
+/* Goes on with a log of @spark_version (NULL: unknown) behind lines that an earlier reader has read. Before any text.
+ */
+void event_reader_resume(struct event_reader *r, const char *spark_version);
+
+/* Returns how many bytes of an unfinished line it holds, or SIZE_MAX if it skips one that is too long. */
+size_t event_reader_pending(const struct event_reader *r);
+
 struct event_reader_counts event_reader_counts(const struct event_reader *r);
 
 /* NULL is allowed. */

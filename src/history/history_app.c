@@ -211,13 +211,15 @@ void history_app_restart(struct history_app *a, const struct event_log_info *log
         a->view.status = status_new(&limits);
         app_view_written(&a->view);
         a->damaged = 0;
+        a->stored_bytes = 0;
+        a->is_part = false;
         history_app_begin_log(a);
 }
 
 static bool history_app_open_stored(void *owner, uint64_t piece)
 {
         struct history_app *a = owner;
-        return history_store_open_snapshot(a->store, &a->log, piece);
+        return history_store_open_snapshot(a->store, &a->log, a->is_part ? &a->position : NULL, piece);
 }
 
 static const void *history_app_get_stored(void *owner, size_t *size)
@@ -246,6 +248,14 @@ bool history_app_is_damaged(const struct history_app *a)
         return atomic_load(&a->has_lost_tasks);
 }
 
+/* Moves to where the stored status of a log that grows ends. Returns false if there is none. */
+static bool history_app_resume_log(struct history_app *a)
+{
+        a->is_part = !a->log.is_complete;
+        return !a->is_part || (history_store_find_position(a->store, &a->log, &a->position) &&
+                               event_log_stream_resume(a->stream, &a->log, &a->position));
+}
+
 bool history_app_restore(struct history_app *a, struct history_store *store)
 {
         a->store = store;
@@ -254,16 +264,44 @@ bool history_app_restore(struct history_app *a, struct history_store *store)
                                                     .close = history_app_close_stored,
                                                     .on_lost = history_app_on_lost,
                                                     .owner = a};
-        struct status *restored = status_snapshot_read(&a->source);
-        if (!restored)
+        struct status *restored = history_app_resume_log(a) ? status_snapshot_read(&a->source) : NULL;
+        if (!restored) {
+                a->is_part = false;
+                history_app_leave_log(a);
+                history_app_begin_log(a);
                 return false;
+        }
         app_view_write(&a->view);
         status_free(a->view.status);
         a->view.status = restored;
         app_view_written(&a->view);
-        a->is_restored = true;
-        history_app_leave_log(a);
+        if (a->is_part) {
+                event_reader_resume(a->reader, restored->application.spark_version);
+                log_info(LOG, "%s: the store has what lies before byte %llu of the text of %s", a->log.path,
+                         (unsigned long long)a->position.text, a->position.number ? "its last file" : "the log");
+        } else {
+                a->is_restored = true;
+                history_app_leave_log(a);
+        }
         return true;
+}
+
+void history_app_store(struct history_app *a, struct history_store *store, uint64_t least)
+{
+        struct event_log_position position;
+        const bool is_part = a->stream != NULL;
+        const uint64_t read = is_part ? event_reader_counts(a->reader).bytes : 0;
+        if (a->is_restored || history_app_is_damaged(a) ||
+            (is_part && (read - a->stored_bytes < least || !event_log_stream_position(a->stream, &position))))
+                return;
+        app_view_write(&a->view);
+        uint64_t bytes = status_snapshot_size(a->view.status);
+        app_view_written(&a->view);
+        a->stored_bytes = read;
+        /* Readers go on meanwhile: only this thread changes the status. */
+        if (history_store_begin_snapshot(store, &a->log, is_part ? &position : NULL, bytes))
+                history_store_end_snapshot(store,
+                                           status_snapshot_write(a->view.status, history_store_put_piece, store));
 }
 
 /* Holds the view's lock for a piece of the text at a time, so that pages of a growing application wait for little. */
@@ -272,6 +310,12 @@ int history_app_step(struct history_app *a, size_t budget, bool *done, struct fs
         enum { PIECE = 1 << 20 };
         int r = 0;
         *done = false;
+        if (a->is_part) { /* what is stored changes when the status does */
+                app_view_write(&a->view);
+                status_snapshot_load(a->view.status);
+                app_view_written(&a->view);
+                a->is_part = false;
+        }
         for (size_t read = 0; r == 0 && read < budget && !*done; read += PIECE) {
                 app_view_write(&a->view);
                 a->view.updated_ms = a->log.is_complete ? 0 : a->updated_ms;

@@ -49,8 +49,11 @@ struct history_app {
         bool warned_of_urls;
         struct history_store *store; /* of a restored one: its tasks lie there */
         struct status_snapshot_source source;
+        struct event_log_position position; /* of a restored one whose log grows: what came before is restored */
+        bool is_part;                       /* there is a position */
         atomic_bool has_lost_tasks;
-        int64_t updated_ms; /* of the log, for the next step */
+        uint64_t stored_bytes; /* of the text that the reader got, when the status was stored last */
+        int64_t updated_ms;    /* of the log, for the next step */
         struct event_reader *reader;
         struct event_log_stream *stream;
         struct access *access;
@@ -83,11 +86,17 @@ void history_app_restart(struct history_app *a, const struct event_log_info *log
 bool history_app_follows(const struct history_app *a);
 
 /*
- * Takes the status that the store has for the log, in place of reading it. Before the first step only. Returns false if
- * there is none. The tasks of large stages stay in the store, which must outlive the application, until a page needs
- * them.
+ * Takes the status that the store has for the log, in place of reading it. Of a log that grows it takes the status of
+ * its beginning, and the next step reads on. Before the first step only. Returns false if there is none. The tasks of
+ * large stages stay in the store, which must outlive the application, until a page or the next step needs them.
  */
 bool history_app_restore(struct history_app *a, struct history_store *store);
+
+/*
+ * Stores the status: of a complete log that was read, or of what was read of a log that grows, once that is at least
+ * @least bytes of text more than what the store has. The calling thread reads the log, and no other.
+ */
+void history_app_store(struct history_app *a, struct history_store *store, uint64_t least);
 
 /* True if the store has lost tasks of a restored application: the log is to be read again. */
 bool history_app_is_damaged(const struct history_app *a);

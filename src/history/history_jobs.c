@@ -161,17 +161,11 @@ void history_server_list_store(struct history_server *s)
                 history_store_each(s->store, history_server_on_stored_log, s);
 }
 
-/* Stores an application whose complete log was read. Without the lock. */
-static void history_server_store_app(struct history_server *s, struct history_app *app)
+/* A log that grows is stored again and again: writing its status takes little time beside reading the log. */
+static uint64_t history_app_store_step(const struct history_app *app)
 {
-        if (!s->store || !app->log.is_complete || app->is_restored)
-                return;
-        app_view_write(&app->view);
-        uint64_t bytes = status_snapshot_size(app->view.status);
-        app_view_written(&app->view);
-        if (history_store_begin_snapshot(s->store, &app->log, bytes))
-                history_store_end_snapshot(s->store,
-                                           status_snapshot_write(app->view.status, history_store_put_piece, s->store));
+        enum { MIN_STEP = 64 << 20 };
+        return MAX((uint64_t)MIN_STEP, 4 * (uint64_t)app->bytes);
 }
 
 static void history_server_run_probe(struct history_server *s, struct history_job *job)
@@ -240,8 +234,8 @@ static void history_server_run_app(struct history_server *s, struct history_job 
         int64_t begin = now_ns();
         pthread_mutex_unlock(&s->lock);
         int r = 0;
-        if (!app->is_begun && s->store && app->log.is_complete && history_app_restore(app, s->store))
-                done = true;
+        if (!app->is_begun && s->store && history_app_restore(app, s->store))
+                done = app->log.is_complete;
         else
                 r = history_app_step(app, SLICE, &done, &error);
         app->is_begun = true;
@@ -262,9 +256,10 @@ static void history_server_run_app(struct history_server *s, struct history_job 
                 app->state = HISTORY_APP_READY;
                 app->bytes = status_task_bytes(app->view.status);
                 history_server_tell_loaded(s);
-                /* Readers go on meanwhile: the status of a complete log does not change. */
+                uint64_t step = history_app_store_step(app);
                 pthread_mutex_unlock(&s->lock);
-                history_server_store_app(s, app);
+                if (s->store)
+                        history_app_store(app, s->store, step);
                 pthread_mutex_lock(&s->lock);
         } else if (app->state == HISTORY_APP_READY) {
                 app->is_stale = true; /* what was read stays for its readers */

@@ -383,6 +383,9 @@ void history_server_free(struct history_server *s)
                 pthread_join(s->threads.data[i], NULL);
         vec_deinit(&s->threads);
         history_server_free_jobs(s);
+        for (size_t i = 0; s->store && i < s->apps.len; i++)
+                if (history_app_follows(s->apps.data[i]))
+                        history_app_store(s->apps.data[i], s->store, 1);
         history_server_free_apps(s);
         for (size_t i = 0; i < s->dirs.len; i++) {
                 free(s->dirs.data[i].path);

@@ -24,7 +24,7 @@
 
 #define LOG "HistoryStore"
 
-enum { STORE_VERSION = 1 };
+enum { STORE_VERSION = 2 };
 
 /* The statements, prepared once. */
 enum history_statement {
@@ -35,6 +35,7 @@ enum history_statement {
         PUT_SNAPSHOT,
         PUT_PIECE,
         FIND_SNAPSHOT,
+        FIND_POSITION,
         USE_SNAPSHOT,
         GET_PIECES,
         SUM_SNAPSHOTS,
@@ -47,10 +48,13 @@ static const char *const history_statements[STATEMENTS] = {
         [FORGET_LOG] = "DELETE FROM logs WHERE path = ?",
         [FORGET_SNAPSHOT] = "DELETE FROM snapshots WHERE path = ?",
         [FORGET_PIECES] = "DELETE FROM pieces WHERE path = ?",
-        [PUT_SNAPSHOT] = "INSERT INTO snapshots VALUES (?,?,?,?,?,?,?)",
+        [PUT_SNAPSHOT] = "INSERT INTO snapshots (path, size, modified, number, limits, head, checksum, bytes, used)"
+                         " VALUES (?,?,?,?,?,?,?,?,?)",
         [PUT_PIECE] = "INSERT INTO pieces VALUES (?,?,?)",
-        [FIND_SNAPSHOT] =
-                "SELECT bytes FROM snapshots WHERE path = ? AND size = ? AND modified = ? AND number = ? AND limits = ?",
+        [FIND_SNAPSHOT] = "SELECT bytes FROM snapshots WHERE path = ? AND size = ? AND modified = ? AND number = ?"
+                          " AND limits = ? AND head = ? AND checksum = ?",
+        [FIND_POSITION] =
+                "SELECT size, number, head, checksum FROM snapshots WHERE path = ? AND limits = ? AND head > 0",
         [USE_SNAPSHOT] = "UPDATE snapshots SET used = ? WHERE path = ?",
         [GET_PIECES] = "SELECT data FROM pieces WHERE path = ? AND number >= ? ORDER BY number",
         [SUM_SNAPSHOTS] = "SELECT coalesce(sum(bytes), 0) FROM snapshots",
@@ -62,16 +66,16 @@ static const char history_schema[] =
         " modified INT, number INT, updated INT, app_id TEXT, app_name TEXT, user TEXT, attempt TEXT, version TEXT,"
         " view_acls TEXT, view_groups TEXT, admin_acls TEXT, admin_groups TEXT, start INT, end INT, ended INT,"
         " exit INT) WITHOUT ROWID;"
-        "CREATE TABLE snapshots (path TEXT PRIMARY KEY, size INT, modified INT, number INT, limits TEXT, bytes INT,"
-        " used INT);"
+        "CREATE TABLE snapshots (path TEXT PRIMARY KEY, size INT, modified INT, number INT, limits TEXT, head INT,"
+        " checksum INT, bytes INT, used INT);"
         "CREATE TABLE pieces (path TEXT, number INT, data BLOB, PRIMARY KEY (path, number));"
-        "PRAGMA user_version = 1;";
-_Static_assert(STORE_VERSION == 1, "history_schema names the version, too");
+        "PRAGMA user_version = 2;";
+_Static_assert(STORE_VERSION == 2, "history_schema names the version, too");
 
 struct history_store {
         const struct sqlite_library *sqlite;
         pthread_mutex_t lock;    /* of all statements but those of the next one */
-        pthread_mutex_t reading; /* of FIND_SNAPSHOT, USE_SNAPSHOT and GET_PIECES */
+        pthread_mutex_t reading; /* of FIND_…, USE_SNAPSHOT and GET_PIECES */
         sqlite3 *db;
         sqlite3_stmt *statements[STATEMENTS];
         char *limits;
@@ -358,17 +362,21 @@ static bool history_store_make_room(struct history_store *s, int64_t more)
 }
 
 /* Binds the state of a log that a status core belongs to, from parameter 1 on. Returns the next parameter. */
-static int history_store_bind_log(struct history_store *s, sqlite3_stmt *statement, const struct event_log_info *files)
+static int history_store_bind_log(struct history_store *s, sqlite3_stmt *statement, const struct event_log_info *files,
+                                  const struct event_log_position *position)
 {
         history_store_bind(s, statement, 1, files->path);
-        s->sqlite->bind_int64(statement, 2, (int64_t)files->size);
-        s->sqlite->bind_int64(statement, 3, files->modified_ms);
-        s->sqlite->bind_int64(statement, 4, history_log_number(files));
+        s->sqlite->bind_int64(statement, 2, (int64_t)(position ? position->text : files->size));
+        s->sqlite->bind_int64(statement, 3, position ? 0 : files->modified_ms);
+        s->sqlite->bind_int64(statement, 4, position ? position->number : history_log_number(files));
         history_store_bind(s, statement, 5, s->limits);
-        return 6;
+        s->sqlite->bind_int64(statement, 6, position ? (int64_t)position->head : 0);
+        s->sqlite->bind_int64(statement, 7, position ? (int64_t)position->checksum : 0);
+        return 8;
 }
 
-bool history_store_begin_snapshot(struct history_store *s, const struct event_log_info *files, uint64_t bytes)
+bool history_store_begin_snapshot(struct history_store *s, const struct event_log_info *files,
+                                  const struct event_log_position *position, uint64_t bytes)
 {
         if (bytes > (uint64_t)s->max_bytes)
                 return false;
@@ -380,7 +388,7 @@ bool history_store_begin_snapshot(struct history_store *s, const struct event_lo
         s->n_pieces = 0;
         bool good = history_store_drop_snapshot(s, files->path) && history_store_make_room(s, (int64_t)bytes);
         sqlite3_stmt *statement = history_store_begin_statement(s, PUT_SNAPSHOT);
-        int at = history_store_bind_log(s, statement, files);
+        int at = history_store_bind_log(s, statement, files, position);
         s->sqlite->bind_int64(statement, at++, (int64_t)bytes);
         s->sqlite->bind_int64(statement, at, time_of_day_ms());
         good = good && history_store_run(s, PUT_SNAPSHOT);
@@ -407,11 +415,30 @@ void history_store_end_snapshot(struct history_store *s, bool is_whole)
         pthread_mutex_unlock(&s->lock);
 }
 
-bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files, uint64_t piece)
+bool history_store_find_position(struct history_store *s, const struct event_log_info *files,
+                                 struct event_log_position *out)
+{
+        pthread_mutex_lock(&s->reading);
+        sqlite3_stmt *statement = history_store_begin_statement(s, FIND_POSITION);
+        history_store_bind(s, statement, 1, files->path);
+        history_store_bind(s, statement, 2, s->limits);
+        bool found = s->sqlite->step(statement) == SQLITE_ROW;
+        if (found)
+                *out = (struct event_log_position){.text = (uint64_t)s->sqlite->column_int64(statement, 0),
+                                                   .number = (long)s->sqlite->column_int64(statement, 1),
+                                                   .head = (uint64_t)s->sqlite->column_int64(statement, 2),
+                                                   .checksum = (uint64_t)s->sqlite->column_int64(statement, 3)};
+        s->sqlite->reset(statement);
+        pthread_mutex_unlock(&s->reading);
+        return found;
+}
+
+bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files,
+                                 const struct event_log_position *position, uint64_t piece)
 {
         pthread_mutex_lock(&s->reading);
         sqlite3_stmt *statement = history_store_begin_statement(s, FIND_SNAPSHOT);
-        history_store_bind_log(s, statement, files);
+        history_store_bind_log(s, statement, files, position);
         bool found = s->sqlite->step(statement) == SQLITE_ROW;
         s->sqlite->reset(statement);
         if (!found) {

@@ -37,16 +37,23 @@ void history_store_forget(struct history_store *s, const char *path);
 void history_store_forget_snapshot(struct history_store *s, const char *path);
 
 /*
- * Writes the status core of a complete log as the pieces that status_snapshot.h makes, @bytes in all. Between begin and
- * end the store writes only for this caller. begin returns false if the core has no room or on
- * failure, and then end must not be called. end with @is_whole false leaves the store as it was before.
+ * Writes the status core of a complete log, or of what lies before @position in one that grows, as the pieces that
+ * status_snapshot.h makes, @bytes in all. @position is NULL for a complete log. Between begin and end the store writes
+ * only for this caller. begin returns false if the core has no room or on failure, and then end must not be called. end
+ * with @is_whole false leaves the store as it was before.
  */
-bool history_store_begin_snapshot(struct history_store *s, const struct event_log_info *files, uint64_t bytes);
+bool history_store_begin_snapshot(struct history_store *s, const struct event_log_info *files,
+                                  const struct event_log_position *position, uint64_t bytes);
 bool history_store_put_piece(void *store, const void *piece, size_t size);
 void history_store_end_snapshot(struct history_store *s, bool is_whole);
 
+/* Sets the position up to which the core of a log that grows has been stored last. Returns false if there is none. */
+bool history_store_find_position(struct history_store *s, const struct event_log_info *files,
+                                 struct event_log_position *out);
+
 /* Reads the core back, from @piece on, counted from 0. open returns false if there is none for the log as it is now,
  * and then leave must not be called. Others who read wait until leave. A piece is there until the next call. */
-bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files, uint64_t piece);
+bool history_store_open_snapshot(struct history_store *s, const struct event_log_info *files,
+                                 const struct event_log_position *position, uint64_t piece);
 const void *history_store_get_piece(void *store, size_t *size); /* NULL at the end or on failure */
 void history_store_leave_snapshot(struct history_store *s);

@@ -44,7 +44,7 @@ enum { PIECE = 400000 };
 static bool test_store_begin_core(struct history_store *s, const char *path, uint64_t size, size_t bytes, char fill)
 {
         struct event_log_info log = test_store_log(path, size);
-        bool has_room = history_store_begin_snapshot(s, &log, bytes);
+        bool has_room = history_store_begin_snapshot(s, &log, NULL, bytes);
         event_log_deinit(&log);
         _cleanup_free_ char *piece = mem_alloc(PIECE);
         memset(piece, fill, PIECE);
@@ -64,7 +64,7 @@ static int64_t test_store_core(struct history_store *s, const char *path, uint64
 {
         struct event_log_info log = test_store_log(path, size);
         size_t n, bytes = 0;
-        bool found = history_store_open_snapshot(s, &log, 0);
+        bool found = history_store_open_snapshot(s, &log, NULL, 0);
         event_log_deinit(&log);
         if (!found)
                 return -1;
@@ -119,6 +119,39 @@ static void test_keeps_logs_and_cores(void **state)
         assert_int_equal(test_store_logs(s), 1);
         assert_int_equal(test_store_core(s, "/a", 11), -1);
         history_store_close(s);
+}
+
+static void test_core_of_a_growing_log_has_a_position(void **state)
+{
+        const struct event_log_position first = {.number = 3, .text = 40, .head = 9, .checksum = UINT64_MAX - 1},
+                                        second = {.number = 4, .text = 7, .head = 9, .checksum = 5};
+        struct event_log_position found;
+        struct history_store *s = test_store_open("growing", 1 << 30, "1 2");
+        struct event_log_info log = test_store_log("/a", 50);
+        assert_false(history_store_find_position(s, &log, &found));
+        test_store_put_core(s, "/a", 50, 10, 'x');
+        assert_false(history_store_find_position(s, &log, &found)); /* it is of a complete log */
+        const struct event_log_position *positions[] = {&first, &second};
+        for (size_t i = 0; i < ARRAY_SIZE(positions); i++) {
+                assert_true(history_store_begin_snapshot(s, &log, positions[i], 3));
+                assert_true(history_store_put_piece(s, "abc", 3));
+                history_store_end_snapshot(s, true);
+                log.size += 100;
+        }
+        history_store_close(s);
+        s = test_store_open("growing", 1 << 30, "1 2");
+        assert_true(history_store_find_position(s, &log, &found));
+        assert_memory_equal(&found, &second, sizeof(found));
+        assert_false(history_store_open_snapshot(s, &log, &first, 0));
+        assert_false(history_store_open_snapshot(s, &log, NULL, 0));
+        assert_true(history_store_open_snapshot(s, &log, &second, 0));
+        size_t size;
+        assert_memory_equal(history_store_get_piece(s, &size), "abc", 3);
+        history_store_leave_snapshot(s);
+        history_store_forget(s, "/a");
+        assert_false(history_store_find_position(s, &log, &found));
+        history_store_close(s);
+        event_log_deinit(&log);
 }
 
 static void test_broken_off_core_leaves_the_old_one(void **state)
@@ -204,6 +237,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_keeps_logs_and_cores),
+                cmocka_unit_test(test_core_of_a_growing_log_has_a_position),
                 cmocka_unit_test(test_broken_off_core_leaves_the_old_one),
                 cmocka_unit_test(test_other_limits_hide_cores),
                 cmocka_unit_test(test_cores_beyond_the_limit_are_dropped),

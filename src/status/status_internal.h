@@ -44,11 +44,16 @@ static inline void status_raise_executor_peaks(struct status_executor *x, const 
 void status_copy_map(struct strmap *to, const struct strmap *from);
 
 /* Fills what is private and follows from the jobs and stages, of a status that was read from bytes. */
-void status_index_jobs(struct status *s);
+void status_index(struct status *s);
 
 void status_job_free(struct status_job *job);
 void status_stage_free(struct status_stage *stage);
+enum { STATUS_MAX_PARTITIONS = 1 << 24 }; /* of an RDD; blocks of others are not shown */
+
 void status_rdd_free(struct status_rdd *rdd);
+
+/* Fills the places of an RDD that was read from bytes. */
+void status_rdd_index(struct status_rdd *rdd);
 
 /* Adds the RDDs of a submitted stage that are persisted. */
 void status_add_rdds(struct status *s, const struct stage_info *stage);

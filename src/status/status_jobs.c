@@ -59,14 +59,28 @@ void status_stage_free(struct status_stage *stage)
         free(stage);
 }
 
-void status_index_jobs(struct status *s)
+static void status_stage_index(struct status_stage *stage)
 {
+        for (size_t i = 0; i < stage->executors.len; i++) {
+                while (stage->places.len <= stage->executors.data[i].executor)
+                        vec_push(&stage->places, 0);
+                stage->places.data[stage->executors.data[i].executor] = (uint32_t)i + 1;
+        }
+}
+
+void status_index(struct status *s)
+{
+        for (size_t i = 0; i < s->executors.len; i++)
+                s->n_dead += !s->executors.data[i]->is_active;
+        for (size_t i = 0; i < s->rdds.len; i++)
+                status_rdd_index(s->rdds.data[i]);
         for (size_t i = 0; i < s->jobs.len; i++)
                 if (s->jobs.data[i]->state == STATUS_JOB_RUNNING)
                         vec_push(&s->running_jobs, s->jobs.data[i]);
         for (size_t i = 0; i < s->stages.len; i++) {
                 s->n_pending_stages += s->stages.data[i]->state == STATUS_STAGE_PENDING;
                 s->greatest_stage_id = MAX(s->greatest_stage_id, s->stages.data[i]->id);
+                status_stage_index(s->stages.data[i]);
         }
 }
 

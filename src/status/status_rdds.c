@@ -113,7 +113,14 @@ static void status_add_delta(int64_t *value, int64_t delta)
         *value = MAX(*value + delta, (int64_t)0);
 }
 
-enum { MAX_PARTITIONS = 1 << 24 };
+void status_rdd_index(struct status_rdd *rdd)
+{
+        for (size_t i = 0; i < rdd->cached.len; i++) {
+                while (rdd->places.len <= rdd->cached.data[i].index)
+                        vec_push(&rdd->places, 0);
+                rdd->places.data[rdd->cached.data[i].index] = (uint32_t)i + 1;
+        }
+}
 
 /* Returns the partition of a block, or NULL if the name has no valid number. */
 static struct status_partition *status_get_partition(struct status *s, struct status_rdd *rdd, const char *block)
@@ -121,7 +128,7 @@ static struct status_partition *status_get_partition(struct status *s, struct st
         const char *number = strchr(block + 4, '_');
         char *end = NULL;
         long index = number ? strtol(number + 1, &end, 10) : -1;
-        if (index < 0 || index >= MAX_PARTITIONS || end == number + 1)
+        if (index < 0 || index >= STATUS_MAX_PARTITIONS || end == number + 1)
                 return NULL;
         while (rdd->places.len <= (size_t)index)
                 vec_push(&rdd->places, 0);

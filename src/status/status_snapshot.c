@@ -110,7 +110,7 @@ static void snapshot_killed(struct snapshot_stream *p, status_killed_list *list)
 
 /* ------------------------------------------------------------------------------------------------- tasks */
 
-/* Rows of open chunks are stored like those of packed ones: a restored chunk is packed, as no task runs any more. */
+/* An open chunk stays open: its rows are stored as arrays. */
 static void snapshot_put_open_columns(struct snapshot_stream *p, struct task_chunk *c)
 {
         if (!p->get) { /* the same values */
@@ -561,6 +561,7 @@ static void snapshot_partition(struct snapshot_stream *p, struct status_partitio
         VALUE(p, part->disk_used);
         LIST(p, &part->executors, sizeof(uint32_t));
         snapshot_bytes(p, part->executors.data, part->executors.len * sizeof(uint32_t));
+        p->is_bad = p->is_bad || part->index >= STATUS_MAX_PARTITIONS;
         for (size_t i = 0; i < part->executors.len; i++)
                 p->is_bad = p->is_bad || part->executors.data[i] >= p->status->executor_names.len;
 }
@@ -774,9 +775,15 @@ struct status *status_snapshot_read(const struct status_snapshot_source *source)
         snapshot_stream_deinit(&p);
         source->close(source->owner);
         if (!p.is_bad && !p.left && !p.here) {
-                status_index_jobs(p.status);
+                status_index(p.status);
                 return p.status;
         }
         status_free(p.status);
         return NULL;
+}
+
+void status_snapshot_load(struct status *s)
+{
+        for (size_t i = 0; i < s->stages.len; i++)
+                task_columns_need(&s->stages.data[i]->columns);
 }

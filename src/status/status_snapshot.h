@@ -8,7 +8,7 @@
  * sizes of what the bytes hold. They are for the same program on the same kind of machine. Others refuse them, and the
  * log is read again.
  *
- * Only for applications whose log is complete: a restored status can be read, but takes no more events.
+ * A restored status takes events as if it had not been away.
  */
 #pragma once
 
@@ -48,3 +48,6 @@ bool status_snapshot_write(const struct status *s, status_snapshot_put_fn *put, 
  * long as the status: functions that read its tasks call it (status/columns/task_columns.h).
  */
 struct status *status_snapshot_read(const struct status_snapshot_source *source);
+
+/* Reads all tasks that a restored status has left at its source, which may go then. */
+void status_snapshot_load(struct status *s);

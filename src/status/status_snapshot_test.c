@@ -258,6 +258,112 @@ static void keeps_everything_at_each_moment(void **state)
         }
 }
 
+/* Compares two statuses: the tasks by their values, as their chunks may be packed in other ways. */
+static void snapshot_test_equal(struct status *a, struct status *b)
+{
+        _cleanup_(buf_deinit) struct buf first = BUF_INIT, second = BUF_INIT;
+        assert_int_equal(a->stages.len, b->stages.len);
+        for (size_t i = 0; i < a->stages.len; i++) {
+                struct task_columns *x = &a->stages.data[i]->columns, *y = &b->stages.data[i]->columns;
+                assert_int_equal(x->n_rows, y->n_rows);
+                assert_int_equal(x->n_retained, y->n_retained);
+                for (size_t row = 0; row < x->n_rows; row++) {
+                        assert_int_equal(task_columns_is_removed(x, row), task_columns_is_removed(y, row));
+                        for (int c = 0; c < TASK_COLUMNS && !task_columns_is_removed(x, row); c++)
+                                assert_int_equal(task_columns_value(x, row, c), task_columns_value(y, row, c));
+                }
+                task_columns_deinit(x);
+                task_columns_deinit(y);
+        }
+        snapshot_test_write(a, &first);
+        snapshot_test_write(b, &second);
+        assert_int_equal(first.len, second.len);
+        assert_memory_equal(first.data, second.data, first.len);
+}
+
+/* Gives the lines from @from on to a status. */
+static void snapshot_test_continue(struct status *s, size_t from)
+{
+        struct event_reader *reader = event_reader_new(&(struct event_reader_options){
+                .on_event = snapshot_test_on_event, .on_damaged = snapshot_test_on_damaged, .owner = s});
+        event_reader_resume(reader, s->application.spark_version);
+        for (size_t i = from; i < ARRAY_SIZE(lines); i++) {
+                size_t room, length = strlen(lines[i]);
+                char *to = event_reader_room(reader, &room);
+                assert_true(length + 1 <= room);
+                memcpy(to, lines[i], length);
+                to[length] = '\n';
+                event_reader_filled(reader, length + 1);
+        }
+        event_reader_end(reader, false);
+        event_reader_free(reader);
+}
+
+static void goes_on_as_if_it_had_not_been_away(void **state)
+{
+        for (size_t n = 0; n <= ARRAY_SIZE(lines); n++) {
+                CASE_LABEL("after %zu lines", n);
+                _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
+                struct status *s = snapshot_test_status(n), *whole = snapshot_test_status(ARRAY_SIZE(lines));
+                snapshot_test_write(s, &bytes);
+                status_free(s);
+                s = snapshot_test_read(&bytes, STATUS_SNAPSHOT_PIECE - 8, UINT64_MAX);
+                assert_non_null(s);
+                snapshot_test_continue(s, n);
+                snapshot_test_equal(whole, s);
+                status_free(s);
+                status_free(whole);
+        }
+}
+
+/* Tasks of a large stage start and end, and old ones go, before and after the status was away. */
+static void goes_on_with_large_stages(void **state)
+{
+        enum { TASKS = 12000 };
+        static const struct executor_ref executor = {.id = "1", .host = "h"};
+        static const size_t cuts[] = {0, 1, 700, 2048, 5000, 11999, TASKS};
+        for (size_t k = 0; k < ARRAY_SIZE(cuts); k++) {
+                CASE_LABEL("after %zu tasks", cuts[k]);
+                struct snapshot_test_store store = {0};
+                struct status *both[2];
+                for (int broken = 0; broken < 2; broken++) {
+                        struct status *s = status_new(&(struct status_options){.retained_tasks = 4000});
+                        struct stage_info stage = {.id = 1, .name = "s", .tasks = TASKS, .submission_ms = 1};
+                        status_on_stage_submitted(s, &(struct stage_submitted){.stage = stage});
+                        for (size_t i = 0; i <= TASKS + 50; i++) {
+                                if (broken && i == cuts[k]) {
+                                        snapshot_test_store_write(&store, s);
+                                        status_free(s);
+                                        s = status_snapshot_read(&store.source);
+                                        assert_non_null(s);
+                                }
+                                struct task_info info = {.id = (int64_t)i,
+                                                         .launch_ms = 1000 + (int64_t)i,
+                                                         .executor = &executor,
+                                                         .stage_id = 1,
+                                                         .index = (int)i};
+                                if (i < TASKS)
+                                        status_on_task_start(s, &(struct task_start){.info = info});
+                                if (i < 50 || i % 977 == 3)
+                                        continue;
+                                info.id -= 50; /* fifty tasks run */
+                                info.index -= 50;
+                                info.launch_ms -= 50;
+                                struct task_end end = {.info = info,
+                                                       .finish_ms = 2000 + 3 * (int64_t)(i * i % 9973),
+                                                       .state = TASK_SUCCEEDED};
+                                end.metrics.executor_run_ms = (int64_t)i * 77 % 1000;
+                                status_on_task_end(s, &end);
+                        }
+                        both[broken] = s;
+                }
+                snapshot_test_equal(both[0], both[1]);
+                status_free(both[0]);
+                status_free(both[1]);
+                snapshot_test_store_deinit(&store);
+        }
+}
+
 static void restores_entities(void **state)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -552,6 +658,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(keeps_everything_at_each_moment),
+                cmocka_unit_test(goes_on_as_if_it_had_not_been_away),
+                cmocka_unit_test(goes_on_with_large_stages),
                 cmocka_unit_test(restores_entities),
                 cmocka_unit_test(restores_many_tasks),
                 cmocka_unit_test(restores_which_tasks_have_failed),

@@ -113,6 +113,7 @@ class LostEnds:
         self.updated_ms, self.last_ms, has_ended = updated_ms, 0, False
         running, self.ended_stages, stages_of, jobs_of = {}, set(), {}, collections.defaultdict(list)
         self.started, self.ended = collections.defaultdict(set), collections.defaultdict(set)  # executors of stages
+        self.removed, self.late_executors, on_time = set(), set(), set()  # late: all of its ends come after its removal
         self.jobs, self.written = collections.defaultdict(Counts), {}
         for line in lines:
             kind, event = event_of(line)
@@ -136,16 +137,20 @@ class LostEnds:
                 if event["Task End Reason"]["Reason"] != "Resubmitted":  # not an end of its own
                     running.pop(info["Task ID"], None)
                 self.ended[key].add(info["Executor ID"])
+                (self.late_executors if info["Executor ID"] in self.removed else on_time).add(info["Executor ID"])
                 is_last = key in self.ended_stages and not any(key == k for k, _ in running.values())
                 for job in jobs_of[key]:
                     self.jobs[job].end(event)
                     if is_last:
                         self.written[job] = self.jobs[job].fields()
+            elif kind == "ExecutorRemoved":
+                self.removed.add(event["Executor ID"])
             elif kind == "JobEnd":
                 stages_of.pop(event["Job ID"])
                 self.written[event["Job ID"]] = self.jobs[event["Job ID"]].fields()
             has_ended = has_ended or kind == "ApplicationEnd"
         self.lost = {task: at for task, at in running.items() if has_ended and at[0] in self.ended_stages}
+        self.late_executors -= on_time
         self.jobs_with_lost = {job for key, _ in self.lost.values() for job in jobs_of[key]}
 
     def lost_of_stage(self, stage, attempt):
@@ -176,6 +181,11 @@ class LostEnds:
         extra = set(ours["executorSummary"]) - set(genuine.get("executorSummary", {}))
         return {x for x in extra & (self.started[key] - self.ended[key])
                 if not any(value for value in ours["executorSummary"][x].values() if isinstance(value, int))}
+
+    def has_late_peaks(self, ours, genuine):
+        """True for an executor whose peaks, all zero, come only from ends after its removal: genuine Spark shows none."""
+        return "peakMemoryMetrics" in ours and "peakMemoryMetrics" not in genuine and \
+            ours.get("id") in self.late_executors and not any(ours["peakMemoryMetrics"].values())
 
     def excused(self, ours, genuine):
         """The names of fields that differ in exactly the way that lost ends explain."""
