@@ -1,0 +1,47 @@
+"""Programs of genuine pyspark print on Firesteel what they print on Spark: a part of `make check-python`."""
+import os
+import shutil
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
+import programs  # noqa: E402
+
+BUILD = os.environ.get("FIRESTEEL_BUILD") or os.path.join(programs.TOP, "build")
+# One program for each part of the interface: a context takes 0.3 s, most of it in Python.
+LOCAL = ("rdd/take", "rdd/sort", "rdd/zip", "rdd/cartesian", "rdd/union", "rdd/local_iterator", "rdd/coalesce", "pairs/join", "pairs/partition_by",
+         "data/types_rows", "data/serializers_batches", "shared/accumulator_once", "shared/broadcast_life", "storage/persist_once",
+         "storage/checkpoint_files", "files/text", "files/text_save", "files/pickle", "files/add_py", "files/missing", "errors/task", "errors/exit",
+         "errors/stdout", "context/conf", "context/threads", "context/job_group", "context/status", "workers/task_context",
+         "workers/barrier_all_gather", "workers/worker_reuse")
+SUBMITTED = ("applications/word_count", "errors/java_exception")
+CLUSTER = ("applications/pagerank", "shared/accumulator_once", "shared/broadcast_values")
+
+
+def python_with_pyspark():
+    """A Python that can import pyspark, and the version of pyspark, or None."""
+    folders = os.environ.get("FIRESTEEL_PYTHON_VENVS", "").split(":") + [os.path.join(BUILD, "python", "venv-4.3")]
+    for python in [os.path.join(f, "bin", "python") for f in folders if f] + [shutil.which("python3")]:
+        version = programs.pyspark_version(python) if python and os.path.exists(python) else None
+        if version is not None:
+            return python, version
+    return None
+
+
+FOUND = python_with_pyspark()
+pytestmark = pytest.mark.skipif(FOUND is None, reason="needs pyspark: FIRESTEEL_PYTHON_VENVS, or the environments of make check-python")
+
+
+@pytest.mark.parametrize("way, master, wanted", [("B", "local[2]", LOCAL), ("A", "local[2]", SUBMITTED), ("B", "local-cluster[2,1,1024]", CLUSTER)])
+def test_programs_print_what_genuine_pyspark_prints(tmp_path, way, master, wanted):
+    python, version = FOUND
+    sides = programs.firesteel(python, programs.home_of_build(BUILD, str(tmp_path)), str(tmp_path))
+    output = tmp_path / "out"
+    output.mkdir()
+    wrong = []
+    for name, printed, _, why in programs.run(sides, wanted, str(output), way, master, str(tmp_path / "log")):
+        recorded = programs.expected(name, version)
+        if why is not None or printed != recorded:
+            wrong.append(f"{name}: {why or programs.difference(recorded, printed)}")
+    assert not wrong, "\n".join(wrong) + "\n" + (tmp_path / "log").read_text(errors="replace")[-3000:]
