@@ -1,0 +1,90 @@
+"""Runs one of pyspark's own test modules, or the doctests of one of its modules, and prints a line for each test.
+
+    PYTHON run_suite.py pyspark.tests.test_rdd      unittest
+    PYTHON run_suite.py --doctests pyspark.core.rdd
+
+Lines: `begin NAME` before a test, `result NAME ok|failed|skipped`, then for a failure its text on standard error.
+check_suites starts this program on genuine Spark and on Firesteel.
+"""
+import doctest
+import importlib
+import os
+import sys
+import tempfile
+import unittest
+
+
+def say(*words):
+    print(*words, file=sys.__stdout__, flush=True)
+
+
+class Result(unittest.TestResult):
+    """Prints results as they come."""
+
+    def __init__(self):
+        super().__init__()
+        self.outcome = None
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.outcome = "ok"
+        say("begin", test.id())
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        say("result", test.id(), self.outcome)
+
+    def failed(self, test, error):
+        self.outcome = "failed"
+        print("FAILED", test.id(), "\n", self._exc_info_to_string(error, test), file=sys.stderr, flush=True)
+
+    def addError(self, test, err):
+        self.failed(test, err)
+        if not isinstance(test, unittest.TestCase):  # a class that could not be set up
+            say("result", test.id().replace(" ", "_"), "failed")
+
+    def addFailure(self, test, err):
+        self.failed(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        if err is not None:
+            self.failed(test, err)
+
+    def addSkip(self, test, reason):
+        self.outcome = "skipped"
+        if not isinstance(test, unittest.TestCase):
+            say("result", test.id().replace(" ", "_"), "skipped")
+
+    def addExpectedFailure(self, test, err):
+        pass
+
+
+def run_doctests(name):
+    """Runs each docstring of the module as one test, with `sc` and `tempdir` as pyspark's own _test() functions give them."""
+    from pyspark import SparkContext
+    module = importlib.import_module(name)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
+    for test in doctest.DocTestFinder(recurse=True).find(module):
+        if not test.examples:
+            continue
+        say("begin", test.name)
+        context = SparkContext("local[4]", "PythonTest") if name.rsplit(".")[-1] != "conf" else None
+        with tempfile.TemporaryDirectory() as folder:
+            test.globs.update(sc=context, tempdir=folder)
+            failed = runner.run(test, out=sys.stderr.write, clear_globs=True).failed
+        say("result", test.name, "failed" if failed else "ok")
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
+
+
+def main():
+    if sys.argv[1] == "--doctests":
+        run_doctests(sys.argv[2])
+    else:
+        unittest.defaultTestLoader.loadTestsFromName(sys.argv[1]).run(Result())
+    sys.stderr.flush()
+    os._exit(0)  # a test may leave threads behind
+
+
+if __name__ == "__main__":
+    main()
