@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/pods/spark_pod.h"
+#include "submit/options/application_kind.h"
 #include "submit/options/arguments.h"
 #include "submit/prepare/submission.h"
 #include "text/json.h"
@@ -128,7 +129,11 @@ static void apache_words_main(const struct apache_application *app, struct strin
                 main = mem_strdup(s->spark_r_files);
         apache_words_option(words, "--jars", python ? s->jars : has_jars ? rest : NULL);
         apache_words_option(words, "--py-files", python ? rest : s->py_files);
-        string_list_add(words, main ? main : "spark-internal"); /* a class of Spark, such as its history server */
+        if (main)
+                string_list_add(words, main);
+        else if (!submit_is_connect_server(s->main_class) && !submit_is_thrift_server(s->main_class) &&
+                 !submit_is_sql_shell(s->main_class))     /* which imply it: all words are arguments */
+                string_list_add(words, "spark-internal"); /* a class of Spark, such as its history server */
 }
 
 static void apache_words_make(const struct apache_application *app, const struct render_options *o,
@@ -168,6 +173,7 @@ static int apache_objects_prepare(const struct apache_application *app, const st
                 r = submit_arguments_complete(a, NULL, conf_environment, error);
         if (r == 0)
                 r = submit_arguments_validate(a, conf_environment, error);
+        s->driver_resolves_packages = s->any_class = true; /* Apache's operator does not run spark-submit */
         if (r == 0)
                 r = submission_prepare(a, s, error);
         if (r == 0 && master && *master) /* of the application in the driver's pod: "spark://…" */

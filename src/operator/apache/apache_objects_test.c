@@ -204,6 +204,26 @@ static void services_select_the_driver_and_routes_get_a_rule(void **state)
         apache_rendered_deinit(&r);
 }
 
+/* Apache's operator does not ask spark-submit, which refuses both and resolves packages itself. */
+static void servers_and_packages_reach_the_driver(void **state)
+{
+        static const char *const classes[] = {"org.apache.spark.sql.connect.service.SparkConnectServer",
+                                              "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"};
+        for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+                struct apache_rendered r;
+                _cleanup_free_ char *more = mem_printf(
+                        ", 'mainClass': '%s', 'driverArgs': ['--port', '1'], 'sparkConf': {'spark.jars.packages': 'g.none:a:1', "
+                        "'spark.jars.repositories': 'http://127.0.0.1:9/'}",
+                        classes[i]);
+                _cleanup_free_ char *args =
+                        mem_printf("\"--class\",\"%s\",\"spark-internal\",\"--port\",\"1\"]", classes[i]);
+                apache_render(more, &r);
+                assert_args(&r, args);
+                assert_property(&r, "spark.jars.packages=g.none\\:a\\:1", true);
+                apache_rendered_deinit(&r);
+        }
+}
+
 static void refuses_options_as_applications(void **state)
 {
         struct apache_application app;
@@ -238,6 +258,7 @@ int main(void)
                 cmocka_unit_test(templates_are_those_of_the_object),
                 cmocka_unit_test(config_maps_come_before_the_driver),
                 cmocka_unit_test(services_select_the_driver_and_routes_get_a_rule),
+                cmocka_unit_test(servers_and_packages_reach_the_driver),
                 cmocka_unit_test(refuses_options_as_applications),
                 cmocka_unit_test(refuses_containers_that_are_no_objects),
         };

@@ -52,6 +52,7 @@ static int objects_prepare(const struct spark_application *app, const struct ren
                                               conf_environment, error);
         if (r == 0)
                 r = submit_arguments_validate(a, conf_environment, error);
+        s->driver_resolves_packages = true; /* also those of sparkConf */
         return r == 0 ? submission_prepare(a, s, error) : r;
 }
 

@@ -91,6 +91,8 @@ static void prepare_choose_local_connect(struct preparation *p)
 static int prepare_check_cluster_mode(const struct preparation *p, struct fst_error *error)
 {
         const char *class = p->a->value[SUBMIT_CLASS];
+        if (p->s->any_class)
+                return 0;
         if (submit_is_shell(p->a->primary_resource))
                 return error_set(error, -EINVAL, "Cluster deploy mode is not applicable to Spark shells.");
         if (submit_is_sql_shell(class))

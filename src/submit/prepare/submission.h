@@ -41,6 +41,10 @@ struct submission {
          * resolution or compilation.
          */
         bool native_only;
+        /* Set by the caller: the driver resolves packages, also where this process would need them only for uploads. */
+        bool driver_resolves_packages;
+        /* Set by the caller: classes that spark-submit refuses in cluster mode may run there. */
+        bool any_class;
         /* Receives the output of slow steps (Ivy, R). NULL discards it. */
         FILE *progress;
 

@@ -77,7 +77,7 @@ static int submit_files_resolve_packages(struct preparation *p, struct fst_error
                 .compat = submit_files_property(p, "spark.firesteel.compat"),
                 .out = p->s->progress,
         };
-        if (p->driver_resolves_packages)
+        if (p->driver_resolves_packages || p->s->driver_resolves_packages)
                 return 0;
         int r = packages_resolve(&request, &jars, error);
         if (r < 0)
