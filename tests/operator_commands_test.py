@@ -278,9 +278,17 @@ def test_create_and_delete(commands, tmp_path):
     commands.schedule()
     commands("create", "once", "--from", "nightly")
     assert "ownerReferences" not in commands.server.get("sparkapplications", "jobs", "once")["metadata"]
-    commands("create", "-", text="kind: Pod\n", fails="document 1 is of kind 'Pod'")
+    commands("create", "-", text="apiVersion: v1\nkind: Pod\n", fails="it has no SparkApplication, ScheduledSparkApplication or SparkCluster, but a 'Pod'")
+    commands("create", "-", text="kind: SparkApplication\n", fails="document 1 has no kind or no apiVersion")
     commands("create", "-", text="a: [\n", fails="-: line")
     commands("create", str(tmp_path / "missing.yaml"), fails="missing.yaml: No such file")
+
+
+def test_create_makes_what_stands_beside_an_application(commands):
+    commands("create", "-", text="{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: b}}\n---\n"
+             "{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: pi}, spec: {type: Scala}}\n")
+    assert commands.server.get("configmaps", "jobs", "settings")["data"] == {"a": "b"}
+    assert commands.server.get("sparkapplications", "jobs", "pi")
 
 
 def test_create_of_a_c_file(commands, tmp_path):

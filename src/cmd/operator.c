@@ -29,7 +29,7 @@ const char command_operator_help[] =
         "the identity come from the pod, or from KUBECONFIG. `firesteel operator webhook start FLAGS` is the validating webhook.\n"
         "\n"
         "Commands:\n"
-        "  create FILE          create the applications and schedules of a YAML file, or an application for a C file in an image\n"
+        "  create FILE          create the objects of a YAML file with applications, or an application for a C file in an image\n"
         "  create NAME          with --from: create an application with the template of a schedule\n"
         "  crds                 print the custom resource definitions, for kubectl apply -f -\n"
         "  delete NAME          delete an application or a schedule, and all that belongs to it\n"

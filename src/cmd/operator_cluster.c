@@ -402,19 +402,32 @@ static int objects_of_source(struct objects_command *c, json_t **out)
         return 0;
 }
 
+static bool objects_is_ours(const json_t *object)
+{
+        static const char *const kinds[] = {"SparkApplication", "ScheduledSparkApplication", "SparkCluster"};
+        const char *kind = json_text_or_empty(object, "kind");
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+                if (strcmp(kind, kinds[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* Also creates the config maps, secrets and the like beside them. A file without any of our kinds is a mistake. */
 static int objects_create_all(struct objects_command *c, const json_t *objects)
 {
         json_t *object;
-        size_t i;
+        size_t i, n_ours = 0;
         int r = 0;
+        json_array_foreach((json_t *)objects, i, object)
+                n_ours += objects_is_ours(object);
+        if (n_ours == 0)
+                return error_set(&c->error, -EINVAL,
+                                 "%s: it has no SparkApplication, ScheduledSparkApplication or SparkCluster, but a '%s'",
+                                 c->name, json_text_or_empty(json_array_get(objects, 0), "kind"));
         json_array_foreach((json_t *)objects, i, object) {
-                const char *kind = json_text_or_empty(object, "kind");
-                if (strcmp(kind, "SparkApplication") != 0 && strcmp(kind, "ScheduledSparkApplication") != 0 &&
-                    strcmp(kind, "SparkCluster") != 0)
-                        return error_set(&c->error, -EINVAL,
-                                         "%s: document %zu is of kind '%s', not SparkApplication, "
-                                         "ScheduledSparkApplication or SparkCluster",
-                                         c->name, i + 1, kind);
+                if (!*json_text_or_empty(object, "kind") || !*json_text_or_empty(object, "apiVersion"))
+                        return error_set(&c->error, -EINVAL, "%s: document %zu has no kind or no apiVersion", c->name,
+                                         i + 1);
         }
         json_array_foreach((json_t *)objects, i, object) {
                 r = c->json ? objects_print_json(object)
