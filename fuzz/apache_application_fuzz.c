@@ -2,11 +2,9 @@
  * the core, and rendered. */
 #include "base/error.h"
 #include "base/mem.h"
+#include "fuzz/yaml_objects.h"
 #include "operator/apache/apache_objects.h"
 #include "operator/apache/apache_reading.h"
-#include "text/yaml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_apache_render(const json_t *object)
 {
@@ -67,18 +65,15 @@ static void fuzz_apache_observe(const json_t *object)
         apache_core_free(core);
 }
 
+static void fuzz_apache_object(const json_t *object)
+{
+        fuzz_apache_observe(object);
+        fuzz_apache_render(object);
+        fuzz_apache_cluster(object);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        json_t *documents = NULL, *object;
-        size_t i;
-        if (yaml_parse_all((const char *)data, size, &documents, &error) < 0)
-                return 0;
-        json_array_foreach(documents, i, object) {
-                fuzz_apache_observe(object);
-                fuzz_apache_render(object);
-                fuzz_apache_cluster(object);
-        }
-        json_decref(documents);
+        fuzz_yaml_objects(data, size, fuzz_apache_object);
         return 0;
 }

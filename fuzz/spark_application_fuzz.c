@@ -1,12 +1,10 @@
 /* Any YAML is SparkApplications or errors: they are read, validated, observed by the core, and rendered. */
 #include "base/error.h"
 #include "base/mem.h"
+#include "fuzz/yaml_objects.h"
 #include "operator/core/application_reading.h"
 #include "operator/core/pod_observation.h"
 #include "operator/render/application_objects.h"
-#include "text/yaml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_render_application(const json_t *object)
 {
@@ -52,17 +50,14 @@ static void fuzz_observe_application(const json_t *object)
         pod_observation_read(object, &pod);
 }
 
+static void fuzz_application_object(const json_t *object)
+{
+        fuzz_observe_application(object);
+        fuzz_render_application(object);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        json_t *documents = NULL, *object;
-        size_t i;
-        if (yaml_parse_all((const char *)data, size, &documents, &error) < 0)
-                return 0;
-        json_array_foreach(documents, i, object) {
-                fuzz_observe_application(object);
-                fuzz_render_application(object);
-        }
-        json_decref(documents);
+        fuzz_yaml_objects(data, size, fuzz_application_object);
         return 0;
 }

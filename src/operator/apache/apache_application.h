@@ -85,6 +85,7 @@ struct apache_exposure_fields {
 };
 
 extern const struct field_table apache_application_fields, apache_application_status_fields;
+extern const struct field_table apache_version_table; /* runtimeVersions, also of clusters */
 extern const struct field_table apache_ingress_table, apache_http_route_table, apache_grpc_route_table;
 
 struct apache_application {

@@ -3,13 +3,6 @@
 #include "operator/resources/field_rows.h"
 
 /* clang-format off */
-#define STRUCT struct apache_version_fields
-static const struct field_row cluster_version_rows[] = {
-        TEXT("sparkVersion", spark, REQUIRED), TEXT("scalaVersion", scala), TEXT("jdkVersion", jdk),
-};
-#undef STRUCT
-static const struct field_table cluster_version_table = TABLE("RuntimeVersions", cluster_version_rows);
-
 #define STRUCT struct apache_worker_count_fields
 static const struct field_row cluster_worker_count_rows[] = {
         LONG("initWorkers", init, REQUIRED), LONG("minWorkers", min, REQUIRED), LONG("maxWorkers", max, REQUIRED),
@@ -39,7 +32,7 @@ static const struct field_table cluster_worker_table = TABLE("WorkerSpec", clust
 #define STRUCT struct apache_cluster_spec
 static const struct field_row cluster_spec_rows[] = {
         STRING_MAP("sparkConf", spark_conf),
-        OBJECT("runtimeVersions", versions, cluster_version_table, REQUIRED),
+        OBJECT("runtimeVersions", versions, apache_version_table, REQUIRED),
         OBJECT("clusterTolerations", tolerations, cluster_toleration_table, REQUIRED),
         OBJECT("masterSpec", master, cluster_master_table),
         OBJECT("workerSpec", worker, cluster_worker_table),

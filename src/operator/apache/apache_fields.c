@@ -60,7 +60,7 @@ static const struct field_row apache_version_rows[] = {
         TEXT("sparkVersion", spark, REQUIRED), TEXT("scalaVersion", scala), TEXT("jdkVersion", jdk),
 };
 #undef STRUCT
-static const struct field_table apache_version_table = TABLE("RuntimeVersions", apache_version_rows);
+const struct field_table apache_version_table = TABLE("RuntimeVersions", apache_version_rows);
 
 #define STRUCT struct apache_pod_fields
 static const struct field_row apache_pod_rows[] = {
