@@ -450,6 +450,15 @@ def test_ui_service_that_fails_for_a_while_is_created_later(server, tmp_path):
         wait_for(lambda: application_status(server)["driverInfo"].get("webUIServiceName") == "pi-ui-svc", "the UI's service")
 
 
+def test_missing_batch_scheduler_is_named(server, tmp_path):
+    server.failure = lambda method, path, body: (404, "NotFound", "404 page not found") if "/podgroups" in path else None
+    add_application(server, batchScheduler="volcano")
+    with operator(server, tmp_path, "--enable-batch-scheduler"):
+        wait_for(lambda: application_status(server).get("applicationState", {}).get("state") == "FAILED", lambda: application_status(server))
+    said = application_status(server)["applicationState"]["errorMessage"]
+    assert "does not know PodGroup of scheduling.volcano.sh/v1beta1: install the batch scheduler and its definitions" in said
+
+
 def test_refused_object_before_the_pod_is_told(server, tmp_path):
     server.failure = refuse("configmaps", "pi-prom-conf")
     add_application(server, monitoring={"exposeDriverMetrics": True, "exposeExecutorMetrics": False,

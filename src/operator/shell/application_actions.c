@@ -207,10 +207,18 @@ static void application_call_confirm_refusal(struct application_call *c, const s
 
 static void application_call_fail_submission(struct application_call *c, int r, const struct fst_error *error)
 {
-        if (r == FST_KUBE_E_FORBIDDEN)
+        const json_t *object = json_array_get(c->list, c->at);
+        if (r == FST_KUBE_E_FORBIDDEN) {
                 application_call_confirm_refusal(c, error);
-        else
+        } else if (r == FST_KUBE_E_NOT_FOUND && strcmp(json_text_or_empty(object, "kind"), "PodGroup") == 0) {
+                error_set(&c->error, r,
+                          "the API server does not know PodGroup of %s: install the batch scheduler and its "
+                          "definitions, or remove spec.batchScheduler",
+                          json_text_or_empty(object, "apiVersion"));
+                application_call_fail(c, r, &c->error);
+        } else {
                 application_call_fail(c, r, error);
+        }
 }
 
 /* ------------------------------------------------------------------------------------------------- applying objects */
