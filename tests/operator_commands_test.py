@@ -95,6 +95,7 @@ def test_list_and_get(commands):
     for line in ("State:       RUNNING", "Attempts:    1 executions, 2 submissions", "Driver:      pi-driver",
                  "Executor:    pi-1f-exec-1 RUNNING"):
         assert line in text.splitlines()
+    assert "State:       NEW (no operator has seen it: does one watch this namespace?)" in commands("get", "new").splitlines()
     assert json.loads(commands("get", "pi", "--output=json"))["metadata"]["name"] == "pi"
     commands("get", "missing", fails='there is no SparkApplication, ScheduledSparkApplication or SparkCluster "missing" in the namespace "jobs"')
 

@@ -126,6 +126,11 @@ def test_unknown_fields_are_reported():
     assert "Warning: pi: spec.executor.memryLimit: unknown field; did you mean memoryLimit?" in result.stderr
 
 
+def test_a_c_file_is_refused_with_the_way_to_its_object(tmp_path):
+    result = subprocess.run([f"{BIN}/firesteel", "operator", "render", "x.c"], timeout=120, capture_output=True, text=True, check=False)
+    assert result.returncode == 1 and "`firesteel operator create x.c --image IMAGE --output json`" in result.stderr
+
+
 def test_refusals():
     for text, message in (
             ("kind: Pod", "it has no SparkApplication and no ScheduledSparkApplication"),

@@ -165,6 +165,13 @@ static void objects_print_line(const char *name, const char *value)
                 printf("%-12s %s\n", name, value);
 }
 
+static void objects_print_state(const json_t *object)
+{
+        const char *state = objects_state(object);
+        bool unseen = strcmp(state, "NEW") == 0;
+        objects_print_line("State:", unseen ? "NEW (no operator has seen it: does one watch this namespace?)" : state);
+}
+
 static void objects_print_names(const char *name, const json_t *names)
 {
         const json_t *value;
@@ -178,7 +185,7 @@ static void objects_print_application(const json_t *object)
         const char *pod;
         json_t *state;
         objects_print_line("Name:", json_text_at(object, "metadata.name"));
-        objects_print_line("State:", objects_state(object));
+        objects_print_state(object);
         objects_print_line("Error:", json_text_at(object, "status.applicationState.errorMessage"));
         objects_print_line("Id:", json_text_at(object, "status.sparkApplicationId"));
         objects_print_line("Submitted:", json_text_at(object, "status.lastSubmissionAttemptTime"));
@@ -217,7 +224,7 @@ static void objects_print_apache(const json_t *object)
         struct apache_status status;
         apache_status_read(json_object_get(object, "status"), &status);
         objects_print_line("Name:", json_text_at(object, "metadata.name"));
-        objects_print_line("State:", objects_state(object));
+        objects_print_state(object);
         objects_print_line("Reason:", json_text_at(object, "status.currentState.message"));
         objects_print_line("Since:", json_text_at(object, "status.currentState.lastTransitionTime"));
         objects_print_line("Submitted:", objects_submitted(object));
@@ -421,9 +428,10 @@ static int objects_create_all(struct objects_command *c, const json_t *objects)
         json_array_foreach((json_t *)objects, i, object)
                 n_ours += objects_is_ours(object);
         if (n_ours == 0)
-                return error_set(&c->error, -EINVAL,
-                                 "%s: it has no SparkApplication, ScheduledSparkApplication or SparkCluster, but a '%s'",
-                                 c->name, json_text_or_empty(json_array_get(objects, 0), "kind"));
+                return error_set(
+                        &c->error, -EINVAL,
+                        "%s: it has no SparkApplication, ScheduledSparkApplication or SparkCluster, but a '%s'",
+                        c->name, json_text_or_empty(json_array_get(objects, 0), "kind"));
         json_array_foreach((json_t *)objects, i, object) {
                 if (!*json_text_or_empty(object, "kind") || !*json_text_or_empty(object, "apiVersion"))
                         return error_set(&c->error, -EINVAL, "%s: document %zu has no kind or no apiVersion", c->name,

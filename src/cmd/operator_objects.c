@@ -305,6 +305,12 @@ static int render_read_input(struct buf *text, struct fst_error *error)
 static int render_read(const char *path, json_t **documents, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        if (text_ends_with(path, ".c"))
+                return error_set(
+                        error, -EINVAL,
+                        "%s: render reads YAML: `firesteel operator create %s --image IMAGE --output json` prints "
+                        "the object of a C file",
+                        path, path);
         int r = strcmp(path, "-") == 0 ? render_read_input(&text, error)
                                        : file_text_read(path, YAML_MAX_BYTES, &text, error);
         if (r == 0)
