@@ -141,6 +141,7 @@ def test_right_program_compiles(compiler, tmp_path):
 CPP = """
 #include <firesteel/firesteel.h>
 #include <firesteel/frames.h>
+#include <firesteel/python.h>
 #include <firesteel/pod_step.h>
 #include <firesteel/submit.h>
 

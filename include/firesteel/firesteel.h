@@ -46,8 +46,8 @@
  *      status.h        the progress of jobs and stages
  *      shared.h        broadcast variables, accumulators, files
  *      barrier.h       stages whose tasks start together and wait for each other
- *      (submit.h, listener.h and pod_step.h are for programs that submit, listen, or change pods; frames.h is for
- *      bindings of other languages)
+ *      (submit.h, listener.h and pod_step.h are for programs that submit, listen, or change pods; frames.h and
+ *      python.h are for bindings of other languages)
  *
  * Errors. You build lineage without checking each call. An invalid step (a wrong type, an unknown key) returns an RDD
  * that carries the error. The action that needs the RDD reports the error with the source line of the step. Wrong

@@ -78,7 +78,13 @@ FST_API void fst_broadcast_destroy(fst_context *sc, fst_broadcast variable);
 
 /* ---------------------------------------------------------------------------------------------- accumulators */
 
-enum fst_accumulator_kind { FST_ACCUMULATOR_NONE, FST_ACCUMULATOR_I64, FST_ACCUMULATOR_F64, FST_ACCUMULATOR_OWN };
+enum fst_accumulator_kind {
+        FST_ACCUMULATOR_NONE,
+        FST_ACCUMULATOR_I64,
+        FST_ACCUMULATOR_F64,
+        FST_ACCUMULATOR_OWN,
+        FST_ACCUMULATOR_LIST, /* firesteel/python.h */
+};
 
 /* The largest state of a custom accumulator, in bytes. */
 #define FST_ACCUMULATOR_MAX 65536

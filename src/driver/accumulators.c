@@ -13,6 +13,8 @@
 #include "rdd/aggregate/accumulator_updates.h"
 #include "rdd/pipeline/task_run.h"
 
+#include <firesteel/python.h>
+
 #include <inttypes.h>
 
 struct accumulator {
@@ -26,6 +28,10 @@ struct accumulator {
                         void *captured;
                         fst_fn merge;
                 } own;
+                struct {
+                        int (*receive)(void *data, const fst_bytes *blobs, size_t n);
+                        void *data;
+                } list;
         };
 };
 
@@ -100,6 +106,11 @@ static struct accumulator *accumulators_find(struct accumulators *a, fst_accumul
         return one->handle.kind == handle.kind && one->handle.size == handle.size ? one : NULL;
 }
 
+static bool accumulator_is_number(const struct accumulator *one)
+{
+        return one->handle.kind == FST_ACCUMULATOR_I64 || one->handle.kind == FST_ACCUMULATOR_F64;
+}
+
 /* ----------------------------------------------------------------------------------------------------- merging */
 
 /* Calls the application's function, which may call fst_fail only. */
@@ -121,6 +132,17 @@ static int accumulator_merge_own(struct accumulator *one, const void *from, stru
         return r;
 }
 
+/* Passes the blobs of a task to the application. */
+static int accumulator_receive(struct accumulator *one, const struct accumulator_list *list, struct fst_error *error)
+{
+        _cleanup_free_ fst_bytes *blobs = accumulator_list_blobs(list);
+        int r = one->list.receive(one->list.data, blobs, list->n);
+        return r ? error_set(error, r < 0 ? r : -EIO, "accumulator %" PRId64 "%s%s: its updates were not received: %s",
+                             one->handle.id, one->name ? " " : "", one->name ? one->name : "",
+                             strerror(r < 0 ? -r : EIO))
+                 : 0;
+}
+
 static int accumulators_merge_updates(struct accumulators *a, const struct accumulator_updates *updates,
                                       struct fst_error *error)
 {
@@ -138,6 +160,8 @@ static int accumulators_merge_updates(struct accumulators *a, const struct accum
                         accumulator_merge_i64(&one->i64, &u->i64);
                 else if (one->handle.kind == FST_ACCUMULATOR_F64)
                         accumulator_merge_f64(&one->f64, &u->f64);
+                else if (one->handle.kind == FST_ACCUMULATOR_LIST)
+                        r = accumulator_receive(one, &u->list, error);
                 else
                         r = accumulator_merge_own(one, u->own, error);
                 if (r)
@@ -254,6 +278,19 @@ FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name
         return accumulators_add(sc->accumulators, one, name, FST_ACCUMULATOR_OWN, size);
 }
 
+FST_API fst_accumulator fst_accumulator_list(fst_context *sc, const char *name,
+                                             int (*receive)(void *data, const fst_bytes *blobs, size_t n), void *data)
+{
+        sc = context_given(sc, rdd_site("accumulator_list"));
+        if (sc->status ||
+            context_missing((const void *)receive, "accumulator_list", "a function that receives updates"))
+                return (fst_accumulator){0};
+        struct accumulator *one = new0(struct accumulator);
+        one->list.receive = receive;
+        one->list.data = data;
+        return accumulators_add(sc->accumulators, one, name, FST_ACCUMULATOR_LIST, 0);
+}
+
 FST_API fst_totals_i64 fst_accumulator_totals_i64(fst_context *sc, fst_accumulator handle)
 {
         sc = context_given(sc, rdd_site("accumulator_totals_i64"));
@@ -275,7 +312,7 @@ FST_API fst_totals_f64 fst_accumulator_totals_f64(fst_context *sc, fst_accumulat
         fst_totals_f64 totals = {0};
         pthread_mutex_lock(&sc->accumulators->lock);
         const struct accumulator *one = accumulators_find(sc->accumulators, handle);
-        bool right = one && one->handle.kind != FST_ACCUMULATOR_OWN;
+        bool right = one && accumulator_is_number(one);
         if (right && one->handle.kind == FST_ACCUMULATOR_F64)
                 totals = one->f64;
         else if (right)
@@ -292,7 +329,7 @@ FST_API void fst_accumulator_set_i64(fst_context *sc, fst_accumulator handle, in
         sc = context_given(sc, rdd_site("accumulator_set_i64"));
         pthread_mutex_lock(&sc->accumulators->lock);
         struct accumulator *one = accumulators_find(sc->accumulators, handle);
-        bool right = one && one->handle.kind != FST_ACCUMULATOR_OWN;
+        bool right = one && accumulator_is_number(one);
         if (right && one->handle.kind == FST_ACCUMULATOR_F64)
                 one->f64.sum = (double)x;
         else if (right)
@@ -348,7 +385,7 @@ FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator handle)
         struct accumulator *one = accumulators_find(sc->accumulators, handle);
         if (one && one->handle.kind == FST_ACCUMULATOR_OWN)
                 memcpy(one->own.state, one->own.zero, one->handle.size);
-        else if (one)
+        else if (one && accumulator_is_number(one))
                 one->f64 = (fst_totals_f64){0}; /* of either kind: all zero bytes */
         pthread_mutex_unlock(&sc->accumulators->lock);
         if (!one)

@@ -4,9 +4,16 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "driver/context.h"
+#include "driver/context_handles.h"
 #include "exec/blocks/broadcasts.h"
 
+#include <firesteel/python.h>
+
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct read_value {
         int64_t id;
@@ -66,6 +73,30 @@ FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, siz
         return (fst_broadcast){id, size};
 }
 
+FST_API fst_broadcast fst_broadcast_file(fst_context *sc, const char *path)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct stat st;
+        sc = context_given(sc, rdd_site("broadcast_file"));
+        if (sc->status || context_missing(path, "broadcast_file", "the path of a file"))
+                return (fst_broadcast){0};
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int r = fd < 0 || fstat(fd, &st) < 0 ? error_errno(&error, "%s", path) : 0;
+        void *data = r == 0 && st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+        if (data == MAP_FAILED)
+                r = error_errno(&error, "%s", path);
+        if (fd >= 0)
+                close(fd);
+        if (r) {
+                context_action_failed(sc, "broadcast", r, &error);
+                return (fst_broadcast){0};
+        }
+        fst_broadcast variable = fst_broadcast_bytes(sc, data, (size_t)st.st_size);
+        if (data)
+                munmap(data, (size_t)st.st_size);
+        return variable;
+}
+
 FST_API fst_bytes fst_context_broadcast(fst_context *sc, fst_broadcast variable)
 {
         sc = context_given(sc, rdd_site("broadcast_value"));
@@ -105,7 +136,7 @@ FST_API void fst_broadcast_destroy(fst_context *sc, fst_broadcast variable)
         sc = context_given(sc, rdd_site("broadcast_destroy"));
         struct broadcast_variables *v = sc->broadcasts;
         void *hold = NULL;
-        if (sc->status || !broadcasts_remove(sc->env.broadcasts, variable.id))
+        if (sc->status || !exec_env_remove_broadcast(&sc->env, variable.id))
                 return;
         pthread_mutex_lock(&v->lock);
         for (size_t i = 0; i < v->looked_at.len && !hold; i++)

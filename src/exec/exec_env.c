@@ -8,6 +8,7 @@
 #include "exec/isolation/isolation.h"
 #include "exec/guard/memory_limit.h"
 #include "io/fs/file_systems.h"
+#include "python/worker_pool.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
 #include "store/disk_dirs.h"
@@ -154,7 +155,16 @@ int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t hea
                 r = init_memory(env, conf, heap, error);
         if (r == 0)
                 r = init_disk(env, conf, error);
-        return r ? r : init_broadcasts(env, conf, error);
+        if (r == 0)
+                r = init_broadcasts(env, conf, error);
+        return r ? r : python_pool_new(conf, env->dirs, &env->python, error);
+}
+
+bool exec_env_remove_broadcast(struct exec_env *env, int64_t id)
+{
+        if (env->python)
+                python_pool_forget_broadcast(env->python, id);
+        return env->broadcasts && broadcasts_remove(env->broadcasts, id);
 }
 
 void exec_env_remove_files(struct exec_env *env)
@@ -165,6 +175,7 @@ void exec_env_remove_files(struct exec_env *env)
 
 void exec_env_deinit(struct exec_env *env)
 {
+        python_pool_free(env->python);
         app_files_free(env->files);
         broadcasts_free(env->broadcasts);
         block_store_free(env->blocks);

@@ -18,6 +18,7 @@ struct broadcasts;
 struct shuffle_store;
 struct disk_dirs;
 struct isolation;
+struct python_pool;
 struct remote_blocks;
 struct task_services;
 struct slice_source;
@@ -31,6 +32,7 @@ struct exec_env {
         struct shuffle_store *shuffles;
         struct block_store *blocks;
         struct broadcasts *broadcasts;
+        struct python_pool *python;                /* Python workers; owned */
         struct app_files *files;                   /* the application's files; NULL: none. exec_env_deinit frees it */
         struct transfer_client *transfers;         /* client for fetches from other processes; NULL: none */
         struct transfer_client *service_transfers; /* client for fetches from shuffle services; NULL: none */
@@ -78,6 +80,9 @@ struct exec_env {
  * key. Call exec_env_deinit in any case. Before the first task; one thread.
  */
 int exec_env_init(struct exec_env *env, const struct fst_conf *conf, int64_t heap, struct fst_error *error);
+
+/* Removes a broadcast variable and the file that Python workers have of it. Returns false if it is not here. */
+bool exec_env_remove_broadcast(struct exec_env *env, int64_t id);
 
 /* Removes the files only, right before the process exits: threads may still use the rest. */
 void exec_env_remove_files(struct exec_env *env);

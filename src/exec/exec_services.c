@@ -5,6 +5,7 @@
 #include "exec/app/app_files.h"
 #include "exec/blocks/broadcasts.h"
 #include "exec/exec_env.h"
+#include "store/disk_dirs.h"
 
 static int services_broadcast(void *owner, int64_t id, uint64_t size, const int *stopped, const void **data,
                               void **hold, struct fst_error *error)
@@ -22,6 +23,10 @@ static void services_release(void *owner, void *hold)
 static int services_file(void *owner, const char *name, const int *stopped, const char **path, struct fst_error *error)
 {
         struct exec_env *env = owner;
+        if (!*name) {
+                *path = disk_dirs_root(env->dirs, 0);
+                return env->files ? app_files_dir(env->files, stopped, path, error) : 0;
+        }
         if (!env->files)
                 return error_set(error, -ENOENT, "the application has no files: add them with fst_add_file or --files");
         return app_files_path(env->files, name, stopped, path, error);
@@ -42,5 +47,6 @@ void exec_services_init(struct task_services *services, struct exec_env *env)
                                            .release = services_release,
                                            .file = services_file,
                                            .barrier = services_barrier,
+                                           .python = env->python,
                                            .owner = env};
 }

@@ -391,7 +391,7 @@ void executor_transfer_remove(struct executor_transfer *d, const struct Firestee
         for (size_t i = 0; i < remove->n_rdds; i++)
                 block_store_remove_rdd(d->env->blocks, remove->rdds[i]);
         for (size_t i = 0; i < remove->n_broadcasts; i++)
-                broadcasts_remove(d->env->broadcasts, remove->broadcasts[i]);
+                exec_env_remove_broadcast(d->env, remove->broadcasts[i]);
         for (size_t i = 0; i < remove->n_task_results; i++)
                 block_manager_remove(d->blocks, (struct block_name){BLOCK_TASK_RESULT, remove->task_results[i], 0});
 }

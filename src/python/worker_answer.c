@@ -1,5 +1,5 @@
-/* See worker_answer.h. Every event has its length or a fixed size at its start, so nothing is kept between calls but the
- * section of the answer. */
+/* See worker_answer.h. Every event has its length or a fixed size at its start, so nothing is kept between calls but
+ * the section of the answer. */
 #include "python/worker_answer.h"
 
 #include "python/worker_task.h"

@@ -30,9 +30,9 @@ struct python_event {
         enum python_event_kind kind;
         fst_bytes bytes;
         size_t need;
-        int64_t boot_ms, init_ms, finish_ms;      /* since 1970: times at which the worker began, was ready, had ended */
-        int64_t memory_spilled, disk_spilled;     /* bytes */
-        bool reusable;                            /* the worker waits for another task */
+        int64_t boot_ms, init_ms, finish_ms;  /* since 1970: times at which the worker began, was ready, had ended */
+        int64_t memory_spilled, disk_spilled; /* bytes */
+        bool reusable;                        /* the worker waits for another task */
         int32_t code;
 };
 

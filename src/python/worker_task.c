@@ -45,7 +45,8 @@ void python_put_text(struct buf *out, const char *text)
         python_put_blob(out, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* ------------------------------------------------------------------------------------------------ the task's context */
+/* ------------------------------------------------------------------------------------------------ the task's context
+ */
 
 static void python_task_write_fields(const struct python_task *t, struct buf *out)
 {
@@ -96,8 +97,7 @@ static void python_task_write_json(const struct python_task *t, struct buf *out)
                 json_put_string(&json, t->barrier_secret);
         else
                 buf_puts(&json, "null");
-        buf_printf(&json,
-                   ",\"stageId\":%d,\"partitionId\":%d,\"attemptNumber\":%d,\"taskAttemptId\":%lld,\"cpus\":%d,",
+        buf_printf(&json, ",\"stageId\":%d,\"partitionId\":%d,\"attemptNumber\":%d,\"taskAttemptId\":%lld,\"cpus\":%d,",
                    t->stage, t->partition, t->attempt, (long long)t->task_id, t->cpus);
         if (t->version >= PYTHON_VERSION(4, 3))
                 buf_printf(&json, "\"cpuAmount\":\"%d\",", t->cpus);

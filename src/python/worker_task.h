@@ -41,8 +41,8 @@ struct python_broadcast {
 
 /* All texts are borrowed. Lists may be NULL if their count is 0. */
 struct python_task {
-        int version; /* of the worker's pyspark: PYTHON_VERSION */
-        int split;   /* the partition of the RDD that the function computes */
+        int version;        /* of the worker's pyspark: PYTHON_VERSION */
+        int split;          /* the partition of the RDD that the function computes */
         const char *python; /* the driver's Python: "3.11" */
         int stage, partition, attempt;
         int64_t task_id;

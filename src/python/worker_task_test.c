@@ -41,8 +41,8 @@ static const struct {
         {401, true, BYTES(SPLIT_PYTHON "\1\0\0\1\2\0\0\0\2xy" FIELDS FILES BROADCASTS COMMAND)},
         {402, false, BYTES(SPLIT_PYTHON "\0\0\0\315" JSON("false", "-1", "null", "") FILES BROADCASTS COMMAND_CONF)},
         {403, false,
-         BYTES("\377\377\377\370\0\0\1\56" SPLIT_PYTHON
-               "\0\0\0\335" JSON("false", "-1", "null", "\"cpuAmount\":\"1\",") FILES BROADCASTS COMMAND_CONF)},
+         BYTES("\377\377\377\370\0\0\1\56" SPLIT_PYTHON "\0\0\0\335" JSON("false", "-1", "null", "\"cpuAmount\":\"1\",")
+                       FILES BROADCASTS COMMAND_CONF)},
         {403, true,
          BYTES("\377\377\377\370\0\0\1\56" SPLIT_PYTHON
                "\0\0\0\335" JSON("true", "258", "\"xy\"", "\"cpuAmount\":\"1\",") FILES BROADCASTS COMMAND_CONF)},
@@ -90,8 +90,8 @@ static void reads_versions(void **state)
         static const struct {
                 const char *text;
                 int version;
-        } cases[] = {{"3.5.9", 305},      {"4.0.0", 400}, {"4.3.0.dev0", 403}, {"4.10", 410}, {"4", 0}, {"", 0},
-                     {"no version", 0}, {"4.x", 0},     {"4.1234", 0},       {NULL, 0}};
+        } cases[] = {{"3.5.9", 305}, {"4.0.0", 400},    {"4.3.0.dev0", 403}, {"4.10", 410}, {"4", 0},
+                     {"", 0},        {"no version", 0}, {"4.x", 0},          {"4.1234", 0}, {NULL, 0}};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 CASE_LABEL("%s", cases[i].text ? cases[i].text : "NULL");
                 assert_int_equal(python_version_parse(cases[i].text), cases[i].version);

@@ -55,6 +55,7 @@ enum rdd_op {
         RDD_KEY_RANGE = 81, /* pairs whose keys lie between two bounds */
         RDD_JAVA_OBJECT_FILE = 64, /* frames of a Java object file (io/java_object_file.h) */
         RDD_FRAMES = 90,    /* rows ↔ frames of Python (rdd/pipeline/op_frames.h) */
+        RDD_PYTHON = 91,    /* frames that Python workers compute */
 };
 
 struct aggregate_values;
@@ -153,7 +154,8 @@ struct fst_rdd {
                         int first, last; /* from the wire: the partitions that can hold such keys */
                 } key_range;
                 enum fst_order sorted_within;
-                int frames; /* enum frames_mode */
+                int frames;                /* enum frames_mode */
+                struct rdd_python *python; /* rdd/operators/rdd_python.h; owned. NULL: the RDD is invalid */
                 struct {
                         char **words, **environment; /* NULL-terminated arrays; owned */
                 } pipe;

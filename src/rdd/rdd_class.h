@@ -110,3 +110,4 @@ extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_cogroup_c
 extern const struct rdd_class rdd_keys_class, rdd_flat_map_values_class, rdd_pack_class, rdd_unpack_class;
 extern const struct rdd_class rdd_shuffled_class, rdd_combine_class;
 extern const struct rdd_class rdd_counted_class, rdd_folded_class, rdd_frames_class, rdd_java_object_file_class;
+extern const struct rdd_class rdd_python_class;

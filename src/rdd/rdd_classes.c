@@ -44,6 +44,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_KEY_RANGE] = &rdd_key_range_class,
         [RDD_FRAMES] = &rdd_frames_class,
         [RDD_JAVA_OBJECT_FILE] = &rdd_java_object_file_class,
+        [RDD_PYTHON] = &rdd_python_class,
 };
 
 #define SAME(name) _Static_assert((int)RDD_##name == (int)FIRESTEEL__OPERATOR__##name, "as on the wire")
@@ -86,6 +87,7 @@ SAME(SAMPLED_BY_KEY);
 SAME(KEY_RANGE);
 SAME(FRAMES);
 SAME(JAVA_OBJECT_FILE);
+SAME(PYTHON);
 
 const struct rdd_class *rdd_class_of(int op)
 {

@@ -3,6 +3,7 @@
 #include "api/api_fixture.h"
 
 #include <firesteel/frames.h>
+#include <firesteel/python.h>
 
 #define HERE FST_HERE("call")
 #define NO_FN ((fst_fn){.name = "f"})
@@ -244,6 +245,9 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_frames_from_elements_at(NULL, HERE));
         NOTHING(fst_java_object_file_at(NULL, NULL, 2, HERE));
         NOTHING(fst_save_as_java_object_file_at(NULL, NULL, HERE));
+        NOTHING(fst_python_rdd_at(NULL, NULL, 0, false, false, HERE));
+        NOTHING(fst_broadcast_file(NULL, NULL));
+        NOTHING(fst_accumulator_list(NULL, NULL, NULL, NULL));
         NOTHING(fst_serve_rows_at(NULL, NULL, 2, NULL, HERE));
         NOTHING(fst_serve_partitions_at(NULL, true, NULL, HERE));
         NOTHING(fst_served_port(NULL));

@@ -41,6 +41,7 @@ struct app_files {
         VEC(struct app_file *) all;
         pthread_mutex_t linking; /* taken before `lock` */
         size_t linked;           /* number of entries of `all` that were linked or tried */
+        size_t gathered;         /* number of entries of `all` that are in `dir`; guarded by `linking` */
 };
 
 int app_files_new(const char *dir, struct file_cache *cache, const struct archive_limits *archives,
@@ -417,5 +418,32 @@ int app_files_link(struct app_files *f, const char *dir, struct fst_error *error
                 pthread_mutex_unlock(&f->lock);
         }
         pthread_mutex_unlock(&f->linking);
+        return r;
+}
+
+/* The entry @i, or NULL after the last. */
+static const struct app_file *app_files_at(struct app_files *f, size_t i)
+{
+        pthread_mutex_lock(&f->lock);
+        const struct app_file *file = i < f->all.len ? f->all.data[i] : NULL;
+        pthread_mutex_unlock(&f->lock);
+        return file;
+}
+
+int app_files_dir(struct app_files *f, const int *stopped, const char **dir, struct fst_error *error)
+{
+        int r = 0;
+        pthread_mutex_lock(&f->linking);
+        for (const struct app_file *file; r == 0 && (file = app_files_at(f, f->gathered)); f->gathered += r == 0) {
+                const char *path;
+                if (file->use == APP_MODULE)
+                        continue;
+                r = app_files_path(f, file->name, stopped, &path, error);
+                if (r == 0 && file->in_place)
+                        r = link_app_file(path, f->dir, file->name, error);
+        }
+        pthread_mutex_unlock(&f->linking);
+        if (r == 0)
+                *dir = f->dir;
         return r;
 }

@@ -64,6 +64,12 @@ int app_files_path(struct app_files *files, const char *name, const int *stopped
                    struct fst_error *error);
 
 /*
+ * Returns the directory with every file and archive by name, after it has fetched those that are missing. It lives as
+ * long as @files. Errors as above.
+ */
+int app_files_dir(struct app_files *files, const int *stopped, const char **dir, struct fst_error *error);
+
+/*
  * Returns the copy of a file that was put (of an archive, the packed file), for serving it. -ENOENT if it is unknown.
  */
 int app_files_source(struct app_files *files, const char *name, const char **path);

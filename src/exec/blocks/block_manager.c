@@ -135,7 +135,7 @@ bool block_manager_remove(struct block_manager *m, struct block_name name)
         case BLOCK_RDD:
                 return block_store_remove(m->env->blocks, (struct block_id){(int)name.id, name.part});
         case BLOCK_BROADCAST:
-                return m->env->broadcasts && broadcasts_remove(m->env->broadcasts, name.id);
+                return exec_env_remove_broadcast(m->env, name.id);
         case BLOCK_TASK_RESULT:
                 return remove_result(m, name.id);
         default:

@@ -44,6 +44,7 @@ static struct {
         struct shuffle_input *open;
         struct kept_broadcast *broadcasts;
         struct task_services services;
+        char *files_dir; /* NULL: not known yet */
         struct remote_blocks blocks;
         struct block_store *store; /* collects partitions while they are computed */
         struct task_process_received in;
@@ -342,6 +343,10 @@ static int task_process_inputs_file(void *owner, const char *name, const int *st
                 free(text);
                 return answer.status;
         }
+        if (!*name) {
+                free(me.files_dir);
+                me.files_dir = text;
+        }
         *path = text; /* valid as long as the application, as every path; there are few */
         return 0;
 }
@@ -372,7 +377,8 @@ void task_process_requests_use(struct exec_env *env, struct task_runner *runner,
         me.services = (struct task_services){.broadcast = task_process_inputs_broadcast,
                                              .release = task_process_inputs_release,
                                              .file = task_process_inputs_file,
-                                             .barrier = task_process_inputs_barrier};
+                                             .barrier = task_process_inputs_barrier,
+                                             .python = env->python};
         env->services = &me.services;
         env->slices = &asking_slices;
         me.store = env->blocks;

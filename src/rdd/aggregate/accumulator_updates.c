@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "net/byte_order.h"
 
+#include <endian.h>
+
 #define UPDATE_HEADER 16
 #define TOTALS_SIZE 32
 
@@ -17,6 +19,8 @@ void accumulator_updates_free(struct accumulator_updates *updates)
         for (uint32_t i = 0; i < updates->n; i++)
                 if (updates->data[i].accumulator.kind == FST_ACCUMULATOR_OWN)
                         free(updates->data[i].own);
+                else if (updates->data[i].accumulator.kind == FST_ACCUMULATOR_LIST)
+                        free(updates->data[i].list.data);
         free(updates->data);
         free(updates);
 }
@@ -41,6 +45,39 @@ struct accumulator_update *accumulator_updates_of(struct accumulator_updates **u
         if (a.kind == FST_ACCUMULATOR_OWN)
                 update->own = mem_zero(a.size);
         return update;
+}
+
+static uint32_t accumulator_list_length(const char *at)
+{
+        uint32_t length;
+        memcpy(&length, at, sizeof(length));
+        return be32toh(length);
+}
+
+int accumulator_add_blob(struct accumulator_list *list, fst_bytes blob)
+{
+        uint32_t length = htobe32((uint32_t)blob.len);
+        char *grown = mem_try_grow(list->data, list->len + sizeof(length) + blob.len);
+        if (!grown)
+                return -ENOMEM;
+        list->data = grown;
+        memcpy(list->data + list->len, &length, sizeof(length));
+        if (blob.len)
+                memcpy(list->data + list->len + sizeof(length), blob.data, blob.len);
+        list->len += sizeof(length) + blob.len;
+        list->n++;
+        return 0;
+}
+
+fst_bytes *accumulator_list_blobs(const struct accumulator_list *list)
+{
+        fst_bytes *blobs = new_array(fst_bytes, (size_t)list->n + 1);
+        const char *at = list->data;
+        for (uint32_t i = 0; i < list->n; i++) {
+                blobs[i] = (fst_bytes){at + sizeof(uint32_t), accumulator_list_length(at)};
+                at += sizeof(uint32_t) + blobs[i].len;
+        }
+        return blobs;
 }
 
 void accumulator_add_i64(fst_totals_i64 *t, int64_t x)
@@ -110,6 +147,11 @@ static void accumulator_update_encode_state(const struct accumulator_update *u, 
                 buf_put_le64(out, accumulator_updates_f64_bits(u->f64.min));
                 buf_put_le64(out, accumulator_updates_f64_bits(u->f64.max));
                 break;
+        case FST_ACCUMULATOR_LIST:
+                buf_put_le32(out, u->list.n);
+                buf_put_le64(out, u->list.len);
+                buf_append(out, u->list.data, u->list.len);
+                break;
         default:
                 buf_append(out, u->own, u->accumulator.size);
         }
@@ -148,9 +190,43 @@ static bool accumulator_update_size_fits(uint32_t kind, uint32_t size)
                 return size == TOTALS_SIZE;
         case FST_ACCUMULATOR_OWN:
                 return size >= 1 && size <= FST_ACCUMULATOR_MAX;
+        case FST_ACCUMULATOR_LIST:
+                return size == 0;
         default:
                 return false;
         }
+}
+
+static int accumulator_list_decode(struct accumulator_list *list, const unsigned char **at, const unsigned char *end,
+                                   struct fst_error *error)
+{
+        size_t header = sizeof(uint32_t) + sizeof(uint64_t);
+        if ((size_t)(end - *at) < header)
+                return error_set(error, -EBADMSG, "a list of accumulator updates is truncated");
+        uint32_t n = accumulator_updates_get_u32(at);
+        uint64_t len = accumulator_updates_get_u64(at), left = len;
+        if (len > (uint64_t)(end - *at))
+                return error_set(error, -EBADMSG, "a list of accumulator updates is truncated");
+        const char *blob = (const char *)*at;
+        for (uint32_t i = 0; i < n; i++) {
+                uint32_t size = left >= sizeof(size) ? accumulator_list_length(blob) : 0;
+                if (left < sizeof(size) || left - sizeof(size) < size)
+                        return error_set(error, -EBADMSG, "update %u of %u in a list is truncated", i, n);
+                blob += sizeof(size) + size;
+                left -= sizeof(size) + size;
+        }
+        if (left)
+                return error_set(error, -EBADMSG, "%llu unexpected bytes after a list of accumulator updates",
+                                 (unsigned long long)left);
+        if (len && !(list->data = mem_try((size_t)len)))
+                return error_set(error, -ENOMEM, "no memory for %llu bytes of accumulator updates",
+                                 (unsigned long long)len);
+        if (len)
+                memcpy(list->data, *at, (size_t)len);
+        list->len = (size_t)len;
+        list->n = n;
+        *at += len;
+        return 0;
 }
 
 static int accumulator_update_decode(struct accumulator_updates **updates, const unsigned char **at,
@@ -173,6 +249,8 @@ static int accumulator_update_decode(struct accumulator_updates **updates, const
                 *at += a.size;
                 return 0;
         }
+        if (a.kind == FST_ACCUMULATOR_LIST)
+                return accumulator_list_decode(&u->list, at, end, error);
         uint64_t x[4];
         for (int i = 0; i < 4; i++)
                 x[i] = accumulator_updates_get_u64(at);

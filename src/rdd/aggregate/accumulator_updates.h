@@ -8,7 +8,9 @@
  *      count u32, then for each: id u64 | kind u32 | size u32 | size bytes: the state
  *
  * The state of I64 and F64 is four numbers of 8 bytes (count, sum, min, max). The state of FST_ACCUMULATOR_OWN is the
- * application's struct.
+ * application's struct. That of FST_ACCUMULATOR_LIST, whose size is 0, is
+ *
+ *      count u32 | length u64 | the blobs, each after its length as a big-endian u32
  */
 #pragma once
 
@@ -26,6 +28,11 @@ struct accumulator_update {
                 fst_totals_i64 i64;
                 fst_totals_f64 f64;
                 void *own; /* accumulator.size bytes */
+                struct accumulator_list {
+                        char *data; /* the blobs with their lengths; owned */
+                        size_t len;
+                        uint32_t n;
+                } list;
         };
 };
 
@@ -39,6 +46,12 @@ void accumulator_updates_free(struct accumulator_updates *updates);
 
 /* Returns the update of @a, creating it and *@updates if they are missing. NULL beyond MAX_ACCUMULATOR_UPDATES. */
 struct accumulator_update *accumulator_updates_of(struct accumulator_updates **updates, fst_accumulator a);
+
+/* Appends a copy of @blob, which must be shorter than 2 GiB. Returns 0, or -ENOMEM. */
+int accumulator_add_blob(struct accumulator_list *list, fst_bytes blob);
+
+/* Returns the blobs, views into @list in an array that the caller frees. */
+fst_bytes *accumulator_list_blobs(const struct accumulator_list *list);
 
 void accumulator_add_i64(fst_totals_i64 *totals, int64_t x);
 void accumulator_add_f64(fst_totals_f64 *totals, double x);

@@ -2,6 +2,7 @@
  * replies when all tasks of the stage have sent theirs. */
 #include <firesteel/barrier.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/pipeline/task_services.h"
@@ -87,6 +88,19 @@ FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes 
         for (size_t i = 0; i < max && i < reply->n_messages; i++)
                 messages[i] = (fst_bytes){(const char *)reply->messages[i].data, reply->messages[i].len};
         return (int)reply->n_messages;
+}
+
+int task_run_barrier_addresses(struct task_run *run, struct buf *list)
+{
+        Firesteel__BarrierReply *reply =
+                barrier_sync_request(&run->task, FIRESTEEL__BARRIER_SYNC__METHOD__ADDRESSES, (fst_bytes){"", 0});
+        if (!reply)
+                return run->status;
+        for (size_t i = 0; i < reply->n_messages; i++)
+                buf_printf(list, "%s%.*s", i ? "," : "", (int)reply->messages[i].len,
+                           (const char *)reply->messages[i].data);
+        firesteel__barrier_reply__free_unpacked(reply, NULL);
+        return 0;
 }
 
 FST_API int fst_barrier_address(fst_task *task, int index, char *address)

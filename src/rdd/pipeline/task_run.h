@@ -109,6 +109,11 @@ struct accumulator_updates *task_run_take_accumulated(struct task_run *run);
 void task_run_release_shared(struct task_run *run);
 void task_run_release_barrier(struct task_run *run);
 
+/* Appends the addresses of all tasks of the barrier stage, in their order, separated by commas. Returns 0, or negative
+ * after the task has failed. */
+struct buf;
+int task_run_barrier_addresses(struct task_run *run, struct buf *list);
+
 /* The attempt that the calling thread runs, or NULL. The task runner sets it around each attempt, so that public
  * functions of the driver can refuse to run inside a task. */
 struct task_run *task_run_current(void);

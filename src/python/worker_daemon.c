@@ -1,0 +1,447 @@
+/* See worker_daemon.h. */
+#include "python/worker_daemon.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "net/socket.h"
+#include "python/worker_answer.h"
+#include "python/worker_pool.h"
+#include "python/worker_task.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* How long Python may take to import pyspark and to fork a worker. */
+#define START_TIMEOUT_MS 60000
+#define CONNECT_TIMEOUT_MS 10000
+
+#define MAX_TEXT 65536
+
+/* The marks before the version, and before the reason why there is none. */
+#define VERSION_MARK 0x46535059
+#define FAILED_MARK 0x46534552
+
+/*
+ * Arguments: the module to run, its argument, the directories of pyspark. A Python without pyspark gets the directories
+ * that exist. The worker's modules are imported before the fork, unless packages that start threads would come with
+ * them, and frozen: otherwise the garbage collection after each task visits all of them.
+ */
+static const char bootstrap[] =
+        "import gc, importlib, importlib.util, os, runpy, sys\n"
+        "def say(mark, text):\n"
+        "    data = text.encode('utf-8', 'replace')[:60000]\n"
+        "    os.write(1, mark.to_bytes(4, 'big') + len(data).to_bytes(4, 'big') + data)\n"
+        "module, folders = sys.argv[1], [f for f in sys.argv[3].split(':') if f and os.path.exists(f)]\n"
+        "sys.argv = [sys.argv[0], sys.argv[2]]\n"
+        "try:\n"
+        "    if importlib.util.find_spec('pyspark') is None and folders:\n"
+        "        sys.path.extend(folders)\n"
+        "        os.environ['PYTHONPATH'] = ':'.join([p for p in [os.environ.get('PYTHONPATH')] if p] + folders)\n"
+        "    from pyspark.version import __version__ as version\n"
+        "    if module == 'pyspark.daemon' and sys.argv[1] == 'pyspark.worker' and not (\n"
+        "            importlib.util.find_spec('pandas') or importlib.util.find_spec('pyarrow')):\n"
+        "        importlib.import_module(sys.argv[1])\n"
+        "        gc.collect()\n"
+        "        gc.freeze()\n"
+        "except BaseException as e:\n"
+        "    say(0x46534552, '%s: %s' % (type(e).__name__, e))\n"
+        "    sys.exit(1)\n"
+        "say(0x46535059, version)\n"
+        "runpy.run_module(module, run_name='__main__', alter_sys=True)\n";
+
+char *python_secret_new(void)
+{
+        char a[UUID_TEXT], b[UUID_TEXT];
+        uuid_draw(a);
+        uuid_draw(b);
+        return mem_printf("%s%s", a, b);
+}
+
+/* ------------------------------------------------------------------------------------------- reading and writing */
+
+static int python_read(int fd, void *data, size_t len, int64_t deadline, const int *stopped)
+{
+        for (char *at = data; len > 0;) {
+                ssize_t n = read(fd, at, len);
+                if (n > 0) {
+                        at += n;
+                        len -= (size_t)n;
+                        continue;
+                }
+                if (n == 0)
+                        return -EPIPE;
+                if (errno == EINTR)
+                        continue;
+                if (errno != EAGAIN)
+                        return -errno;
+                int64_t left = deadline - now_ns();
+                int r = left > 0 ? socket_wait(fd, POLLIN, left, stopped) : 0;
+                if (r <= 0)
+                        return r ? r : -ETIMEDOUT;
+        }
+        return 0;
+}
+
+int python_read_int(int fd, int64_t timeout_ms, const int *stopped, int32_t *x)
+{
+        char bytes[4];
+        int r = python_read(fd, bytes, sizeof(bytes), now_ns() + ms_to_ns(timeout_ms), stopped);
+        if (r == 0)
+                *x = python_get_int(bytes);
+        return r;
+}
+
+int python_read_text(int fd, size_t most, int64_t timeout_ms, const int *stopped, struct buf *text)
+{
+        int64_t deadline = now_ns() + ms_to_ns(timeout_ms);
+        char bytes[4];
+        int r = python_read(fd, bytes, sizeof(bytes), deadline, stopped);
+        if (r)
+                return r;
+        int32_t len = python_get_int(bytes);
+        if (len < 0 || (size_t)len > most)
+                return -EBADMSG;
+        buf_reserve(text, (size_t)len);
+        r = python_read(fd, text->data + text->len, (size_t)len, deadline, stopped);
+        if (r == 0)
+                text->len += (size_t)len;
+        text->data[text->len] = 0;
+        return r;
+}
+
+int python_write(int fd, const void *data, size_t len, int64_t timeout_ms, const int *stopped)
+{
+        int64_t deadline = now_ns() + ms_to_ns(timeout_ms);
+        for (const char *at = data; len > 0;) {
+                ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+                if (n >= 0) {
+                        at += n;
+                        len -= (size_t)n;
+                        continue;
+                }
+                if (errno == EINTR)
+                        continue;
+                if (errno != EAGAIN)
+                        return -errno;
+                int64_t left = deadline - now_ns();
+                int r = left > 0 ? socket_wait(fd, POLLOUT, left, stopped) : 0;
+                if (r <= 0)
+                        return r ? r : -ETIMEDOUT;
+        }
+        return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- environment */
+
+typedef VEC(char *) string_vec;
+
+static void environment_free(string_vec *v)
+{
+        for (size_t i = 0; i < v->len; i++)
+                free(v->data[i]);
+        vec_deinit(v);
+}
+
+#define environment_put(v, ...) vec_push((v), mem_printf(__VA_ARGS__))
+
+/* Returns the value of @name in the list @environment or in this process's environment, or NULL. */
+static const char *environment_get(const char *const *environment, const char *name)
+{
+        size_t n = strlen(name);
+        const char *found = getenv(name);
+        for (const char *const *e = environment; e && *e; e++)
+                if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
+                        found = *e + n + 1;
+        return found;
+}
+
+/* The PYTHONPATH of the function comes before this process's. */
+static void environment_put_path(string_vec *v, const char *const *environment)
+{
+        const char *own = getenv("PYTHONPATH"), *given = environment_get(environment, "PYTHONPATH");
+        if (given && own && given != own)
+                environment_put(v, "PYTHONPATH=%s:%s", given, own);
+}
+
+/* Variables that pyspark's daemon and workers read, after those of the function. Ends with NULL. */
+static void python_environment(const struct python_settings *s, const struct python_spec *spec, string_vec *v)
+{
+        for (const char *const *e = spec->environment; e && *e; e++)
+                if (strncmp(*e, "PYTHONPATH=", 11) != 0 || !getenv("PYTHONPATH"))
+                        vec_push(v, mem_strdup(*e));
+        environment_put_path(v, spec->environment);
+        environment_put(v, "PYTHONUNBUFFERED=YES");
+        environment_put(v, "SPARK_LOCAL_DIRS=%s", s->local_dirs);
+        environment_put(v, "SPARK_BUFFER_SIZE=%lld", (long long)s->buffer_size);
+        environment_put(v, "SPARK_AUTH_SOCKET_TIMEOUT=%lld", (long long)(s->socket_timeout_ms / 1000));
+        environment_put(v, "SPARK_PYTHON_RUNTIME=PYTHON_WORKER");
+        environment_put(v, "SPARK_JOB_ARTIFACT_UUID=default");
+        environment_put(v, "PYTHON_UDF_BATCH_SIZE=100");
+        if (s->reuse)
+                environment_put(v, "SPARK_REUSE_WORKER=1");
+        if (s->worker_memory_mb > 0)
+                environment_put(v, "PYSPARK_EXECUTOR_MEMORY_MB=%lld", (long long)s->worker_memory_mb);
+        if (s->kill_on_flush_failure)
+                environment_put(v, "PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE=1");
+        if (s->faulthandler_dir)
+                environment_put(v, "PYTHON_FAULTHANDLER_DIR=%s", s->faulthandler_dir);
+        if (s->idle_dump_s > 0)
+                environment_put(v, "PYTHON_TRACEBACK_DUMP_INTERVAL_SECONDS=%lld", (long long)s->idle_dump_s);
+        if (!environment_get(spec->environment, "OMP_NUM_THREADS"))
+                environment_put(v, "OMP_NUM_THREADS=%lld", (long long)s->task_cpus);
+}
+
+/* -------------------------------------------------------------------------------------------------------- starting */
+
+static int python_start(const struct python_spec *spec, const char *module, const char *argument,
+                        string_vec *environment, struct python_process *p, struct fst_error *error)
+{
+        char *words[] = {(char *)spec->program,
+                         "-c",
+                         (char *)bootstrap,
+                         (char *)module,
+                         (char *)argument,
+                         (char *)(spec->package_path ? spec->package_path : ""),
+                         NULL};
+        vec_push(environment, NULL);
+        int r = piped_command_start(&p->command, words, environment->data);
+        if (r)
+                return error_set(
+                        error, r,
+                        "Cannot run program \"%s\": %s. Set spark.pyspark.python or PYSPARK_PYTHON to a Python "
+                        "that executors have",
+                        spec->program, strerror(-r));
+        return 0;
+}
+
+static int python_bad_output(const struct python_spec *spec, const char *module, int32_t found, struct fst_error *error)
+{
+        return error_set(
+                error, -EBADMSG,
+                "Bad data in %s's standard output. Invalid port number: %d (0x%08x). Python command to execute "
+                "the daemon was: %s -m %s. Check that you don't have any unexpected modules or libraries in "
+                "your PYTHONPATH, and that no sitecustomize.py module in your python path or installation "
+                "prints to standard output",
+                module, found, (unsigned)found, spec->program, module);
+}
+
+static int python_no_start(const struct python_spec *spec, const char *module, int r, struct fst_error *error)
+{
+        if (r == -EPIPE)
+                return error_set(error, r, "%s -m %s ended before it listened: see its output in the executor's log",
+                                 spec->program, module);
+        return error_set(error, r, "%s -m %s did not start: %s", spec->program, module, strerror(-r));
+}
+
+/* Reads the version of pyspark that the bootstrap writes. */
+static int python_read_version(const struct python_spec *spec, const char *module, const int *stopped,
+                               struct python_process *p, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        int32_t mark;
+        int r = python_read_int(p->command.out, START_TIMEOUT_MS, stopped, &mark);
+        if (r == 0 && mark != VERSION_MARK && mark != FAILED_MARK)
+                return python_bad_output(spec, module, mark, error);
+        if (r == 0)
+                r = python_read_text(p->command.out, MAX_TEXT, START_TIMEOUT_MS, stopped, &text);
+        if (r)
+                return python_no_start(spec, module, r, error);
+        if (mark == FAILED_MARK)
+                return error_set(
+                        error, -ENOENT,
+                        "%s cannot import pyspark (%s). Install the driver's version of pyspark where executors "
+                        "run, or send it with --archives and set spark.pyspark.python",
+                        spec->program, buf_text(&text));
+        p->version = python_version_parse(buf_text(&text));
+        return p->version ? 0
+                          : error_set(error, -EINVAL, "%s has pyspark of the unknown version \"%s\"", spec->program,
+                                      buf_text(&text));
+}
+
+static int python_read_address(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
+                               struct python_process *p, struct fst_error *error)
+{
+        int32_t port;
+        p->is_unix = s->unix_sockets && p->version >= PYTHON_VERSION(4, 1); /* older ones have none */
+        if (!p->is_unix) {
+                int r = python_read_int(p->command.out, START_TIMEOUT_MS, stopped, &port);
+                if (r)
+                        return python_no_start(spec, s->daemon_module, r, error);
+                p->port = port;
+                return port >= 1 && port <= 65535 ? 0 : python_bad_output(spec, s->daemon_module, port, error);
+        }
+        _cleanup_(buf_deinit) struct buf path = BUF_INIT;
+        int r = python_read_text(p->command.out, sizeof(((struct sockaddr_un *)0)->sun_path) - 1, START_TIMEOUT_MS,
+                                 stopped, &path);
+        if (r)
+                return python_no_start(spec, s->daemon_module, r, error);
+        p->path = buf_steal(&path);
+        return 0;
+}
+
+int python_daemon_start(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
+                        struct python_process *process, struct fst_error *error)
+{
+        string_vec environment = {0};
+        *process = (struct python_process){.command = {.in = -1, .out = -1}};
+        process->secret = python_secret_new();
+        python_environment(s, spec, &environment);
+        if (s->unix_sockets) {
+                environment_put(&environment, "PYTHON_UNIX_DOMAIN_ENABLED=True");
+                environment_put(&environment, "PYTHON_WORKER_FACTORY_SOCK_DIR=%s", s->socket_dir);
+        }
+        environment_put(&environment, "PYTHON_WORKER_FACTORY_SECRET=%s", process->secret);
+        int r = python_start(spec, s->daemon_module, s->worker_module, &environment, process, error);
+        environment_free(&environment);
+        if (r == 0)
+                r = python_read_version(spec, s->daemon_module, stopped, process, error);
+        if (r == 0)
+                r = python_read_address(s, spec, stopped, process, error);
+        if (r)
+                python_process_end(process);
+        return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------ connecting */
+
+static int python_connect_unix(const char *path, struct fst_error *error)
+{
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+                int r = error_errno(error, "cannot connect to Python's daemon at %s", path);
+                if (fd >= 0)
+                        close(fd);
+                return r;
+        }
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+        return fd;
+}
+
+static int python_authenticate(const struct python_settings *s, const struct python_process *daemon, int fd,
+                               const int *stopped)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        int one = 1;
+        if (daemon->is_unix)
+                return 0;
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        python_put_text(&text, daemon->secret);
+        int r = python_write(fd, text.data, text.len, s->socket_timeout_ms, stopped);
+        buf_reset(&text);
+        if (r == 0)
+                r = python_read_text(fd, MAX_TEXT, s->socket_timeout_ms, stopped, &text);
+        return r ? r : strcmp(buf_text(&text), "ok") == 0 ? 0 : -EACCES;
+}
+
+int python_daemon_fork(const struct python_settings *s, const struct python_process *daemon, const int *stopped,
+                       int *fd, pid_t *pid, struct fst_error *error)
+{
+        int32_t answer = 0;
+        int connection = daemon->is_unix ? python_connect_unix(daemon->path, error)
+                                         : socket_connect("127.0.0.1", daemon->port, ms_to_ns(CONNECT_TIMEOUT_MS),
+                                                          stopped, error);
+        if (connection < 0)
+                return connection;
+        int r = python_read_int(connection, START_TIMEOUT_MS, stopped, &answer);
+        if (r)
+                error_set(error, r, "Python's daemon forked no worker: %s", strerror(-r));
+        else if (answer <= 0)
+                r = error_set(error, answer ? answer : -EAGAIN, "Python's daemon cannot fork a worker: %s",
+                              strerror(-answer));
+        else if ((r = python_authenticate(s, daemon, connection, stopped)))
+                error_set(error, r, "a new Python worker did not accept its secret: %s", strerror(-r));
+        if (r) {
+                close(connection);
+                return r;
+        }
+        *fd = connection;
+        *pid = answer;
+        return 0;
+}
+
+void python_daemon_kill(const struct python_process *daemon, pid_t pid)
+{
+        _cleanup_(buf_deinit) struct buf message = BUF_INIT;
+        python_put_int(&message, pid);
+        if (daemon->command.in < 0 || write(daemon->command.in, message.data, message.len) != (ssize_t)message.len)
+                return; /* the daemon has ended, and its workers with it */
+}
+
+void python_process_end(struct python_process *process)
+{
+        piped_command_kill(&process->command);
+        if (process->path)
+                unlink(process->path);
+        free(steal(process->path));
+        free(steal(process->secret));
+}
+
+/* ------------------------------------------------------------------------------------------------ without a daemon */
+
+/* Waits for the worker's connection and checks its secret. */
+static int python_worker_accept(const struct python_settings *s, struct python_process *p, int listener,
+                                const int *stopped, int *fd, pid_t *pid)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        int32_t number;
+        int r = socket_wait(listener, POLLIN, ms_to_ns(CONNECT_TIMEOUT_MS), stopped);
+        if (r <= 0)
+                return r ? r : -ETIMEDOUT;
+        int connection = socket_accept(listener);
+        if (connection < 0)
+                return connection;
+        r = python_read_text(connection, MAX_TEXT, s->socket_timeout_ms, stopped, &text);
+        if (r == 0 && strcmp(buf_text(&text), p->secret) != 0)
+                r = -EACCES;
+        buf_reset(&text);
+        python_put_text(&text, "ok");
+        if (r == 0)
+                r = python_write(connection, text.data, text.len, s->socket_timeout_ms, stopped);
+        if (r == 0)
+                r = python_read_int(connection, CONNECT_TIMEOUT_MS, stopped, &number);
+        if (r) {
+                close(connection);
+                return r;
+        }
+        *fd = connection;
+        *pid = number;
+        return 0;
+}
+
+int python_worker_start(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
+                        struct python_process *process, int *fd, pid_t *pid, struct fst_error *error)
+{
+        string_vec environment = {0};
+        int port = 0;
+        int listener = socket_listen(&(struct listen_options){.service = "PythonWorkerFactory", .host = "127.0.0.1"},
+                                     &port, error);
+        if (listener < 0)
+                return listener;
+        *process = (struct python_process){.command = {.in = -1, .out = -1}};
+        process->secret = python_secret_new();
+        python_environment(s, spec, &environment);
+        environment_put(&environment, "PYTHON_WORKER_FACTORY_PORT=%d", port);
+        environment_put(&environment, "PYTHON_WORKER_FACTORY_SECRET=%s", process->secret);
+        int r = python_start(spec, s->worker_module, s->worker_module, &environment, process, error);
+        environment_free(&environment);
+        if (r == 0)
+                r = python_read_version(spec, s->worker_module, stopped, process, error);
+        if (r == 0 && (r = python_worker_accept(s, process, listener, stopped, fd, pid)))
+                error_set(error, r, "Python worker failed to connect back: %s", strerror(-r));
+        close(listener);
+        if (r)
+                python_process_end(process);
+        return r;
+}

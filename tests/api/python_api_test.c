@@ -1,0 +1,264 @@
+/* Tests RDDs of Python through the public interface, with a package "pyspark" of our own: rows, the ends of answers,
+ * failures, workers, broadcast variables, accumulators, barriers. */
+#include "api/python_fixture.h"
+
+static void computes_rows(void **state)
+{
+        fst_context *sc = *state;
+        fst_rdd *rows = frames_of_texts(sc, "a,bc,,-,def", 2);
+        EXPECT_FRAMES(python_fixture_rdd(rows, "echo"), "[a] [bc] [] [-] [def] ");
+        EXPECT_FRAMES(python_fixture_rdd(python_fixture_rdd(rows, "upper"), "echo"), "[A] [BC] [] [-] [DEF] ");
+        EXPECT_FRAMES(python_fixture_rdd(frames_of_texts(sc, "", 3), "echo"), "");
+}
+
+static void tells_the_worker_about_its_task(void **state)
+{
+        fst_context *sc = *state;
+        static const char *const includes[] = {"a.zip", "b.egg", NULL};
+        struct fst_python_function f = python_fixture_function("split");
+        f.includes = includes;
+        fst_set_local_property(sc, "p", "v w");
+        EXPECT_FRAMES(fst_python_rdd(frames_of_texts(sc, "a,b", 2), &f, false, false),
+                      "[0 True a.zip,b.egg 1 v w] [1 True a.zip,b.egg 1 v w] ");
+        fst_set_local_property(sc, "p", NULL);
+}
+
+/* Rows of @len bytes that a worker echoes. */
+static fst_rdd *many_rows(fst_context *sc, int n, size_t len, int slices)
+{
+        fst_bytes *rows = new_array(fst_bytes, (size_t)n);
+        _cleanup_free_ char *text = mem_zero(len + 1);
+        memset(text, 'x', len);
+        for (int i = 0; i < n; i++)
+                rows[i] = (fst_bytes){text, len};
+        fst_rdd *rdd = fst_frames_from_rows(fst_parallelize_n(sc, rows, (size_t)n, slices));
+        free(rows);
+        return rdd;
+}
+
+static int64_t count_of(fst_rdd *rdd)
+{
+        int64_t n;
+        int r = fst_count(rdd, &n);
+        return r ? r : n;
+}
+
+static void sends_and_receives_at_once(void **state)
+{
+        assert_int_equal(count_of(python_fixture_rdd(many_rows(*state, 50000, 100, 2), "echo")), 50000);
+        assert_int_equal(count_of(python_fixture_rdd(many_rows(*state, 40, 1 << 20, 2), "echo")), 40);
+        assert_int_equal(count_of(python_fixture_rdd(many_rows(*state, 4, 1, 2), "large")), 4);
+}
+
+static void ends_with_the_worker(void **state)
+{
+        EXPECT_FRAMES(python_fixture_rdd(frames_of_texts(*state, "a,b,c,d", 2), "first"), "[a] [c] ");
+        assert_int_equal(count_of(python_fixture_rdd(many_rows(*state, 20000, 1000, 2), "first")), 2);
+}
+
+static void needs_only_some_rows(void **state)
+{
+        fst_iter *rows;
+        fst_bytes row;
+        assert_int_equal(fst_take(python_fixture_rdd(many_rows(*state, 20000, 1000, 2), "echo"), 3, &rows), 0);
+        for (int i = 0; i < 3; i++)
+                assert_true(fst_next(rows, &row) && row.len == 1004);
+        assert_false(fst_next(rows, &row));
+}
+
+static void reuses_workers(void **state)
+{
+        fst_rdd *pids = python_fixture_rdd(frames_of_texts(*state, "a", 1), "pid");
+        char *first = frames_text(pids);
+        EXPECT_FRAMES(pids, first);
+        /* A worker that did not read its input to the end takes no other task. */
+        assert_int_equal(count_of(python_fixture_rdd(frames_of_texts(*state, "a,b", 1), "first")), 1);
+        char *second = frames_text(pids);
+        assert_string_not_equal(first, second);
+        free(first);
+        free(second);
+}
+
+static void keeps_its_standard_output(void **state)
+{
+        int was = api_listen();
+        int64_t n = count_of(python_fixture_rdd(frames_of_texts(*state, "a,b", 2), "noise"));
+        for (int i = 0; i < 1000 && lseek(STDERR_FILENO, 0, SEEK_END) < 2 * 18; i++)
+                usleep(10000); /* until the pool's thread has forwarded it */
+        char *heard = api_heard(was);
+        assert_non_null(strstr(heard, "noise of a worker"));
+        assert_int_equal(n, 2);
+        free(heard);
+}
+
+static void sends_broadcast_variables_as_files(void **state)
+{
+        fst_context *sc = *state;
+        struct fst_python_function f = python_fixture_function("show");
+        fst_rdd *rows = frames_of_texts(sc, "a", 1);
+        char *path = frames_write("/tmp", "file");
+        fst_broadcast both[] = {fst_broadcast_bytes(sc, "one", 3), fst_broadcast_file(sc, path)};
+        unlink(path);
+        free(path);
+        f.broadcasts = both;
+        f.n_broadcasts = 2;
+        for (int i = 0; i < 2; i++) {
+                fst_iter *out;
+                fst_bytes row;
+                assert_int_equal(fst_collect(fst_python_rdd(rows, &f, false, false), &out), 0);
+                assert_true(fst_next(out, &row) && row.len == 4 + 3 && memcmp(row.data + 4, "one", 3) == 0);
+                assert_true(fst_next(out, &row) && row.len == 4 + 8 && memcmp(row.data + 4, "\0\0\0\4file", 8) == 0);
+        }
+        f.n_broadcasts = 1;
+        EXPECT_FRAMES(fst_python_rdd(rows, &f, false, false), "[one] ");
+        f.n_broadcasts = 0;
+        EXPECT_FRAMES(fst_python_rdd(rows, &f, false, false), "");
+}
+
+struct received {
+        int calls;
+        size_t blobs;
+        char text[256];
+};
+
+static int receive(void *data, const fst_bytes *blobs, size_t n)
+{
+        struct received *r = data;
+        r->calls++;
+        r->blobs += n;
+        for (size_t i = 0; i < n; i++)
+                snprintf(r->text + strlen(r->text), sizeof(r->text) - strlen(r->text), "%.*s ", (int)blobs[i].len,
+                         blobs[i].data);
+        return strstr(r->text, "refuse") ? -EIO : 0;
+}
+
+static void passes_updates_once_for_each_task(void **state)
+{
+        fst_context *sc = *state;
+        struct received got = {0};
+        struct fst_python_function f = python_fixture_function("add");
+        f.accumulator = fst_accumulator_list(sc, "updates", receive, &got);
+        assert_int_equal(count_of(fst_python_rdd(frames_of_texts(sc, "a,a,a,a,", 2), &f, false, false)), 0);
+        assert_int_equal(got.calls, 2);
+        assert_int_equal(got.blobs, 4);
+        assert_string_equal(got.text, "a a a a ");
+        assert_refused((int)count_of(fst_python_rdd(frames_of_texts(sc, "refuse", 1), &f, false, false)), -EIO,
+                       "its updates were not received");
+}
+
+static void synchronizes_barrier_tasks(void **state)
+{
+        struct fst_python_function f = python_fixture_function("barrier");
+        EXPECT_FRAMES(fst_python_rdd(frames_of_texts(*state, "a,b", 2), &f, false, true), "[0,1] [2] [0,1] [2] ");
+}
+
+static void reports_failures(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *rows = frames_of_texts(sc, "a,b", 1);
+        assert_refused(fst_count(python_fixture_rdd(rows, "fail"), &n), -EIO, "PythonException: Traceback: no a");
+        assert_refused(fst_count(python_fixture_rdd(rows, "crash"), &n), -EIO,
+                       "Python worker exited unexpectedly (crashed)");
+        assert_refused(fst_count(python_fixture_rdd(rows, "odd"), &n), -EIO, "sent -77 instead of a row");
+        EXPECT_FRAMES(python_fixture_rdd(rows, "echo"), "[a] [b] ");
+}
+
+static void says_what_python_lacks(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        static const char *const stray[] = {"FIXTURE_STRAY=1", NULL};
+        struct fst_python_function f = python_fixture_function("echo");
+        fst_rdd *rows = frames_of_texts(sc, "a", 1);
+        f.exec = "no-such-python";
+        assert_refused(fst_count(fst_python_rdd(rows, &f, false, false), &n), -EIO,
+                       "Cannot run program \"no-such-python\": No such file or directory. Set spark.pyspark.python");
+        f = python_fixture_function("echo");
+        f.environment = stray;
+        assert_refused(fst_count(fst_python_rdd(rows, &f, false, false), &n), -EIO,
+                       "Bad data in pyspark.daemon's standard output. Invalid port number: 1751477356 (0x68656c6c)");
+}
+
+static void refuses_wrong_functions(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *rows = frames_of_texts(sc, "a", 1);
+        struct fst_python_function f = python_fixture_function("");
+        assert_refused(fst_count(fst_python_rdd(rows, &f, false, false), &n), -EINVAL,
+                       "has a command of 1 byte to 2 GiB");
+        f = python_fixture_function("echo");
+        f.exec = NULL;
+        assert_refused(fst_count(fst_python_rdd(rows, &f, false, false), &n), -EINVAL,
+                       "needs the name of the executors' Python");
+        f = python_fixture_function("echo");
+        f.version = "";
+        assert_refused(fst_count(fst_python_rdd(rows, &f, false, false), &n), -EINVAL, "needs the version");
+        f = python_fixture_function("echo");
+        f.accumulator = fst_accumulator_i64(sc, "sum");
+        assert_refused(fst_count(fst_python_rdd(rows, &f, false, false), &n), -EINVAL,
+                       "not one of fst_accumulator_list");
+        f = python_fixture_function("echo");
+        assert_refused(fst_count(fst_python_rdd(fst_range_n(sc, 0, 2, 1), &f, false, false), &n), -EINVAL,
+                       "needs rows of BYTES");
+        assert_refused(fst_count(fst_python_rdd_at(rows, NULL, 0, false, false, FST_HERE("python")), &n), -EINVAL,
+                       "python needs a function");
+        assert_int_equal(fst_broadcast_file(sc, "/nonexistent/file").id, 0);
+        assert_int_equal(fst_accumulator_list(sc, "none", NULL, NULL).id, 0);
+}
+
+static int single_setup(void **state)
+{
+        *state = api_context("local[2]", "spark.python.worker.reuse", "false", "spark.python.task.killTimeout", "10ms",
+                             NULL);
+        return 0;
+}
+
+static void kills_the_worker_of_a_stopped_task(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *rows = fst_union(python_fixture_rdd(frames_of_texts(sc, "a", 1), "hang"),
+                                  python_fixture_rdd(frames_of_texts(sc, "a", 1), "fail"));
+        assert_int_equal(fst_count(rows, &n), -EIO);
+}
+
+static void forks_a_worker_for_each_task_without_reuse(void **state)
+{
+        fst_rdd *pids = python_fixture_rdd(frames_of_texts(*state, "a", 1), "pid");
+        char *first = frames_text(pids), *second = frames_text(pids);
+        assert_string_not_equal(first, second);
+        free(first);
+        free(second);
+}
+
+int main(void)
+{
+        if (!python_fixture_make()) {
+                fprintf(stderr, "skipped: there is no python3 of at least 3.8\n");
+                return 77;
+        }
+        const struct CMUnitTest cases[] = {
+                cmocka_unit_test_setup_teardown(computes_rows, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(tells_the_worker_about_its_task, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(sends_broadcast_variables_as_files, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(passes_updates_once_for_each_task, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(synchronizes_barrier_tasks, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reports_failures, loud_setup, api_teardown),
+        };
+        const struct CMUnitTest more[] = {
+                cmocka_unit_test_setup_teardown(needs_only_some_rows, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(ends_with_the_worker, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(sends_and_receives_at_once, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reuses_workers, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(keeps_its_standard_output, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(says_what_python_lacks, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(refuses_wrong_functions, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(kills_the_worker_of_a_stopped_task, single_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(forks_a_worker_for_each_task_without_reuse, single_setup, api_teardown),
+        };
+        int failed = pair_cases_run(cases, ARRAY_SIZE(cases), more, ARRAY_SIZE(more));
+        python_fixture_remove();
+        return failed;
+}
