@@ -92,6 +92,11 @@ static int python_read(int fd, void *data, size_t len, int64_t deadline, const i
         return 0;
 }
 
+int python_read_bytes(int fd, void *data, size_t len, int64_t timeout_ms, const int *stopped)
+{
+        return python_read(fd, data, len, now_ns() + ms_to_ns(timeout_ms), stopped);
+}
+
 int python_read_int(int fd, int64_t timeout_ms, const int *stopped, int32_t *x)
 {
         char bytes[4];

@@ -21,10 +21,13 @@ struct python_spec;
 struct python_settings {
         bool reuse, use_daemon, faulthandler, unix_sockets, kill_on_flush_failure;
         char *daemon_module, *worker_module;
-        char *socket_dir;       /* of unix sockets */
-        char *local_dirs;       /* for spills, separated by commas */
-        char *faulthandler_dir; /* NULL: none */
-        int64_t max_idle;       /* idle workers of a daemon; -1: any number */
+        char *socket_dir;        /* of unix sockets */
+        char *local_dirs;        /* for spills, separated by commas */
+        char *faulthandler_dir;  /* NULL: none */
+        int64_t max_idle;        /* idle workers of a daemon; -1: any number */
+        bool encrypts;           /* spark.io.encryption.enabled */
+        bool kill_idle;          /* a worker that has not answered for idle_timeout_ms */
+        int64_t idle_timeout_ms; /* 0: none */
         int64_t kill_timeout_ms, socket_timeout_ms, idle_dump_s;
         int64_t buffer_size, worker_memory_mb; /* 0: no limit */
         int64_t task_cpus;
@@ -62,6 +65,7 @@ void python_process_end(struct python_process *process);
  * @timeout_ms. Return 0, -ETIMEDOUT, -EPIPE at the end, -EBADMSG, -ECANCELED, or -errno. */
 struct buf;
 int python_read_text(int fd, size_t most, int64_t timeout_ms, const int *stopped, struct buf *text);
+int python_read_bytes(int fd, void *data, size_t len, int64_t timeout_ms, const int *stopped);
 int python_read_int(int fd, int64_t timeout_ms, const int *stopped, int32_t *x);
 int python_write(int fd, const void *data, size_t len, int64_t timeout_ms, const int *stopped);
 

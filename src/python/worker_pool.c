@@ -82,6 +82,9 @@ static int python_settings_read(struct python_settings *s, const struct fst_conf
             (r = conf_get_bool(conf, "spark.python.unix.domain.socket.enabled", &s->unix_sockets, error)) ||
             (r = conf_get_bool(conf, "spark.python.daemon.killWorkerOnFlushFailure", &s->kill_on_flush_failure,
                                error)) ||
+            (r = conf_get_bool(conf, "spark.io.encryption.enabled", &s->encrypts, error)) ||
+            (r = conf_get_bool(conf, "spark.python.worker.killOnIdleTimeout", &s->kill_idle, error)) ||
+            (r = conf_get_ms(conf, "spark.python.worker.idleTimeoutSeconds", &s->idle_timeout_ms, error)) ||
             (r = conf_get_string(conf, "spark.python.daemon.module", &s->daemon_module, error)) ||
             (r = conf_get_string(conf, "spark.python.worker.module", &s->worker_module, error)) ||
             (conf_contains(conf, "spark.python.unix.domain.socket.dir") &&
@@ -151,6 +154,17 @@ int64_t python_pool_kill_timeout_ms(const struct python_pool *pool)
 int64_t python_pool_socket_timeout_ms(const struct python_pool *pool)
 {
         return pool->settings.socket_timeout_ms;
+}
+
+int64_t python_pool_idle_timeout_ms(const struct python_pool *pool, bool *kills)
+{
+        *kills = pool->settings.kill_idle;
+        return pool->settings.idle_timeout_ms;
+}
+
+bool python_pool_encrypts(const struct python_pool *pool)
+{
+        return pool->settings.encrypts;
 }
 
 /* --------------------------------------------------------------------------------------------- the pool's own thread

@@ -73,6 +73,12 @@ void python_pool_crash_text(const struct python_worker *worker, struct buf *text
 int64_t python_pool_kill_timeout_ms(const struct python_pool *pool);
 int64_t python_pool_socket_timeout_ms(const struct python_pool *pool);
 
+/* spark.python.worker.idleTimeoutSeconds in ms, 0: none; and spark.python.worker.killOnIdleTimeout. */
+int64_t python_pool_idle_timeout_ms(const struct python_pool *pool, bool *kills);
+
+/* spark.io.encryption.enabled: values of broadcast variables must not be in plain files. */
+bool python_pool_encrypts(const struct python_pool *pool);
+
 /*
  * The path of a file with the @size bytes at @data, the value of broadcast variable @id. The first call writes it.
  * Later ones return the same, until python_pool_forget_broadcast removes the file. The caller owns *@path.

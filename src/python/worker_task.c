@@ -140,12 +140,16 @@ static void python_task_write_body(const struct python_task *t, struct buf *out)
         python_put_int(out, (int32_t)t->n_includes);
         for (size_t i = 0; i < t->n_includes; i++)
                 python_put_text(out, t->includes[i]);
-        buf_putc(out, 0); /* the files of broadcast variables are not encrypted */
+        buf_putc(out, t->broadcast_secret != NULL);
         python_put_int(out, (int32_t)t->n_broadcasts);
+        if (t->broadcast_secret) {
+                python_put_int(out, t->broadcast_port);
+                python_put_text(out, t->broadcast_secret);
+        }
         for (size_t i = 0; i < t->n_broadcasts; i++) {
                 const struct python_broadcast *b = &t->broadcasts[i];
-                python_put_long(out, b->path ? b->id : -b->id - 1);
-                if (b->path)
+                python_put_long(out, b->forget ? -b->id - 1 : b->id);
+                if (!b->forget && !t->broadcast_secret)
                         python_put_text(out, b->path);
         }
         python_put_int(out, EVAL_TYPE_NON_UDF);

@@ -33,10 +33,11 @@ struct python_resource {
         size_t n;
 };
 
-/* A broadcast variable that the worker gets or, if @path is NULL, forgets. */
+/* A broadcast variable that the worker gets or forgets. */
 struct python_broadcast {
         int64_t id;
-        const char *path;
+        const char *path; /* of a file with its value; unused with python_task.broadcast_secret */
+        bool forget;
 };
 
 /* All texts are borrowed. Lists may be NULL if their count is 0. */
@@ -58,6 +59,8 @@ struct python_task {
         size_t n_includes;
         const struct python_broadcast *broadcasts;
         size_t n_broadcasts;
+        int broadcast_port;           /* where the worker gets the values instead of files, if there is a secret */
+        const char *broadcast_secret; /* NULL: values are in files */
         const void *command;
         size_t command_len;
 };

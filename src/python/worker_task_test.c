@@ -52,7 +52,7 @@ static void writes_the_layout_of_each_version(void **state)
 {
         static const char *const addresses[] = {"0", "1"}, *const includes[] = {"a.zip"};
         static const struct python_resource gpu = {"gpu", addresses, 2};
-        static const struct python_broadcast broadcasts[] = {{5, "/b"}, {6, NULL}};
+        static const struct python_broadcast broadcasts[] = {{.id = 5, .path = "/b"}, {.id = 6, .forget = true}};
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
         strmap_set(&properties, "k", "v");
         for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
@@ -85,6 +85,24 @@ static void writes_the_layout_of_each_version(void **state)
         }
 }
 
+static void sends_no_files_of_encrypted_values(void **state)
+{
+        static const struct python_broadcast broadcasts[] = {{.id = 5}, {.id = 6, .forget = true}};
+        static const char end[] = "\1\0\0\0\2\0\0\1\2\0\0\0\2xy\0\0\0\0\0\0\0\5"
+                                  "\377\377\377\377\377\377\377\371" COMMAND;
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        struct python_task t = {.version = 400,
+                                .broadcasts = broadcasts,
+                                .n_broadcasts = 2,
+                                .broadcast_port = 258,
+                                .broadcast_secret = "xy",
+                                .command = "cmd",
+                                .command_len = 3};
+        python_task_write(&t, &out);
+        assert_true(out.len > sizeof(end));
+        assert_memory_equal(out.data + out.len - (sizeof(end) - 1), end, sizeof(end) - 1);
+}
+
 static void reads_versions(void **state)
 {
         static const struct {
@@ -102,6 +120,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(writes_the_layout_of_each_version),
+                cmocka_unit_test(sends_no_files_of_encrypted_values),
                 cmocka_unit_test(reads_versions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,42 @@ static void kills_the_worker_of_a_stopped_task(void **state)
         assert_int_equal(fst_count(rows, &n), -EIO);
 }
 
+static int encrypted_setup(void **state)
+{
+        *state = api_context("local[2]", "spark.io.encryption.enabled", "true", NULL);
+        return 0;
+}
+
+static void sends_values_over_a_socket_if_files_are_encrypted(void **state)
+{
+        fst_context *sc = *state;
+        struct fst_python_function f = python_fixture_function("show");
+        fst_rdd *rows = frames_of_texts(sc, "a", 1);
+        fst_broadcast values[] = {fst_broadcast_bytes(sc, "one", 3), fst_broadcast_bytes(sc, "two", 3)};
+        f.broadcasts = values;
+        f.n_broadcasts = 1;
+        EXPECT_FRAMES(fst_python_rdd(rows, &f, false, false), "[one] ");
+        f.n_broadcasts = 2;
+        EXPECT_FRAMES(fst_python_rdd(rows, &f, false, false), "[one] [two] ");
+        f.broadcasts++;
+        f.n_broadcasts = 1;
+        EXPECT_FRAMES(fst_python_rdd(rows, &f, false, false), "[two] ");
+}
+
+static int idle_setup(void **state)
+{
+        *state = api_context("local[2]", "spark.log.level", "ERROR", "spark.python.worker.idleTimeoutSeconds", "1s",
+                             "spark.python.worker.killOnIdleTimeout", "true", NULL);
+        return 0;
+}
+
+static void kills_a_worker_that_never_answers(void **state)
+{
+        int64_t n;
+        assert_refused(fst_count(python_fixture_rdd(frames_of_texts(*state, "a", 1), "hang"), &n), -EIO,
+                       "terminated due to idle timeout (timeout: 1 seconds)");
+}
+
 static void forks_a_worker_for_each_task_without_reuse(void **state)
 {
         fst_rdd *pids = python_fixture_rdd(frames_of_texts(*state, "a", 1), "pid");
@@ -255,6 +291,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(keeps_its_standard_output, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(says_what_python_lacks, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(refuses_wrong_functions, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(sends_values_over_a_socket_if_files_are_encrypted, encrypted_setup,
+                                                api_teardown),
+                cmocka_unit_test_setup_teardown(kills_a_worker_that_never_answers, idle_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(kills_the_worker_of_a_stopped_task, single_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(forks_a_worker_for_each_task_without_reuse, single_setup, api_teardown),
         };

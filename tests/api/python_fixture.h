@@ -7,7 +7,7 @@
  *      fail    an exception      crash    ends by a signal after the first row
  *      noise   writes to its standard output, then as echo
  *      add     the rows as accumulator updates
- *      show    the files of the broadcast variables that it has, with their content
+ *      show    the values of the broadcast variables that it has; over a socket they have 3 bytes
  *      hang    never answers     odd      an answer that is none
  *      large   a row of 3 MiB for each row
  *      pid     its process id
@@ -30,6 +30,11 @@ static const char python_fixture_daemon[] =
         "def text(f): return exactly(f, number(f)).decode()\n"
         "def put(*xs): return b''.join(struct.pack('>i', x) if isinstance(x, int) else\n"
         "                              struct.pack('>i', len(x)) + x for x in xs)\n"
+        "def connect(port, secret):\n"
+        "    f = socket.create_connection(('127.0.0.1', port)).makefile('rwb')\n"
+        "    f.write(put(secret.encode())); f.flush()\n"
+        "    assert text(f) == 'ok'\n"
+        "    return f\n"
         "class Task: pass\n"
         "known = {}\n"
         "def head(f):\n"
@@ -39,11 +44,16 @@ static const char python_fixture_daemon[] =
         "    number(f)\n"
         "    t.split, t.python, t.context, t.files = number(f), text(f), json.loads(text(f)), text(f)\n"
         "    t.includes = [text(f) for _ in range(number(f))]\n"
-        "    assert exactly(f, 1) == b'\\0'\n"
-        "    for _ in range(number(f)):\n"
+        "    served, n = exactly(f, 1) == b'\\1', number(f)\n"
+        "    values = connect(number(f), text(f)) if served else None\n"
+        "    for _ in range(n):\n"
         "        bid = struct.unpack('>q', exactly(f, 8))[0]\n"
-        "        if bid >= 0: known[bid] = text(f)\n"
-        "        else: known.pop(-bid - 1)\n"
+        "        if bid < 0: known.pop(-bid - 1)\n"
+        "        elif not served: known[bid] = open(text(f), 'rb').read()\n"
+        "        else:\n"
+        "            assert struct.unpack('>q', exactly(values, 8))[0] == bid\n"
+        "            known[bid] = exactly(values, 3)\n"
+        "    if served: values.write(b'1'); values.flush()\n"
         "    assert (number(f), number(f), number(f)) == (0, 0, 0)\n"
         "    t.command = text(f)\n"
         "    return t\n"
@@ -53,11 +63,8 @@ static const char python_fixture_daemon[] =
         "        if n == -1: left.clear(); return\n"
         "        yield exactly(f, n) if n >= 0 else b'-'\n"
         "def ask(context, call, *texts):\n"
-        "    s = socket.create_connection(('127.0.0.1', context['connInfo']))\n"
-        "    f = s.makefile('rb')\n"
-        "    s.sendall(put(context['secret'].encode()))\n"
-        "    assert text(f) == 'ok'\n"
-        "    s.sendall(put(call, *texts))\n"
+        "    f = connect(context['connInfo'], context['secret'])\n"
+        "    f.write(put(call, *texts)); f.flush()\n"
         "    return [text(f) for _ in range(number(f))]\n"
         "def compute(t, it, updates):\n"
         "    c = t.command\n"
@@ -76,7 +83,7 @@ static const char python_fixture_daemon[] =
         "    elif c == 'pid': list(it); yield str(os.getpid()).encode()\n"
         "    elif c == 'show':\n"
         "        list(it)\n"
-        "        for b in sorted(known): yield open(known[b], 'rb').read()\n"
+        "        for b in sorted(known): yield known[b]\n"
         "    elif c == 'barrier':\n"
         "        list(it)\n"
         "        assert ask(t.context, 1) == ['success']\n"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 static const fst_accumulator integers = {1, FST_ACCUMULATOR_I64, 32}, floats = {2, FST_ACCUMULATOR_F64, 32},
-                             own = {3, FST_ACCUMULATOR_OWN, 5};
+                             own = {3, FST_ACCUMULATOR_OWN, 5}, list = {4, FST_ACCUMULATOR_LIST, 0};
 
 static struct accumulator_updates *some(void)
 {
@@ -22,6 +22,8 @@ static struct accumulator_updates *some(void)
         accumulator_add_f64(&accumulator_updates_of(&u, floats)->f64, 0.5);
         accumulator_add_f64(&accumulator_updates_of(&u, floats)->f64, -INFINITY);
         memcpy(accumulator_updates_of(&u, own)->own, "abcde", 5);
+        assert_int_equal(accumulator_add_blob(&accumulator_updates_of(&u, list)->list, (fst_bytes){"blob", 4}), 0);
+        assert_int_equal(accumulator_add_blob(&accumulator_updates_of(&u, list)->list, (fst_bytes){NULL, 0}), 0);
         return u;
 }
 
@@ -49,12 +51,17 @@ static void round_trips(void **state)
         struct buf bytes = BUF_INIT, again = BUF_INIT;
         accumulator_updates_encode(u, &bytes);
         assert_int_equal(accumulator_updates_decode(bytes.data, bytes.len, &v, NULL), 0);
-        assert_int_equal(v->n, 3);
+        assert_int_equal(v->n, 4);
         assert_int_equal(v->data[0].i64.sum, 4);
         assert_int_equal(v->data[0].i64.min, -3);
         assert_int_equal(v->data[1].f64.count, 2);
         assert_true(isinf(v->data[1].f64.min));
         assert_memory_equal(v->data[2].own, "abcde", 5);
+        assert_int_equal(v->data[3].list.n, 2);
+        fst_bytes *blobs = accumulator_list_blobs(&v->data[3].list);
+        assert_memory_equal(blobs[0].data, "blob", 4);
+        assert_int_equal(blobs[1].len, 0);
+        free(blobs);
         accumulator_updates_encode(v, &again);
         assert_int_equal(bytes.len, again.len);
         assert_memory_equal(bytes.data, again.data, bytes.len);

@@ -9,19 +9,21 @@
  * The worker may end its answer before it has all rows (take, islice): the operator then has enough. A worker that
  * failed closes its socket: the answer tells why, so a failed write alone is no error.
  *
- * A barrier task's worker sends its barrier requests to a socket of the task, which is served here as well.
+ * A worker asks for barriers, and for values of broadcast variables, on sockets of the task, which are served here as
+ * well.
  */
 #include "rdd/operators/rdd_python.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/strmap.h"
 #include "python/worker_answer.h"
 #include "python/worker_pool.h"
 #include "python/worker_task.h"
 #include "rdd/aggregate/accumulator_updates.h"
-#include "rdd/operators/python_barrier.h"
+#include "rdd/operators/python_broadcasts.h"
 #include "rdd/pipeline/op.h"
 #include "rdd/pipeline/task_resources.h"
 #include "rdd/pipeline/task_services.h"
@@ -54,8 +56,10 @@ struct python_op {
         size_t in_len, in_room;
         fst_bytes views[FST_BATCH_ROWS];
         struct accumulator_list updates;
-        struct python_barrier barrier;
-        int64_t kill_at; /* when a stopped task's worker is killed; 0: not stopped */
+        struct python_socket barrier;
+        struct python_broadcasts broadcasts;
+        int64_t heard_ms; /* when the worker last sent something */
+        int64_t kill_at;  /* when a stopped task's worker is killed; 0: not stopped */
 };
 
 static struct python_op *python_of(struct op *op)
@@ -71,44 +75,6 @@ static void python_give_back(struct python_op *self, bool reusable)
 }
 
 /* ------------------------------------------------------------------------------------------------------- the head */
-
-/* Sorted ids that the function needs: those that the worker lacks come with a file, those that it needs no more go. */
-static int python_list_broadcasts(struct python_op *self, struct python_task *t, struct python_broadcast *list)
-{
-        const struct rdd_python *f = self->f;
-        struct task_run *run = self->op.run;
-        struct fst_error error = FST_ERROR_INIT;
-        size_t n = 0;
-        for (size_t i = 0; i < self->worker->has.len; i++) {
-                bool needed = false;
-                for (size_t k = 0; k < f->n_broadcasts && !needed; k++)
-                        needed = f->broadcasts[k].id == self->worker->has.data[i];
-                if (!needed)
-                        list[n++] = (struct python_broadcast){self->worker->has.data[i], NULL};
-        }
-        for (size_t k = 0; k < f->n_broadcasts; k++) {
-                bool there = false;
-                char *path;
-                for (size_t i = 0; i < self->worker->has.len && !there; i++)
-                        there = f->broadcasts[k].id == self->worker->has.data[i];
-                if (there)
-                        continue;
-                fst_bytes value = fst_task_broadcast(&run->task, f->broadcasts[k]);
-                if (!value.data && f->broadcasts[k].size)
-                        return run->status;
-                int r = python_pool_broadcast_file(run->services->python, f->broadcasts[k].id, value.data, value.len,
-                                                   &path, &error);
-                if (r)
-                        return task_run_fail_with(run, r, &error);
-                list[n++] = (struct python_broadcast){f->broadcasts[k].id, path};
-        }
-        t->broadcasts = list;
-        t->n_broadcasts = n;
-        self->worker->has.len = 0;
-        for (size_t k = 0; k < f->n_broadcasts; k++)
-                vec_push(&self->worker->has, f->broadcasts[k].id);
-        return 0;
-}
 
 static void python_list_resources(const struct task_run *run, struct python_task *t, struct python_resource **list,
                                   const char ***addresses)
@@ -151,8 +117,6 @@ static int python_queue_head(struct python_op *self, const struct strmap *proper
         const struct fst_task_info *info = &run->task.info;
         struct python_resource *resources;
         const char **addresses;
-        struct python_broadcast *broadcasts =
-                new_array(struct python_broadcast, self->f->n_broadcasts + self->worker->has.len + 1);
         struct python_task t = {.version = self->worker->version,
                                 .split = self->op.partition,
                                 .python = self->f->version,
@@ -171,12 +135,9 @@ static int python_queue_head(struct python_op *self, const struct strmap *proper
                                 .command = self->f->command.data,
                                 .command_len = self->f->command.len};
         python_list_resources(run, &t, &resources, &addresses);
-        int r = python_list_broadcasts(self, &t, broadcasts);
+        int r = python_broadcasts_begin(&self->broadcasts, self->f, self->worker, run, &t);
         if (r == 0)
                 python_task_write(&t, &self->queue);
-        for (size_t i = 0; broadcasts[i].path || broadcasts[i].id; i++)
-                free((char *)broadcasts[i].path);
-        free(broadcasts);
         free(resources);
         free(addresses);
         return r;
@@ -194,7 +155,7 @@ static int python_barrier_begin(struct python_op *self, struct strmap *propertie
         if (run->properties)
                 strmap_merge(properties, run->properties);
         strmap_set(properties, "addresses", buf_text(&addresses));
-        r = python_barrier_listen(&self->barrier, &error);
+        r = python_socket_listen(&self->barrier, &error);
         return r ? task_run_fail_with(run, r, &error) : 0;
 }
 
@@ -231,6 +192,7 @@ static int python_begin(struct op *op)
         if ((r = python_pool_acquire(services->python, &spec, run->task.stopped, &self->worker, &error)))
                 return python_fail(self, r, &error);
         python_answer_begin(&self->answer, self->worker->version);
+        self->heard_ms = now_ms();
         return python_queue_head(self, run->barrier ? &own : run->properties, files);
 }
 
@@ -398,23 +360,55 @@ static void python_send(struct python_op *self, struct iovec **parts, size_t *n)
         }
 }
 
-/* Waits for the worker. A stopped task gives it some time to end. */
+/* The worker has not answered. */
+static int python_check_idle(struct python_op *self)
+{
+        bool kills;
+        int64_t timeout = python_pool_idle_timeout_ms(self->worker->pool, &kills);
+        if (timeout <= 0 || now_ms() - self->heard_ms < timeout)
+                return 0;
+        if (kills)
+                return task_run_fail(self->op.run, -ETIMEDOUT,
+                                     "Python worker process terminated due to idle timeout (timeout: %lld seconds)",
+                                     (long long)timeout / 1000);
+        log_warn("PythonRunner",
+                 "Idle timeout reached for Python worker (timeout: %lld seconds). No data received from "
+                 "the worker process %d",
+                 (long long)timeout / 1000, (int)self->worker->pid);
+        self->heard_ms = now_ms();
+        return 0;
+}
+
+/* A stopped task gives its worker some time to end. */
+static int python_check_stopped(struct python_op *self)
+{
+        if (!task_run_stopped(self->op.run))
+                return 0;
+        int64_t now = now_ms();
+        if (!self->kill_at)
+                self->kill_at = now + python_pool_kill_timeout_ms(self->worker->pool);
+        return now >= self->kill_at ? task_run_cancelled(self->op.run) : 0;
+}
+
+/* Waits for the worker, and serves what it asks for. */
 static int python_wait(struct python_op *self, bool writes)
 {
         struct task_run *run = self->op.run;
-        struct pollfd fds[2] = {{.fd = self->worker->fd, .events = POLLIN | (writes ? POLLOUT : 0)},
-                                {.fd = self->barrier.listener, .events = POLLIN}};
-        int r = poll(fds, self->barrier.listener >= 0 ? 2 : 1, STOP_POLL_MS);
-        if (task_run_stopped(run)) {
-                int64_t now = now_ms();
-                if (!self->kill_at)
-                        self->kill_at = now + python_pool_kill_timeout_ms(self->worker->pool);
-                if (now >= self->kill_at)
-                        return task_run_cancelled(run);
-        }
-        if (r > 0 && fds[1].revents && self->barrier.listener >= 0 && (r = python_barrier_serve(&self->barrier, run)))
+        struct pollfd fds[] = {{.fd = self->worker->fd, .events = POLLIN | (writes ? POLLOUT : 0)},
+                               {.fd = self->barrier.listener, .events = POLLIN},
+                               {.fd = self->broadcasts.socket.listener, .events = POLLIN}};
+        int n = poll(fds, ARRAY_SIZE(fds), STOP_POLL_MS); /* ignores closed sockets: their number is -1 */
+        int r = python_check_stopped(self);
+        if (r == 0 && n <= 0)
+                r = python_check_idle(self);
+        if (r == 0 && n > 0 && fds[1].revents)
+                r = python_barrier_serve(&self->barrier, run);
+        if (r == 0 && n > 0 && fds[2].revents)
+                r = python_broadcasts_serve(&self->broadcasts, run);
+        if (r || n <= 0 || !(fds[0].revents & (POLLIN | POLLHUP | POLLERR)))
                 return r;
-        return fds[0].revents & (POLLIN | POLLHUP | POLLERR) ? python_receive(self) : 0;
+        self->heard_ms = now_ms();
+        return python_receive(self);
 }
 
 /*
@@ -473,7 +467,8 @@ static void python_shrink(struct python_op *self)
         }
         free(steal(self->updates.data));
         self->updates = (struct accumulator_list){0};
-        python_barrier_close(&self->barrier);
+        python_socket_close(&self->barrier);
+        python_broadcasts_end(&self->broadcasts);
 }
 
 static void python_abandon(struct op *op)
@@ -517,6 +512,6 @@ struct op *python_op_new(struct task_run *run, const struct rdd_python *f)
         struct python_op *self = new0(struct python_op);
         op_init(&self->op, &python_op_class, run, FST_BYTES);
         self->f = f;
-        self->barrier.listener = -1;
+        self->barrier.listener = self->broadcasts.socket.listener = -1;
         return &self->op;
 }

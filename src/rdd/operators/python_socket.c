@@ -1,8 +1,8 @@
 /*
- * See python_barrier.h. A request is a connection: the secret, answered "ok"; an int, 1 for a barrier or 2 for all
- * messages and the task's own. The answer is the number of texts and the texts: "success" for a barrier.
+ * See python_socket.h. A barrier request is an int, 1 for a barrier or 2 for all messages, followed by the task's own.
+ * The answer is the number of texts and the texts: "success" for a barrier.
  */
-#include "rdd/operators/python_barrier.h"
+#include "rdd/operators/python_socket.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -23,25 +23,46 @@
 #define MAX_MESSAGE ((size_t)256 << 20)
 #define WRITE_TIMEOUT_MS 60000
 
-int python_barrier_listen(struct python_barrier *b, struct fst_error *error)
+int python_socket_listen(struct python_socket *s, struct fst_error *error)
 {
-        python_barrier_close(b);
-        int listener = socket_listen(&(struct listen_options){.service = "BarrierTaskContext", .host = "127.0.0.1"},
-                                     &b->port, error);
+        python_socket_close(s);
+        int listener = socket_listen(&(struct listen_options){.service = "PythonRunner", .host = "127.0.0.1"}, &s->port,
+                                     error);
         if (listener < 0)
                 return listener;
-        b->listener = listener;
-        b->secret = python_secret_new();
+        s->listener = listener;
+        s->secret = python_secret_new();
         return 0;
 }
 
-void python_barrier_close(struct python_barrier *b)
+void python_socket_close(struct python_socket *s)
 {
-        if (b->listener >= 0)
-                close(b->listener);
-        b->listener = -1;
-        free(steal(b->secret));
+        if (s->listener >= 0)
+                close(s->listener);
+        s->listener = -1;
+        free(steal(s->secret));
 }
+
+int python_socket_accept(struct python_socket *s, struct task_run *run)
+{
+        int64_t timeout = python_pool_socket_timeout_ms(run->services->python);
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        int fd = socket_accept(s->listener);
+        if (fd < 0)
+                return fd;
+        int r = python_read_text(fd, MAX_SECRET, timeout, run->task.stopped, &text);
+        bool right = r == 0 && strcmp(buf_text(&text), s->secret) == 0;
+        buf_reset(&text);
+        python_put_text(&text, right ? "ok" : "err");
+        if (r == 0)
+                r = python_write(fd, text.data, text.len, timeout, run->task.stopped);
+        if (r == 0 && right)
+                return fd;
+        close(fd);
+        return r ? r : -EACCES;
+}
+
+/* ------------------------------------------------------------------------------------------------------- barriers */
 
 /* Waits for the other tasks. Appends the answer to @out. */
 static int python_barrier_answer(struct task_run *run, int32_t call, const struct buf *message, struct buf *out)
@@ -66,37 +87,26 @@ static int python_barrier_answer(struct task_run *run, int32_t call, const struc
         return count < 0 ? run->status : 0;
 }
 
-/* Reads a request. Returns 0, or negative if the peer is not the worker. */
-static int python_barrier_read(const struct python_barrier *b, struct task_run *run, int fd, int32_t *call,
-                               struct buf *message)
+/* Reads a request. Returns 0, or negative if it is none. */
+static int python_barrier_read(struct task_run *run, int fd, int32_t *call, struct buf *message)
 {
         int64_t timeout = python_pool_socket_timeout_ms(run->services->python);
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        int r = python_read_text(fd, MAX_SECRET, timeout, run->task.stopped, &text);
-        bool right = r == 0 && strcmp(buf_text(&text), b->secret) == 0;
-        buf_reset(&text);
-        python_put_text(&text, right ? "ok" : "err");
-        if (r == 0)
-                r = python_write(fd, text.data, text.len, timeout, run->task.stopped);
-        if (r == 0 && !right)
-                r = -EACCES;
-        if (r == 0)
-                r = python_read_int(fd, timeout, run->task.stopped, call);
+        int r = python_read_int(fd, timeout, run->task.stopped, call);
         if (r == 0 && *call == ALL_GATHER_CALL)
                 r = python_read_text(fd, MAX_MESSAGE, timeout, run->task.stopped, message);
         return r ? r : *call == BARRIER_CALL || *call == ALL_GATHER_CALL ? 0 : -EBADMSG;
 }
 
-int python_barrier_serve(struct python_barrier *b, struct task_run *run)
+int python_barrier_serve(struct python_socket *s, struct task_run *run)
 {
         _cleanup_(buf_deinit) struct buf message = BUF_INIT, out = BUF_INIT;
         int32_t call;
-        int fd = socket_accept(b->listener), r = 0;
+        int fd = python_socket_accept(s, run), r = 0;
         if (fd < 0)
                 return 0;
-        if (python_barrier_read(b, run, fd, &call, &message) == 0) {
+        if (python_barrier_read(run, fd, &call, &message) == 0) {
                 r = python_barrier_answer(run, call, &message, &out);
-                if (r) {
+                if (r) { /* without a number of texts, which the worker takes for a failure */
                         buf_reset(&out);
                         python_put_text(&out, error_message(&run->error));
                 }
