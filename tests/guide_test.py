@@ -178,7 +178,7 @@ def test_links_lead_somewhere():
 
 
 # They take no pointer, or only one from the engine.
-WITHOUT_NULL = {"fst_conf_new", "fst_context_new_at", "fst_fail", "fst_iter_more", "fst_list_bad", "fst_out_copy",
+WITHOUT_NULL = {"fst_conf_new", "fst_context_new_at", "fst_fail", "fst_iter_more", "fst_last_failure", "fst_list_bad", "fst_out_copy",
                 "fst_out_more", "fst_parse_f64", "fst_parse_f64s", "fst_parse_i64", "fst_version"}
 
 

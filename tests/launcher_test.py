@@ -178,8 +178,8 @@ def test_other_shells(home):
 
 
 @pytest.mark.parametrize("program, words", [
-    ("spark-shell", []), ("pyspark", []), ("spark-sql", []), ("run-example", ["SparkALS"]),
-    ("spark-class", ["x.Main"]), ("spark-submit", ["x.py"]), ("spark-submit", ["x.jar"]),
+    ("spark-shell", []), ("spark-sql", []), ("run-example", ["SparkALS"]),
+    ("spark-class", ["x.Main"]), ("spark-submit", ["x.jar"]),
     ("spark-submit", ["run-example", "SparkALS"]), ("spark-submit", ["--class", "org.apache.spark.repl.Main"]),
 ])
 def test_without_spark_home_there_is_one_clear_line(home, program, words):

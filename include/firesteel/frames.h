@@ -162,4 +162,11 @@ FST_API const char *fst_served_error(const fst_served *served);
 /* Declare that the application does not use @served any more. A client is still served. NULL is allowed. */
 FST_API void fst_served_release(fst_served *served);
 
+/*
+ * The message of the last call that failed on this thread: of an action, a context that could not start, a file that
+ * could not be added; "" if none failed. A binding makes an exception of it. Borrowed until the next call on this
+ * thread.
+ */
+FST_API const char *fst_last_failure(void);
+
 FST_END_DECLS

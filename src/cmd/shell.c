@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "cmd/command.h"
 #include "cmd/run_example.h"
+#include "pyspark_driver/python_shell.h"
 #include "submit/jvm/java_command.h"
 #include "submit/jvm/java_launcher.h"
 #include "conf/conf.h"
@@ -195,6 +196,22 @@ static int shell_run_r(int argc, char **argv)
         return status;
 }
 
+static bool shell_asks_for_help(int argc, char **argv)
+{
+        return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
+/* Without Spark's jars, Python runs on Firesteel. */
+static int shell_run_python_shell(int n, char **words)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int status = 1;
+        if (python_shell_run(n, words, &status, &error) < 0)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        error_deinit(&error);
+        return status;
+}
+
 int command_shell(const char *name, int argc, char **argv)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -207,6 +224,8 @@ int command_shell(const char *name, int argc, char **argv)
         }
         if (strcmp(name, "sparkR") == 0 && !spark_home_has_jvm(conf_environment))
                 return shell_run_r(argc, argv);
+        if (strcmp(name, "pyspark") == 0 && !spark_home_has_jvm(conf_environment) && !shell_asks_for_help(argc, argv))
+                return shell_run_python_shell(argc - 1, argv + 1);
         int status = 1, r = java_launcher_check(name, &error);
         if (r == 0) {
                 setenv("_SPARK_CMD_USAGE", shell->usage, 1);

@@ -54,6 +54,14 @@ static int application_files_make_directory(fst_context *sc, struct fst_error *e
         return r ? r : app_files_new(dir, NULL, &archives, &sc->env.files, error);
 }
 
+const char *application_files_directory(fst_context *sc, struct fst_error *error)
+{
+        pthread_mutex_lock(&sc->files->lock);
+        int r = application_files_make_directory(sc, error);
+        pthread_mutex_unlock(&sc->files->lock);
+        return r ? NULL : app_files_directory(sc->env.files);
+}
+
 static void application_files_notify(fst_context *sc, const struct added_file *file)
 {
         const char *path;

@@ -32,3 +32,9 @@ int application_files_configured(fst_context *sc, struct fst_error *error);
 typedef void (*application_file_added_fn)(void *owner, const char *name, const char *path, enum app_file_use use);
 
 void application_files_set_added(fst_context *sc, application_file_added_fn added, void *owner);
+
+/*
+ * The directory with the files of this driver by name, to which a program may add its own. Makes it if needed. NULL with
+ * @error on failure. Valid until the context stops.
+ */
+const char *application_files_directory(fst_context *sc, struct fst_error *error);

@@ -546,6 +546,7 @@ static void context_report_failed_start(const struct fst_context *sc)
 {
         _cleanup_free_ char *reason = mem_printf("Error initializing SparkContext: %s", error_message(&sc->error));
         log_multiline(LOG_ERROR, "SparkContext", "%s", reason);
+        failure_reason_set_thread(error_message(&sc->error));
         failure_reason_add(reason);
 }
 
@@ -786,6 +787,7 @@ int context_action_failed(struct fst_context *sc, const char *action, int status
                 const char *hint = check_mode_hint(sc, error_message(error));
                 log_multiline(LOG_ERROR, "SparkContext", "%s%s%s", reason, hint ? ". " : "", hint ? hint : "");
         }
+        failure_reason_set_thread(error_message(error));
         error_deinit(error);
         if (!task_run_current()) /* another attempt may succeed */
                 failure_reason_add(reason);

@@ -8,7 +8,10 @@
 #include "driver/backend/cluster_manager.h"
 #include "driver/job_runner.h"
 #include "driver/local_properties.h"
+#include "process/failure_reason.h"
 #include "rdd/rdd.h"
+
+#include <firesteel/frames.h>
 
 FST_API const char *fst_context_app_id(const fst_context *sc)
 {
@@ -26,6 +29,11 @@ FST_API const char *fst_context_user(const fst_context *sc)
 {
         sc = context_given(sc, rdd_site("context_user"));
         return sc->user ? sc->user : "";
+}
+
+FST_API const char *fst_last_failure(void)
+{
+        return failure_reason_of_thread();
 }
 
 FST_API const char *fst_version(void)

@@ -11,5 +11,9 @@ void failure_reason_add(const char *reason);
 /* Forget the reason: the application starts anew. */
 void failure_reason_clear(void);
 
+/* Remember @message as the last failure of this thread. failure_reason_of_thread returns it, "" if there is none. */
+void failure_reason_set_thread(const char *message);
+const char *failure_reason_of_thread(void);
+
 /* The reason, or NULL. The caller owns it. */
 char *failure_reason_text(void);

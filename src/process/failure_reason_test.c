@@ -1,6 +1,7 @@
 /* Tests the remembered reason of a failure: the first one counts until it is cleared. */
 #include "process/failure_reason.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,8 +34,29 @@ static void keeps_first_reason_until_cleared(void **state)
         failure_reason_clear();
 }
 
+static void *thread_without_failure(void *argument)
+{
+        (void)argument;
+        return failure_reason_of_thread()[0] ? "has one" : NULL;
+}
+
+static void keeps_last_failure_of_each_thread(void **state)
+{
+        pthread_t thread;
+        void *other;
+        failure_reason_set_thread("first");
+        failure_reason_set_thread("second");
+        assert_string_equal(failure_reason_of_thread(), "second");
+        assert_int_equal(pthread_create(&thread, NULL, thread_without_failure, NULL), 0);
+        assert_int_equal(pthread_join(thread, &other), 0);
+        assert_null(other);
+}
+
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_first_reason_until_cleared)};
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(keeps_first_reason_until_cleared),
+                cmocka_unit_test(keeps_last_failure_of_each_thread),
+        };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

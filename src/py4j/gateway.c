@@ -240,7 +240,7 @@ static void gateway_resolve(struct py4j_gateway *g, const char *name, struct buf
         else if (named_like_class && !point && g->refused_import)
                 buf_printf(answer, "!yc%s%s\n", g->refused_import, name);
         else
-                buf_printf(answer, "!yp%s\n", name);
+                answer_type(PY4J_PACKAGE, answer);
         pthread_mutex_unlock(&g->lock);
 }
 
@@ -250,8 +250,8 @@ static void gateway_import(struct py4j_gateway *g, const char *name)
         if (!point || !gateway_refusal(g, name))
                 return;
         pthread_mutex_lock(&g->lock);
-        if (!g->refused_import)
-                g->refused_import = mem_strndup(name, (size_t)(point + 1 - name));
+        free(g->refused_import); /* the last one: pyspark imports SQL after the rest */
+        g->refused_import = mem_strndup(name, (size_t)(point + 1 - name));
         pthread_mutex_unlock(&g->lock);
 }
 
@@ -442,7 +442,7 @@ static void gateway_static_member(struct py4j_gateway *g, const char *name, cons
         } else if (gateway_class(g, nested)) {
                 answer_class(nested, answer);
         } else {
-                answer_type(PY4J_NO_MEMBER, answer);
+                buf_puts(answer, "!x\n"); /* Python's words: "does not exist in the JVM" */
         }
 }
 

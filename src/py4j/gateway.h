@@ -33,11 +33,11 @@ struct py4j_gateway_options {
 
 struct py4j_gateway *py4j_gateway_new(const struct py4j_gateway_options *options);
 
-/* Frees the gateway and gives back the program's references. No thread may use it any more. */
+/* For tests: frees the gateway and gives back the program's references. No thread may use it any more. */
 void py4j_gateway_free(struct py4j_gateway *gateway);
 
 /* Executes @command and appends the line of its answer, with its line feed. A shutdown has no answer. */
 void py4j_gateway_execute(struct py4j_gateway *gateway, const struct py4j_command *command, struct buf *answer);
 
-/* The number of references that the program holds. */
+/* For tests: the number of references that the program holds. */
 size_t py4j_gateway_objects(struct py4j_gateway *gateway);

@@ -68,15 +68,15 @@ static void ask(struct py4j_gateway *gateway, const char *command, const char *e
 
 static void resolves_packages_classes_and_members(void **state)
 {
-        ask(*state, "r\nu\norg\nrj\ne\n", "!yporg\n");
-        ask(*state, "r\nu\norg.example\nrj\ne\n", "!yporg.example\n");
+        ask(*state, "r\nu\norg\nrj\ne\n", "!yp\n");
+        ask(*state, "r\nu\norg.example\nrj\ne\n", "!yp\n");
         ask(*state, "r\nu\norg.example.Counter\nrj\ne\n", "!ycorg.example.Counter\n");
         ask(*state, "r\nu\nCounter\nrj\ne\n", "!ycorg.example.Counter\n");
-        ask(*state, "r\nu\nUnknown\nrj\ne\n", "!ypUnknown\n");
+        ask(*state, "r\nu\nUnknown\nrj\ne\n", "!yp\n");
         ask(*state, "r\nm\norg.example.Counter\ntwice\ne\n", "!ym\n");
         ask(*state, "r\nm\norg.example.Counter\nLIMIT\ne\n", "!yi7\n");
         ask(*state, "r\nm\norg.example.Counter\nInner\ne\n", "!ycorg.example.Counter$Inner\n");
-        ask(*state, "r\nm\norg.example.Counter\nthrice\ne\n", "!yo\n");
+        ask(*state, "r\nm\norg.example.Counter\nthrice\ne\n", "!x\n");
 }
 
 static void calls_and_throws(void **state)
@@ -96,7 +96,7 @@ static void calls_and_throws(void **state)
 
 static void refuses_packages_at_their_first_use(void **state)
 {
-        ask(*state, "r\nu\norg.example.sql\nrj\ne\n", "!yporg.example.sql\n");
+        ask(*state, "r\nu\norg.example.sql\nrj\ne\n", "!yp\n");
         ask(*state, "r\nu\norg.example.sql.Session\nrj\ne\n", "!ycorg.example.sql.Session\n");
         ask(*state, "r\nm\norg.example.sql.Session\nbuilder\ne\n", "!ym\n");
         ask(*state, "i\norg.example.sql.Session\ne\n", "!xro0\n");

@@ -59,13 +59,6 @@ struct py4j_value py4j_string(const char *text)
         return text ? py4j_string_n(text, strlen(text)) : (struct py4j_value){.type = PY4J_NULL};
 }
 
-struct py4j_value py4j_class_name(const char *name)
-{
-        struct py4j_value value = py4j_string(name);
-        value.type = PY4J_CLASS;
-        return value;
-}
-
 struct py4j_value py4j_object_value(struct py4j_object *object)
 {
         return object ? (struct py4j_value){.type = PY4J_OBJECT, .object = object}

@@ -63,7 +63,6 @@ struct py4j_value py4j_long(int64_t number);
 struct py4j_value py4j_double(double real);
 struct py4j_value py4j_string(const char *text); /* null for NULL */
 struct py4j_value py4j_string_n(const char *text, size_t len);
-struct py4j_value py4j_class_name(const char *name);
 struct py4j_value py4j_object_value(struct py4j_object *object);
 
 /* Whether two values are equal as Java's collections compare: numbers by type and value, objects by identity. */

@@ -13,6 +13,8 @@
 #include "conf/master_url.h"
 #include "submit/options/arguments.h"
 #include "launch/native_program.h"
+#include "pyspark_driver/python_driver.h"
+#include "submit/options/application_kind.h"
 #include "submit/prepare/submission.h"
 #include "driver/backend/cluster_manager.h"
 #include "io/fs/uri.h"
@@ -93,9 +95,34 @@ static int native_launcher_run_r(const struct submit_arguments *a, const struct 
         return r;
 }
 
+/* The settings of @s, which live as long as the process. */
+static const struct fst_conf *native_launcher_conf(const struct submission *s)
+{
+        static struct fst_conf conf;
+        conf_init(&conf);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&s->conf, e));)
+                conf_set(&conf, e->key, e->value);
+        return &conf;
+}
+
+int submit_launch_python(const struct submit_arguments *a, const struct submission *s, int *status,
+                         struct fst_error *error)
+{
+        int r = native_launcher_check_master(a, error);
+        if (r < 0)
+                return r;
+        struct python_driver driver = {.conf = native_launcher_conf(s)};
+        if (!submit_is_shell(a->primary_resource)) { /* arguments of Spark's PythonRunner: file, files, arguments */
+                driver.file = s->arguments.data[0];
+                driver.py_files = s->arguments.data[1];
+                driver.arguments = s->arguments.data + 2;
+                driver.n = s->arguments.len - 2;
+        }
+        return python_driver_run(&driver, status, error);
+}
+
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error)
 {
-        static struct fst_conf conf; /* lives as long as the process */
         _cleanup_free_ char *path = native_launcher_application_path(a, s);
         int r = native_launcher_check_master(a, error);
         if (r < 0)
@@ -105,17 +132,15 @@ int submit_launch(const struct submit_arguments *a, const struct submission *s, 
         if (!path && !is_r)
                 return error_set(error, -ENOTSUP, "application %s is not a file on this machine: name a local path",
                                  a->application);
-        conf_init(&conf);
-        for (struct strmap_entry *e = NULL; (e = strmap_next(&s->conf, e));)
-                conf_set(&conf, e->key, e->value);
+        const struct fst_conf *conf = native_launcher_conf(s);
         if (is_r)
-                return native_launcher_run_r(a, s, &conf, status, error);
+                return native_launcher_run_r(a, s, conf, status, error);
         struct native_program program = {.path = path,
                                          .shown = a->application,
                                          .entry = s->main_class,
                                          .arguments = s->arguments.data,
                                          .n = s->arguments.len,
-                                         .conf = &conf};
+                                         .conf = conf};
         r = native_program_prepare(&program, error);
         return r < 0 ? r : native_program_run(&program, status, error);
 }

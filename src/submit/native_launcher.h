@@ -15,6 +15,13 @@ struct submit_arguments;
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error);
 
 /*
+ * Runs the Python program of @a, or serves the Python that started this process ("pyspark-shell"), as prepared in @s.
+ * Returns 0 with the program's exit status in *@status, or negative with @error.
+ */
+int submit_launch_python(const struct submit_arguments *a, const struct submission *s, int *status,
+                         struct fst_error *error);
+
+/*
  * Whether @resource ("file:", "local:" or a path) is a shared object on this machine. The name does not matter: an
  * image may contain a shared object under the name of a jar so that the command line stays the same.
  */

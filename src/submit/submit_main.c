@@ -39,17 +39,17 @@ int runner_exec(const char *what, int n, char *const *words, int *status, struct
         return java_launch(JAVA_CLASS_SUBMIT, n, words, false, status, error);
 }
 
-/* Programs in R run natively unless SPARK_HOME is a distribution of Spark. */
-static bool submit_main_is_native_r(const char *resource)
+/* Programs in Python and R run natively unless SPARK_HOME is a distribution of Spark. */
+static bool submit_main_is_native(const char *resource)
 {
-        return submit_language_of(resource, COMPAT_4_3) == LANGUAGE_R && !spark_home_has_jvm(conf_environment);
+        return submit_language_of(resource, COMPAT_4_3) != LANGUAGE_JVM && !spark_home_has_jvm(conf_environment);
 }
 
 /* The kind of application that another process must run, or NULL for a native application. */
 static const char *submit_main_foreign_kind(const char *resource)
 {
         const char *home = getenv("SPARK_HOME");
-        if (submit_main_is_native_r(resource))
+        if (submit_main_is_native(resource))
                 return NULL;
         if (submit_is_shell(resource))
                 return "a shell of Spark";
@@ -141,7 +141,9 @@ static int submit_main_run_native(struct submit_arguments *a, int *status, struc
         if (r == 0 && s.ticket_cache)
                 setenv("KRB5CCNAME", s.ticket_cache, 1);
         if (r == 0)
-                r = submit_launch(a, &s, status, error);
+                r = submit_language_of(a->primary_resource, COMPAT_4_3) == LANGUAGE_PYTHON
+                            ? submit_launch_python(a, &s, status, error)
+                            : submit_launch(a, &s, status, error);
         _cleanup_free_ char *directory = files ? remote_files_take_directory(files) : NULL;
         exit_cleanup_remove(directory);
         remote_files_free(files);

@@ -2,6 +2,8 @@
  * Carries out a submission: in this process, through a cluster manager, or by exec of Spark itself.
  *
  *      native application, client mode     prepared, then called in this process (native_launcher.h)
+ *      Python, client mode                 prepared, then run as a child of this process (pyspark_driver/python_driver.h),
+ *                                          unless SPARK_HOME has the jars of Spark
  *      JVM, Python, R, client mode         exec of java with the original words, because Spark prepares them itself
  *      cluster mode                        the cluster manager's `submit` slot (driver/backend/cluster_manager.h)
  */

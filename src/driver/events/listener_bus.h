@@ -81,7 +81,7 @@ void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end
 void listener_bus_post_task_batch(struct listener_bus *bus, const struct task_event_batch *b);
 
 /*
- * For tests: wait until all events posted before this call were delivered. Returns false after @timeout_ms. Not on the
+ * Wait until all events posted before this call were delivered. Returns false after @timeout_ms. Not on the
  * bus's thread.
  */
 bool listener_bus_wait_until_empty(struct listener_bus *bus, int64_t timeout_ms);

@@ -360,6 +360,11 @@ int app_files_path(struct app_files *f, const char *name, const int *stopped, co
         return r;
 }
 
+const char *app_files_directory(const struct app_files *files)
+{
+        return files->dir;
+}
+
 int app_files_source(struct app_files *f, const char *name, const char **path)
 {
         pthread_mutex_lock(&f->lock);

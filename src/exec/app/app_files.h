@@ -63,6 +63,9 @@ void app_files_set_container(struct app_files *files, const char *dir);
 int app_files_path(struct app_files *files, const char *name, const int *stopped, const char **path,
                    struct fst_error *error);
 
+/* The directory with the files by name, as long as @files. */
+const char *app_files_directory(const struct app_files *files);
+
 /*
  * Returns the directory with every file and archive by name, after it has fetched those that are missing. It lives as
  * long as @files. Errors as above.

@@ -1,0 +1,51 @@
+/*
+ * What a Python program's driver has: its context, its system properties, its pyspark. The classes of this room share
+ * it as the context of their gateway.
+ *
+ * Objects of a context that was stopped outlive it. They keep a reference to its session, which says so.
+ */
+#pragma once
+
+#include "base/strmap.h"
+#include "py4j/object.h"
+#include "pyspark_driver/python_package.h"
+
+#include <firesteel/firesteel.h>
+
+#include <pthread.h>
+
+struct fst_error;
+
+/* One SparkContext from its start to its end. */
+struct driver_session {
+        int refs; /* atomic */
+        fst_context *sc;
+        struct strmap conf; /* as the context completed it */
+        bool stopped;       /* atomic */
+};
+
+struct pyspark {
+        struct python_package package;  /* of the driver's Python; its version may be empty */
+        pthread_mutex_t lock;           /* guards the fields below */
+        struct strmap properties;       /* System.getProperty */
+        char *local_dir;                /* this process's directory for temporary files; NULL: none yet */
+        struct driver_session *session; /* the latest; NULL: none */
+};
+
+struct driver_session *session_ref(struct driver_session *session);
+void session_unref(struct driver_session *session);
+
+/* Whether the context has been stopped. */
+bool session_has_ended(const struct driver_session *session);
+
+/* Creates what the gateway's functions need. @python is the driver's interpreter, a path or a name in PATH. */
+struct pyspark *pyspark_new(const char *python);
+
+/* The context of a call. */
+static inline struct pyspark *pyspark_of(const struct py4j_call *call)
+{
+        return call->context;
+}
+
+/* The session that is running, with a reference; or NULL, and the call throws. */
+struct driver_session *pyspark_session(struct py4j_call *call);

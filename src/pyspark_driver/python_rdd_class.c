@@ -1,0 +1,360 @@
+/*
+ * PythonRDD and what it is made of: the function that Python pickled, the pairs of a shuffle and their partitioner. Its
+ * static methods are the actions of Python programs.
+ */
+#include "base/mem.h"
+#include "py4j/collections.h"
+#include "pyspark_driver/broadcast_class.h"
+#include "pyspark_driver/call_site.h"
+#include "pyspark_driver/errors.h"
+#include "pyspark_driver/python_rdd_class.h"
+#include "pyspark_driver/rdd_object.h"
+
+#include <firesteel/python.h>
+
+/* ------------------------------------------------------------------------------------------------- functions */
+
+struct function_object {
+        struct py4j_object object;
+        struct py4j_value command;      /* the bytes */
+        struct py4j_object *broadcasts; /* the list, which keeps them */
+        struct py4j_object *accumulator;
+        char *exec, *version;
+        char **environment, **includes; /* end with NULL */
+};
+
+/* The texts of @list as an array that ends with NULL. */
+static char **function_texts(const struct py4j_object *list)
+{
+        size_t n = py4j_length(list), used = 0;
+        char **texts = new_array(char *, n + 1);
+        for (size_t i = 0; i < n; i++)
+                if (py4j_element(list, i)->type == PY4J_STRING)
+                        texts[used++] = mem_strdup(py4j_element(list, i)->text);
+        return texts;
+}
+
+static char **function_variables(const struct py4j_object *map)
+{
+        size_t n = py4j_length(map), used = 0;
+        char **variables = new_array(char *, n + 1);
+        for (size_t i = 0; i < n; i++)
+                if (py4j_map_key(map, i)->type == PY4J_STRING && py4j_element(map, i)->type == PY4J_STRING)
+                        variables[used++] = mem_printf("%s=%s", py4j_map_key(map, i)->text, py4j_element(map, i)->text);
+        return variables;
+}
+
+static void function_free_texts(char **texts)
+{
+        for (char **text = texts; text && *text; text++)
+                free(*text);
+        free(texts);
+}
+
+static void function_free(struct py4j_object *object)
+{
+        struct function_object *f = (struct function_object *)object;
+        py4j_value_deinit(&f->command);
+        py4j_object_unref(f->broadcasts);
+        py4j_object_unref(f->accumulator);
+        function_free_texts(f->environment);
+        function_free_texts(f->includes);
+        free(f->exec);
+        free(f->version);
+        free(f);
+}
+
+static void function_construct(struct py4j_call *call)
+{
+        struct py4j_object *environment = py4j_argument(call, 1, &py4j_map_class),
+                           *includes = environment ? py4j_argument(call, 2, &py4j_list_class) : NULL,
+                           *broadcasts = includes ? py4j_argument(call, 5, &py4j_list_class) : NULL,
+                           *accumulator = broadcasts ? py4j_argument(call, 6, &accumulator_class) : NULL;
+        if (!accumulator)
+                return;
+        struct function_object *f = new0(struct function_object);
+        py4j_object_init(&f->object, &python_function_class);
+        f->command = py4j_value_copy(&call->args[0]);
+        f->environment = function_variables(environment);
+        f->includes = function_texts(includes);
+        f->exec = mem_strdup(call->args[3].text);
+        f->version = mem_strdup(call->args[4].text);
+        f->broadcasts = py4j_object_ref(broadcasts);
+        f->accumulator = py4j_object_ref(accumulator);
+        call->result = py4j_object_value(&f->object);
+}
+
+static const struct py4j_member function_members[] = {
+        {"", "jrrssrr", function_construct, PY4J_CONSTRUCTOR},
+};
+
+const struct py4j_class python_function_class = {.name = "org.apache.spark.api.python.SimplePythonFunction",
+                                                 PY4J_MEMBERS(function_members),
+                                                 .free = function_free};
+
+/* ------------------------------------------------------------------------------------------------ PythonRDD */
+
+/* The folders in which executors find pyspark and py4j. Owned by the caller; NULL: none. */
+static char *python_rdd_package_path(const struct python_package *package)
+{
+        if (!package->folder)
+                return NULL;
+        return package->py4j_folder && strcmp(package->py4j_folder, package->folder) != 0
+                       ? mem_printf("%s:%s", package->folder, package->py4j_folder)
+                       : mem_strdup(package->folder);
+}
+
+static void python_rdd_construct(struct py4j_call *call)
+{
+        struct rdd_object *parent = rdd_argument(call, 0);
+        struct py4j_object *object = parent ? py4j_argument(call, 1, &python_function_class) : NULL;
+        if (!object)
+                return;
+        const struct function_object *f = (const struct function_object *)object;
+        size_t n = py4j_length(f->broadcasts);
+        _cleanup_free_ fst_broadcast *broadcasts = new_array(fst_broadcast, n + 1);
+        for (size_t i = 0; i < n; i++)
+                broadcasts[i] = broadcast_object_handle(py4j_element(f->broadcasts, i));
+        _cleanup_free_ char *package_path = python_rdd_package_path(&pyspark_of(call)->package);
+        bool from_barrier = call->n > 3 && call->args[3].yes;
+        struct fst_python_function function = {
+                .command = {f->command.text, f->command.len},
+                .environment = (const char *const *)f->environment,
+                .includes = (const char *const *)f->includes,
+                .exec = f->exec,
+                .version = f->version,
+                .package_path = package_path,
+                .broadcasts = broadcasts,
+                .n_broadcasts = n,
+                .accumulator = accumulator_object_handle(f->accumulator),
+        };
+        rdd_return(call, &java_rdd_class, parent->session,
+                   fst_python_rdd_at(parent->rdd, &function, sizeof(function), call->args[2].yes, from_barrier,
+                                     call_site("PythonRDD")),
+                   parent);
+        struct rdd_object *made = (struct rdd_object *)call->result.object;
+        made->barrier |= from_barrier;
+        rdd_keep(made, object); /* its broadcasts */
+}
+
+/* ------------------------------------------------------------------------------------------------- shuffles */
+
+struct partitioner_object {
+        struct py4j_object object;
+        int partitions;
+        int64_t function;
+};
+
+static void partitioner_construct(struct py4j_call *call)
+{
+        struct partitioner_object *p = new0(struct partitioner_object);
+        py4j_object_init(&p->object, &python_partitioner_class);
+        p->partitions = (int)call->args[0].number;
+        p->function = call->args[1].number;
+        call->result = py4j_object_value(&p->object);
+}
+
+static const struct py4j_member partitioner_members[] = {
+        {"", "ii", partitioner_construct, PY4J_CONSTRUCTOR},
+};
+
+const struct py4j_class python_partitioner_class = {.name = "org.apache.spark.api.python.PythonPartitioner",
+                                                    PY4J_MEMBERS(partitioner_members)};
+
+static void pairwise_construct(struct py4j_call *call)
+{
+        struct rdd_object *parent = rdd_argument(call, 0);
+        if (parent)
+                rdd_return(call, &pairwise_rdd_class, parent->session,
+                           fst_frames_to_pairs_at(parent->rdd, call_site("PairwiseRDD")), parent);
+}
+
+static void pairwise_return_self(struct py4j_call *call)
+{
+        call->result = py4j_object_value(py4j_object_ref(call->self));
+}
+
+static void pairwise_partition_by(struct py4j_call *call)
+{
+        struct rdd_object *self = rdd_self(call);
+        struct py4j_object *object = self ? py4j_argument(call, 0, &python_partitioner_class) : NULL;
+        if (!object)
+                return;
+        const struct partitioner_object *p = (const struct partitioner_object *)object;
+        if (p->partitions < 0)
+                py4j_throw(call, "java.lang.IllegalArgumentException",
+                           "requirement failed: Number of partitions (%d) cannot be negative.", p->partitions);
+        else
+                rdd_return(call, &pairwise_rdd_class, self->session,
+                           fst_frames_partition_by_at(self->rdd, p->partitions, p->function, call_site("partitionBy")),
+                           self);
+        if (call->result.type == PY4J_OBJECT) /* a shuffle begins a stage */
+                ((struct rdd_object *)call->result.object)->barrier = false;
+}
+
+static const struct py4j_member pairwise_members[] = {
+        {"", "r", pairwise_construct, PY4J_CONSTRUCTOR},
+        {"asJavaPairRDD", "", pairwise_return_self},
+        {"partitionBy", "r", pairwise_partition_by},
+};
+
+const struct py4j_class pairwise_rdd_class = {.name = "org.apache.spark.api.python.PairwiseRDD",
+                                              .parent = &rdd_class,
+                                              PY4J_MEMBERS(pairwise_members),
+                                              .free = rdd_object_free};
+
+static void python_rdd_value_of_pair(struct py4j_call *call)
+{
+        struct rdd_object *pairs = rdd_argument(call, 0);
+        if (pairs)
+                rdd_return(call, &java_rdd_class, pairs->session,
+                           fst_frames_values_at(pairs->rdd, call_site("valueOfPair")), pairs);
+}
+
+/* -------------------------------------------------------------------------------------------------- actions */
+
+struct served_object {
+        struct py4j_object object;
+        struct driver_session *session;
+        fst_served *served;
+};
+
+static void served_free(struct py4j_object *object)
+{
+        struct served_object *s = (struct served_object *)object;
+        if (!session_has_ended(s->session))
+                fst_served_release(s->served);
+        session_unref(s->session);
+        free(s);
+}
+
+/* Waits until Python has the rows, and throws what went wrong. */
+static void served_get_result(struct py4j_call *call)
+{
+        const struct served_object *s = (const struct served_object *)call->self;
+        int r = session_has_ended(s->session) ? 0 : fst_served_wait(s->served);
+        const char *message = r < 0 ? fst_served_error(s->served) : NULL;
+        if (r < 0)
+                throw_message(call, message ? message : "serving the rows failed");
+        else
+                call->result = py4j_object_value(NULL);
+}
+
+static const struct py4j_member served_members[] = {
+        {"getResult", "", served_get_result},
+};
+
+static const struct py4j_class served_class = {
+        .name = "org.apache.spark.security.SocketAuthServer", PY4J_MEMBERS(served_members), .free = served_free};
+
+/* Where Python reads the rows: port or path, secret, server. */
+static void python_rdd_return_served(struct py4j_call *call, struct driver_session *session, fst_served *served)
+{
+        struct served_object *server = new0(struct served_object);
+        py4j_object_init(&server->object, &served_class);
+        server->session = session_ref(session);
+        server->served = served;
+        struct py4j_object *array = py4j_array_new("java.lang.Object", 0);
+        const char *path = fst_served_path(served);
+        py4j_add(array, path ? py4j_string(path) : py4j_int(fst_served_port(served)));
+        py4j_add(array, py4j_string(fst_served_secret(served)));
+        py4j_add(array, py4j_object_value(&server->object));
+        call->result = py4j_object_value(array);
+}
+
+static void python_rdd_serve(struct py4j_call *call, struct rdd_object *rdd, const int *partitions, size_t n,
+                             const char *operation)
+{
+        fst_served *served;
+        if (fst_serve_rows_at(rdd->rdd, partitions, n, &served, call_site(operation)) < 0)
+                throw_failure(call, "the job failed");
+        else
+                python_rdd_return_served(call, rdd->session, served);
+}
+
+static void python_rdd_collect(struct py4j_call *call)
+{
+        struct rdd_object *rdd = rdd_argument(call, 0);
+        if (rdd)
+                python_rdd_serve(call, rdd, NULL, 0, "collect");
+}
+
+static void python_rdd_collect_with_group(struct py4j_call *call)
+{
+        struct rdd_object *rdd = rdd_argument(call, 0);
+        if (!rdd)
+                return;
+        fst_set_job_group(rdd->session->sc, py4j_text_argument(call, 1), py4j_text_argument(call, 2),
+                          call->args[3].yes);
+        python_rdd_serve(call, rdd, NULL, 0, "collect");
+}
+
+static void python_rdd_run_job(struct py4j_call *call)
+{
+        struct rdd_object *rdd = rdd_argument(call, 1);
+        struct py4j_object *list = rdd ? py4j_argument(call, 2, &py4j_list_class) : NULL;
+        if (!list)
+                return;
+        size_t n = py4j_length(list);
+        _cleanup_free_ int *partitions = new_array(int, n + 1);
+        for (size_t i = 0; i < n; i++)
+                partitions[i] = (int)py4j_element(list, i)->number;
+        python_rdd_serve(call, rdd, partitions, n, "runJob");
+}
+
+static void python_rdd_iterate(struct py4j_call *call)
+{
+        struct rdd_object *rdd = rdd_argument(call, 0);
+        fst_served *served;
+        if (!rdd)
+                return;
+        if (fst_serve_partitions_at(rdd->rdd, call->n > 1 && call->args[1].yes, &served, call_site("toLocalIterator")) <
+            0)
+                throw_failure(call, "the rows cannot be served");
+        else
+                python_rdd_return_served(call, rdd->session, served);
+}
+
+static void python_rdd_from_file(struct py4j_call *call)
+{
+        struct driver_session *session = context_argument(call, 0);
+        if (session)
+                rdd_return(call, &java_rdd_class, session,
+                           fst_frames_from_file_at(session->sc, call->args[1].text, (int)call->args[2].number,
+                                                   call_site("parallelize")),
+                           NULL);
+}
+
+static void python_rdd_refuse_formats(struct py4j_call *call)
+{
+        py4j_throw(
+                call, "java.lang.UnsupportedOperationException",
+                "Firesteel has no Hadoop input and output formats: %s. Use text, binary or pickle files, or run this "
+                "program on genuine Spark",
+                call->member->name);
+}
+
+static const struct py4j_member python_rdd_members[] = {
+        {"", "rrb", python_rdd_construct, PY4J_CONSTRUCTOR},
+        {"", "rrbb", python_rdd_construct, PY4J_CONSTRUCTOR},
+        {"readRDDFromFile", "rsi", python_rdd_from_file, PY4J_STATIC_METHOD},
+        {"collectAndServe", "r", python_rdd_collect, PY4J_STATIC_METHOD},
+        {"collectAndServeWithJobGroup", "rSSb", python_rdd_collect_with_group, PY4J_STATIC_METHOD},
+        {"runJob", "rrr", python_rdd_run_job, PY4J_STATIC_METHOD},
+        {"toLocalIteratorAndServe", "r", python_rdd_iterate, PY4J_STATIC_METHOD},
+        {"toLocalIteratorAndServe", "rb", python_rdd_iterate, PY4J_STATIC_METHOD},
+        {"valueOfPair", "r", python_rdd_value_of_pair, PY4J_STATIC_METHOD},
+        {"setupBroadcast", "s", broadcast_setup, PY4J_STATIC_METHOD},
+        {"sequenceFile", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"newAPIHadoopFile", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"newAPIHadoopRDD", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"hadoopFile", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"hadoopRDD", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"saveAsHadoopDataset", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"saveAsNewAPIHadoopFile", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"saveAsHadoopFile", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+        {"saveAsSequenceFile", "*", python_rdd_refuse_formats, PY4J_STATIC_METHOD},
+};
+
+const struct py4j_class python_rdd_class = {.name = "org.apache.spark.api.python.PythonRDD",
+                                            PY4J_MEMBERS(python_rdd_members)};

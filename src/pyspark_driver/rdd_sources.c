@@ -1,0 +1,126 @@
+/* Sources; see rdd_sources.h. Files become frames: text and paths as UTF-8, contents and records as bytes. */
+#include "pyspark_driver/rdd_sources.h"
+
+#include "base/mem.h"
+#include "py4j/collections.h"
+#include "pyspark_driver/call_site.h"
+#include "pyspark_driver/errors.h"
+#include "pyspark_driver/rdd_object.h"
+
+/* The session of a method of a context; NULL, and the call throws, once it was stopped. */
+static struct driver_session *source_session(struct py4j_call *call)
+{
+        struct driver_session *session = context_object_session(call->self);
+        if (!session_has_ended(session))
+                return session;
+        py4j_throw(call, "java.lang.IllegalStateException", "Cannot call methods on a stopped SparkContext.");
+        return NULL;
+}
+
+/* Returns the RDD of files as frames. */
+static void source_return(struct py4j_call *call, struct driver_session *session, fst_rdd *rows, const char *operation)
+{
+        rdd_return(call, &java_rdd_class, session, fst_frames_from_rows_at(rows, call_site(operation)), NULL);
+}
+
+static int source_min_partitions(const struct py4j_call *call)
+{
+        return call->n > 1 ? (int)call->args[1].number : 0;
+}
+
+void source_empty(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        if (session)
+                rdd_return(call, &java_rdd_class, session,
+                           fst_union_all_at(session->sc, NULL, 0, call_site("emptyRDD")), NULL);
+}
+
+void source_text_file(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        if (session)
+                source_return(call, session,
+                              fst_text_file_at(session->sc, call->args[0].text, source_min_partitions(call),
+                                               call_site("textFile")),
+                              "textFile");
+}
+
+void source_whole_text_files(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        if (session)
+                source_return(call, session,
+                              fst_whole_text_files_at(session->sc, call->args[0].text, source_min_partitions(call),
+                                                      call_site("wholeTextFiles")),
+                              "wholeTextFiles");
+}
+
+void source_binary_files(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        if (session)
+                source_return(call, session,
+                              fst_binary_files_at(session->sc, call->args[0].text, source_min_partitions(call),
+                                                  call_site("binaryFiles")),
+                              "binaryFiles");
+}
+
+void source_binary_records(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        int64_t length = call->args[1].number;
+        if (!session)
+                return;
+        if (length <= 0 || length > FST_FIXED_MAX)
+                py4j_throw(call, "java.lang.IllegalArgumentException",
+                           "requirement failed: the length of a record must be 1 to %d bytes", FST_FIXED_MAX);
+        else
+                source_return(call, session,
+                              fst_binary_records_at(session->sc, call->args[0].text, (uint32_t)length,
+                                                    call_site("binaryRecords")),
+                              "binaryRecords");
+}
+
+void source_object_file(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        if (session)
+                rdd_return(call, &java_rdd_class, session,
+                           fst_java_object_file_at(session->sc, call->args[0].text, source_min_partitions(call),
+                                                   call_site("objectFile")),
+                           NULL);
+}
+
+void source_checkpoint_file(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        if (session)
+                rdd_return(call, &java_rdd_class, session,
+                           fst_object_file_at(session->sc, call->args[0].text, FST_BYTES, 0, call_site("checkpointFile")),
+                           NULL);
+}
+
+void source_union(struct py4j_call *call)
+{
+        struct driver_session *session = source_session(call);
+        struct py4j_object *array = session ? py4j_argument(call, 0, &py4j_array_class) : NULL;
+        if (!array)
+                return;
+        size_t n = py4j_length(array);
+        _cleanup_free_ fst_rdd **rdds = new_array(fst_rdd *, n + 1);
+        bool barrier = false;
+        for (size_t i = 0; i < n; i++) {
+                const struct py4j_value *value = py4j_element(array, i);
+                if (value->type != PY4J_OBJECT || !py4j_class_is(value->object->class, rdd_class.name)) {
+                        py4j_throw(call, "java.lang.NullPointerException", "element %zu of the union is not an RDD", i);
+                        return;
+                }
+                rdds[i] = ((struct rdd_object *)value->object)->rdd;
+                barrier |= ((struct rdd_object *)value->object)->barrier;
+        }
+        rdd_return(call, &java_rdd_class, session, fst_union_all_at(session->sc, rdds, n, call_site("union")), NULL);
+        struct rdd_object *made = (struct rdd_object *)call->result.object;
+        made->barrier = barrier;
+        rdd_keep(made, array);
+}

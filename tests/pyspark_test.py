@@ -1,0 +1,190 @@
+"""Python programs with the genuine pyspark package, which runs without a JVM here.
+
+Skipped if no interpreter has pyspark: FIRESTEEL_PYTHON, or python3.
+"""
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from conditions import wait_until
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
+PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
+
+pytestmark = pytest.mark.skipif(
+    subprocess.run([PYTHON, "-c", "import pyspark, py4j"], capture_output=True, check=False).returncode != 0,
+    reason=f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """A Spark home with our spark-submit alone, and no java in PATH."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "bin").mkdir()
+    for name in ("spark-submit", "pyspark"):
+        (home / "bin" / name).symlink_to(f"{BUILD}/{name}")
+    names = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "JAVA_"))}
+    return names | {"SPARK_HOME": str(home), "PYSPARK_PYTHON": PYTHON, "PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture
+def run(environment, tmp_path):
+    """Runs a program in one of the two ways to start, and returns what it printed."""
+    def run_program(text, *arguments, submit=False, status=0, options=(), **changes):
+        program = tmp_path / "program.py"
+        program.write_text(textwrap.dedent(text))
+        words = [PYTHON]
+        if submit:
+            words = [f"{environment['SPARK_HOME']}/bin/spark-submit", *options]
+        ended = subprocess.run([*words, str(program), *arguments], env=environment | changes, cwd=tmp_path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=240, check=False)
+        assert ended.returncode == status, ended.stdout + ended.stderr
+        return ended.stdout
+    return run_program
+
+
+START = """
+import sys
+from pyspark import SparkContext
+sc = SparkContext("local[2]", "test")
+"""
+
+
+@pytest.mark.parametrize("submit", [False, True], ids=["python", "spark-submit"])
+def test_program_computes_with_functions_of_python(run, submit):
+    printed = run(START + """
+numbers = sc.parallelize(range(1, 101), 4)
+print(numbers.map(lambda x: x * x).filter(lambda x: x % 2 == 0).sum())
+words = sc.parallelize(["a b", "b c b"], 2).flatMap(str.split).map(lambda w: (w, 1)).reduceByKey(lambda x, y: x + y)
+print(sorted(words.collect()), words.getNumPartitions())
+print(numbers.take(3), numbers.first(), list(numbers.toLocalIterator())[-1], sys.argv[1:])
+sc.stop()
+""", "one", "two words", submit=submit)
+    assert printed.splitlines() == ["171700", "[('a', 1), ('b', 3), ('c', 1)] 2",
+                                    "[1, 2, 3] 1 100 ['one', 'two words']"]
+
+
+def test_broadcast_accumulator_and_local_properties(run):
+    printed = run(START + """
+import threading
+table = sc.broadcast({1: "one", 2: "two"})
+seen = sc.accumulator(0)
+def look(x):
+    seen.add(1)
+    return table.value.get(x)
+print(sc.parallelize([1, 2, 3], 3).map(look).collect(), seen.value)
+sc.setLocalProperty("mine", "main")
+def other():
+    print(sc.getLocalProperty("mine"))
+thread = threading.Thread(target=other)
+thread.start()
+thread.join()
+print(sc.getLocalProperty("mine"))
+""")
+    assert printed.splitlines() == ["['one', 'two', None] 3", "None", "main"]
+
+
+def test_files_are_read_and_written(run, tmp_path):
+    (tmp_path / "in.txt").write_text("käse\n\nbrot\n", encoding="utf-8")
+    printed = run(START + """
+lines = sc.textFile("in.txt")
+print(lines.collect())
+lines.map(str.upper).saveAsTextFile("out")
+print(sorted(sc.textFile("out").collect()))
+print([(path.rsplit("/", 1)[1], text) for path, text in sc.wholeTextFiles("in.txt").collect()])
+""")
+    assert printed.splitlines() == ["['käse', '', 'brot']", "['', 'BROT', 'KÄSE']",
+                                    "[('in.txt', 'käse\\n\\nbrot\\n')]"]
+
+
+def test_failures_are_exceptions_that_name_the_cause(run):
+    printed = run(START + """
+def attempt(action):
+    try:
+        action()
+    except Exception as error:
+        return type(error).__name__ + ": " + str(error)
+def fail(x):
+    raise ValueError("no such käse")
+text = attempt(lambda: sc.parallelize([1], 1).map(fail).collect())
+print("Py4JJavaError" in text, "PythonException" in text, "ValueError: no such käse" in text)
+print("Input path does not exist: file:/no/such" in attempt(lambda: sc.textFile("/no/such").count()))
+print("Firesteel has no Hadoop input" in attempt(lambda: sc.sequenceFile("/x")))
+print("Firesteel has no SQL" in attempt(lambda: __import__("pyspark.sql").sql.SparkSession.builder.getOrCreate()))
+print("does not exist" in attempt(lambda: sc._jsc.noSuchMethod(1)))
+print(sc.parallelize([1, 2]).count())
+""")
+    assert printed.splitlines() == ["True True True", "True", "True", "True", "True", "2"]
+
+
+def test_exit_status_of_program_is_that_of_spark_submit(run):
+    assert run("import sys\nprint('bye')\nsys.exit(7)", submit=True, status=7) == "bye\n"
+    printed = run(START + "raise ValueError('unhandled')", submit=True, status=1)
+    assert "ValueError: unhandled" in printed  # Spark copies both streams to standard output
+
+
+def test_options_of_spark_submit_reach_the_context(run, tmp_path):
+    (tmp_path / "helper.py").write_text("def answer():\n    return 42\n")
+    printed = run("""
+from pyspark import SparkContext
+import helper
+sc = SparkContext()
+print(sc.master, sc.appName, sc.getConf().get("spark.my.key"), helper.answer())
+print(sc.parallelize([1], 1).map(lambda x: helper.answer() + x).collect())
+""", submit=True, options=["--master", "local[1]", "--name", "given", "--conf", "spark.my.key=v",
+                           "--py-files", str(tmp_path / "helper.py")])
+    assert printed.splitlines() == ["local[1] given v 42", "[43]"]
+
+
+def test_interrupt_cancels_the_job_and_keeps_the_program(environment, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(START + """
+import pathlib, time
+began = sys.argv[1]
+def wait(x):
+    pathlib.Path(began).touch()
+    time.sleep(600)
+try:
+    sc.parallelize([1], 1).foreach(wait)
+except KeyboardInterrupt:
+    print("interrupted")
+print(sc.parallelize([1, 2, 3], 1).count())
+""")
+    began = tmp_path / "began"
+    with subprocess.Popen([PYTHON, str(program), str(began)], env=environment, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_until(began.exists, "the task began")
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=120)[0].splitlines() == ["interrupted", "3"]
+        finally:
+            process.kill()
+
+
+def test_engine_ends_when_python_is_killed(environment, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(START + """
+import time
+print(sc._gateway.proc.pid, flush=True)
+time.sleep(600)
+""")
+    with subprocess.Popen([PYTHON, str(program)], env=environment, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL) as process:
+        engine = int(process.stdout.readline())
+        process.kill()
+        wait_until(lambda: not os.path.exists(f"/proc/{engine}") or open(f"/proc/{engine}/stat").read().split()[2] == "Z",
+                   "the engine ended")
+
+
+def test_shell_has_a_context(environment, tmp_path):
+    shell = subprocess.run([f"{environment['SPARK_HOME']}/bin/pyspark", "--master", "local[1]", "--conf", "spark.my.key=two words"],
+                           input="print('sum', sc.parallelize([1, 2, 3]).sum(), sc.getConf().get('spark.my.key'))\n",
+                           env=environment | {"PYSPARK_DRIVER_PYTHON_OPTS": "-i"}, cwd=tmp_path, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240, check=False)
+    assert "Spark context available as 'sc' (master = local[1]" in shell.stdout, shell.stdout + shell.stderr
+    assert "sum 6 two words" in shell.stdout, shell.stdout + shell.stderr
