@@ -188,3 +188,29 @@ def test_shell_has_a_context(environment, tmp_path):
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240, check=False)
     assert "Spark context available as 'sc' (master = local[1]" in shell.stdout, shell.stdout + shell.stderr
     assert "sum 6 two words" in shell.stdout, shell.stdout + shell.stderr
+
+
+def test_encryption_leaves_no_data_of_python_in_files(run):
+    printed = run(START.replace('"test")', '"test", conf=SparkConf().set("spark.io.encryption.enabled", "true"))')
+                  .replace("import SparkContext", "import SparkConf, SparkContext") + """
+shared = sc.broadcast(["a", "b"])
+print(sc.parallelize([0, 1, None], 2).map(lambda i: shared.value[i or 0]).collect(), shared.value)
+""")
+    assert printed == "['a', 'b', 'a'] ['a', 'b']\n"
+
+
+def test_context_has_the_configuration_that_python_changes_later(run):
+    printed = run(START + """
+sc._conf.set("spark.my.key", "later")
+print(sc._jsc.sc().conf().get("spark.my.key"), sc.getConf().get("spark.my.key"))
+level = sc._jvm.org.apache.log4j.Level.ERROR
+sc._jvm.org.apache.log4j.LogManager.getRootLogger().setLevel(level)
+print(sc._jvm.org.apache.log4j.LogManager.getRootLogger().getLevel().toString())
+shared = sc.broadcast(1)
+shared.destroy()
+try:
+    sc.parallelize([1], 1).map(lambda x: shared.value).collect()
+except Exception as error:
+    print("destroyed" in str(error))
+""")
+    assert printed.splitlines() == ["later later", "ERROR", "True"]

@@ -59,6 +59,14 @@ struct py4j_value py4j_string(const char *text)
         return text ? py4j_string_n(text, strlen(text)) : (struct py4j_value){.type = PY4J_NULL};
 }
 
+struct py4j_value py4j_bytes(const void *data, size_t len)
+{
+        struct py4j_value value = {.type = PY4J_BYTES, .text = mem_alloc(len + 1), .len = len};
+        memcpy(value.text, data, len);
+        value.text[len] = 0;
+        return value;
+}
+
 struct py4j_value py4j_object_value(struct py4j_object *object)
 {
         return object ? (struct py4j_value){.type = PY4J_OBJECT, .object = object}

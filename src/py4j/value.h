@@ -63,6 +63,7 @@ struct py4j_value py4j_long(int64_t number);
 struct py4j_value py4j_double(double real);
 struct py4j_value py4j_string(const char *text); /* null for NULL */
 struct py4j_value py4j_string_n(const char *text, size_t len);
+struct py4j_value py4j_bytes(const void *data, size_t len);
 struct py4j_value py4j_object_value(struct py4j_object *object);
 
 /* Whether two values are equal as Java's collections compare: numbers by type and value, objects by identity. */

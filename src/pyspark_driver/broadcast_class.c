@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/socket.h"
+#include "py4j/collections.h"
+#include "pyspark_driver/byte_stream.h"
 #include "pyspark_driver/classes.h"
 #include "pyspark_driver/errors.h"
 
@@ -31,6 +33,7 @@ struct variable_object {
         struct py4j_object object;
         struct driver_session *session; /* of a Broadcast; NULL: a PythonBroadcast, which has only a path */
         char *path;
+        struct byte_stream *received, *sent; /* with encryption, of a PythonBroadcast: in place of the file */
         fst_broadcast handle;
         bool destroyed;
 };
@@ -43,6 +46,8 @@ static void variable_free(struct py4j_object *object)
         if (v->session && !v->destroyed && !session_has_ended(v->session))
                 fst_broadcast_destroy(v->session->sc, v->handle);
         session_unref(v->session);
+        byte_stream_free(v->sent);
+        byte_stream_free(v->received);
         free(v->path);
         free(v);
 }
@@ -71,7 +76,9 @@ void context_broadcast(struct py4j_call *call)
                 py4j_throw(call, "java.lang.IllegalStateException", "Cannot call methods on a stopped SparkContext.");
                 return;
         }
-        fst_broadcast handle = fst_broadcast_file(session->sc, ((struct variable_object *)object)->path);
+        const struct variable_object *python = (const struct variable_object *)object;
+        fst_broadcast handle =
+                fst_broadcast_file(session->sc, python->received ? byte_stream_path(python->received) : python->path);
         if (!handle.id) {
                 throw_failure(call, "the broadcast variable cannot be stored");
                 return;
@@ -92,6 +99,18 @@ fst_broadcast broadcast_object_handle(const struct py4j_value *value)
 static void broadcast_id(struct py4j_call *call)
 {
         call->result = py4j_long(((struct variable_object *)call->self)->handle.id);
+}
+
+bool broadcast_object_is_destroyed(struct py4j_call *call, const struct py4j_value *value)
+{
+        if (value->type != PY4J_OBJECT || value->object->class != &broadcast_class)
+                return false;
+        const struct variable_object *v = (const struct variable_object *)value->object;
+        if (!v->destroyed)
+                return false;
+        py4j_throw(call, "org.apache.spark.SparkException",
+                   "Attempted to use Broadcast(%" PRId64 ") after it was destroyed", v->handle.id);
+        return true;
 }
 
 static void broadcast_unpersist(struct py4j_call *call)
@@ -130,7 +149,61 @@ static void python_broadcast_set_id(struct py4j_call *call)
         (void)call; /* the id is that of the variable */
 }
 
+static void python_broadcast_return_stream(struct py4j_call *call, const struct byte_stream *stream)
+{
+        struct py4j_object *array = py4j_array_new("java.lang.Object", 0);
+        py4j_add(array, py4j_int(byte_stream_port(stream)));
+        py4j_add(array, py4j_string(byte_stream_secret(stream)));
+        call->result = py4j_object_value(array);
+}
+
+static void python_broadcast_receive(struct py4j_call *call)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct variable_object *v = (struct variable_object *)call->self;
+        byte_stream_free(steal(v->received));
+        if (byte_stream_receive(&v->received, &error) < 0)
+                py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
+        else
+                python_broadcast_return_stream(call, v->received);
+}
+
+static void python_broadcast_send(struct py4j_call *call)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct variable_object *v = (struct variable_object *)call->self;
+        byte_stream_free(steal(v->sent));
+        if (!v->received)
+                py4j_throw(call, "java.lang.IllegalStateException", "the broadcast variable has no value yet");
+        else if (byte_stream_send(v->received, &v->sent, &error) < 0)
+                py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
+        else
+                python_broadcast_return_stream(call, v->sent);
+}
+
+static void python_broadcast_await(struct py4j_call *call, struct byte_stream *stream)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        if (stream && byte_stream_wait(stream, &error) < 0)
+                py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
+}
+
+static void python_broadcast_await_received(struct py4j_call *call)
+{
+        python_broadcast_await(call, ((struct variable_object *)call->self)->received);
+}
+
+/* Python waits for the end of the sending before it reads: the sender goes on in its own time. */
+static void python_broadcast_await_sent(struct py4j_call *call)
+{
+        (void)call;
+}
+
 static const struct py4j_member python_broadcast_members[] = {
+        {"setupEncryptionServer", "", python_broadcast_receive},
+        {"setupDecryptionServer", "", python_broadcast_send},
+        {"waitTillDataReceived", "", python_broadcast_await_received},
+        {"waitTillBroadcastDataSent", "", python_broadcast_await_sent},
         {"setBroadcastId", "i", python_broadcast_set_id},
 };
 

@@ -12,6 +12,9 @@ void broadcast_setup(struct py4j_call *call);
 void context_broadcast(struct py4j_call *call);
 void context_register_accumulator(struct py4j_call *call);
 
+/* Whether the variable of a Broadcast was destroyed, and then the call throws. */
+bool broadcast_object_is_destroyed(struct py4j_call *call, const struct py4j_value *value);
+
 /* The variable of a Broadcast; an invalid one for another value. */
 fst_broadcast broadcast_object_handle(const struct py4j_value *value);
 

@@ -81,9 +81,10 @@ static void context_construct(struct py4j_call *call)
         struct driver_session *session = new0(struct driver_session), *old;
         session->refs = 1;
         session->sc = sc;
-        session->conf = settings;
-        strmap_merge(&session->conf, &sc->conf->set);
-        strmap_set_if_missing(&session->conf, "spark.driver.host", sc->host);
+        strmap_merge(&settings, &sc->conf->set);
+        strmap_set_if_missing(&settings, "spark.driver.host", sc->host);
+        session->conf = conf_object_new(&settings);
+        strmap_deinit(&settings);
         pthread_mutex_lock(&p->lock);
         old = p->session;
         p->session = session_ref(session);
@@ -111,7 +112,7 @@ static void context_return_self(struct py4j_call *call)
 
 static void context_conf(struct py4j_call *call)
 {
-        call->result = py4j_object_value(conf_object_new(&context_object_session(call->self)->conf));
+        call->result = py4j_object_value(py4j_object_ref(context_object_session(call->self)->conf));
 }
 
 static void context_version(struct py4j_call *call)

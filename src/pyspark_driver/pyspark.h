@@ -20,8 +20,8 @@ struct fst_error;
 struct driver_session {
         int refs; /* atomic */
         fst_context *sc;
-        struct strmap conf; /* as the context completed it */
-        bool stopped;       /* atomic */
+        struct py4j_object *conf; /* as the context completed it, and as Python changes it later */
+        bool stopped;             /* atomic */
 };
 
 struct pyspark {

@@ -2,9 +2,11 @@
  * PythonRDD and what it is made of: the function that Python pickled, the pairs of a shuffle and their partitioner. Its
  * static methods are the actions of Python programs.
  */
+#include "base/error.h"
 #include "base/mem.h"
 #include "py4j/collections.h"
 #include "pyspark_driver/broadcast_class.h"
+#include "pyspark_driver/byte_stream.h"
 #include "pyspark_driver/call_site.h"
 #include "pyspark_driver/errors.h"
 #include "pyspark_driver/python_rdd_class.h"
@@ -113,8 +115,11 @@ static void python_rdd_construct(struct py4j_call *call)
         const struct function_object *f = (const struct function_object *)object;
         size_t n = py4j_length(f->broadcasts);
         _cleanup_free_ fst_broadcast *broadcasts = new_array(fst_broadcast, n + 1);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+                if (broadcast_object_is_destroyed(call, py4j_element(f->broadcasts, i)))
+                        return;
                 broadcasts[i] = broadcast_object_handle(py4j_element(f->broadcasts, i));
+        }
         _cleanup_free_ char *package_path = python_rdd_package_path(&pyspark_of(call)->package);
         bool from_barrier = call->n > 3 && call->args[3].yes;
         struct fst_python_function function = {
@@ -314,6 +319,77 @@ static void python_rdd_iterate(struct py4j_call *call)
         else
                 python_rdd_return_served(call, rdd->session, served);
 }
+
+/* With encryption, Python sends the data of parallelize instead of writing a file. */
+struct parallelize_server {
+        struct py4j_object object;
+        struct driver_session *session;
+        int slices;
+        struct byte_stream *stream;
+};
+
+static void parallelize_server_construct(struct py4j_call *call)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct driver_session *session = context_argument(call, 0);
+        struct byte_stream *stream;
+        if (!session)
+                return;
+        if (byte_stream_receive(&stream, &error) < 0) {
+                py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
+                return;
+        }
+        struct parallelize_server *server = new0(struct parallelize_server);
+        py4j_object_init(&server->object, &parallelize_server_class);
+        server->session = session_ref(session);
+        server->slices = (int)call->args[1].number;
+        server->stream = stream;
+        call->result = py4j_object_value(&server->object);
+}
+
+static void parallelize_server_free(struct py4j_object *object)
+{
+        struct parallelize_server *server = (struct parallelize_server *)object;
+        byte_stream_free(server->stream);
+        session_unref(server->session);
+        free(server);
+}
+
+static void parallelize_server_connection(struct py4j_call *call)
+{
+        call->result = py4j_int(byte_stream_port(((struct parallelize_server *)call->self)->stream));
+}
+
+static void parallelize_server_secret(struct py4j_call *call)
+{
+        call->result = py4j_string(byte_stream_secret(((struct parallelize_server *)call->self)->stream));
+}
+
+static void parallelize_server_result(struct py4j_call *call)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct parallelize_server *server = (struct parallelize_server *)call->self;
+        if (byte_stream_wait(server->stream, &error) < 0)
+                py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
+        else if (session_has_ended(server->session))
+                py4j_throw(call, "java.lang.IllegalStateException", "Cannot call methods on a stopped SparkContext.");
+        else
+                rdd_return(call, &java_rdd_class, server->session,
+                           fst_frames_from_file_at(server->session->sc, byte_stream_path(server->stream),
+                                                   server->slices, call_site("parallelize")),
+                           NULL);
+}
+
+static const struct py4j_member parallelize_server_members[] = {
+        {"", "ri", parallelize_server_construct, PY4J_CONSTRUCTOR},
+        {"connInfo", "", parallelize_server_connection},
+        {"secret", "", parallelize_server_secret},
+        {"getResult", "", parallelize_server_result},
+};
+
+const struct py4j_class parallelize_server_class = {.name = "org.apache.spark.api.python.PythonParallelizeServer",
+                                                    PY4J_MEMBERS(parallelize_server_members),
+                                                    .free = parallelize_server_free};
 
 static void python_rdd_from_file(struct py4j_call *call)
 {

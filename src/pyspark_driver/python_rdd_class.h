@@ -3,4 +3,5 @@
 
 #include "py4j/object.h"
 
-extern const struct py4j_class python_rdd_class, pairwise_rdd_class, python_function_class, python_partitioner_class;
+extern const struct py4j_class python_rdd_class, pairwise_rdd_class, python_function_class, python_partitioner_class,
+        parallelize_server_class;

@@ -6,6 +6,9 @@
 #include "pyspark_driver/errors.h"
 #include "pyspark_driver/rdd_object.h"
 
+/* A frame begins with its length. */
+#define FRAME_HEAD 4
+
 /* An RDD of a context that was stopped is gone, and another one may have its address. */
 static void rdd_object_free_one(struct rdd_object *rdd)
 {
@@ -387,8 +390,7 @@ static void rdd_save_as_text_file(struct py4j_call *call)
 static void rdd_save_as_object_file(struct py4j_call *call)
 {
         struct rdd_object *self = rdd_self(call);
-        if (self &&
-            fst_save_as_java_object_file_at(self->rdd, call->args[0].text, call_site("saveAsObjectFile")) < 0)
+        if (self && fst_save_as_java_object_file_at(self->rdd, call->args[0].text, call_site("saveAsObjectFile")) < 0)
                 throw_failure(call, "saving failed");
 }
 
@@ -417,7 +419,26 @@ static void rdd_count_approx_distinct(struct py4j_call *call)
         fst_release(numbers);
 }
 
+/* The first row as the bytes of its frame. */
+static void rdd_first(struct py4j_call *call)
+{
+        struct rdd_object *self = rdd_self(call);
+        fst_iter *rows;
+        fst_bytes row;
+        if (!self)
+                return;
+        if (fst_take_at(self->rdd, 1, &rows, call_site("first")) < 0)
+                throw_failure(call, "the job failed");
+        else if (!fst_next(rows, &row))
+                py4j_throw(call, "java.lang.UnsupportedOperationException", "empty collection");
+        else if (row.len <= FRAME_HEAD)
+                call->result = py4j_object_value(NULL);
+        else
+                call->result = py4j_bytes(row.data + FRAME_HEAD, row.len - FRAME_HEAD);
+}
+
 static const struct py4j_member serde_members[] = {
+        {"javaToPython", "r", rdd_python_to_java, PY4J_STATIC_METHOD},
         {"pythonToJava", "r", rdd_python_to_java, PY4J_STATIC_METHOD},
         {"pythonToJava", "rb", rdd_python_to_java, PY4J_STATIC_METHOD},
 };
@@ -464,6 +485,7 @@ static const struct py4j_member rdd_members[] = {
         {"coalesce", "i", rdd_coalesce},
         {"coalesce", "ib", rdd_coalesce},
         {"map", "r", rdd_map},
+        {"first", "", rdd_first},
         {"countApproxDistinct", "d", rdd_count_approx_distinct},
         {"withResources", "o", rdd_refuse_profile},
         {"getResourceProfile", "", rdd_get_profile},
@@ -514,8 +536,8 @@ static const struct py4j_member partial_members[] = {
         {"high", "", partial_return_value},        {"confidence", "", partial_confidence},
 };
 
-static const struct py4j_class partial_class = {
-        .name = "org.apache.spark.partial.PartialResult", PY4J_MEMBERS(partial_members)};
+static const struct py4j_class partial_class = {.name = "org.apache.spark.partial.PartialResult",
+                                                PY4J_MEMBERS(partial_members)};
 
 static void double_rdd_from_rdd(struct py4j_call *call)
 {

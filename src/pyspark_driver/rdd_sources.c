@@ -96,9 +96,10 @@ void source_checkpoint_file(struct py4j_call *call)
 {
         struct driver_session *session = source_session(call);
         if (session)
-                rdd_return(call, &java_rdd_class, session,
-                           fst_object_file_at(session->sc, call->args[0].text, FST_BYTES, 0, call_site("checkpointFile")),
-                           NULL);
+                rdd_return(
+                        call, &java_rdd_class, session,
+                        fst_object_file_at(session->sc, call->args[0].text, FST_BYTES, 0, call_site("checkpointFile")),
+                        NULL);
 }
 
 void source_union(struct py4j_call *call)

@@ -1,0 +1,239 @@
+/* Byte streams; see byte_stream.h. A thread serves the one connection. */
+#include "pyspark_driver/byte_stream.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "net/socket.h"
+#include "py4j/server.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CONNECT_TIMEOUT_NS (15 * (int64_t)1000000000)
+#define END_OF_CHUNKS (-1)
+#define PIECE 65536
+
+struct byte_stream {
+        int listener, port;
+        int bytes;  /* the descriptor with the bytes */
+        bool sends; /* else it receives; a sender does not own `bytes` */
+        char secret[65], path[32];
+        pthread_t thread;
+        bool joined;
+        int status;
+        struct fst_error error;
+};
+
+/* Reads exactly @n bytes. */
+static int stream_read(int fd, void *data, size_t n, struct fst_error *error)
+{
+        for (char *at = data; n > 0;) {
+                ssize_t r = recv(fd, at, n, 0);
+                if (r < 0 && errno == EAGAIN)
+                        socket_wait(fd, POLLIN, -1, NULL);
+                else if (r < 0 && errno != EINTR)
+                        return error_errno(error, "the connection of Python");
+                else if (r == 0)
+                        return error_set(error, -EPIPE, "Python closed its connection before the end of the data");
+                if (r > 0) {
+                        at += r;
+                        n -= (size_t)r;
+                }
+        }
+        return 0;
+}
+
+static int stream_write(int fd, const void *data, size_t n, struct fst_error *error)
+{
+        for (const char *at = data; n > 0;) {
+                ssize_t w = send(fd, at, n, MSG_NOSIGNAL);
+                if (w < 0 && errno == EAGAIN)
+                        socket_wait(fd, POLLOUT, -1, NULL);
+                else if (w < 0 && errno != EINTR)
+                        return error_errno(error, "the connection of Python");
+                if (w > 0) {
+                        at += w;
+                        n -= (size_t)w;
+                }
+        }
+        return 0;
+}
+
+static int stream_read_int(int fd, int32_t *out, struct fst_error *error)
+{
+        uint32_t x;
+        int r = stream_read(fd, &x, sizeof(x), error);
+        if (r == 0)
+                *out = (int32_t)be32toh(x);
+        return r;
+}
+
+static int stream_authenticate(const struct byte_stream *s, int fd, struct fst_error *error)
+{
+        static const char accepted[] = {0, 0, 0, 2, 'o', 'k'};
+        char given[sizeof(s->secret)] = "";
+        int32_t n = 0;
+        int r = stream_read_int(fd, &n, error);
+        if (r == 0 && n != (int32_t)strlen(s->secret))
+                return error_set(error, -EACCES, "a connection did not prove the secret");
+        if (r == 0)
+                r = stream_read(fd, given, (size_t)n, error);
+        unsigned char differs = 0;
+        for (size_t i = 0; r == 0 && i < sizeof(given) - 1; i++)
+                differs |= (unsigned char)(given[i] ^ s->secret[i]);
+        if (r == 0 && differs)
+                return error_set(error, -EACCES, "a connection did not prove the secret");
+        return r < 0 ? r : stream_write(fd, accepted, sizeof(accepted), error);
+}
+
+static int stream_receive_chunks(const struct byte_stream *s, int fd, struct fst_error *error)
+{
+        _cleanup_free_ char *piece = mem_alloc(PIECE);
+        for (;;) {
+                int32_t n = 0;
+                int r = stream_read_int(fd, &n, error);
+                if (r < 0 || n == END_OF_CHUNKS)
+                        return r;
+                if (n < 0)
+                        return error_set(error, -EPROTO, "Python sent a chunk of %d bytes", n);
+                for (size_t left = (size_t)n; left > 0;) {
+                        size_t part = MIN(left, (size_t)PIECE);
+                        if ((r = stream_read(fd, piece, part, error)) < 0)
+                                return r;
+                        if ((r = write_all(s->bytes, piece, part)) < 0)
+                                return error_set(error, r, "no memory for the data of Python: %s", strerror(-r));
+                        left -= part;
+                }
+        }
+}
+
+static int stream_send_bytes(const struct byte_stream *s, int fd, struct fst_error *error)
+{
+        _cleanup_free_ char *piece = mem_alloc(PIECE);
+        for (off_t at = 0;;) {
+                ssize_t n = pread(s->bytes, piece, PIECE, at);
+                if (n <= 0)
+                        return n < 0 ? error_errno(error, "the data of Python") : 0;
+                int r = stream_write(fd, piece, (size_t)n, error);
+                if (r < 0)
+                        return r;
+                at += n;
+        }
+}
+
+/* Serves the one connection that proves the secret. */
+static int stream_serve(const struct byte_stream *s, struct fst_error *error)
+{
+        int64_t end = now_ns() + CONNECT_TIMEOUT_NS;
+        for (;;) {
+                if (socket_wait(s->listener, POLLIN, MAX(end - now_ns(), (int64_t)0), NULL) != 1)
+                        return error_set(error, -ETIMEDOUT, "Python did not connect within %d s",
+                                         (int)(CONNECT_TIMEOUT_NS / 1000000000));
+                int fd = socket_accept(s->listener);
+                if (fd == -EAGAIN)
+                        continue;
+                if (fd < 0)
+                        return error_set(error, fd, "the connection of Python: %s", strerror(-fd));
+                int r = stream_authenticate(s, fd, error);
+                if (r == 0)
+                        r = s->sends ? stream_send_bytes(s, fd, error) : stream_receive_chunks(s, fd, error);
+                close(fd);
+                if (r != -EACCES)
+                        return r;
+                error_deinit(error);
+        }
+}
+
+static void *stream_thread(void *argument)
+{
+        struct byte_stream *s = argument;
+        s->status = stream_serve(s, &s->error);
+        return NULL;
+}
+
+static int stream_start(struct byte_stream *s, struct byte_stream **out, struct fst_error *error)
+{
+        int r = py4j_secret_new(s->secret, error);
+        s->listener = -1;
+        if (r == 0)
+                s->listener = r = socket_listen(
+                        &(struct listen_options){.service = "PythonStream", .host = "127.0.0.1"}, &s->port, error);
+        if (r >= 0 && (r = -pthread_create(&s->thread, NULL, stream_thread, s)) < 0)
+                error_set(error, r, "a thread for the data of Python: %s", strerror(-r));
+        if (r < 0) {
+                s->joined = true;
+                byte_stream_free(s);
+                return r;
+        }
+        *out = s;
+        return 0;
+}
+
+int byte_stream_receive(struct byte_stream **out, struct fst_error *error)
+{
+        struct byte_stream *s = new0(struct byte_stream);
+        s->bytes = memfd_create("python", MFD_CLOEXEC);
+        if (s->bytes < 0) {
+                int r = error_errno(error, "memory for the data of Python");
+                free(s);
+                return r;
+        }
+        snprintf(s->path, sizeof(s->path), "/proc/self/fd/%d", s->bytes);
+        return stream_start(s, out, error);
+}
+
+int byte_stream_send(const struct byte_stream *from, struct byte_stream **out, struct fst_error *error)
+{
+        struct byte_stream *s = new0(struct byte_stream);
+        s->bytes = from->bytes;
+        s->sends = true;
+        return stream_start(s, out, error);
+}
+
+int byte_stream_port(const struct byte_stream *s)
+{
+        return s->port;
+}
+
+const char *byte_stream_secret(const struct byte_stream *s)
+{
+        return s->secret;
+}
+
+const char *byte_stream_path(const struct byte_stream *s)
+{
+        return s->path;
+}
+
+static void stream_join(struct byte_stream *s)
+{
+        if (!s->joined)
+                pthread_join(s->thread, NULL);
+        s->joined = true;
+}
+
+int byte_stream_wait(struct byte_stream *s, struct fst_error *error)
+{
+        stream_join(s);
+        return s->status < 0 ? error_set(error, s->status, "%s", error_message(&s->error)) : 0;
+}
+
+void byte_stream_free(struct byte_stream *s)
+{
+        if (!s)
+                return;
+        stream_join(s);
+        if (s->listener >= 0)
+                close(s->listener);
+        if (!s->sends)
+                close(s->bytes);
+        error_deinit(&s->error);
+        free(s);
+}
