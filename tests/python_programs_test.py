@@ -22,7 +22,8 @@ CLUSTER = ("applications/pagerank", "shared/accumulator_once", "shared/broadcast
 def python_with_pyspark():
     """A Python that can import pyspark, and the version of pyspark, or None."""
     folders = os.environ.get("FIRESTEEL_PYTHON_VENVS", "").split(":") + [os.path.join(BUILD, "python", "venv-4.3")]
-    for python in [os.path.join(f, "bin", "python") for f in folders if f] + [shutil.which("python3")]:
+    pythons = [os.environ.get("FIRESTEEL_PYTHON")] + [os.path.join(f, "bin", "python") for f in folders if f] + [shutil.which("python3")]
+    for python in pythons:
         version = programs.pyspark_version(python) if python and os.path.exists(python) else None
         if version is not None:
             return python, version
@@ -30,7 +31,7 @@ def python_with_pyspark():
 
 
 FOUND = python_with_pyspark()
-pytestmark = pytest.mark.skipif(FOUND is None, reason="needs pyspark: FIRESTEEL_PYTHON_VENVS, or the environments of make check-python")
+pytestmark = pytest.mark.skipif(FOUND is None, reason="needs pyspark: FIRESTEEL_PYTHON, FIRESTEEL_PYTHON_VENVS, or the environments of make check-python")
 
 
 @pytest.mark.parametrize("way, master, wanted", [("B", "local[2]", LOCAL), ("A", "local[2]", SUBMITTED), ("B", "local-cluster[2,1,1024]", CLUSTER)])

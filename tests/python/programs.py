@@ -125,61 +125,57 @@ def lines_of(stream):
     return lines
 
 
-def start_and_follow(command, environment, log, limit_s, report):
-    """Runs run_programs.py and returns the program that was under way when it ended or took too long, and why."""
-    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
-                               start_new_session=True, cwd=tempfile.gettempdir())
-    lines, running, why = lines_of(process.stdout), None, None
-    try:
-        end = time.monotonic() + limit_s
-        while True:
-            try:
+class Follower:
+    """A process of run_programs.py. Iteration gives (name, seconds) as programs end; then `running` is the program that was
+    under way when the process ended or was killed, and `why` says which."""
+
+    def __init__(self, command, environment, log, limit_s):
+        self.running, self.why, self.log, self.limit_s = None, None, log, limit_s
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
+                                        start_new_session=True, cwd=tempfile.gettempdir())
+
+    def __iter__(self):
+        lines, end = lines_of(self.process.stdout), time.monotonic() + self.limit_s
+        try:
+            while True:
                 line = lines.get(timeout=max(0.0, end - time.monotonic()))
-            except queue.Empty:
-                why = f"did not end within {limit_s} s"
-                break
-            if line is None:
-                why = "ended the process"
-                break
-            log.write(line)
-            log.flush()
-            words = line.split()
-            if len(words) == 2 and words[0] == "begin":
-                running, end = words[1], time.monotonic() + limit_s
-            elif len(words) == 3 and words[0] == "end":
-                report(words[1], float(words[2]))
-                running, end = None, time.monotonic() + limit_s
-        if running is None and why == "ended the process":
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                why = "did not end after its last program"
-    finally:
-        kill_session(process)
-    return running, why, process.returncode
+                if line is None:
+                    break
+                self.log.write(line)
+                self.log.flush()
+                words = line.split()
+                if len(words) == 2 and words[0] == "begin":
+                    self.running, end = words[1], time.monotonic() + self.limit_s
+                elif len(words) == 3 and words[0] == "end":
+                    self.running, end = None, time.monotonic() + self.limit_s
+                    yield words[1], float(words[2])
+            self.process.wait(60)
+            self.why = f"ended the process (status {self.process.returncode})"
+        except (queue.Empty, subprocess.TimeoutExpired):
+            self.why = f"did not end within {self.limit_s} s" if self.running else "did not end after its last program"
+        finally:
+            kill_session(self.process)
 
 
 def run(sides, programs, output, way="B", master="local[2]", log_path=os.devnull, limit_s=LIMIT_S):
-    """Runs the programs and yields (name, printed text or None, seconds, what went wrong or None) for each.
+    """Runs the programs and yields (name, printed text or None, seconds, what went wrong or None) for each, as they end.
 
     A program that hangs or ends the process is killed with everything that it started, and the next one starts anew."""
     left = list(programs)
     with open(log_path, "a", encoding="utf-8") as log:
         while left:
-            times = {}
             command, environment = sides.command(way, master, [output] + [os.path.join(PROGRAMS, n + ".py") for n in left])
-            running, why, status = start_and_follow(command, environment, log, limit_s, times.__setitem__)
-            done = [n for n in left if n in times]
-            for name in done:
+            follower = Follower(command, environment, log, limit_s)
+            for name, seconds in follower:
+                left.remove(name)
                 with open(os.path.join(output, name + ".out"), encoding="utf-8", errors="surrogatepass", newline="") as f:
-                    yield name, f.read(), times[name], None
-            left = [n for n in left if n not in times]
+                    yield name, f.read(), seconds, None
             if left:
-                stopped = running if running in left else left[0]
-                yield stopped, None, 0.0, f"{why} (status {status})"
+                stopped = follower.running or left[0]
                 left.remove(stopped)
-            elif why != "ended the process" or status != 0:
-                yield "(the process)", None, 0.0, f"{why} (status {status})"
+                yield stopped, None, 0.0, follower.why
+            elif follower.process.returncode != 0 or "after" in follower.why:
+                yield "(the process)", None, 0.0, follower.why
 
 
 def difference(wanted, printed):
