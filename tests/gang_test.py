@@ -348,6 +348,8 @@ def test_driver_discovers_its_resources(gang, tmp_path, master):
     done = gang("driver", master=master, conf=conf)
     assert done.stdout == "3 g0 g1 g2 0\n"
     assert "ResourceUtils: Custom resources for spark.driver:\ngpu -> [name: gpu, addresses: g0,g1,g2]\n" in done.stderr
+    script.write_text(script.read_text().replace("#!/bin/sh\n", ""))  # then a shell reads it
+    assert gang("driver", master=master, conf=conf).stdout == "3 g0 g1 g2 0\n"
     assert gang("driver", master=master).stdout == "0 0\n"
     assert gang("driver", master=master, conf=[f"{amount}=0"]).stdout == "0 0\n"
     file = tmp_path / "resources.json"

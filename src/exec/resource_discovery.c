@@ -38,7 +38,7 @@ int64_t resource_amount(const struct fst_conf *conf, const char *prefix, const c
         return value;
 }
 
-/* Runs a script directly, without a shell, and returns its output. */
+/* Runs a script and returns its output. A shell reads a script without "#!", as it does for Java's ProcessBuilder. */
 static int run_script(const char *script, struct buf *out, struct fst_error *error)
 {
         char block[4096];
@@ -51,6 +51,8 @@ static int run_script(const char *script, struct buf *out, struct fst_error *err
         if (pid == 0) {
                 dup2(to_us[1], STDOUT_FILENO);
                 execl(script, script, (char *)NULL);
+                if (errno == ENOEXEC)
+                        execl("/bin/sh", "sh", script, (char *)NULL);
                 _exit(127);
         }
         close(to_us[1]);
