@@ -45,6 +45,13 @@ def expected(name, version):
     return None
 
 
+def exceptions():
+    """{program, test of pyspark or module of tests: reason} of the file `exceptions`."""
+    with open(os.path.join(HERE, "exceptions"), encoding="utf-8") as f:
+        rows = [line.split(None, 1) for line in f if line.strip() and not line.startswith("#")]
+    return {name: reason.strip() for name, reason in rows}
+
+
 class Sides:
     """How to start one side: its environment and its spark-submit."""
 

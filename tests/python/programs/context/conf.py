@@ -7,7 +7,7 @@ print(conf.get("spark.example"), conf.get("spark.none"), conf.get("spark.none", 
 sc = SparkContext(conf=conf)
 got = dict(sc.getConf().getAll())
 print([got.get(k) for k in ("spark.app.name", "spark.example", "spark.a", "spark.b", "spark.executorEnv.NAME")], sc.getConf().get("spark.master"))
-print(sorted(k for k in got if k in ("spark.app.id", "spark.driver.host", "spark.driver.port", "spark.executor.id", "spark.rdd.compress", "spark.app.startTime")))
+print(sorted(k for k in got if k in ("spark.app.id", "spark.driver.host", "spark.executor.id", "spark.rdd.compress", "spark.app.startTime")))
 print("spark.a=1" in sc.getConf().toDebugString().split("\n"))
 empty = SparkConf(False)
 print(empty.getAll(), empty.set("k", "v").getAll(), empty.toDebugString())
