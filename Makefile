@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-yarn check-yarn-kerberos check-yarn-submissions check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -136,6 +136,12 @@ check-fresh: ## run make run and make check in a bare Debian 12 made with deboot
 
 dist: build ## write a relocatable build/firesteel-VERSION-linux-ARCH.tgz
 	@scripts/dist $(BUILD)
+
+wheel: dist ## write build/firesteel-VERSION-….whl, the Python package with program and library
+	@scripts/wheel $(BUILD)
+
+check-wheel: wheel ## install the wheel into a virtual environment and run PySpark there without java; pyspark from FIRESTEEL_PYTHON_VENVS or pip
+	@tests/wheel $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-dist: dist ## unpack the tgz elsewhere and run it there
 	@tests/dist $(BUILD)

@@ -119,6 +119,25 @@ FST_API fst_rdd *fst_java_object_file_at(fst_context *sc, const char *path, int 
 FST_API int fst_save_as_java_object_file_at(fst_rdd *frames, const char *path, fst_site site);
 
 /*
+ * fst_rdd *fst_native_call(fst_rdd *rdd, const char *file, const char *function, int argc, char **argv)
+ *
+ * Call a function of a C file, or of a shared object, by its name. A C file is compiled and cached as by spark-submit
+ * (spark.firesteel.cc.flags). The function builds on @rdd with the operators of firesteel.h, in the driver, and may use
+ * the @argc texts of @argv:
+ *
+ *      fst_rdd *count_words(fst_rdd *lines, int argc, char **argv)
+ *      {
+ *              return fst_reduce_by_key(fst_flat_map(lines, words, FST_PAIR(BYTES, I64)), fst_fn_sum);
+ *      }
+ *
+ * Returns the RDD that it returns. The action reports a file that cannot be compiled or loaded, and a missing function.
+ */
+#define fst_native_call(rdd, file, function, argc, argv)                                                               \
+        fst_native_call_at((rdd), (file), (function), (argc), (argv), FST_HERE("native_call"))
+FST_API fst_rdd *fst_native_call_at(fst_rdd *rdd, const char *file, const char *function, int argc, char **argv,
+                                    fst_site site);
+
+/*
  * int fst_serve_rows(fst_rdd *frames, const int *partitions, size_t n, fst_served **served)
  * int fst_serve_partitions(fst_rdd *frames, bool prefetch, fst_served **served)
  *

@@ -243,6 +243,7 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_frames_to_numbers_at(NULL, FST_I64, HERE));
         NOTHING(fst_frames_to_elements_at(NULL, FST_I64, HERE));
         NOTHING(fst_frames_from_elements_at(NULL, HERE));
+        NOTHING(fst_native_call_at(NULL, NULL, NULL, 2, NULL, HERE));
         NOTHING(fst_java_object_file_at(NULL, NULL, 2, HERE));
         NOTHING(fst_save_as_java_object_file_at(NULL, NULL, HERE));
         NOTHING(fst_python_rdd_at(NULL, NULL, 0, false, false, HERE));
