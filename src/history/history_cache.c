@@ -91,8 +91,10 @@ int history_server_get_app(struct history_server *s, const struct history_log *l
                            struct fst_error *error)
 {
         struct history_app *app = NULL;
+        for (size_t i = 0; i < s->apps.len; i++)
+                s->apps.data[i]->is_stale |= history_app_is_damaged(s->apps.data[i]);
         for (size_t i = 0; i < s->apps.len && !app; i++)
-                if (!s->apps.data[i]->is_stale && !history_app_is_damaged(s->apps.data[i]) &&
+                if (!s->apps.data[i]->is_stale &&
                     (s->apps.data[i]->state != HISTORY_APP_FAILED || history_app_has_just_failed(s->apps.data[i])) &&
                     strcmp(s->apps.data[i]->id, log->info.app_id) == 0 &&
                     text_equals(s->apps.data[i]->attempt, log->info.attempt_id))

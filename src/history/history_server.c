@@ -294,7 +294,8 @@ static int history_server_add_dirs(struct history_server *s, struct fst_error *e
 static int history_server_open_store(struct history_server *s, struct fst_error *error)
 {
         static const char *const keys[] = {"spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.ui.retainedTasks",
-                                           "spark.ui.retainedDeadExecutors", "spark.history.custom.executor.log.url"};
+                                           "spark.ui.retainedDeadExecutors", "spark.history.custom.executor.log.url",
+                                           "spark.history.custom.executor.log.url.applyIncompleteApplication"};
         _cleanup_(buf_deinit) struct buf limits = BUF_INIT;
         if (!s->settings.store || !*s->settings.store)
                 return 0;
