@@ -214,3 +214,20 @@ except Exception as error:
     print("destroyed" in str(error))
 """)
     assert printed.splitlines() == ["later later", "ERROR", "True"]
+
+
+def test_added_directory_has_its_name_on_executors(run, tmp_path):
+    (tmp_path / "table" / "deep").mkdir(parents=True)
+    (tmp_path / "table" / "deep" / "x.txt").write_text("7")
+    printed = run(START + """
+import os
+from pyspark import SparkFiles
+sc.addFile(sys.argv[1], recursive=True)
+print(sc.parallelize([1], 1).map(lambda x: open(os.path.join(SparkFiles.get("table"), "deep", "x.txt")).read()).collect())
+print([os.path.basename(name) for name in sc.listFiles], sc.listArchives)
+try:
+    sc.addFile(sys.argv[1])
+except Exception as error:
+    print("is a directory" in str(error))
+""", str(tmp_path / "table"))
+    assert printed.splitlines() == ["['7']", "['table'] []", "True"]

@@ -8,6 +8,7 @@
 #include "driver/local_properties.h"
 #include "py4j/collections.h"
 #include "pyspark_driver/call_site.h"
+#include "pyspark_driver/added_directory.h"
 #include "pyspark_driver/broadcast_class.h"
 #include "pyspark_driver/errors.h"
 #include "pyspark_driver/rdd_sources.h"
@@ -84,6 +85,7 @@ static void context_construct(struct py4j_call *call)
         strmap_merge(&settings, &sc->conf->set);
         strmap_set_if_missing(&settings, "spark.driver.host", sc->host);
         session->conf = conf_object_new(&settings);
+        session->directories = py4j_list_new();
         strmap_deinit(&settings);
         pthread_mutex_lock(&p->lock);
         old = p->session;
@@ -246,7 +248,10 @@ static void context_resources(struct py4j_call *call)
 static void context_add_file(struct py4j_call *call)
 {
         fst_context *sc = context_of(call);
-        if (sc && fst_add_file(sc, call->args[0].text) < 0)
+        if (!sc || added_directory(call, context_object_session(call->self), call->args[0].text,
+                                   call->n > 1 && call->args[1].yes))
+                return;
+        if (fst_add_file(sc, call->args[0].text) < 0)
                 throw_failure(call, "the file cannot be added");
 }
 
@@ -259,8 +264,18 @@ static void context_add_archive(struct py4j_call *call)
 
 typedef int list_names(fst_context *sc, const char **names, size_t max);
 
-static void context_list_names(struct py4j_call *call, list_names *list)
+/* Whether @name is that of a directory that was added as an archive. */
+static bool context_is_directory(const struct driver_session *session, const char *name)
 {
+        for (size_t i = 0; i < py4j_length(session->directories); i++)
+                if (strcmp(py4j_element(session->directories, i)->text, name) == 0)
+                        return true;
+        return false;
+}
+
+static void context_list_names(struct py4j_call *call, list_names *list, bool directories)
+{
+        const struct driver_session *session = context_object_session(call->self);
         fst_context *sc = context_of(call);
         if (!sc)
                 return;
@@ -269,21 +284,28 @@ static void context_list_names(struct py4j_call *call, list_names *list)
         struct py4j_object *found = py4j_list_new();
         n = n > 0 ? MIN(list(sc, names, (size_t)n), n) : 0;
         for (int i = 0; i < n; i++) {
+                if (list == fst_list_archives && context_is_directory(session, names[i]) != directories)
+                        continue;
                 const char *path = fst_context_file(sc, names[i]);
                 _cleanup_free_ char *uri = mem_printf("file:%s", path ? path : names[i]);
                 py4j_add(found, py4j_string(uri));
         }
+        for (size_t i = 0; call->result.type == PY4J_OBJECT && i < py4j_length(call->result.object); i++)
+                py4j_add(found, py4j_value_copy(py4j_element(call->result.object, i)));
+        py4j_value_deinit(&call->result);
         call->result = py4j_object_value(found);
 }
 
 static void context_list_files(struct py4j_call *call)
 {
-        context_list_names(call, fst_list_files);
+        context_list_names(call, fst_list_files, false);
+        if (!call->thrown)
+                context_list_names(call, fst_list_archives, true);
 }
 
 static void context_list_archives(struct py4j_call *call)
 {
-        context_list_names(call, fst_list_archives);
+        context_list_names(call, fst_list_archives, false);
 }
 
 static void context_set_checkpoint_dir(struct py4j_call *call)

@@ -14,6 +14,7 @@ void session_unref(struct driver_session *session)
         if (!session || __atomic_sub_fetch(&session->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return;
         py4j_object_unref(session->conf);
+        py4j_object_unref(session->directories);
         free(session);
 }
 

@@ -20,8 +20,9 @@ struct fst_error;
 struct driver_session {
         int refs; /* atomic */
         fst_context *sc;
-        struct py4j_object *conf; /* as the context completed it, and as Python changes it later */
-        bool stopped;             /* atomic */
+        struct py4j_object *conf;        /* as the context completed it, and as Python changes it later */
+        struct py4j_object *directories; /* a list: the names of added directories */
+        bool stopped;                    /* atomic */
 };
 
 struct pyspark {
