@@ -87,10 +87,12 @@ def test_executors_have_files_accumulators_and_barriers(run):
                        "[(['0', '1'], 2), (['0', '1'], 2)]\n")
 
 
-def test_reports_what_ended_a_worker(run):
-    printed, errors = run("""
-        c = Context("local[2]", **{"spark.python.worker.faulthandler.enabled": "true",
-                                   "spark.executor.pyspark.memory": "300m"})
+@pytest.mark.parametrize("daemon", ["true", "false"])
+def test_reports_what_ended_a_worker(run, daemon):
+    printed, errors = run(f"""
+        c = Context("local[2]", **{{"spark.python.worker.faulthandler.enabled": "true",
+                                   "spark.python.use.daemon": "{daemon}",
+                                   "spark.executor.pyspark.memory": "300m"}})
         rows = c.parallelize(range(2), 1)
         def raises(index, rows):
             raise ValueError("nö")
@@ -102,7 +104,8 @@ def test_reports_what_ended_a_worker(run):
             import ctypes
             yield ctypes.string_at(0)
         def kills_daemon(index, rows):
-            os.kill(os.getppid(), 9)
+            if "pyspark.daemon" in open(f"/proc/{{os.getppid()}}/cmdline").read():
+                os.kill(os.getppid(), 9)
             return rows
         for function in raises, lacks, exhausts, segfault, kills_daemon, kills_daemon:
             print(function.__name__, c.collect(c.map(rows, function)), flush=True)

@@ -407,7 +407,6 @@ static int python_pool_take(struct python_pool *p, struct python_daemon *d, cons
                 bool running = d->state == DAEMON_RUNNING;
                 if (!running && !*idle) {
                         d->state = DAEMON_STARTING;
-                        python_pool_make_fault_dir(p);
                 }
                 pthread_mutex_unlock(&p->lock);
                 if (running || *idle)
@@ -479,6 +478,7 @@ int python_pool_acquire(struct python_pool *p, const struct python_spec *spec, c
         pid_t pid;
         pthread_mutex_lock(&p->lock);
         struct python_daemon *d = python_pool_daemon(p, spec);
+        python_pool_make_fault_dir(p);
         pthread_mutex_unlock(&p->lock);
         if (!p->settings.use_daemon)
                 return python_pool_start_single(p, d, spec, stopped, worker, error);

@@ -113,6 +113,9 @@ static void sends_broadcast_variables_as_files(void **state)
         EXPECT_FRAMES(fst_python_rdd(rows, &f, false, false), "[one] ");
         f.n_broadcasts = 0;
         EXPECT_FRAMES(fst_python_rdd(rows, &f, false, false), "");
+        f.n_broadcasts = 1; /* its worker had it */
+        fst_broadcast_destroy(sc, both[0]);
+        assert_refused((int)count_of(fst_python_rdd(rows, &f, false, false)), -EIO, "broadcast variable");
 }
 
 struct received {

@@ -30,14 +30,17 @@ static bool python_function_needs(const struct rdd_python *f, int64_t id)
         return false;
 }
 
-static int python_broadcasts_add(struct python_broadcasts *b, fst_broadcast variable, struct task_run *run)
+/* Adds a variable to the list, unless the worker @has it. */
+static int python_broadcasts_add(struct python_broadcasts *b, fst_broadcast variable, bool has, struct task_run *run)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct python_broadcast *entry = &b->list[b->n];
         char *path = NULL;
-        fst_bytes value = fst_task_broadcast(&run->task, variable);
+        fst_bytes value = fst_task_broadcast(&run->task, variable); /* fails if it was destroyed */
         if (!value.data && variable.size)
                 return run->status;
+        if (has)
+                return 0;
         if (b->socket.listener < 0) {
                 int r = python_pool_broadcast_file(run->services->python, variable.id, value.data, value.len, &path,
                                                    &error);
@@ -69,8 +72,7 @@ int python_broadcasts_begin(struct python_broadcasts *b, const struct rdd_python
                 if (!python_function_needs(f, worker->has.data[i]))
                         b->list[b->n++] = (struct python_broadcast){.id = worker->has.data[i], .forget = true};
         for (size_t i = 0; i < f->n_broadcasts && r == 0; i++)
-                if (!python_worker_has(worker, f->broadcasts[i].id))
-                        r = python_broadcasts_add(b, f->broadcasts[i], run);
+                r = python_broadcasts_add(b, f->broadcasts[i], python_worker_has(worker, f->broadcasts[i].id), run);
         worker->has.len = 0;
         for (size_t i = 0; i < f->n_broadcasts; i++)
                 vec_push(&worker->has, f->broadcasts[i].id);
