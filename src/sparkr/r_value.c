@@ -169,9 +169,7 @@ static bool value_read_map(struct value_reader *r, struct r_values *map, int dep
                 return false;
         if (keys.n != values.n || keys.n != (size_t)n)
                 return value_reader_fail(r, "an environment has unequal numbers of names and values");
-        map->items = value_new_items(r, n, 0);
-        if (!map->items)
-                return false;
+        map->items = arena_alloc(r->arena, 2 * keys.n * sizeof(*map->items));
         for (size_t i = 0; i < keys.n; i++) {
                 if (keys.items[i].type != R_STRING)
                         return value_reader_fail(r, "a name in an environment is not a string");

@@ -80,6 +80,32 @@ static void reads_arrays_lists_and_environments(void **state)
         assert_int_equal(a[2].list.items[1].integer, 9);
 }
 
+static void reads_environment_of_many_names(void **state)
+{
+        enum { NAMES = 1000 };
+        struct r_request q;
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        buf_append(&text, HEAD "\0\0\0\2e", sizeof(HEAD "\0\0\0\2e") - 1);
+        r_value_put_int(&text, NAMES);
+        buf_putc(&text, 'c');
+        r_value_put_int(&text, NAMES);
+        for (int i = 0; i < NAMES; i++)
+                buf_append(&text, "\0\0\0\2k", 6);
+        r_value_put_int(&text, NAMES);
+        for (int i = 0; i < NAMES; i++) {
+                buf_putc(&text, 'i');
+                r_value_put_int(&text, i);
+        }
+        buf_append(&text, "c\0\0\0\4end", 9);
+        assert_int_equal(r_request_read(text.data, text.len, &arena, &q, &error), 0);
+        assert_int_equal(q.arguments.items[0].list.n, 2 * NAMES);
+        for (int i = 0; i < NAMES; i++) {
+                assert_string_equal(q.arguments.items[0].list.items[2 * i].bytes.data, "k");
+                assert_int_equal(q.arguments.items[0].list.items[2 * i + 1].integer, i);
+        }
+        assert_string_equal(q.arguments.items[1].bytes.data, "end");
+}
+
 static void refuses_damaged_requests(void **state)
 {
         struct r_request q;
@@ -150,6 +176,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_teardown(reads_call_with_each_kind_of_argument, end_memory),
                 cmocka_unit_test_teardown(reads_arrays_lists_and_environments, end_memory),
+                cmocka_unit_test_teardown(reads_environment_of_many_names, end_memory),
                 cmocka_unit_test_teardown(refuses_damaged_requests, end_memory),
                 cmocka_unit_test_teardown(refuses_deep_lists, end_memory),
                 cmocka_unit_test_teardown(writes_answers, end_memory),
