@@ -155,6 +155,7 @@ def test_zips_unites_caches_and_saves_objects(place):
         s.call(a, "saveAsObjectFile", "{place}/objects")
         print(sorted(s.collect(s.call(sc, "objectFile", "{place}/objects", 1))))
     """))
+    assert (place / "objects" / "part-00000").read_bytes().startswith(b"SEQ\x06!org.apache.hadoop.io.NullWritable")
     assert lines == ["[True, True] b'b' b'y'", "[b'a+x', b'b+y'] 4", "StorageLevel(disk, memory, deserialized, 1 replicas)",
                      "[b'a', b'b']"]
 

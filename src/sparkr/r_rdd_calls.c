@@ -10,6 +10,8 @@
 #include "sparkr/r_parallelize.h"
 #include "sparkr/r_site.h"
 
+#include <firesteel/frames.h>
+
 /* ------------------------------------------------------------------------------------------------------- objects */
 
 /* The RDD of the called object, or a failed call. */
@@ -168,8 +170,8 @@ static int rdd_object_file(struct r_call *call)
                 r = r_call_context(call, &sc);
         if (r)
                 return r;
-        return give_rdd(call, R_CLASS_JAVA_RDD,
-                        fst_object_file_at(sc, path, FST_BYTES, partitions, R_SITE("objectFile")), false, false);
+        fst_rdd *frames = fst_java_object_file_at(sc, path, partitions, R_SITE("objectFile"));
+        return give_rdd(call, R_CLASS_JAVA_RDD, fst_frames_to_rows_at(frames, R_SITE("objectFile")), false, false);
 }
 
 /* ---------------------------------------------------------------------------------------------------- R's own RDDs */
@@ -583,6 +585,7 @@ static int rdd_save_text(struct r_call *call)
         return r ? r : failed_action(call, fst_save_as_text_file_at(rdd, path, NULL, R_SITE("saveAsTextFile")));
 }
 
+/* Writes what Spark's objectFile reads: arrays of Java's byte[] in SequenceFiles. */
 static int rdd_save_objects(struct r_call *call)
 {
         const char *path;
@@ -590,7 +593,12 @@ static int rdd_save_objects(struct r_call *call)
         int r = r_call_text(call, 0, &path);
         if (r == 0)
                 r = self_rdd(call, &rdd);
-        return r ? r : failed_action(call, fst_save_as_object_file_at(rdd, path, R_SITE("saveAsObjectFile")));
+        if (r)
+                return r;
+        if (fst_rdd_type(rdd).key != FST_KIND_BYTES || fst_rdd_type(rdd).value)
+                return r_call_refuse(call, "saveAsObjectFile is for RDDs of R objects, not of pairs");
+        fst_rdd *frames = fst_frames_from_rows_at(rdd, R_SITE("saveAsObjectFile"));
+        return failed_action(call, fst_save_as_java_object_file_at(frames, path, R_SITE("saveAsObjectFile")));
 }
 
 /* Members that RDDs of Java, of Scala and of pairs share. */
