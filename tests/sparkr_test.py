@@ -42,11 +42,11 @@ def words(place, *options, master="local[2]"):
             "--conf", f"spark.firesteel.r.library={place}/library", "--conf", "spark.ui.enabled=false", *options]
 
 
-def run(place, program, *options, master="local[2]", arguments=(), **settings):
+def run(place, program, *options, master="local[2]", arguments=(), variables=None, **settings):
     (place / "app.R").write_text("from sparkr_peer import *\n" + textwrap.dedent(program))
     confs = [word for name, setting in settings.items() for word in ("--conf", f"{name.replace('_', '.')}={setting}")]
     return subprocess.run([*words(place, *confs, *options, master=master), str(place / "app.R"), *arguments],
-                          capture_output=True, text=True, timeout=180, check=False, env=environment(), cwd=place)
+                          capture_output=True, text=True, timeout=180, check=False, env=environment(**variables or {}), cwd=place)
 
 
 def shown(done):
@@ -173,6 +173,20 @@ def test_broadcasts_and_files_reach_workers(place, master):
         print(s.collect(s.lapply(rdd, "reads_file"))[3])
     """, master=master))
     assert lines == ["True", "[b'r0/v', b'r1/v', b'r2/v', b'r3/v']", "b'r3/from a file'"]
+
+
+def test_runs_on_a_standalone_cluster(cluster, place):
+    master = cluster.master()
+    for _ in range(2):
+        cluster.worker(master.url, cores=1)
+    (place / "added.txt").write_text("from a file\n")
+    lines = shown(run(place, f"""
+        s = Session()
+        sc = s.context()
+        s.call(sc, "addFile", "{place}/added.txt")
+        print(s.collect(s.lapply(s.parallelize(sc, [b"a", b"b"]), "reads_file")))
+    """, master=master.url, variables={"SPARK_LOCAL_IP": "127.0.0.1"}))
+    assert lines == ["[b'a/from a file', b'b/from a file']"]
 
 
 def test_works_without_a_daemon(place):

@@ -335,15 +335,19 @@ void r_backend_wait(struct r_backend *b)
         pthread_mutex_unlock(&b->lock);
 }
 
+static void r_backend_cancel_jobs(struct r_backend *b)
+{
+        pthread_mutex_lock(&b->world->lock);
+        if (b->world->sc)
+                fst_cancel_all_jobs(b->world->sc);
+        pthread_mutex_unlock(&b->world->lock);
+}
+
 void r_backend_stop(struct r_backend *b)
 {
         if (!b)
                 return;
         __atomic_store_n(&b->stopped, 1, __ATOMIC_RELAXED);
-        pthread_mutex_lock(&b->world->lock);
-        if (b->world->sc)
-                fst_cancel_all_jobs(b->world->sc);
-        pthread_mutex_unlock(&b->world->lock);
         if (b->accepts)
                 pthread_join(b->accepting, NULL);
         if (b->beats)
@@ -353,8 +357,16 @@ void r_backend_stop(struct r_backend *b)
         pthread_mutex_lock(&b->lock);
         for (struct r_connection *c = b->connections; c; c = c->next)
                 shutdown(c->fd, SHUT_RDWR);
-        while (b->connections)
-                pthread_cond_wait(&b->changed, &b->lock);
+        while (b->connections) {
+                struct timespec until;
+                pthread_mutex_unlock(&b->lock);
+                r_backend_cancel_jobs(b); /* again and again: a call may have been about to submit its job */
+                pthread_mutex_lock(&b->lock);
+                clock_gettime(CLOCK_REALTIME, &until);
+                until.tv_sec++;
+                if (b->connections)
+                        pthread_cond_timedwait(&b->changed, &b->lock, &until);
+        }
         pthread_mutex_unlock(&b->lock);
         if (b->listener >= 0)
                 close(b->listener);
