@@ -153,8 +153,7 @@ static int piped_command_wait_ready(const struct piped_command *p, bool feeding,
         return piped_command_is_stopped(stop);
 }
 
-/* Like write(2), but returns -EPIPE without raising a signal, whatever the process does with SIGPIPE. */
-static ssize_t piped_command_write(int fd, const char *data, size_t len)
+ssize_t piped_command_write(int fd, const char *data, size_t len)
 {
         sigset_t pipe_signal, before, pending;
         sigemptyset(&pipe_signal);

@@ -46,5 +46,11 @@ int piped_command_feed(struct piped_command *p, const char **data, size_t *len, 
  */
 int piped_command_end(struct piped_command *p, struct buf *output, const int *stop, int *wait_status);
 
+/*
+ * Write to @fd like write(2), but return -errno, and -EPIPE without a signal, whatever the process does with SIGPIPE: the
+ * program may have ended.
+ */
+ssize_t piped_command_write(int fd, const char *data, size_t len);
+
 /* Kill the program and its process group, if it is running. */
 void piped_command_kill(struct piped_command *p);

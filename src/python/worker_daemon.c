@@ -380,8 +380,8 @@ void python_daemon_kill(const struct python_process *daemon, pid_t pid)
 {
         _cleanup_(buf_deinit) struct buf message = BUF_INIT;
         python_put_int(&message, pid);
-        if (daemon->command.in < 0 || write(daemon->command.in, message.data, message.len) != (ssize_t)message.len)
-                return; /* the daemon has ended, and its workers with it */
+        if (daemon->command.in >= 0) /* a failure: the daemon has ended */
+                (void)piped_command_write(daemon->command.in, message.data, message.len);
 }
 
 void python_process_end(struct python_process *process)

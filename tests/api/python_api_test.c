@@ -165,6 +165,8 @@ static void reports_failures(void **state)
                        "Python worker exited unexpectedly (crashed)");
         assert_refused(fst_count(python_fixture_rdd(rows, "odd"), &n), -EIO, "sent -77 instead of a row");
         EXPECT_FRAMES(python_fixture_rdd(rows, "echo"), "[a] [b] ");
+        assert_refused(fst_count(python_fixture_rdd(rows, "orphan"), &n), -EIO, "(crashed)"); /* and no SIGPIPE */
+        EXPECT_FRAMES(python_fixture_rdd(rows, "echo"), "[a] [b] ");
 }
 
 static void says_what_python_lacks(void **state)

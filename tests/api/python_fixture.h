@@ -5,6 +5,7 @@
  *      echo    the rows          split    "split files includes cpus property" of the task
  *      upper   in capitals       first    the first row, and the rest unread
  *      fail    an exception      crash    ends by a signal after the first row
+ *      orphan  ends its daemon by a signal, then itself
  *      noise   writes to its standard output, then as echo
  *      add     the rows as accumulator updates
  *      show    the values of the broadcast variables that it has; over a socket they have 3 bytes
@@ -76,6 +77,7 @@ static const char python_fixture_daemon[] =
         "    elif c == 'first': yield next(it)\n"
         "    elif c == 'fail': raise ValueError('no ' + next(it).decode())\n"
         "    elif c == 'crash': next(it); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    elif c == 'orphan': os.kill(os.getppid(), signal.SIGKILL); os._exit(1)\n"
         "    elif c == 'add': updates.extend(it)\n"
         "    elif c == 'hang': time.sleep(600)\n"
         "    elif c == 'large':\n"
@@ -106,6 +108,7 @@ static const char python_fixture_daemon[] =
         "    return again\n"
         "def worker(s):\n"
         "    f, out = s.makefile('rb'), s.makefile('wb')\n"
+        "    os.dup2(os.open('/dev/null', os.O_RDONLY), 0)\n"
         "    s.sendall(put(os.getpid()))\n"
         "    assert text(f) == os.environ['PYTHON_WORKER_FACTORY_SECRET']\n"
         "    s.sendall(put(b'ok'))\n"
