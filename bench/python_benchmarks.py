@@ -93,7 +93,7 @@ def transfer_row(what, ours, genuine):
 def python(h):
     """pi, a word count, empty tasks, collect and parallelize of large rows."""
     found = interpreter(h)
-    full = h.parameters.are_full()
+    full = os.environ.get("BENCH_QUICK", "0") in ("", "0")
     rows_of_a_mebibyte, tasks = (1000, 1008) if full else (100, 200)
     raw = {}
     raw["pi"] = pi, pi_spark = both(h, "python: pi", found, "examples/python/pi.py", 1, wanted="^Pi is roughly 3.1")
