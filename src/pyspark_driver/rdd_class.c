@@ -404,6 +404,9 @@ static void rdd_python_to_java(struct py4j_call *call)
                 call->result = py4j_object_value(py4j_object_ref(&rdd->object));
 }
 
+/* An estimate that is closer than the program asks costs some KiB, and small counts come out as Spark's do. */
+#define MAX_DEVIATION 0.01
+
 static void rdd_count_approx_distinct(struct py4j_call *call)
 {
         struct rdd_object *self = rdd_self(call);
@@ -412,7 +415,7 @@ static void rdd_count_approx_distinct(struct py4j_call *call)
         if (!self)
                 return;
         fst_rdd *numbers = fst_frames_to_numbers_at(self->rdd, FST_I64, call_site("countApproxDistinct"));
-        if (fst_count_approx_distinct_at(numbers, deviation, &n, call_site("countApproxDistinct")) < 0)
+        if (fst_count_approx_distinct_at(numbers, MIN(deviation, MAX_DEVIATION), &n, call_site("countApproxDistinct")) < 0)
                 throw_failure(call, "the job failed");
         else
                 call->result = py4j_long(n);
