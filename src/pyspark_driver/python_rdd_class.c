@@ -383,6 +383,7 @@ static void parallelize_server_result(struct py4j_call *call)
 static const struct py4j_member parallelize_server_members[] = {
         {"", "ri", parallelize_server_construct, PY4J_CONSTRUCTOR},
         {"connInfo", "", parallelize_server_connection},
+        {"port", "", parallelize_server_connection}, /* before 4.1 */
         {"secret", "", parallelize_server_secret},
         {"getResult", "", parallelize_server_result},
 };
