@@ -756,32 +756,8 @@ void context_leave(fst_context **in)
         pthread_mutex_unlock(&sc->lock);
 }
 
-static pthread_key_t last_failure_key;
-static pthread_once_t last_failure_once = PTHREAD_ONCE_INIT;
-
-static void last_failure_make_key(void)
-{
-        if (pthread_key_create(&last_failure_key, free) != 0)
-                abort();
-}
-
-static void context_set_last_failure(const char *message)
-{
-        pthread_once(&last_failure_once, last_failure_make_key);
-        free(pthread_getspecific(last_failure_key));
-        pthread_setspecific(last_failure_key, mem_strdup(message));
-}
-
-const char *context_last_failure(void)
-{
-        pthread_once(&last_failure_once, last_failure_make_key);
-        const char *message = pthread_getspecific(last_failure_key);
-        return message ? message : "";
-}
-
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error)
 {
-        context_set_last_failure(error_message(error));
         _cleanup_free_ char *reason = mem_printf("%s failed: %s", action, error_message(error));
         if (sc->status != status && !task_run_current()) { /* the context, or the task's failure, has reported it */
                 const char *hint = check_mode_hint(sc, error_message(error));

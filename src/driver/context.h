@@ -97,9 +97,6 @@ struct context_result {
 };
 void context_own(struct fst_context *sc, struct context_result *result);
 
-/* The message of the last action of this thread that failed, without the action's name; "" if none has. For bindings. */
-const char *context_last_failure(void);
-
 /* Log a failed action, remember its status, and return it. Takes @error's message. */
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error);
 

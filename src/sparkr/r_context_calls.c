@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
+#include "process/failure_reason.h"
 #include "store/disk_dirs.h"
 
 #define JAVA_CONTEXT R_CLASS_JAVA_CONTEXT
@@ -388,7 +389,7 @@ static int context_add_file(struct r_call *call)
         if (r)
                 return r;
         r = fst_add_file(sc, path);
-        return r ? error_set(&call->error, r, "%s", context_last_failure()) : 0;
+        return r ? error_set(&call->error, r, "%s", failure_reason_of_thread()) : 0;
 }
 
 static int files_root(struct r_call *call)
@@ -424,7 +425,7 @@ static int context_set_checkpoint_dir(struct r_call *call)
         if (r)
                 return r;
         r = fst_set_checkpoint_dir(sc, directory);
-        return r ? error_set(&call->error, r, "%s", context_last_failure()) : 0;
+        return r ? error_set(&call->error, r, "%s", failure_reason_of_thread()) : 0;
 }
 
 static int encryption_is_enabled(struct r_call *call)

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "driver/context.h"
+#include "process/failure_reason.h"
 #include "rdd/operators/rdd_r.h"
 #include "rdd/rdd_class.h"
 #include "sparkr/r_collect.h"
@@ -66,7 +67,7 @@ static int rdd_class_tag(struct r_call *call)
 
 static int failed_action(struct r_call *call, int r)
 {
-        return r ? error_set(&call->error, r, "%s", context_last_failure()) : 0;
+        return r ? error_set(&call->error, r, "%s", failure_reason_of_thread()) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------- sources */
