@@ -36,6 +36,7 @@ static const struct py4j_class *const pyspark_classes[] = {
         &python_function_class,
         &python_partitioner_class,
         &accumulator_class,
+        &native_class,
 };
 
 static const struct py4j_refusal pyspark_refusals[] = {

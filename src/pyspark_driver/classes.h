@@ -14,6 +14,8 @@
 struct py4j_gateway_options pyspark_gateway_options(struct pyspark *p);
 
 extern const struct py4j_class conf_class;
+extern const struct py4j_class native_class;
+
 struct py4j_object *conf_object_new(const struct strmap *settings);
 
 /* Copies the settings into @out. */

@@ -1,0 +1,76 @@
+/* dev.firesteel.Native: functions in C on RDDs of Python, which python/firesteel/native.py calls. */
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "py4j/collections.h"
+#include "pyspark_driver/call_site.h"
+#include "pyspark_driver/errors.h"
+#include "pyspark_driver/rdd_object.h"
+#include "rdd/pipeline/op.h"
+
+static bool native_column(const char **at, uint8_t *kind, uint32_t *size)
+{
+        static const struct {
+                const char *name;
+                fst_type type;
+        } columns[] = {{"I64", FST_I64}, {"F64", FST_F64}, {"BYTES", FST_BYTES}};
+        for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+                if (text_starts_with(*at, columns[i].name)) {
+                        *at += strlen(columns[i].name);
+                        *kind = columns[i].type.key;
+                        *size = columns[i].type.key_size;
+                        return true;
+                }
+        return false;
+}
+
+/* Parses "I64" or "PAIR(BYTES, F64)". */
+static bool native_type_parse(const char *text, fst_type *type)
+{
+        const char *at = text;
+        *type = (fst_type){0};
+        if (!text_starts_with(text, "PAIR("))
+                return native_column(&at, &type->key, &type->key_size) && !*at;
+        at += strlen("PAIR(");
+        if (!native_column(&at, &type->key, &type->key_size) || !text_starts_with(at, ", "))
+                return false;
+        at += strlen(", ");
+        return native_column(&at, &type->value, &type->value_size) && strcmp(at, ")") == 0;
+}
+
+/*
+ * call(JavaRDD of packed rows, file, function, list of arguments, type) → array of the JavaRDD of packed rows that the
+ * function made, and their type.
+ */
+static void native_call(struct py4j_call *call)
+{
+        struct rdd_object *rdd = rdd_argument(call, 0);
+        struct py4j_object *list = rdd ? py4j_argument(call, 3, &py4j_list_class) : NULL;
+        const char *type_name = py4j_text_argument(call, 4);
+        fst_type type;
+        char text[64];
+        if (!list)
+                return;
+        if (!native_type_parse(type_name, &type)) {
+                py4j_throw(call, "java.lang.IllegalArgumentException", "%s is not a type of rows", type_name);
+                return;
+        }
+        size_t n = py4j_length(list);
+        _cleanup_free_ char **arguments = new_array(char *, n + 1);
+        for (size_t i = 0; i < n; i++)
+                arguments[i] = (char *)py4j_element(list, i)->text;
+        fst_site site = call_site("rdd_native");
+        fst_rdd *rows = fst_frames_to_elements_at(rdd->rdd, type, site);
+        fst_rdd *made = fst_native_call_at(rows, py4j_text_argument(call, 1), py4j_text_argument(call, 2), (int)n,
+                                           arguments, site);
+        rdd_return(call, &java_rdd_class, rdd->session, fst_frames_from_elements_at(made, site), rdd);
+        struct py4j_object *array = py4j_array_new("java.lang.Object", 0);
+        py4j_add(array, call->result);
+        py4j_add(array, py4j_string(fst_type_name(fst_rdd_type(made), text)));
+        call->result = py4j_object_value(array);
+}
+
+static const struct py4j_member native_members[] = {
+        {"call", "rssrs", native_call, PY4J_STATIC_METHOD},
+};
+
+const struct py4j_class native_class = {.name = "dev.firesteel.Native", PY4J_MEMBERS(native_members)};
