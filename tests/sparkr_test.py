@@ -299,7 +299,7 @@ def is_running(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
