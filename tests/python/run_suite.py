@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import tempfile
+import types
 import unittest
 
 
@@ -60,7 +61,8 @@ class Result(unittest.TestResult):
 
 
 def run_doctests(name):
-    """Runs each docstring of the module as one test, with `sc` and `tempdir` as pyspark's own _test() functions give them."""
+    """Runs each docstring of the module as one test, with `sc`, `spark.sparkContext` and `tempdir` as pyspark's own
+    _test() functions give them."""
     from pyspark import SparkContext
     module = importlib.import_module(name)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
@@ -70,7 +72,9 @@ def run_doctests(name):
         say("begin", test.name)
         context = SparkContext("local[4]", "PythonTest") if name.rsplit(".")[-1] != "conf" else None
         with tempfile.TemporaryDirectory() as folder:
-            test.globs.update(sc=context, tempdir=folder)
+            if context is not None:
+                context.setCheckpointDir(folder)
+            test.globs.update(sc=context, spark=types.SimpleNamespace(sparkContext=context), tempdir=folder)
             failed = runner.run(test, out=sys.stderr.write, clear_globs=True).failed
         say("result", test.name, "failed" if failed else "ok")
         if SparkContext._active_spark_context is not None:
