@@ -95,6 +95,16 @@ static void conf_set_app_name(struct py4j_call *call)
         conf_set_key(call, "spark.app.name");
 }
 
+static void conf_set_executor_env(struct py4j_call *call)
+{
+        struct conf_object *conf = conf_object_of(call->self);
+        _cleanup_free_ char *key = mem_printf("spark.executorEnv.%s", call->args[0].text);
+        pthread_mutex_lock(&conf->lock);
+        strmap_set(&conf->set, key, call->args[1].text);
+        pthread_mutex_unlock(&conf->lock);
+        conf_return_self(call);
+}
+
 static void conf_set_missing(struct py4j_call *call)
 {
         struct conf_object *conf = conf_object_of(call->self);
@@ -169,6 +179,7 @@ static const struct py4j_member conf_members[] = {
         {"setIfMissing", "ss", conf_set_missing},
         {"setMaster", "s", conf_set_master},
         {"setAppName", "s", conf_set_app_name},
+        {"setExecutorEnv", "ss", conf_set_executor_env},
         {"remove", "s", conf_remove},
         {"contains", "s", conf_contains_key},
         {"get", "s", conf_get},
