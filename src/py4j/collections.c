@@ -69,6 +69,46 @@ static struct py4j_value collection_take(struct collection *c, size_t at)
         return taken;
 }
 
+/* How deep collections nest, and how many of them a collection may hold in all. */
+#define MAX_NESTING 64
+#define MAX_NESTED 100000
+
+/* Whether @value is @target, holds it, or holds too much. */
+static bool collection_reaches(const struct py4j_value *value, const struct py4j_object *target, int depth, int *left)
+{
+        if (value->type != PY4J_OBJECT || value->object->class->free != collection_free)
+                return false;
+        if (value->object == target || depth == 0 || --*left < 0)
+                return true;
+        const struct collection *c = collection_of(value->object);
+        for (size_t i = 0; i < c->keys.len; i++)
+                if (collection_reaches(&c->keys.data[i], target, depth - 1, left))
+                        return true;
+        for (size_t i = 0; i < c->values.len; i++)
+                if (collection_reaches(&c->values.data[i], target, depth - 1, left))
+                        return true;
+        return false;
+}
+
+bool py4j_may_hold(const struct py4j_object *object, const struct py4j_value *value)
+{
+        int left = MAX_NESTED;
+        pthread_mutex_lock(&collections_lock);
+        bool reaches = collection_reaches(value, object, MAX_NESTING, &left);
+        pthread_mutex_unlock(&collections_lock);
+        return !reaches;
+}
+
+/* Whether the collection of @call may hold argument @i. If not, the call throws. */
+static bool collection_accepts(struct py4j_call *call, size_t i)
+{
+        bool accepts = py4j_may_hold(call->self, &call->args[i]);
+        if (!accepts)
+                py4j_throw(call, "java.lang.IllegalArgumentException",
+                           "a collection cannot hold itself, or nest more than %d times", MAX_NESTING);
+        return accepts;
+}
+
 void py4j_add(struct py4j_object *object, struct py4j_value value)
 {
         struct collection *c = collection_of(object);
@@ -235,6 +275,8 @@ static void list_get(struct py4j_call *call)
 static void list_set(struct py4j_call *call)
 {
         struct collection *list = collection_of(call->self);
+        if (!collection_accepts(call, 1))
+                return;
         pthread_mutex_lock(&collections_lock);
         ssize_t at = list_index(call, false);
         if (at >= 0) {
@@ -246,6 +288,8 @@ static void list_set(struct py4j_call *call)
 
 static void list_add(struct py4j_call *call)
 {
+        if (!collection_accepts(call, 0))
+                return;
         py4j_add(call->self, py4j_value_copy(&call->args[0]));
         call->result = py4j_bool(true);
 }
@@ -253,6 +297,8 @@ static void list_add(struct py4j_call *call)
 static void list_insert(struct py4j_call *call)
 {
         struct collection *list = collection_of(call->self);
+        if (!collection_accepts(call, 1))
+                return;
         pthread_mutex_lock(&collections_lock);
         ssize_t at = list_index(call, true);
         if (at >= 0)
@@ -329,6 +375,8 @@ struct py4j_object *py4j_list_new(void)
 static void set_add(struct py4j_call *call)
 {
         struct collection *set = collection_of(call->self);
+        if (!collection_accepts(call, 0))
+                return;
         pthread_mutex_lock(&collections_lock);
         bool is_new = collection_find(set, false, &call->args[0]) < 0;
         if (is_new)
@@ -377,6 +425,8 @@ static void map_get(struct py4j_call *call)
 
 static void map_put(struct py4j_call *call)
 {
+        if (!collection_accepts(call, 0) || !collection_accepts(call, 1))
+                return;
         map_get(call);
         py4j_map_put(call->self, py4j_value_copy(&call->args[0]), py4j_value_copy(&call->args[1]));
 }
@@ -513,6 +563,8 @@ static void tuple_second(struct py4j_call *call)
 
 static void tuple_construct(struct py4j_call *call)
 {
+        if (!collection_accepts(call, 0) || !collection_accepts(call, 1))
+                return;
         call->result =
                 py4j_object_value(py4j_tuple_new(py4j_value_copy(&call->args[0]), py4j_value_copy(&call->args[1])));
 }

@@ -23,6 +23,12 @@ struct py4j_object *py4j_tuple_new(struct py4j_value first, struct py4j_value se
 /* scala.Some of @value, or scala.None for a null value. */
 struct py4j_object *py4j_option_new(struct py4j_value value);
 
+/*
+ * Whether @collection may hold @value: not if that would make it hold itself, which references by count cannot free, or
+ * nest too deep. Those who add values of a program check this first.
+ */
+bool py4j_may_hold(const struct py4j_object *collection, const struct py4j_value *value);
+
 /* Appends to a list, set or array. */
 void py4j_add(struct py4j_object *collection, struct py4j_value value);
 void py4j_map_put(struct py4j_object *map, struct py4j_value key, struct py4j_value value);

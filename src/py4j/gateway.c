@@ -502,7 +502,7 @@ static void gateway_use_array(struct py4j_gateway *g, const struct py4j_command 
                 answer_value(g, py4j_int((int64_t)py4j_length(array)), answer);
         } else if (sub == 'g' && gateway_index(c, array, 1, &at)) {
                 answer_value(g, py4j_value_copy(py4j_element(array, at)), answer);
-        } else if (sub == 's' && gateway_index(c, array, 2, &at)) {
+        } else if (sub == 's' && gateway_index(c, array, 2, &at) && py4j_may_hold(array, &c->parts.data[1])) {
                 py4j_array_set(array, at, py4j_value_copy(&c->parts.data[1]));
                 answer_type(PY4J_VOID, answer);
         } else if (sub == 'l' && (slice = py4j_slice(array, c->parts.data, c->parts.len))) {

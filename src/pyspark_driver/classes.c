@@ -11,6 +11,7 @@ static const struct py4j_class *const pyspark_classes[] = {
         &context_class,
         &status_tracker_class,
         &system_class,
+        &thread_class,
         &class_class,
         &file_class,
         &utils_class,

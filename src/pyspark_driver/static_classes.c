@@ -85,6 +85,35 @@ static const struct py4j_member system_members[] = {
 
 const struct py4j_class system_class = {.name = "java.lang.System", PY4J_MEMBERS(system_members)};
 
+/* ------------------------------------------------------------------------------------------ java.lang.Thread */
+
+static const struct py4j_class thread_object_class;
+
+static void thread_current(struct py4j_call *call)
+{
+        struct py4j_object *thread = new0(struct py4j_object);
+        py4j_object_init(thread, &thread_object_class);
+        call->result = py4j_object_value(thread);
+}
+
+/* A connection, and so a thread of Python, has one thread here. */
+static void thread_get_id(struct py4j_call *call)
+{
+        call->result = py4j_long(gettid());
+}
+
+static const struct py4j_member thread_object_members[] = {
+        {"getId", "", thread_get_id},
+};
+
+static const struct py4j_class thread_object_class = {.name = "java.lang.Thread", PY4J_MEMBERS(thread_object_members)};
+
+static const struct py4j_member thread_members[] = {
+        {"currentThread", "", thread_current, PY4J_STATIC_METHOD},
+};
+
+const struct py4j_class thread_class = {.name = "java.lang.Thread", PY4J_MEMBERS(thread_members)};
+
 /* ----------------------------------------------------------------- java.lang.Class, which names a codec only */
 
 struct named_object {
