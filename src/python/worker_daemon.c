@@ -224,7 +224,7 @@ static int python_start(const struct python_spec *spec, const char *module, cons
                 return error_set(
                         error, r,
                         "Cannot run program \"%s\": %s. Set spark.pyspark.python or PYSPARK_PYTHON to a Python "
-                        "that executors have",
+                        "that executors have, or send one: --archives env.tar.gz#env and ./env/bin/python",
                         spec->program, strerror(-r));
         return 0;
 }

@@ -33,6 +33,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /* Batches of fewer bytes are copied to the queue, up to so many. */
 #define QUEUE_SIZE ((size_t)64 << 10)
@@ -167,6 +168,19 @@ static int python_fail(struct python_op *self, int r, struct fst_error *error)
         return task_run_cancelled(self->op.run);
 }
 
+/*
+ * The path of @program, if it names one of the application's files or a file of an unpacked archive in the directory
+ * @files ("./env/bin/python" with --archives env.tar.gz#env): executors that share their working directory have no
+ * links there. NULL: @program as it stands.
+ */
+static char *python_program_among(const char *files, const char *program)
+{
+        if (!*files || *program == '/' || !strchr(program, '/'))
+                return NULL;
+        _cleanup_free_ char *path = mem_printf("%s/%s", files, program);
+        return access(path, X_OK) == 0 ? steal(path) : NULL;
+}
+
 static int python_begin(struct op *op)
 {
         struct python_op *self = python_of(op);
@@ -174,9 +188,10 @@ static int python_begin(struct op *op)
         const struct task_services *services = run->services;
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_(strmap_deinit) struct strmap own = STRMAP_INIT;
-        const struct python_spec spec = {.program = self->f->program,
-                                         .environment = (const char *const *)self->f->environment,
-                                         .package_path = self->f->package_path};
+        struct python_spec spec = {.program = self->f->program,
+                                   .environment = (const char *const *)self->f->environment,
+                                   .package_path = self->f->package_path};
+        _cleanup_free_ char *program = NULL;
         const char *files = "";
         int r;
         self->ended = self->closed = false;
@@ -187,6 +202,8 @@ static int python_begin(struct op *op)
                 return task_run_fail(run, -ENOTSUP, "Python workers are not available here");
         if ((r = services->file(services->owner, "", run->task.stopped, &files, &error)))
                 return python_fail(self, r, &error);
+        if ((program = python_program_among(files, spec.program)))
+                spec.program = program;
         if (run->barrier && (r = python_barrier_begin(self, &own)))
                 return r;
         if ((r = python_pool_acquire(services->python, &spec, run->task.stopped, &self->worker, &error)))
