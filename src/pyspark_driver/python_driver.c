@@ -270,8 +270,22 @@ static int driver_serve_parent(int port, const char *secret, struct fst_error *e
 
 /* --------------------------------------------------------------------------------------------------- running */
 
+/*
+ * On YARN the submission puts --py-files into a list of their own, which Spark's executors get on PYTHONPATH. Ours get
+ * them as with other masters: as files of the application.
+ */
+static void driver_send_python_files(struct fst_conf *conf)
+{
+        const char *own = conf_get_raw(conf, "spark.yarn.dist.pyFiles"), *files = conf_get_raw(conf, "spark.files");
+        if (!own || !*own)
+                return;
+        _cleanup_free_ char *all = mem_printf("%s%s%s", files ? files : "", files && *files ? "," : "", own);
+        conf_set(conf, "spark.files", all);
+}
+
 static int driver_prepare(const struct python_driver *d, struct fst_error *error)
 {
+        driver_send_python_files(d->conf);
         conf_set_prepared(d->conf);
         exit_hooks_init(EXIT_HOOKS_TIMEOUT_MS);
         log_capture_start_driver(d->conf);

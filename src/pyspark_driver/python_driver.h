@@ -16,7 +16,7 @@ struct python_driver {
         const char *py_files; /* comma-separated .py, .zip and .egg files for its PYTHONPATH; NULL: none */
         char *const *arguments;
         size_t n;
-        const struct fst_conf *conf; /* the settings of spark-submit; live as long as the process */
+        struct fst_conf *conf; /* the settings of spark-submit; live as long as the process */
 };
 
 /*

@@ -96,7 +96,7 @@ static int native_launcher_run_r(const struct submit_arguments *a, const struct 
 }
 
 /* The settings of @s, which live as long as the process. */
-static const struct fst_conf *native_launcher_conf(const struct submission *s)
+static struct fst_conf *native_launcher_conf(const struct submission *s)
 {
         static struct fst_conf conf;
         conf_init(&conf);
