@@ -15,6 +15,7 @@ struct collection {
         VEC(struct py4j_value) values; /* of an iterator: a copy of what it walks */
         size_t next;                   /* of an iterator */
         char *element;                 /* of an array: the class of its elements */
+        struct collection *next_free;  /* in the list of those to free */
 };
 
 static pthread_mutex_t collections_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,9 +25,8 @@ static struct collection *collection_of(const struct py4j_object *object)
         return (struct collection *)object;
 }
 
-static void collection_free(struct py4j_object *object)
+static void collection_free_one(struct collection *c)
 {
-        struct collection *c = collection_of(object);
         for (size_t i = 0; i < c->keys.len; i++)
                 py4j_value_deinit(&c->keys.data[i]);
         for (size_t i = 0; i < c->values.len; i++)
@@ -35,6 +35,24 @@ static void collection_free(struct py4j_object *object)
         vec_deinit(&c->values);
         free(c->element);
         free(c);
+}
+
+/* Frees collections in collections, of any depth, one by one, because a recursion would need as much stack. */
+static void collection_free(struct py4j_object *object)
+{
+        static _Thread_local struct collection *to_free;
+        static _Thread_local bool freeing;
+        struct collection *c = collection_of(object);
+        c->next_free = to_free;
+        to_free = c;
+        if (freeing)
+                return;
+        freeing = true;
+        while ((c = to_free)) {
+                to_free = c->next_free;
+                collection_free_one(c);
+        }
+        freeing = false;
 }
 
 static struct collection *collection_new(const struct py4j_class *class)
@@ -55,14 +73,15 @@ static ssize_t collection_find(const struct collection *c, bool keys, const stru
         return -1;
 }
 
-/* Removes element @at and returns it. */
-static struct py4j_value collection_take(struct collection *c, size_t at)
+/* Removes element @at and returns it. *@key receives its key, void if the collection is no map. */
+static struct py4j_value collection_take(struct collection *c, size_t at, struct py4j_value *key)
 {
         struct py4j_value taken = c->values.data[at];
+        *key = PY4J_VALUE_INIT;
         memmove(&c->values.data[at], &c->values.data[at + 1], (c->values.len - at - 1) * sizeof(taken));
         c->values.len--;
         if (c->keys.len) {
-                py4j_value_deinit(&c->keys.data[at]);
+                *key = c->keys.data[at];
                 memmove(&c->keys.data[at], &c->keys.data[at + 1], (c->keys.len - at - 1) * sizeof(taken));
                 c->keys.len--;
         }
@@ -156,6 +175,29 @@ const struct py4j_value *py4j_map_key(const struct py4j_object *map, size_t i)
         return &collection_of(map)->keys.data[i];
 }
 
+struct py4j_object *py4j_collection_copy(const struct py4j_object *object)
+{
+        const struct collection *from = collection_of(object);
+        struct collection *copy = collection_new(object->class);
+        copy->element = mem_strdup_if(from->element);
+        pthread_mutex_lock(&collections_lock);
+        for (size_t i = 0; i < from->keys.len; i++)
+                vec_push(&copy->keys, py4j_value_copy(&from->keys.data[i]));
+        for (size_t i = 0; i < from->values.len; i++)
+                vec_push(&copy->values, py4j_value_copy(&from->values.data[i]));
+        pthread_mutex_unlock(&collections_lock);
+        return &copy->object;
+}
+
+struct py4j_value py4j_element_copy(const struct py4j_object *object, size_t i)
+{
+        const struct collection *c = collection_of(object);
+        pthread_mutex_lock(&collections_lock);
+        struct py4j_value copy = i < c->values.len ? py4j_value_copy(&c->values.data[i]) : PY4J_VALUE_INIT;
+        pthread_mutex_unlock(&collections_lock);
+        return copy;
+}
+
 void py4j_array_set(struct py4j_object *array, size_t i, struct py4j_value value)
 {
         struct collection *c = collection_of(array);
@@ -220,9 +262,9 @@ static void collection_contains(struct py4j_call *call)
         pthread_mutex_unlock(&collections_lock);
 }
 
-static void collection_clear(struct py4j_call *call)
+void py4j_map_clear(struct py4j_object *object)
 {
-        struct collection *c = collection_of(call->self), *old = collection_new(call->self->class);
+        struct collection *c = collection_of(object), *old = collection_new(object->class);
         pthread_mutex_lock(&collections_lock);
         memcpy(&old->keys, &c->keys, sizeof(c->keys));
         memcpy(&old->values, &c->values, sizeof(c->values));
@@ -232,9 +274,15 @@ static void collection_clear(struct py4j_call *call)
         py4j_object_unref(&old->object);
 }
 
+static void collection_clear(struct py4j_call *call)
+{
+        py4j_map_clear(call->self);
+}
+
 static void collection_print(const struct py4j_object *object, struct buf *out)
 {
-        const struct collection *c = collection_of(object);
+        struct py4j_object *copy = py4j_collection_copy(object);
+        const struct collection *c = collection_of(copy);
         bool is_map = object->class == &py4j_map_class;
         buf_putc(out, is_map ? '{' : '[');
         for (size_t i = 0; i < c->values.len; i++) {
@@ -247,6 +295,7 @@ static void collection_print(const struct py4j_object *object, struct buf *out)
                 py4j_value_print(&c->values.data[i], out);
         }
         buf_putc(out, is_map ? '}' : ']');
+        py4j_object_unref(copy);
 }
 
 /* ---------------------------------------------------------------------------------------------------- lists */
@@ -308,21 +357,22 @@ static void list_insert(struct py4j_call *call)
 
 static void list_remove_at(struct py4j_call *call)
 {
+        struct py4j_value no_key;
         pthread_mutex_lock(&collections_lock);
         ssize_t at = list_index(call, false);
         if (at >= 0)
-                call->result = collection_take(collection_of(call->self), (size_t)at);
+                call->result = collection_take(collection_of(call->self), (size_t)at, &no_key);
         pthread_mutex_unlock(&collections_lock);
 }
 
 static void collection_remove(struct py4j_call *call)
 {
         struct collection *c = collection_of(call->self);
-        struct py4j_value taken = PY4J_VALUE_INIT;
+        struct py4j_value taken = PY4J_VALUE_INIT, no_key;
         pthread_mutex_lock(&collections_lock);
         ssize_t at = collection_find(c, false, &call->args[0]);
         if (at >= 0)
-                taken = collection_take(c, (size_t)at);
+                taken = collection_take(c, (size_t)at, &no_key);
         pthread_mutex_unlock(&collections_lock);
         py4j_value_deinit(&taken);
         call->result = py4j_bool(at >= 0);
@@ -441,10 +491,12 @@ static void map_contains_key(struct py4j_call *call)
 static void map_remove(struct py4j_call *call)
 {
         struct collection *map = collection_of(call->self);
+        struct py4j_value key = PY4J_VALUE_INIT;
         pthread_mutex_lock(&collections_lock);
         ssize_t at = collection_find(map, true, &call->args[0]);
-        call->result = at < 0 ? py4j_object_value(NULL) : collection_take(map, (size_t)at);
+        call->result = at < 0 ? py4j_object_value(NULL) : collection_take(map, (size_t)at, &key);
         pthread_mutex_unlock(&collections_lock);
+        py4j_value_deinit(&key); /* without the lock: it may end a broadcast */
 }
 
 static void map_key_set(struct py4j_call *call)

@@ -32,12 +32,22 @@ bool py4j_may_hold(const struct py4j_object *collection, const struct py4j_value
 /* Appends to a list, set or array. */
 void py4j_add(struct py4j_object *collection, struct py4j_value value);
 void py4j_map_put(struct py4j_object *map, struct py4j_value key, struct py4j_value value);
+void py4j_map_clear(struct py4j_object *map);
 void py4j_map_put_text(struct py4j_object *map, const char *key, const char *value);
 
 /* The number of elements of a list, set, array or map; an element, of a map a value. @i is below the length. */
 size_t py4j_length(const struct py4j_object *collection);
 const struct py4j_value *py4j_element(const struct py4j_object *collection, size_t i);
 const struct py4j_value *py4j_map_key(const struct py4j_object *map, size_t i);
+
+/*
+ * A new collection of the same class with the same elements. Whoever reads more than one element of a collection of the
+ * program reads a copy, because other connections may change the collection meanwhile.
+ */
+struct py4j_object *py4j_collection_copy(const struct py4j_object *collection);
+
+/* A copy of element @i; void if there is none any more. */
+struct py4j_value py4j_element_copy(const struct py4j_object *collection, size_t i);
 
 /* Replaces element @i of an array. */
 void py4j_array_set(struct py4j_object *array, size_t i, struct py4j_value value);

@@ -106,13 +106,14 @@ static uint64_t gateway_hold(struct py4j_gateway *g, struct py4j_object *object)
 {
         struct held *held = new0(struct held);
         pthread_mutex_lock(&g->lock);
-        *held = (struct held){.next = g->first, .link = &g->first, .id = g->next_id++, .object = object};
+        uint64_t id = g->next_id++; /* another connection may release it before this one has answered */
+        *held = (struct held){.next = g->first, .link = &g->first, .id = id, .object = object};
         if (held->next)
                 held->next->link = &held->next;
         g->first = held;
         object_table_put(&g->by_id, object_hash_number(held->id), held);
         pthread_mutex_unlock(&g->lock);
-        return held->id;
+        return id;
 }
 
 /* The entry of "o17", or NULL. The caller holds the lock. */
@@ -358,7 +359,10 @@ static void gateway_call(struct py4j_gateway *g, struct py4j_call *call, struct 
         call->gateway = g;
         call->context = g->options.context;
         call->result = PY4J_VALUE_INIT;
+        void *entered = g->options.enter ? g->options.enter(call) : NULL;
         call->member->call(call);
+        if (g->options.leave)
+                g->options.leave(entered);
         if (call->thrown) {
                 py4j_value_deinit(&call->result);
                 answer_throw(g, steal(call->thrown), answer);
@@ -501,7 +505,7 @@ static void gateway_use_array(struct py4j_gateway *g, const struct py4j_command 
         if (sub == 'e') {
                 answer_value(g, py4j_int((int64_t)py4j_length(array)), answer);
         } else if (sub == 'g' && gateway_index(c, array, 1, &at)) {
-                answer_value(g, py4j_value_copy(py4j_element(array, at)), answer);
+                answer_value(g, py4j_element_copy(array, at), answer);
         } else if (sub == 's' && gateway_index(c, array, 2, &at) && py4j_may_hold(array, &c->parts.data[1])) {
                 py4j_array_set(array, at, py4j_value_copy(&c->parts.data[1]));
                 answer_type(PY4J_VOID, answer);

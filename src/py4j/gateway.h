@@ -29,6 +29,9 @@ struct py4j_gateway_options {
         const struct py4j_refusal *refusals;
         size_t n_refusals;
         void *context; /* for the functions of members */
+        /* Surround each function of a member; `leave` gets what `enter` returned. Both or none. */
+        void *(*enter)(const struct py4j_call *call);
+        void (*leave)(void *entered);
 };
 
 struct py4j_gateway *py4j_gateway_new(const struct py4j_gateway_options *options);

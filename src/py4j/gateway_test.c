@@ -1,5 +1,6 @@
 /* The gateway's answers to commands, as a scripted program. */
 #include "base/mem.h"
+#include "py4j/collections.h"
 #include "py4j/command.h"
 #include "py4j/gateway.h"
 
@@ -64,6 +65,44 @@ static void ask(struct py4j_gateway *gateway, const char *command, const char *e
         py4j_command_deinit(&parsed);
         buf_deinit(&answer);
         free(copy);
+}
+
+/* A list in a list, 100,000 deep, is freed without as deep a recursion, and one that contains itself prints. */
+static void collections_nest_without_limit(void **state)
+{
+        struct py4j_object *outer = py4j_list_new(), *loop = py4j_list_new();
+        struct buf text = BUF_INIT;
+        for (int i = 0; i < 100000; i++) {
+                struct py4j_object *list = py4j_list_new();
+                py4j_add(list, py4j_object_value(outer));
+                outer = list;
+        }
+        py4j_object_unref(outer);
+        for (int i = 0; i < 30; i++)
+                py4j_add(loop, py4j_object_value(py4j_object_ref(loop)));
+        py4j_object_print(loop, &text);
+        assert_in_range(text.len, 1000, 4 << 20);
+        py4j_map_clear(loop); /* its references to itself */
+        py4j_object_unref(loop);
+        buf_deinit(&text);
+        ask(*state, "i\njava.util.ArrayList\ne\n", "!ylo0\n");
+}
+
+static void copies_of_collections_are_their_own(void **state)
+{
+        struct py4j_object *map = py4j_map_new();
+        py4j_map_put_text(map, "a", "b");
+        struct py4j_object *copy = py4j_collection_copy(map);
+        py4j_map_clear(map);
+        assert_int_equal(py4j_length(map), 0);
+        assert_int_equal(py4j_length(copy), 1);
+        assert_string_equal(py4j_map_key(copy, 0)->text, "a");
+        struct py4j_value value = py4j_element_copy(copy, 0), none = py4j_element_copy(map, 0);
+        assert_string_equal(value.text, "b");
+        assert_int_equal(none.type, PY4J_VOID);
+        py4j_value_deinit(&value);
+        py4j_object_unref(map);
+        py4j_object_unref(copy);
 }
 
 static void resolves_packages_classes_and_members(void **state)
@@ -161,6 +200,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(resolves_packages_classes_and_members, setup, teardown),
+                cmocka_unit_test_setup_teardown(collections_nest_without_limit, setup, teardown),
+                cmocka_unit_test_setup_teardown(copies_of_collections_are_their_own, setup, teardown),
                 cmocka_unit_test_setup_teardown(calls_and_throws, setup, teardown),
                 cmocka_unit_test_setup_teardown(refuses_packages_at_their_first_use, setup, teardown),
                 cmocka_unit_test_setup_teardown(list_holds_values_and_slices, setup, teardown),

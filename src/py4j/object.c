@@ -29,15 +29,16 @@ void py4j_object_unref(struct py4j_object *object)
                 free(object);
 }
 
-/* Collections nest, and may contain themselves. */
+/* Collections nest, and may contain themselves, several times. */
 #define MAX_DEPTH 16
+#define MAX_TEXT ((size_t)1 << 20)
 
 void py4j_object_print(const struct py4j_object *object, struct buf *out)
 {
         static _Thread_local int depth;
         if (!object) {
                 buf_puts(out, "null");
-        } else if (object->class->print && depth < MAX_DEPTH) {
+        } else if (object->class->print && depth < MAX_DEPTH && out->len < MAX_TEXT) {
                 depth++;
                 object->class->print(object, out);
                 depth--;

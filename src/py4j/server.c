@@ -27,6 +27,10 @@
 
 #define GREETING_TIMEOUT_NS (15 * (int64_t)1000000000)
 #define WATCH_MS 100
+
+/* How long one connection that reads no answers may hold up the watcher. */
+#define WATCHED_WRITE_TIMEOUT_NS (2 * (int64_t)1000000000)
+
 #define MAX_CONNECTIONS 4096
 #define READ_SIZE 65536
 
@@ -39,6 +43,7 @@ struct connection {
         int fd;
         bool busy; /* its thread executes a command */
         bool ended;
+        bool watched; /* the watcher uses it, without the lock of the server, which guards this field */
 };
 
 struct py4j_server {
@@ -73,7 +78,9 @@ static ssize_t connection_read(struct connection *c)
 /* Moves the first @n bytes out of the buffer, which keeps its memory unless it is large. */
 static char *connection_take(struct connection *c, size_t n)
 {
-        char *text = mem_strndup(c->in.data, n);
+        char *text = mem_alloc(n + 1); /* with NULs, if the program sends some */
+        memcpy(text, c->in.data, n);
+        text[n] = 0;
         size_t rest = c->in.len - n;
         memmove(c->in.data, c->in.data + n, rest);
         c->in.len = rest;
@@ -83,15 +90,19 @@ static char *connection_take(struct connection *c, size_t n)
         return text;
 }
 
-static int connection_write(struct connection *c, const struct buf *answer)
+/* Returns -ETIMEDOUT, and ends the connection, if the program reads nothing for @timeout_ns (negative: any time). */
+static int connection_write(struct connection *c, const struct buf *answer, int64_t timeout_ns)
 {
         for (size_t at = 0; at < answer->len;) {
                 ssize_t n = send(c->fd, answer->data + at, answer->len - at, MSG_NOSIGNAL);
                 if (n >= 0)
                         at += (size_t)n;
-                else if (errno == EAGAIN)
-                        socket_wait(c->fd, POLLOUT, -1, NULL);
-                else if (errno != EINTR)
+                else if (errno == EAGAIN) {
+                        if (socket_wait(c->fd, POLLOUT, timeout_ns, NULL) == 0) {
+                                shutdown(c->fd, SHUT_RDWR);
+                                return -ETIMEDOUT;
+                        }
+                } else if (errno != EINTR)
                         return -errno;
         }
         return 0;
@@ -142,7 +153,7 @@ static int connection_serve(struct connection *c, size_t len, bool is_owner)
                 pthread_mutex_lock(&c->lock);
                 c->busy = false;
         }
-        int w = connection_write(c, &answer);
+        int w = connection_write(c, &answer, is_owner ? -1 : WATCHED_WRITE_TIMEOUT_NS);
         return r < 0 ? r : w;
 }
 
@@ -169,11 +180,11 @@ static int connection_authenticate(struct connection *c)
                 if (second && !wrong && first == c->in.data + 1 &&
                     secrets_equal(first + 1, (size_t)(second - first - 1), c->server->secret)) {
                         free(connection_take(c, (size_t)(second + 1 - c->in.data)));
-                        return connection_write(c, &accepted);
+                        return connection_write(c, &accepted, GREETING_TIMEOUT_NS);
                 }
                 if (second || wrong || c->in.len > PY4J_MAX_GREETING) {
                         log_warn("Py4JServer", "A connection without the secret was refused");
-                        connection_write(c, &refused);
+                        connection_write(c, &refused, GREETING_TIMEOUT_NS);
                         return -EACCES;
                 }
                 int r = socket_wait(c->fd, POLLIN, MAX(end - now_ns(), (int64_t)0), NULL);
@@ -211,6 +222,8 @@ static void *connection_thread(void *argument)
         connection_run(c);
         pthread_mutex_unlock(&c->lock);
         pthread_mutex_lock(&server->lock);
+        while (c->watched)
+                pthread_cond_wait(&server->left, &server->lock);
         *c->link = c->next;
         if (c->next)
                 c->next->link = c->link;
@@ -255,8 +268,15 @@ static void *server_watcher_thread(void *argument)
                 pthread_mutex_unlock(&server->lock);
                 poll(NULL, 0, WATCH_MS);
                 pthread_mutex_lock(&server->lock);
-                for (struct connection *c = server->first; c; c = c->next)
+                for (struct connection *c = server->first; c;) {
+                        c->watched = true; /* stays in the list */
+                        pthread_mutex_unlock(&server->lock);
                         server_watch(c);
+                        pthread_mutex_lock(&server->lock);
+                        c->watched = false;
+                        pthread_cond_broadcast(&server->left);
+                        c = c->next;
+                }
         }
         pthread_mutex_unlock(&server->lock);
         return NULL;
