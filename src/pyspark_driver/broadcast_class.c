@@ -43,8 +43,10 @@ static const struct py4j_class python_broadcast_class, broadcast_class;
 static void variable_free(struct py4j_object *object)
 {
         struct variable_object *v = (struct variable_object *)object;
-        if (v->session && !v->destroyed && !session_has_ended(v->session))
+        if (v->session && !v->destroyed && session_enter(v->session)) {
                 fst_broadcast_destroy(v->session->sc, v->handle);
+                session_leave(v->session);
+        }
         session_unref(v->session);
         byte_stream_free(v->sent);
         byte_stream_free(v->received);
@@ -161,24 +163,31 @@ static void python_broadcast_receive(struct py4j_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct variable_object *v = (struct variable_object *)call->self;
-        byte_stream_free(steal(v->received));
-        if (byte_stream_receive(&v->received, &error) < 0)
+        struct byte_stream *stream, *none = NULL;
+        if (byte_stream_receive(&stream, &error) < 0) {
                 py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
-        else
-                python_broadcast_return_stream(call, v->received);
+        } else if (__atomic_compare_exchange_n(&v->received, &none, stream, false, __ATOMIC_ACQ_REL,
+                                               __ATOMIC_ACQUIRE)) {
+                python_broadcast_return_stream(call, stream);
+        } else { /* other connections may wait for the first one */
+                byte_stream_free(stream);
+                py4j_throw(call, "java.lang.IllegalStateException", "the broadcast variable has a value already");
+        }
 }
 
 static void python_broadcast_send(struct py4j_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct variable_object *v = (struct variable_object *)call->self;
-        byte_stream_free(steal(v->sent));
-        if (!v->received)
+        struct byte_stream *stream;
+        if (!v->received) {
                 py4j_throw(call, "java.lang.IllegalStateException", "the broadcast variable has no value yet");
-        else if (byte_stream_send(v->received, &v->sent, &error) < 0)
+        } else if (byte_stream_send(v->received, &stream, &error) < 0) {
                 py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
-        else
-                python_broadcast_return_stream(call, v->sent);
+        } else {
+                python_broadcast_return_stream(call, stream);
+                byte_stream_free(__atomic_exchange_n(&v->sent, stream, __ATOMIC_ACQ_REL));
+        }
 }
 
 static void python_broadcast_await(struct py4j_call *call, struct byte_stream *stream)

@@ -26,19 +26,34 @@ struct byte_stream {
         bool sends; /* else it receives; a sender does not own `bytes` */
         char secret[65], path[32];
         pthread_t thread;
+        pthread_mutex_t lock; /* guards `joined` */
         bool joined;
+        int stopping; /* atomic: the stream is freed */
         int status;
         struct fst_error error;
 };
 
+/* Waits for @events until the time @end (INT64_MAX: for any time), or the stream is freed. Returns 0 or negative. */
+static int stream_wait(const struct byte_stream *s, int fd, int events, int64_t end, struct fst_error *error)
+{
+        int64_t left = end == INT64_MAX ? -1 : MAX(end - now_ns(), (int64_t)0);
+        int r = socket_wait(fd, events, left, &s->stopping);
+        if (r > 0)
+                return 0;
+        return error_set(error, r ? r : -ETIMEDOUT, "the connection of Python: %s", strerror(r ? -r : ETIMEDOUT));
+}
+
 /* Reads exactly @n bytes. */
-static int stream_read(int fd, void *data, size_t n, struct fst_error *error)
+static int stream_read(const struct byte_stream *s, int fd, void *data, size_t n, int64_t end, struct fst_error *error)
 {
         for (char *at = data; n > 0;) {
                 ssize_t r = recv(fd, at, n, 0);
-                if (r < 0 && errno == EAGAIN)
-                        socket_wait(fd, POLLIN, -1, NULL);
-                else if (r < 0 && errno != EINTR)
+                int w = r < 0 && errno == EAGAIN ? stream_wait(s, fd, POLLIN, end, error) : 1;
+                if (w < 0)
+                        return w;
+                if (w == 0)
+                        continue;
+                if (r < 0 && errno != EINTR)
                         return error_errno(error, "the connection of Python");
                 else if (r == 0)
                         return error_set(error, -EPIPE, "Python closed its connection before the end of the data");
@@ -50,13 +65,16 @@ static int stream_read(int fd, void *data, size_t n, struct fst_error *error)
         return 0;
 }
 
-static int stream_write(int fd, const void *data, size_t n, struct fst_error *error)
+static int stream_write(const struct byte_stream *s, int fd, const void *data, size_t n, struct fst_error *error)
 {
         for (const char *at = data; n > 0;) {
                 ssize_t w = send(fd, at, n, MSG_NOSIGNAL);
-                if (w < 0 && errno == EAGAIN)
-                        socket_wait(fd, POLLOUT, -1, NULL);
-                else if (w < 0 && errno != EINTR)
+                int waited = w < 0 && errno == EAGAIN ? stream_wait(s, fd, POLLOUT, INT64_MAX, error) : 1;
+                if (waited < 0)
+                        return waited;
+                if (waited == 0)
+                        continue;
+                if (w < 0 && errno != EINTR)
                         return error_errno(error, "the connection of Python");
                 if (w > 0) {
                         at += w;
@@ -66,31 +84,31 @@ static int stream_write(int fd, const void *data, size_t n, struct fst_error *er
         return 0;
 }
 
-static int stream_read_int(int fd, int32_t *out, struct fst_error *error)
+static int stream_read_int(const struct byte_stream *s, int fd, int32_t *out, int64_t end, struct fst_error *error)
 {
         uint32_t x;
-        int r = stream_read(fd, &x, sizeof(x), error);
+        int r = stream_read(s, fd, &x, sizeof(x), end, error);
         if (r == 0)
                 *out = (int32_t)be32toh(x);
         return r;
 }
 
-static int stream_authenticate(const struct byte_stream *s, int fd, struct fst_error *error)
+static int stream_authenticate(const struct byte_stream *s, int fd, int64_t end, struct fst_error *error)
 {
         static const char accepted[] = {0, 0, 0, 2, 'o', 'k'};
         char given[sizeof(s->secret)] = "";
         int32_t n = 0;
-        int r = stream_read_int(fd, &n, error);
+        int r = stream_read_int(s, fd, &n, end, error);
         if (r == 0 && n != (int32_t)strlen(s->secret))
                 return error_set(error, -EACCES, "a connection did not prove the secret");
         if (r == 0)
-                r = stream_read(fd, given, (size_t)n, error);
+                r = stream_read(s, fd, given, (size_t)n, end, error);
         unsigned char differs = 0;
         for (size_t i = 0; r == 0 && i < sizeof(given) - 1; i++)
                 differs |= (unsigned char)(given[i] ^ s->secret[i]);
         if (r == 0 && differs)
                 return error_set(error, -EACCES, "a connection did not prove the secret");
-        return r < 0 ? r : stream_write(fd, accepted, sizeof(accepted), error);
+        return r < 0 ? r : stream_write(s, fd, accepted, sizeof(accepted), error);
 }
 
 static int stream_receive_chunks(const struct byte_stream *s, int fd, struct fst_error *error)
@@ -98,14 +116,14 @@ static int stream_receive_chunks(const struct byte_stream *s, int fd, struct fst
         _cleanup_free_ char *piece = mem_alloc(PIECE);
         for (;;) {
                 int32_t n = 0;
-                int r = stream_read_int(fd, &n, error);
+                int r = stream_read_int(s, fd, &n, INT64_MAX, error);
                 if (r < 0 || n == END_OF_CHUNKS)
                         return r;
                 if (n < 0)
                         return error_set(error, -EPROTO, "Python sent a chunk of %d bytes", n);
                 for (size_t left = (size_t)n; left > 0;) {
                         size_t part = MIN(left, (size_t)PIECE);
-                        if ((r = stream_read(fd, piece, part, error)) < 0)
+                        if ((r = stream_read(s, fd, piece, part, INT64_MAX, error)) < 0)
                                 return r;
                         if ((r = write_all(s->bytes, piece, part)) < 0)
                                 return error_set(error, r, "no memory for the data of Python: %s", strerror(-r));
@@ -121,7 +139,7 @@ static int stream_send_bytes(const struct byte_stream *s, int fd, struct fst_err
                 ssize_t n = pread(s->bytes, piece, PIECE, at);
                 if (n <= 0)
                         return n < 0 ? error_errno(error, "the data of Python") : 0;
-                int r = stream_write(fd, piece, (size_t)n, error);
+                int r = stream_write(s, fd, piece, (size_t)n, error);
                 if (r < 0)
                         return r;
                 at += n;
@@ -133,7 +151,7 @@ static int stream_serve(const struct byte_stream *s, struct fst_error *error)
 {
         int64_t end = now_ns() + CONNECT_TIMEOUT_NS;
         for (;;) {
-                if (socket_wait(s->listener, POLLIN, MAX(end - now_ns(), (int64_t)0), NULL) != 1)
+                if (socket_wait(s->listener, POLLIN, MAX(end - now_ns(), (int64_t)0), &s->stopping) != 1)
                         return error_set(error, -ETIMEDOUT, "Python did not connect within %d s",
                                          (int)(CONNECT_TIMEOUT_NS / 1000000000));
                 int fd = socket_accept(s->listener);
@@ -141,11 +159,12 @@ static int stream_serve(const struct byte_stream *s, struct fst_error *error)
                         continue;
                 if (fd < 0)
                         return error_set(error, fd, "the connection of Python: %s", strerror(-fd));
-                int r = stream_authenticate(s, fd, error);
-                if (r == 0)
+                int r = stream_authenticate(s, fd, end, error);
+                bool known = r == 0;
+                if (known)
                         r = s->sends ? stream_send_bytes(s, fd, error) : stream_receive_chunks(s, fd, error);
                 close(fd);
-                if (r != -EACCES)
+                if (known)
                         return r;
                 error_deinit(error);
         }
@@ -161,6 +180,7 @@ static void *stream_thread(void *argument)
 static int stream_start(struct byte_stream *s, struct byte_stream **out, struct fst_error *error)
 {
         int r = py4j_secret_new(s->secret, error);
+        pthread_mutex_init(&s->lock, NULL);
         s->listener = -1;
         if (r == 0)
                 s->listener = r = socket_listen(
@@ -214,9 +234,11 @@ const char *byte_stream_path(const struct byte_stream *s)
 
 static void stream_join(struct byte_stream *s)
 {
+        pthread_mutex_lock(&s->lock);
         if (!s->joined)
                 pthread_join(s->thread, NULL);
         s->joined = true;
+        pthread_mutex_unlock(&s->lock);
 }
 
 int byte_stream_wait(struct byte_stream *s, struct fst_error *error)
@@ -229,7 +251,9 @@ void byte_stream_free(struct byte_stream *s)
 {
         if (!s)
                 return;
+        __atomic_store_n(&s->stopping, 1, __ATOMIC_RELAXED);
         stream_join(s);
+        pthread_mutex_destroy(&s->lock);
         if (s->listener >= 0)
                 close(s->listener);
         if (!s->sends)

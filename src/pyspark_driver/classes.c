@@ -54,5 +54,7 @@ struct py4j_gateway_options pyspark_gateway_options(struct pyspark *p)
                                              .n_classes = ARRAY_SIZE(pyspark_classes),
                                              .refusals = pyspark_refusals,
                                              .n_refusals = ARRAY_SIZE(pyspark_refusals),
-                                             .context = p};
+                                             .context = p,
+                                             .enter = pyspark_enter,
+                                             .leave = pyspark_leave};
 }

@@ -100,9 +100,7 @@ static void context_construct(struct py4j_call *call)
 
 static void context_stop(struct py4j_call *call)
 {
-        struct driver_session *session = context_object_session(call->self);
-        if (!__atomic_exchange_n(&session->stopped, true, __ATOMIC_ACQ_REL))
-                fst_context_stop(session->sc);
+        session_stop(context_object_session(call->self));
 }
 
 static void context_return_self(struct py4j_call *call)
@@ -361,9 +359,11 @@ static void context_set_local_properties(struct py4j_call *call)
         _cleanup_free_ struct strmap_entry **old = strmap_sorted(local);
         for (size_t i = 0, n = local->count; i < n; i++)
                 strmap_remove(local, old[i]->key);
+        map = py4j_collection_copy(map);
         for (size_t i = 0; i < py4j_length(map); i++)
                 if (py4j_map_key(map, i)->type == PY4J_STRING && py4j_element(map, i)->type == PY4J_STRING)
                         strmap_set(local, py4j_map_key(map, i)->text, py4j_element(map, i)->text);
+        py4j_object_unref(map);
 }
 
 static void context_set_job_group(struct py4j_call *call)

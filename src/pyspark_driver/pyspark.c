@@ -2,6 +2,7 @@
 #include "pyspark_driver/pyspark.h"
 
 #include "base/mem.h"
+#include "driver/context.h"
 
 struct driver_session *session_ref(struct driver_session *session)
 {
@@ -21,6 +22,58 @@ void session_unref(struct driver_session *session)
 bool session_has_ended(const struct driver_session *session)
 {
         return __atomic_load_n(&session->stopped, __ATOMIC_ACQUIRE);
+}
+
+/* Orders entering and stopping. */
+static pthread_mutex_t sessions_lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool session_enter(struct driver_session *session)
+{
+        pthread_mutex_lock(&sessions_lock);
+        bool runs = !session_has_ended(session);
+        if (runs)
+                context_enter(session->sc);
+        pthread_mutex_unlock(&sessions_lock);
+        return runs;
+}
+
+void session_leave(struct driver_session *session)
+{
+        fst_context *sc = session->sc;
+        context_leave(&sc);
+}
+
+void session_stop(struct driver_session *session)
+{
+        pthread_mutex_lock(&sessions_lock);
+        bool stopped = __atomic_exchange_n(&session->stopped, true, __ATOMIC_ACQ_REL);
+        pthread_mutex_unlock(&sessions_lock);
+        if (!stopped)
+                fst_context_stop(session->sc);
+}
+
+void *pyspark_enter(const struct py4j_call *call)
+{
+        static const char *const others[] = {"stop", "close", "getResult", "waitTillDataReceived"};
+        struct pyspark *p = pyspark_of(call);
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                if (strcmp(call->member->name, others[i]) == 0)
+                        return NULL;
+        pthread_mutex_lock(&p->lock);
+        struct driver_session *session = p->session ? session_ref(p->session) : NULL;
+        pthread_mutex_unlock(&p->lock);
+        if (session && session_enter(session))
+                return session;
+        session_unref(session);
+        return NULL;
+}
+
+void pyspark_leave(void *entered)
+{
+        if (!entered)
+                return;
+        session_leave(entered);
+        session_unref(entered);
 }
 
 struct pyspark *pyspark_new(const char *python)

@@ -36,6 +36,20 @@ struct pyspark {
 struct driver_session *session_ref(struct driver_session *session);
 void session_unref(struct driver_session *session);
 
+/*
+ * Keeps the context of @session from being freed by another connection until session_leave. Returns false if it was
+ * stopped. Nothing that the end of the context does not end may be waited for meanwhile.
+ */
+bool session_enter(struct driver_session *session);
+void session_leave(struct driver_session *session);
+
+/* Stops the context, once. Waits for all who entered it; the caller has not. */
+void session_stop(struct driver_session *session);
+
+/* Surround the functions of members: the latest session is entered, except by those that stop it or wait for Python. */
+void *pyspark_enter(const struct py4j_call *call);
+void pyspark_leave(void *entered);
+
 /* Whether the context has been stopped. */
 bool session_has_ended(const struct driver_session *session);
 

@@ -19,7 +19,7 @@
 struct function_object {
         struct py4j_object object;
         struct py4j_value command;      /* the bytes */
-        struct py4j_object *broadcasts; /* the list, which keeps them */
+        struct py4j_object *broadcasts; /* a list of its own, which keeps them */
         struct py4j_object *accumulator;
         char *exec, *version;
         char **environment, **includes; /* end with NULL */
@@ -28,21 +28,26 @@ struct function_object {
 /* The texts of @list as an array that ends with NULL. */
 static char **function_texts(const struct py4j_object *list)
 {
-        size_t n = py4j_length(list), used = 0;
+        struct py4j_object *copy = py4j_collection_copy(list);
+        size_t n = py4j_length(copy), used = 0;
         char **texts = new_array(char *, n + 1);
         for (size_t i = 0; i < n; i++)
-                if (py4j_element(list, i)->type == PY4J_STRING)
-                        texts[used++] = mem_strdup(py4j_element(list, i)->text);
+                if (py4j_element(copy, i)->type == PY4J_STRING)
+                        texts[used++] = mem_strdup(py4j_element(copy, i)->text);
+        py4j_object_unref(copy);
         return texts;
 }
 
 static char **function_variables(const struct py4j_object *map)
 {
-        size_t n = py4j_length(map), used = 0;
+        struct py4j_object *copy = py4j_collection_copy(map);
+        size_t n = py4j_length(copy), used = 0;
         char **variables = new_array(char *, n + 1);
         for (size_t i = 0; i < n; i++)
-                if (py4j_map_key(map, i)->type == PY4J_STRING && py4j_element(map, i)->type == PY4J_STRING)
-                        variables[used++] = mem_printf("%s=%s", py4j_map_key(map, i)->text, py4j_element(map, i)->text);
+                if (py4j_map_key(copy, i)->type == PY4J_STRING && py4j_element(copy, i)->type == PY4J_STRING)
+                        variables[used++] =
+                                mem_printf("%s=%s", py4j_map_key(copy, i)->text, py4j_element(copy, i)->text);
+        py4j_object_unref(copy);
         return variables;
 }
 
@@ -81,7 +86,7 @@ static void function_construct(struct py4j_call *call)
         f->includes = function_texts(includes);
         f->exec = mem_strdup(call->args[3].text);
         f->version = mem_strdup(call->args[4].text);
-        f->broadcasts = py4j_object_ref(broadcasts);
+        f->broadcasts = py4j_collection_copy(broadcasts);
         f->accumulator = py4j_object_ref(accumulator);
         call->result = py4j_object_value(&f->object);
 }
@@ -222,13 +227,17 @@ struct served_object {
         struct py4j_object object;
         struct driver_session *session;
         fst_served *served;
+        struct py4j_object *rdd; /* whose shuffles stay while it is read */
 };
 
 static void served_free(struct py4j_object *object)
 {
         struct served_object *s = (struct served_object *)object;
-        if (!session_has_ended(s->session))
+        if (session_enter(s->session)) {
                 fst_served_release(s->served);
+                session_leave(s->session);
+        }
+        py4j_object_unref(s->rdd);
         session_unref(s->session);
         free(s);
 }
@@ -237,12 +246,14 @@ static void served_free(struct py4j_object *object)
 static void served_get_result(struct py4j_call *call)
 {
         const struct served_object *s = (const struct served_object *)call->self;
-        int r = session_has_ended(s->session) ? 0 : fst_served_wait(s->served);
+        call->result = py4j_object_value(NULL);
+        if (!session_enter(s->session))
+                return;
+        int r = fst_served_wait(s->served); /* the end of the context ends it */
         const char *message = r < 0 ? fst_served_error(s->served) : NULL;
         if (r < 0)
                 throw_message(call, message ? message : "serving the rows failed");
-        else
-                call->result = py4j_object_value(NULL);
+        session_leave(s->session);
 }
 
 static const struct py4j_member served_members[] = {
@@ -253,11 +264,12 @@ static const struct py4j_class served_class = {
         .name = "org.apache.spark.security.SocketAuthServer", PY4J_MEMBERS(served_members), .free = served_free};
 
 /* Where Python reads the rows: port or path, secret, server. */
-static void python_rdd_return_served(struct py4j_call *call, struct driver_session *session, fst_served *served)
+static void python_rdd_return_served(struct py4j_call *call, struct rdd_object *rdd, fst_served *served)
 {
         struct served_object *server = new0(struct served_object);
         py4j_object_init(&server->object, &served_class);
-        server->session = session_ref(session);
+        server->session = session_ref(rdd->session);
+        server->rdd = py4j_object_ref(&rdd->object);
         server->served = served;
         struct py4j_object *array = py4j_array_new("java.lang.Object", 0);
         const char *path = fst_served_path(served);
@@ -274,7 +286,7 @@ static void python_rdd_serve(struct py4j_call *call, struct rdd_object *rdd, con
         if (fst_serve_rows_at(rdd->rdd, partitions, n, &served, call_site(operation)) < 0)
                 throw_failure(call, "the job failed");
         else
-                python_rdd_return_served(call, rdd->session, served);
+                python_rdd_return_served(call, rdd, served);
 }
 
 static void python_rdd_collect(struct py4j_call *call)
@@ -300,11 +312,18 @@ static void python_rdd_run_job(struct py4j_call *call)
         struct py4j_object *list = rdd ? py4j_argument(call, 2, &py4j_list_class) : NULL;
         if (!list)
                 return;
+        list = py4j_collection_copy(list);
         size_t n = py4j_length(list);
         _cleanup_free_ int *partitions = new_array(int, n + 1);
-        for (size_t i = 0; i < n; i++)
-                partitions[i] = (int)py4j_element(list, i)->number;
-        python_rdd_serve(call, rdd, partitions, n, "runJob");
+        for (size_t i = 0; i < n; i++) {
+                const struct py4j_value *index = py4j_element(list, i);
+                if (index->type != PY4J_INT && index->type != PY4J_LONG)
+                        py4j_throw(call, "java.lang.ClassCastException", "element %zu is no index of a partition", i);
+                partitions[i] = (int)MIN(MAX(index->number, (int64_t)-1), (int64_t)INT32_MAX);
+        }
+        py4j_object_unref(list);
+        if (!call->thrown)
+                python_rdd_serve(call, rdd, partitions, n, "runJob");
 }
 
 static void python_rdd_iterate(struct py4j_call *call)
@@ -317,7 +336,7 @@ static void python_rdd_iterate(struct py4j_call *call)
             0)
                 throw_failure(call, "the rows cannot be served");
         else
-                python_rdd_return_served(call, rdd->session, served);
+                python_rdd_return_served(call, rdd, served);
 }
 
 /* With encryption, Python sends the data of parallelize instead of writing a file. */
@@ -371,13 +390,15 @@ static void parallelize_server_result(struct py4j_call *call)
         struct parallelize_server *server = (struct parallelize_server *)call->self;
         if (byte_stream_wait(server->stream, &error) < 0)
                 py4j_throw(call, "java.io.IOException", "%s", error_message(&error));
-        else if (session_has_ended(server->session))
+        else if (!session_enter(server->session))
                 py4j_throw(call, "java.lang.IllegalStateException", "Cannot call methods on a stopped SparkContext.");
-        else
+        else {
                 rdd_return(call, &java_rdd_class, server->session,
                            fst_frames_from_file_at(server->session->sc, byte_stream_path(server->stream),
                                                    server->slices, call_site("parallelize")),
                            NULL);
+                session_leave(server->session);
+        }
 }
 
 static const struct py4j_member parallelize_server_members[] = {

@@ -12,8 +12,10 @@
 /* An RDD of a context that was stopped is gone, and another one may have its address. */
 static void rdd_object_free_one(struct rdd_object *rdd)
 {
-        if (!session_has_ended(rdd->session))
+        if (session_enter(rdd->session)) {
                 fst_release(rdd->rdd);
+                session_leave(rdd->session);
+        }
         py4j_object_unref(rdd->kept);
         session_unref(rdd->session);
         free(rdd->name);
@@ -415,7 +417,8 @@ static void rdd_count_approx_distinct(struct py4j_call *call)
         if (!self)
                 return;
         fst_rdd *numbers = fst_frames_to_numbers_at(self->rdd, FST_I64, call_site("countApproxDistinct"));
-        if (fst_count_approx_distinct_at(numbers, MIN(deviation, MAX_DEVIATION), &n, call_site("countApproxDistinct")) < 0)
+        if (fst_count_approx_distinct_at(numbers, MIN(deviation, MAX_DEVIATION), &n, call_site("countApproxDistinct")) <
+            0)
                 throw_failure(call, "the job failed");
         else
                 call->result = py4j_long(n);

@@ -108,6 +108,7 @@ void source_union(struct py4j_call *call)
         struct py4j_object *array = session ? py4j_argument(call, 0, &py4j_array_class) : NULL;
         if (!array)
                 return;
+        array = py4j_collection_copy(array);
         size_t n = py4j_length(array);
         _cleanup_free_ fst_rdd **rdds = new_array(fst_rdd *, n + 1);
         bool barrier = false;
@@ -115,13 +116,22 @@ void source_union(struct py4j_call *call)
                 const struct py4j_value *value = py4j_element(array, i);
                 if (value->type != PY4J_OBJECT || !py4j_class_is(value->object->class, rdd_class.name)) {
                         py4j_throw(call, "java.lang.NullPointerException", "element %zu of the union is not an RDD", i);
-                        return;
+                        break;
+                }
+                if (session_has_ended(((struct rdd_object *)value->object)->session)) {
+                        py4j_throw(call, "java.lang.IllegalStateException",
+                                   "Cannot call methods on a stopped SparkContext: element %zu of the union", i);
+                        break;
                 }
                 rdds[i] = ((struct rdd_object *)value->object)->rdd;
                 barrier |= ((struct rdd_object *)value->object)->barrier;
         }
-        rdd_return(call, &java_rdd_class, session, fst_union_all_at(session->sc, rdds, n, call_site("union")), NULL);
-        struct rdd_object *made = (struct rdd_object *)call->result.object;
-        made->barrier = barrier;
-        rdd_keep(made, array);
+        if (!call->thrown) {
+                rdd_return(call, &java_rdd_class, session, fst_union_all_at(session->sc, rdds, n, call_site("union")),
+                           NULL);
+                struct rdd_object *made = (struct rdd_object *)call->result.object;
+                made->barrier = barrier;
+                rdd_keep(made, array);
+        }
+        py4j_object_unref(array);
 }

@@ -105,7 +105,7 @@ static void requests_put(struct py4j_call *call, const char *name, double amount
         request->name = mem_strdup(name);
         request->script = mem_strdup(whole && call->n > 2 ? call->args[2].text : "");
         request->vendor = mem_strdup(whole && call->n > 3 ? call->args[3].text : "");
-        request->amount = amount;
+        request->amount = MIN(MAX(amount, -(double)INT32_MAX), (double)((int64_t)1 << 53)); /* fits a long */
         request->whole = whole;
         py4j_map_put(whole ? self->executor : self->task, py4j_string(name), py4j_object_value(&request->object));
         call->result = py4j_object_value(py4j_object_ref(call->self));
@@ -206,10 +206,12 @@ const struct py4j_class task_requests_class = {.name = "org.apache.spark.resourc
 
 /* ------------------------------------------------------------------------------------------------- profiles */
 
-static void requests_merge(struct py4j_object *to, const struct py4j_object *from)
+static void requests_merge(struct py4j_object *to, const struct py4j_object *map)
 {
+        struct py4j_object *from = py4j_collection_copy(map);
         for (size_t i = 0; i < py4j_length(from); i++)
                 py4j_map_put(to, py4j_value_copy(py4j_map_key(from, i)), py4j_value_copy(py4j_element(from, i)));
+        py4j_object_unref(from);
 }
 
 static void builder_require(struct py4j_call *call)
@@ -227,16 +229,12 @@ static void builder_require(struct py4j_call *call)
 
 static void builder_clear_executor(struct py4j_call *call)
 {
-        struct requests_object *self = requests_of(call->self);
-        py4j_object_unref(self->executor);
-        self->executor = py4j_map_new();
+        py4j_map_clear(requests_of(call->self)->executor);
 }
 
 static void builder_clear_task(struct py4j_call *call)
 {
-        struct requests_object *self = requests_of(call->self);
-        py4j_object_unref(self->task);
-        self->task = py4j_map_new();
+        py4j_map_clear(requests_of(call->self)->task);
 }
 
 static const struct py4j_class profile_class;
