@@ -387,8 +387,8 @@ static int python_pool_start_daemon(struct python_pool *p, struct python_daemon 
         return r;
 }
 
-/* Waits until the daemon runs; starts it if need be. Returns 0 with an idle worker or the daemon's process (borrowed)
- * and generation. */
+/* Waits until the daemon runs; starts it if need be. Returns 0 with an idle worker or the daemon's process
+ * (whose texts the caller owns) and generation. */
 static int python_pool_take(struct python_pool *p, struct python_daemon *d, const struct python_spec *spec,
                             const int *stopped, struct python_worker **idle, struct python_process *process,
                             int *generation, struct fst_error *error)
@@ -405,6 +405,8 @@ static int python_pool_take(struct python_pool *p, struct python_daemon *d, cons
                 *process = d->process;
                 *generation = d->generation;
                 bool running = d->state == DAEMON_RUNNING;
+                process->path = running && !*idle ? mem_strdup_if(process->path) : NULL; /* another task may end it */
+                process->secret = running && !*idle ? mem_strdup_if(process->secret) : NULL;
                 if (!running && !*idle) {
                         d->state = DAEMON_STARTING;
                 }
@@ -495,6 +497,8 @@ int python_pool_acquire(struct python_pool *p, const struct python_spec *spec, c
                         continue;
                 }
                 r = python_daemon_fork(&p->settings, &process, stopped, &fd, &pid, error);
+                free(process.path);
+                free(process.secret);
                 if (r == 0) {
                         *worker = new0(struct python_worker);
                         python_worker_init(*worker, d, fd, pid, process.version);
