@@ -37,6 +37,20 @@ static bool native_type_parse(const char *text, fst_type *type)
         return native_column(&at, &type->value, &type->value_size) && strcmp(at, ")") == 0;
 }
 
+static void native_call_function(struct py4j_call *call, struct rdd_object *rdd, int n, char **arguments, fst_type type)
+{
+        char text[64];
+        fst_site site = call_site("rdd_native");
+        fst_rdd *rows = fst_frames_to_elements_at(rdd->rdd, type, site);
+        fst_rdd *made =
+                fst_native_call_at(rows, py4j_text_argument(call, 1), py4j_text_argument(call, 2), n, arguments, site);
+        rdd_return(call, &java_rdd_class, rdd->session, fst_frames_from_elements_at(made, site), rdd);
+        struct py4j_object *array = py4j_array_new("java.lang.Object", 0);
+        py4j_add(array, call->result);
+        py4j_add(array, py4j_string(fst_type_name(fst_rdd_type(made), text)));
+        call->result = py4j_object_value(array);
+}
+
 /*
  * call(JavaRDD of packed rows, file, function, list of arguments, type) → array of the JavaRDD of packed rows that the
  * function made, and their type.
@@ -47,26 +61,24 @@ static void native_call(struct py4j_call *call)
         struct py4j_object *list = rdd ? py4j_argument(call, 3, &py4j_list_class) : NULL;
         const char *type_name = py4j_text_argument(call, 4);
         fst_type type;
-        char text[64];
         if (!list)
                 return;
         if (!native_type_parse(type_name, &type)) {
                 py4j_throw(call, "java.lang.IllegalArgumentException", "%s is not a type of rows", type_name);
                 return;
         }
+        list = py4j_collection_copy(list); /* which keeps the texts */
         size_t n = py4j_length(list);
         _cleanup_free_ char **arguments = new_array(char *, n + 1);
-        for (size_t i = 0; i < n; i++)
-                arguments[i] = (char *)py4j_element(list, i)->text;
-        fst_site site = call_site("rdd_native");
-        fst_rdd *rows = fst_frames_to_elements_at(rdd->rdd, type, site);
-        fst_rdd *made = fst_native_call_at(rows, py4j_text_argument(call, 1), py4j_text_argument(call, 2), (int)n,
-                                           arguments, site);
-        rdd_return(call, &java_rdd_class, rdd->session, fst_frames_from_elements_at(made, site), rdd);
-        struct py4j_object *array = py4j_array_new("java.lang.Object", 0);
-        py4j_add(array, call->result);
-        py4j_add(array, py4j_string(fst_type_name(fst_rdd_type(made), text)));
-        call->result = py4j_object_value(array);
+        for (size_t i = 0; i < n; i++) {
+                if (py4j_element(list, i)->type != PY4J_STRING)
+                        py4j_throw(call, "java.lang.ClassCastException", "argument %zu of a function in C is no text",
+                                   i);
+                arguments[i] = py4j_element(list, i)->text;
+        }
+        if (!call->thrown)
+                native_call_function(call, rdd, (int)n, arguments, type);
+        py4j_object_unref(list);
 }
 
 static const struct py4j_member native_members[] = {
