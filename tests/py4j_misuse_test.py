@@ -17,7 +17,9 @@ BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
 ANSWER_SECONDS = 120
 
 CLASSES = """org.apache.spark.SparkConf org.apache.spark.api.java.JavaSparkContext java.lang.System
-java.lang.Class java.io.File org.apache.spark.util.Utils org.apache.spark.SparkFiles org.apache.spark.api.python.PythonUtils py4j.reflection.TypeUtil
+java.lang.Class java.io.File
+org.apache.spark.util.Utils org.apache.spark.SparkFiles org.apache.spark.api.python.PythonUtils
+py4j.reflection.TypeUtil
 scala.jdk.javaapi.CollectionConverters scala.collection.JavaConverters org.apache.spark.storage.StorageLevel
 org.apache.spark.api.python.BytesToString org.apache.log4j.Level org.apache.log4j.LogManager
 org.apache.spark.api.java.JavaDoubleRDD org.apache.spark.api.python.SerDeUtil
@@ -26,7 +28,7 @@ org.apache.spark.resource.ResourceProfileBuilder org.apache.spark.api.python.Pyt
 org.apache.spark.api.python.PythonRDD org.apache.spark.api.python.PairwiseRDD
 org.apache.spark.api.python.SimplePythonFunction org.apache.spark.api.python.PythonPartitioner
 org.apache.spark.api.python.PythonAccumulatorV2 java.util.ArrayList java.util.HashMap java.util.HashSet scala.Tuple2
-java.lang.Object""".split()
+java.lang.Object dev.firesteel.Native""".split()
 
 # Members that end the context, or that wait for Python by design.
 LEFT_OUT = {"stop", "close", "getResult", "waitTillDataReceived"}
@@ -248,17 +250,25 @@ def test_commands_that_are_none_get_an_error(gateway, stopped):
 
 def test_collections_nest_deeply_and_contain_themselves(gateway):
     client = Client(gateway)
-    outer = client.new("java.util.ArrayList")
-    for _ in range(5000):
-        inner, outer = outer, client.new("scala.Tuple2", "r" + outer, "n")
-        client.ask("m", "d", inner)
-    assert client.call(outer, "toString").startswith("ys((")
-    assert client.ask("m", "d", outer) == "yv"  # frees 5,000 tuples in one another
+    outer = last = client.new("java.util.ArrayList")
+    for _ in range(3000):  # into the innermost, which sees no depth
+        inner = client.new("java.util.ArrayList")
+        assert client.call(last, "add", "r" + inner) == "ybtrue"
+        if last != outer:
+            client.ask("m", "d", last)
+        last = inner
+    assert client.call(outer, "toString").startswith("ys[[[[")
+    assert client.call(outer, "add", "r" + outer)[0] == "x"
+    assert client.ask("m", "d", last) == client.ask("m", "d", outer) == "yv"  # frees 3,000 lists in one another
     gateway.check()
-    loop = client.new("java.util.ArrayList")
-    for _ in range(30):
-        client.call(loop, "add", "r" + loop)
-    assert len(client.call(loop, "toString")) < 4 << 20
+    last = client.new("java.util.ArrayList")
+    wide = last
+    for _ in range(20):
+        inner = client.new("java.util.ArrayList")
+        for _ in range(10):
+            client.call(last, "add", "r" + inner)
+        last = inner
+    assert len(client.call(wide, "toString")) < 4 << 20  # not 10 to the power of 16
     client.close()
 
 
