@@ -43,8 +43,9 @@ run: deps ## install packages, build, then count words and compute pi with spark
 	@$(MAKE) --no-print-directory build
 	@scripts/run-demo
 
-check: deps ## run all ordinary tests; the last line is "N passed, N failed"
-	@$(MAKE) --no-print-directory build-all
+check: deps ## run all ordinary tests, with pyspark from pip; the last line is "N passed, N failed"
+	@mkdir -p $(BUILD)/python; tests/python/environments.py $(BUILD) >$(BUILD)/python/pip.log 2>&1 & \
+		$(MAKE) --no-print-directory build-all && wait
 	@tests/run $(BUILD)
 
 check-spark: build ## let genuine Spark (SPARK_HOME, or PyPI's pyspark) read what we write and take what we submit; needs Java 17

@@ -1,6 +1,6 @@
 """Python programs with the genuine pyspark package, which runs without a JVM here.
 
-Skipped if no interpreter has pyspark: FIRESTEEL_PYTHON, or python3.
+Skipped if no interpreter has pyspark (python/environments.py).
 """
 import os
 import signal
@@ -10,15 +10,17 @@ import textwrap
 
 import pytest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
+import environments  # noqa: E402
+
 from conditions import wait_until
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
-PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
+FOUND = environments.find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build"))
+PYTHON = FOUND[0] if FOUND else None
 
-pytestmark = pytest.mark.skipif(
-    subprocess.run([PYTHON, "-c", "import pyspark, py4j"], capture_output=True, check=False).returncode != 0,
-    reason=f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it")
+pytestmark = pytest.mark.skipif(FOUND is None, reason=environments.MISSING)
 
 
 @pytest.fixture(scope="module")

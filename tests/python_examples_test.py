@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from python_programs_test import BUILD, FOUND, programs
+from python_programs_test import BUILD, FOUND, environments, programs
 
-pytestmark = pytest.mark.skipif(FOUND is None, reason="needs pyspark: FIRESTEEL_PYTHON, FIRESTEEL_PYTHON_VENVS, or the environments of make check-python")
+pytestmark = pytest.mark.skipif(FOUND is None, reason=environments.MISSING)
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """Programs of genuine pyspark print on Firesteel what they print on Spark: a part of `make check-python`."""
 import os
-import shutil
 import sys
 
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
+import environments  # noqa: E402
 import programs  # noqa: E402
 
 BUILD = os.environ.get("FIRESTEEL_BUILD") or os.path.join(programs.TOP, "build")
@@ -19,19 +19,8 @@ SUBMITTED = ("applications/word_count", "errors/java_exception")
 CLUSTER = ("applications/pagerank", "shared/accumulator_once", "shared/broadcast_values")
 
 
-def python_with_pyspark():
-    """A Python that can import pyspark, and the version of pyspark, or None."""
-    folders = os.environ.get("FIRESTEEL_PYTHON_VENVS", "").split(":") + [os.path.join(BUILD, "python", "venv-4.3")]
-    pythons = [os.environ.get("FIRESTEEL_PYTHON")] + [os.path.join(f, "bin", "python") for f in folders if f] + [shutil.which("python3")]
-    for python in pythons:
-        version = programs.pyspark_version(python) if python and os.path.exists(python) else None
-        if version is not None:
-            return python, version
-    return None
-
-
-FOUND = python_with_pyspark()
-pytestmark = pytest.mark.skipif(FOUND is None, reason="needs pyspark: FIRESTEEL_PYTHON, FIRESTEEL_PYTHON_VENVS, or the environments of make check-python")
+FOUND = environments.find(BUILD)
+pytestmark = pytest.mark.skipif(FOUND is None, reason=environments.MISSING)
 
 
 @pytest.mark.parametrize("way, master, wanted", [("B", "local[2]", LOCAL), ("A", "local[2]", SUBMITTED), ("B", "local-cluster[2,1,1024]", CLUSTER)])

@@ -1,21 +1,24 @@
 """Workers of the genuine pyspark package, driven through the C interface (python_workers/frames.py).
 
-Skipped if no interpreter has pyspark: FIRESTEEL_PYTHON, or python3.
+Skipped if no interpreter has pyspark (python/environments.py).
 """
 import glob
 import os
 import subprocess
+import sys
 import textwrap
 
 import pytest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
+import environments  # noqa: E402
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build")
-PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
+FOUND = environments.find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build"))
+PYTHON = FOUND[0] if FOUND else None
 
-pytestmark = pytest.mark.skipif(
-    subprocess.run([PYTHON, "-c", "import pyspark.serializers"], capture_output=True, check=False).returncode != 0,
-    reason=f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it")
+pytestmark = pytest.mark.skipif(FOUND is None, reason=environments.MISSING)
 
 
 @pytest.fixture
