@@ -157,6 +157,7 @@ def test_an_image_with_python_runs_its_packages_where_nothing_else_is(environmen
     assert not (there / "pyspark" / "jars").exists() and (there / "py4j" / "jars" / "large.jar").exists()
     assert not (there / "pip").exists()
     code = ("import bz2, ctypes, hashlib, json, lzma, multiprocessing, os, sqlite3, ssl, pyspark, traceback\n"
+            "ctypes.CDLL('libgcc_s.so.1')\n"  # glibc needs it when a thread ends early
             "print(pyspark.__file__, os.path.exists(pyspark.__cached__), end=' ')\n"
             "try: pyspark.where()\nexcept KeyError: print(traceback.format_exc())")
     (tmp_path / "root" / "proc").mkdir()
