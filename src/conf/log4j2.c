@@ -166,9 +166,34 @@ int log4j2_load(const char *path, struct fst_error *error)
         return r;
 }
 
-int log4j2_configure(const struct fst_conf *conf, const char *conf_dir, struct fst_error *error)
+static enum log_level log4j2_default = LOG_INFO;
+
+void log4j2_set_default(enum log_level level)
+{
+        log4j2_default = level;
+}
+
+/* The file in @conf_dir that sets levels, or NULL. The caller frees it. */
+static char *log4j2_file_in(const char *conf_dir)
 {
         static const char *const files[] = {"log4j2.properties", "log4j.properties"};
+        for (size_t i = 0; conf_dir && i < ARRAY_SIZE(files); i++) {
+                char *path = mem_printf("%s/%s", conf_dir, files[i]);
+                if (access(path, F_OK) == 0)
+                        return path;
+                free(path);
+        }
+        return NULL;
+}
+
+bool log4j2_is_configured(const struct fst_conf *conf, const char *conf_dir)
+{
+        _cleanup_free_ char *path = log4j2_file_in(conf_dir);
+        return path || conf_get_raw(conf, "spark.log.level");
+}
+
+int log4j2_configure(const struct fst_conf *conf, const char *conf_dir, struct fst_error *error)
+{
         _cleanup_free_ char *name = NULL;
         enum log_level level = LOG_INFO;
         bool json = false;
@@ -180,16 +205,10 @@ int log4j2_configure(const struct fst_conf *conf, const char *conf_dir, struct f
         if (r < 0)
                 return r;
         log_set_structured(json);
-        log_reset_levels(LOG_INFO);
-        for (size_t i = 0; conf_dir && i < ARRAY_SIZE(files); i++) {
-                _cleanup_free_ char *path = mem_printf("%s/%s", conf_dir, files[i]);
-                if (access(path, F_OK) < 0)
-                        continue;
-                r = log4j2_load(path, error);
-                if (r < 0)
-                        return r;
-                break;
-        }
+        log_reset_levels(log4j2_default);
+        _cleanup_free_ char *path = log4j2_file_in(conf_dir);
+        if (path && (r = log4j2_load(path, error)) < 0)
+                return r;
         if (name)
                 log_set_level(level);
         return 0;

@@ -14,6 +14,7 @@
 #include "base/string_list.h"
 #include "base/string_prefix.h"
 #include "conf/conf.h"
+#include "conf/log4j2.h"
 #include "driver/context.h"
 #include "driver/context_handles.h"
 #include "driver/unstopped_context.h"
@@ -249,6 +250,18 @@ static int driver_write_connection(const char *path, int port, const char *secre
         return r < 0 ? error_set(error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+/* Interactive programs log warnings only, unless they choose a level. */
+static void driver_quieten(const struct fst_conf *conf)
+{
+        if (log4j2_is_configured(conf, getenv("SPARK_CONF_DIR")))
+                return;
+        log4j2_set_default(LOG_WARN);
+        log_set_level(LOG_WARN);
+        fputs("Setting default log level to \"WARN\".\n"
+              "To adjust logging level use sc.setLogLevel(newLevel).\n",
+              stderr);
+}
+
 /* Serves until Python closes our standard input, which it does at the latest by its end. */
 static int driver_serve_parent(int port, const char *secret, struct fst_error *error)
 {
@@ -311,6 +324,8 @@ int python_driver_run(const struct python_driver *d, int *status, struct fst_err
         int port, r = driver_prepare(d, error);
         if (r < 0 || (r = py4j_secret_new(secret, error)) < 0)
                 return r;
+        if (!d->file)
+                driver_quieten(d->conf);
         _cleanup_free_ char *parent = d->file ? NULL : driver_parent_interpreter();
         const char *interpreter = parent ? parent : driver_interpreter(d->conf);
         struct pyspark *p = pyspark_new(interpreter);
