@@ -5,23 +5,18 @@ Skipped if no interpreter has pyspark: FIRESTEEL_PYTHON, or python3.
 import os
 import subprocess
 import sys
-import tarfile
 import textwrap
 import zipfile
 
 import pytest
 
+from python_environment import MISSING, PYSPARK, PYTHON, REAL, pack
 from standalone_cluster import Cluster
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
-PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
-PACKAGES = subprocess.run([PYTHON, "-c", "import os, py4j, pyspark, sys\nprint('python%d.%d' % sys.version_info[:2], os.path.realpath(sys.executable),"
-                           " *(os.path.dirname(m.__path__[0]) for m in (pyspark, py4j)), sep='\\n')"],
-                          capture_output=True, text=True, check=False).stdout.splitlines()
 
-pytestmark = pytest.mark.skipif(len(PACKAGES) != 4,
-                                reason=f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it")
+pytestmark = pytest.mark.skipif(not PYSPARK, reason=MISSING)
 
 LOCAL_CLUSTER = "local-cluster[2,1,1024]"
 
@@ -82,24 +77,7 @@ def submit(environment, master, tmp_path):
 
 @pytest.fixture(scope="module")
 def environment_archive(tmp_path_factory):
-    """A packed virtual environment, as venv-pack makes it: bin/python, its packages, pyvenv.cfg."""
-    made = tmp_path_factory.mktemp("environment") / "env.tar.gz"
-    name, real, pyspark, py4j = PACKAGES
-
-    def small(entry):
-        """Workers need none of these."""
-        unneeded = ("/pyspark/jars", "/pyspark/pandas", "/pyspark/examples", "/pyspark/data")
-        return None if any(part in entry.name for part in unneeded) else entry
-    with tarfile.open(made, "w:gz", compresslevel=1) as archive:
-        link = tarfile.TarInfo("bin/python")
-        link.type, link.linkname = tarfile.SYMTYPE, real
-        archive.addfile(link)
-        config = tmp_path_factory.mktemp("config") / "pyvenv.cfg"
-        config.write_text(f"home = {os.path.dirname(real)}\ninclude-system-site-packages = false\n")
-        archive.add(config, "pyvenv.cfg")
-        archive.add(f"{pyspark}/pyspark", f"lib/{name}/site-packages/pyspark", filter=small)
-        archive.add(f"{py4j}/py4j", f"lib/{name}/site-packages/py4j", filter=small)
-    return made
+    return pack(tmp_path_factory.mktemp("environment") / "env.tar.gz")
 
 
 def executors(printed):
@@ -121,10 +99,10 @@ def test_executors_use_the_python_of_an_archive(submit, environment_archive, how
 
 
 def test_executors_without_pyspark_get_that_of_the_driver(submit):
-    printed = submit(LOOK, "--conf", "spark.executorEnv.MARK=mark", PYSPARK_PYTHON=PACKAGES[1], PYSPARK_DRIVER_PYTHON=PYTHON)
+    printed = submit(LOOK, "--conf", "spark.executorEnv.MARK=mark", PYSPARK_PYTHON=REAL, PYSPARK_DRIVER_PYTHON=PYTHON)
     assert WORDS in printed.splitlines()
     found = executors(printed)
-    assert found and all(row[1:] == [f"{PACKAGES[2]}/pyspark", "mark"] for row in found), printed
+    assert found and all(row[1:] == [f"{PYSPARK}/pyspark", "mark"] for row in found), printed
 
 
 def failure(printed):

@@ -2,24 +2,18 @@
 
 Skipped if no interpreter has pyspark: FIRESTEEL_PYTHON, or python3.
 """
-import os
 import pathlib
-import subprocess
 import sys
 import zipfile
 
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
+from python_environment import MISSING, PYSPARK, PYTHON, REAL, pack  # noqa: E402
 from fake_yarn import FINAL_SUCCEEDED, FINISHED  # noqa: E402
 from yarn_submit import cache, submit, yarn  # noqa: E402,F401
 
-PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
-FOUND = subprocess.run([PYTHON, "-c", "import os, py4j, pyspark, sys\nprint(os.path.realpath(sys.executable), pyspark.__path__[0], sep='\\n')"],
-                       capture_output=True, text=True, check=False).stdout.splitlines()
-
-pytestmark = pytest.mark.skipif(len(FOUND) != 2,
-                                reason=f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it")
+pytestmark = pytest.mark.skipif(not PYSPARK, reason=MISSING)
 
 # Prints where tasks run, and what they find: modules, a file, an archive, the package of pyspark.
 PROGRAM = """import os, sys
@@ -54,14 +48,25 @@ def words_of_program(folder):
 @pytest.mark.parametrize("executors", ["same", "bare"])
 def test_client_mode(submit, yarn, executors):
     """Executors whose Python has no pyspark use the driver's."""
-    python = PYTHON if executors == "same" else FOUND[0]
+    python = PYTHON if executors == "same" else REAL
     done = submit.run(*words_of_program(submit.folder), conf=(f"spark.pyspark.driver.python={PYTHON}", f"spark.pyspark.python={python}"))
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
-    assert f"found 1 2 3 words words inner {python} {FOUND[1]}" in lines, done.stdout
+    assert f"found 1 2 3 words words inner {python} {PYSPARK}/pyspark" in lines, done.stdout
     assert sum(line.startswith("found") for line in lines) == 1
     assert "[('a', 1), ('b', 3), ('c', 1)]" in lines
     folders = next(line for line in lines if line.startswith("folders")).split()[1:-1]
     assert folders and all("container_" in folder for folder in folders)
     app = yarn.last()
     assert (app.state, app.final_status) == (FINISHED, FINAL_SUCCEEDED)
+
+
+def test_an_environment_in_an_archive(submit):
+    """Executors find ./env/bin/python, as the directory of their container has it."""
+    words = words_of_program(submit.folder)
+    archives = f"packed.zip#packed,{pack(submit.folder / 'env.tar.gz')}#env"
+    done = submit.run(*words[:-2], archives, words[-1], conf=(f"spark.pyspark.driver.python={PYTHON}", "spark.pyspark.python=./env/bin/python"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = [line.split() for line in done.stdout.splitlines() if line.startswith("found")]
+    assert found and all(row[1:7] == ["1", "2", "3", "words", "words", "inner"] for row in found)
+    assert all(row[7].endswith("/env/bin/python") and "/env/lib/" in row[8] for row in found), done.stdout

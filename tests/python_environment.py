@@ -1,0 +1,34 @@
+"""An interpreter with pyspark, for tests: FIRESTEEL_PYTHON, or python3; and its packages as venv-pack would pack them."""
+import io
+import os
+import subprocess
+import tarfile
+
+PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
+MISSING = f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it"
+FOUND = subprocess.run([PYTHON, "-c", "import os, py4j, pyspark, sys\nprint('python%d.%d' % sys.version_info[:2], os.path.realpath(sys.executable),"
+                        " *(os.path.dirname(m.__path__[0]) for m in (pyspark, py4j)), sep='\\n')"],
+                       capture_output=True, text=True, check=False).stdout.splitlines()
+# Its name, the file behind its links, which has no packages if it is that of a virtual environment, and where packages are.
+NAME, REAL, PYSPARK, PY4J = FOUND if len(FOUND) == 4 else (None,) * 4
+
+
+def small(entry):
+    """Workers need none of these."""
+    unneeded = ("/pyspark/jars", "/pyspark/pandas", "/pyspark/examples", "/pyspark/data")
+    return None if any(part in entry.name for part in unneeded) else entry
+
+
+def pack(path):
+    """Makes the archive of a virtual environment: bin/python, packages, pyvenv.cfg."""
+    config = f"home = {os.path.dirname(REAL)}\ninclude-system-site-packages = false\n".encode()
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        link = tarfile.TarInfo("bin/python")
+        link.type, link.linkname = tarfile.SYMTYPE, REAL
+        archive.addfile(link)
+        file = tarfile.TarInfo("pyvenv.cfg")
+        file.size = len(config)
+        archive.addfile(file, io.BytesIO(config))
+        archive.add(f"{PYSPARK}/pyspark", f"lib/{NAME}/site-packages/pyspark", filter=small)
+        archive.add(f"{PY4J}/py4j", f"lib/{NAME}/site-packages/py4j", filter=small)
+    return path
