@@ -561,7 +561,7 @@ static void gateway_views(struct py4j_gateway *g, const struct py4j_command *c, 
 
 void py4j_gateway_execute(struct py4j_gateway *g, const struct py4j_command *c, struct buf *answer)
 {
-        if (!gateway_resolve_parts(g, c, answer))
+        if (c->letter == 's' || !gateway_resolve_parts(g, c, answer)) /* a shutdown has no answer, nor an error */
                 return;
         switch (c->letter) {
         case 'c':
@@ -596,8 +596,6 @@ void py4j_gateway_execute(struct py4j_gateway *g, const struct py4j_command *c, 
                 break;
         case 'h':
                 answer_value(g, py4j_string(""), answer);
-                break;
-        case 's':
                 break;
         default:
                 answer_error(answer, "'%c' is not a command of Py4J", c->letter > ' ' ? c->letter : '?');
