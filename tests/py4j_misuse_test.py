@@ -344,6 +344,23 @@ def test_context_stops_while_connections_use_it(gateway):
         gateway.check()
 
 
+def test_extreme_numbers_of_partitions_get_an_error(gateway):
+    client = Client(gateway)
+    sc = gateway.context(client)
+    python = "z:org.apache.spark.api.python.PythonRDD"
+    frames = gateway.frames(4)
+    rdd = client.made(client.call(python, "readRDDFromFile", "r" + sc, frames, "i2"))
+    pairs = client.new("org.apache.spark.api.python.PairwiseRDD", "r" + rdd)
+    for n in ("i2147483647", "i-1", "i-2147483648", "L9223372036854775807"):
+        made = [client.call(python, "readRDDFromFile", "r" + sc, frames, n), client.call(rdd, "coalesce", n, "btrue")]
+        partitioner = client.new("org.apache.spark.api.python.PythonPartitioner", n, "L1")
+        made.append(client.call(pairs, "partitionBy", "r" + partitioner))
+        for answer in made:  # an RDD whose partitions nobody can list, or an exception
+            one = client.made(answer)
+            assert answer[0] == "x" or client.call(one, "partitions")[0] == "x"
+    client.close()
+
+
 def test_sockets_without_a_client_close_in_time(gateway):
     client = Client(gateway)
     sc = gateway.context(client)

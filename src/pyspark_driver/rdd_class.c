@@ -9,6 +9,9 @@
 /* A frame begins with its length. */
 #define FRAME_HEAD 4
 
+/* A list of them takes 160 MiB. */
+#define MAX_LISTED_PARTITIONS (4 << 20)
+
 /* An RDD of a context that was stopped is gone, and another one may have its address. */
 static void rdd_object_free_one(struct rdd_object *rdd)
 {
@@ -106,7 +109,10 @@ static void rdd_partitions(struct py4j_call *call)
 {
         struct rdd_object *self = rdd_self(call);
         int n = self ? rdd_count_partitions(call, self) : -1;
-        if (n < 0)
+        if (n > MAX_LISTED_PARTITIONS)
+                py4j_throw(call, "java.lang.OutOfMemoryError",
+                           "a list of %d partitions is too large: use at most %d partitions", n, MAX_LISTED_PARTITIONS);
+        if (n < 0 || n > MAX_LISTED_PARTITIONS)
                 return;
         struct py4j_object *list = py4j_list_new();
         for (int i = 0; i < n; i++)
