@@ -299,7 +299,10 @@ def test_connections_change_and_release_what_others_use(gateway):
                lambda own, _: own.call(shared, "toString"), lambda own, i: own.ask("a", "s", array, "i0", f"s{i}"),
                lambda own, _: own.ask("a", "g", array, "i0"), release_made,
                lambda own, _: own.call(python, "runJob", "r" + sc, "r" + rdd, "r" + shared),
-               lambda own, _: own.call(sc, "union", "r" + array), lambda own, _: own.call(rdd, "toDebugString")]
+               lambda own, _: own.call(sc, "union", "r" + array), lambda own, _: own.call(rdd, "toDebugString"),
+               lambda own, i: own.call(rdd, "setName", f"s{i}"), lambda own, _: own.call(rdd, "name"),
+               lambda own, i: own.call(sc, "setCheckpointDir", f"s{gateway.place}/{i % 3}"),
+               lambda own, _: own.call(sc, "getCheckpointDir")]
     threads = [threading.Thread(target=repeat, args=(action,)) for action in actions]
     for thread in threads:
         thread.start()

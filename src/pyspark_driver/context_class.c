@@ -265,10 +265,12 @@ typedef int list_names(fst_context *sc, const char **names, size_t max);
 /* Whether @name is that of a directory that was added as an archive. */
 static bool context_is_directory(const struct driver_session *session, const char *name)
 {
-        for (size_t i = 0; i < py4j_length(session->directories); i++)
-                if (strcmp(py4j_element(session->directories, i)->text, name) == 0)
-                        return true;
-        return false;
+        struct py4j_object *directories = py4j_collection_copy(session->directories);
+        bool found = false;
+        for (size_t i = 0; i < py4j_length(directories) && !found; i++)
+                found = strcmp(py4j_element(directories, i)->text, name) == 0;
+        py4j_object_unref(directories);
+        return found;
 }
 
 static void context_list_names(struct py4j_call *call, list_names *list, bool directories)
@@ -306,18 +308,25 @@ static void context_list_archives(struct py4j_call *call)
         context_list_names(call, fst_list_archives, false);
 }
 
+/* The text of the directory lasts until another connection sets one. */
+static pthread_mutex_t checkpoint_dir_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void context_set_checkpoint_dir(struct py4j_call *call)
 {
         fst_context *sc = context_of(call);
+        pthread_mutex_lock(&checkpoint_dir_lock);
         if (sc && fst_set_checkpoint_dir(sc, call->args[0].text) < 0)
                 throw_failure(call, "the checkpoint directory cannot be set");
+        pthread_mutex_unlock(&checkpoint_dir_lock);
 }
 
 static void context_get_checkpoint_dir(struct py4j_call *call)
 {
         fst_context *sc = context_of(call);
+        pthread_mutex_lock(&checkpoint_dir_lock);
         if (sc)
                 call->result = py4j_object_value(py4j_option_new(py4j_string(fst_checkpoint_dir(sc))));
+        pthread_mutex_unlock(&checkpoint_dir_lock);
 }
 
 /* ----------------------------------------------------------------------------------------- local properties */

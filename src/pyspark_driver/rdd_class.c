@@ -128,20 +128,28 @@ static void rdd_num_partitions(struct py4j_call *call)
                 call->result = py4j_int(n);
 }
 
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void rdd_set_name(struct py4j_call *call)
 {
         struct rdd_object *self = rdd_self(call);
         if (!self)
                 return;
         fst_rdd_set_name(self->rdd, call->args[0].text);
-        free(self->name);
-        self->name = mem_strdup(call->args[0].text);
+        char *name = mem_strdup(call->args[0].text);
+        pthread_mutex_lock(&names_lock);
+        char *old = self->name;
+        self->name = name;
+        pthread_mutex_unlock(&names_lock);
+        free(old);
         rdd_return_self(call);
 }
 
 static void rdd_name(struct py4j_call *call)
 {
+        pthread_mutex_lock(&names_lock); /* another connection may set it */
         call->result = py4j_string(((struct rdd_object *)call->self)->name);
+        pthread_mutex_unlock(&names_lock);
 }
 
 static void rdd_to_debug_string(struct py4j_call *call)
