@@ -343,6 +343,9 @@ def test_context_stops_while_connections_use_it(gateway):
             thread.join()
         assert not failures, failures
         assert "stopped SparkContext" in client.ask("p", client.call(sc, "applicationId")[1:])
+        assert client.ask("a", "e", client.made(client.call(tracker, "getActiveJobIds"))) == "yi0"
+        assert client.call(tracker, "getJobInfo", "i0") == "yn"
+        assert "was given a context" not in gateway.log()
         client.close()
         gateway.check()
 

@@ -21,13 +21,14 @@ struct info_object {
 /* How long a program waits for the status of what it has seen already: that a job ended. */
 #define STATUS_TIMEOUT_MS 1000
 
-/* The session of the tracker, whose status has caught up with the scheduler. */
-static struct driver_session *tracker_session(const struct py4j_call *call)
+/* The context of the tracker, whose status has caught up with the scheduler; NULL once it was stopped. */
+static fst_context *tracker_context(const struct py4j_call *call)
 {
         struct driver_session *session = ((const struct tracker_object *)call->self)->session;
-        if (!session_has_ended(session))
-                listener_bus_wait_until_empty(session->sc->bus, STATUS_TIMEOUT_MS);
-        return session;
+        if (session_has_ended(session))
+                return NULL;
+        listener_bus_wait_until_empty(session->sc->bus, STATUS_TIMEOUT_MS);
+        return session->sc;
 }
 
 static struct info_object *info_of(const struct py4j_call *call)
@@ -51,13 +52,13 @@ static void tracker_free(struct py4j_object *object)
 
 typedef int list_ids(fst_context *sc, int *ids, size_t max);
 
-/* Reads a list that may grow between two calls. */
+/* Reads a list that may grow between two calls. It is empty without a context. */
 static struct py4j_object *tracker_ids(fst_context *sc, list_ids *list)
 {
         struct py4j_object *array = py4j_array_new("int", 0);
         _cleanup_free_ int *ids = NULL;
-        int room = 64, n;
-        for (;; room = n) {
+        int room = 64, n = 0;
+        for (; sc; room = n) {
                 ids = mem_grow(ids, (size_t)room * sizeof(*ids));
                 n = list(sc, ids, (size_t)room);
                 if (n <= room)
@@ -70,12 +71,12 @@ static struct py4j_object *tracker_ids(fst_context *sc, list_ids *list)
 
 static void tracker_active_jobs(struct py4j_call *call)
 {
-        call->result = py4j_object_value(tracker_ids(tracker_session(call)->sc, fst_active_jobs));
+        call->result = py4j_object_value(tracker_ids(tracker_context(call), fst_active_jobs));
 }
 
 static void tracker_active_stages(struct py4j_call *call)
 {
-        call->result = py4j_object_value(tracker_ids(tracker_session(call)->sc, fst_active_stages));
+        call->result = py4j_object_value(tracker_ids(tracker_context(call), fst_active_stages));
 }
 
 /* The argument of the list that is being read; the lists of the library differ in their arguments. */
@@ -95,7 +96,7 @@ static int tracker_list_stages(fst_context *sc, int *ids, size_t max)
 static void tracker_jobs_of_group(struct py4j_call *call)
 {
         wanted_group = py4j_text_argument(call, 0);
-        call->result = py4j_object_value(tracker_ids(tracker_session(call)->sc, tracker_list_group));
+        call->result = py4j_object_value(tracker_ids(tracker_context(call), tracker_list_group));
 }
 
 static struct py4j_object *info_new(const struct py4j_class *class)
@@ -114,21 +115,23 @@ static void info_free(struct py4j_object *object)
 static void tracker_job_info(struct py4j_call *call)
 {
         struct fst_job_info job;
+        fst_context *sc = tracker_context(call);
         wanted_job = (int)call->args[0].number;
-        if (!fst_get_job_info(tracker_session(call)->sc, wanted_job, &job)) {
+        if (!sc || !fst_get_job_info(sc, wanted_job, &job)) {
                 call->result = py4j_object_value(NULL);
                 return;
         }
         struct info_object *info = (struct info_object *)info_new(&job_info_class);
         info->job = job;
-        info->stages = tracker_ids(tracker_session(call)->sc, tracker_list_stages);
+        info->stages = tracker_ids(sc, tracker_list_stages);
         call->result = py4j_object_value(&info->object);
 }
 
 static void tracker_stage_info(struct py4j_call *call)
 {
         struct fst_stage_info stage;
-        if (!fst_get_stage_info(tracker_session(call)->sc, (int)call->args[0].number, &stage)) {
+        fst_context *sc = tracker_context(call);
+        if (!sc || !fst_get_stage_info(sc, (int)call->args[0].number, &stage)) {
                 call->result = py4j_object_value(NULL);
                 return;
         }
