@@ -1,6 +1,6 @@
 """Python programs on local-cluster and on a standalone cluster: environments in archives, files and modules for executors.
 
-Skipped if no interpreter has pyspark: FIRESTEEL_PYTHON, or python3.
+Skipped if no interpreter has pyspark (python/environments.py).
 """
 import os
 import subprocess

@@ -1,11 +1,15 @@
-"""An interpreter with pyspark, for tests: FIRESTEEL_PYTHON, or python3; and its packages as venv-pack would pack them."""
+"""An interpreter with pyspark, for tests (python/environments.py), and its packages as venv-pack would pack them."""
 import io
 import os
 import subprocess
+import sys
 import tarfile
 
-PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
-MISSING = f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
+from environments import MISSING, find  # noqa: E402,F401
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PYTHON = (find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build")) or ("python3",))[0]
 FOUND = subprocess.run([PYTHON, "-c", "import os, py4j, pyspark, sys\nprint('python%d.%d' % sys.version_info[:2], os.path.realpath(sys.executable),"
                         " *(os.path.dirname(m.__path__[0]) for m in (pyspark, py4j)), sep='\\n')"],
                        capture_output=True, text=True, check=False).stdout.splitlines()

@@ -1,6 +1,6 @@
 """Python programs on YARN in client mode, on the ResourceManager and NodeManagers of tests/yarn/fake_yarn.py.
 
-Skipped if no interpreter has pyspark: FIRESTEEL_PYTHON, or python3.
+Skipped if no interpreter has pyspark (python/environments.py).
 """
 import pathlib
 import sys
