@@ -8,6 +8,8 @@ import subprocess
 import threading
 import time
 
+from inherited_environment import inherited_environment
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = int(os.environ.get("GATED_TIMEOUT") or 120)
@@ -102,7 +104,7 @@ class Application:
         command = [os.path.join(BIN, "spark-submit"), "--master", master]
         for setting in [*settings, *conf]:
             command += ["--conf", setting]
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER"))}
+        kept = inherited_environment("SPARK_", "MASTER")
         cache = os.environ.get("ALLOCATION_CACHE") or str(folder.parent / "cache")
         with open(folder / "log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import time
 
+from inherited_environment import inherited_environment
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = 120
@@ -71,7 +73,7 @@ class Cluster:
         self.mark = f"standalone-{os.getpid()}-{folder.name}"
         self.processes = []
         (folder / "conf").mkdir()
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER"))}
+        kept = inherited_environment("SPARK_", "MASTER")
         self.environment = dict(kept, SPARK_CONF_DIR=str(folder / "conf"), XDG_CACHE_HOME=str(folder / "cache"),
                                 SPARK_LOCAL_IP="127.0.0.1", CLUSTER_TEST=self.mark)
 
