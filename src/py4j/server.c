@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "py4j/command.h"
 #include "py4j/gateway.h"
@@ -22,7 +23,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define GREETING_TIMEOUT_NS (15 * (int64_t)1000000000)
@@ -157,15 +157,6 @@ static int connection_serve(struct connection *c, size_t len, bool is_owner)
         return r < 0 ? r : w;
 }
 
-/* Compares without telling by its time how much is equal. */
-static bool secrets_equal(const char *given, size_t len, const char *secret)
-{
-        unsigned char differs = len != strlen(secret);
-        for (size_t i = 0; secret[i]; i++)
-                differs |= (unsigned char)(secret[i] ^ (i < len ? given[i] : 0));
-        return !differs;
-}
-
 /* Reads "A", the secret. */
 static int connection_authenticate(struct connection *c)
 {
@@ -178,7 +169,7 @@ static int connection_authenticate(struct connection *c)
                 char *second = first ? memchr(first + 1, '\n', c->in.len - (size_t)(first + 1 - c->in.data)) : NULL;
                 bool wrong = c->in.len && c->in.data[0] != 'A';
                 if (second && !wrong && first == c->in.data + 1 &&
-                    secrets_equal(first + 1, (size_t)(second - first - 1), c->server->secret)) {
+                    secret_equals(first + 1, (size_t)(second - first - 1), c->server->secret)) {
                         free(connection_take(c, (size_t)(second + 1 - c->in.data)));
                         return connection_write(c, &accepted, GREETING_TIMEOUT_NS);
                 }
@@ -377,14 +368,4 @@ void py4j_server_stop(struct py4j_server *server)
         pthread_cond_destroy(&server->has_busy);
         free(server->secret);
         free(server);
-}
-
-int py4j_secret_new(char secret[static 65], struct fst_error *error)
-{
-        unsigned char bytes[32];
-        if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-                return error_errno(error, "random bytes for the secret of Py4J");
-        for (size_t i = 0; i < sizeof(bytes); i++)
-                snprintf(secret + 2 * i, 3, "%02x", bytes[i]);
-        return 0;
 }

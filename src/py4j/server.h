@@ -29,6 +29,3 @@ int py4j_server_start(struct py4j_gateway *gateway, const char *secret, struct p
 
 /* Closes all connections, waits for the commands that run, and frees the server. For tests. */
 void py4j_server_stop(struct py4j_server *server);
-
-/* Makes a secret: 64 hexadecimal digits and a NUL. Returns 0, or negative with @error. */
-int py4j_secret_new(char secret[static 65], struct fst_error *error);

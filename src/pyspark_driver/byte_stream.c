@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "py4j/server.h"
 
@@ -24,7 +25,7 @@ struct byte_stream {
         int listener, port;
         int bytes;  /* the descriptor with the bytes */
         bool sends; /* else it receives; a sender does not own `bytes` */
-        char secret[65], path[32];
+        char secret[SECRET_TEXT], path[32];
         pthread_t thread;
         pthread_mutex_t lock; /* guards `joined` */
         bool joined;
@@ -103,10 +104,7 @@ static int stream_authenticate(const struct byte_stream *s, int fd, int64_t end,
                 return error_set(error, -EACCES, "a connection did not prove the secret");
         if (r == 0)
                 r = stream_read(s, fd, given, (size_t)n, end, error);
-        unsigned char differs = 0;
-        for (size_t i = 0; r == 0 && i < sizeof(given) - 1; i++)
-                differs |= (unsigned char)(given[i] ^ s->secret[i]);
-        if (r == 0 && differs)
+        if (r == 0 && !secret_equals(given, (size_t)n, s->secret))
                 return error_set(error, -EACCES, "a connection did not prove the secret");
         return r < 0 ? r : stream_write(s, fd, accepted, sizeof(accepted), error);
 }
@@ -179,7 +177,9 @@ static void *stream_thread(void *argument)
 
 static int stream_start(struct byte_stream *s, struct byte_stream **out, struct fst_error *error)
 {
-        int r = py4j_secret_new(s->secret, error);
+        int r = secret_draw(s->secret, sizeof(s->secret));
+        if (r < 0)
+                error_set(error, r, "random bytes for a secret: %s", strerror(-r));
         pthread_mutex_init(&s->lock, NULL);
         s->listener = -1;
         if (r == 0)

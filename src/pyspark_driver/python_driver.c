@@ -22,6 +22,7 @@
 #include "exec/guard/crash.h"
 #include "io/fs/uri.h"
 #include "logs/log_capture.h"
+#include "net/secret.h"
 #include "process/exit_cleanup.h"
 #include "py4j/gateway.h"
 #include "py4j/server.h"
@@ -320,10 +321,12 @@ static void driver_end_context(int status)
 int python_driver_run(const struct python_driver *d, int *status, struct fst_error *error)
 {
         struct py4j_server *server;
-        char secret[65];
+        char secret[SECRET_TEXT];
         int port, r = driver_prepare(d, error);
-        if (r < 0 || (r = py4j_secret_new(secret, error)) < 0)
+        if (r < 0)
                 return r;
+        if ((r = secret_draw(secret, sizeof(secret))) < 0)
+                return error_set(error, r, "random bytes for a secret: %s", strerror(-r));
         if (!d->file)
                 driver_quieten(d->conf);
         _cleanup_free_ char *parent = d->file ? NULL : driver_parent_interpreter();

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "python/worker_answer.h"
 #include "python/worker_pool.h"
@@ -61,10 +62,10 @@ static const char bootstrap[] =
 
 char *python_secret_new(void)
 {
-        char a[UUID_TEXT], b[UUID_TEXT];
-        uuid_draw(a);
-        uuid_draw(b);
-        return mem_printf("%s%s", a, b);
+        char secret[SECRET_TEXT];
+        if (secret_draw(secret, sizeof(secret)))
+                abort(); /* cannot fail once the system has started */
+        return mem_strdup(secret);
 }
 
 /* ------------------------------------------------------------------------------------------- reading and writing */
@@ -395,16 +396,6 @@ void python_process_end(struct python_process *process)
 
 /* ------------------------------------------------------------------------------------------------ without a daemon */
 
-/* Compares without telling by its time how much is equal. */
-static bool python_secrets_equal(const struct buf *given, const char *secret)
-{
-        size_t n = strlen(secret);
-        unsigned char differs = given->len != n;
-        for (size_t i = 0; i < n && i < given->len; i++)
-                differs |= (unsigned char)(given->data[i] ^ secret[i]);
-        return !differs;
-}
-
 /* Waits for the worker's connection and checks its secret. */
 static int python_worker_accept(const struct python_settings *s, struct python_process *p, int listener,
                                 const int *stopped, int *fd, pid_t *pid)
@@ -418,7 +409,7 @@ static int python_worker_accept(const struct python_settings *s, struct python_p
         if (connection < 0)
                 return connection;
         r = python_read_text(connection, MAX_TEXT, s->socket_timeout_ms, stopped, &text);
-        if (r == 0 && !python_secrets_equal(&text, p->secret))
+        if (r == 0 && !secret_equals(text.data, text.len, p->secret))
                 r = -EACCES;
         buf_reset(&text);
         python_put_text(&text, "ok");

@@ -4,35 +4,13 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "r/r_stream.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-
-#define SECRET_BYTES ((R_SECRET_SIZE - 1) / 2)
-
-int r_handshake_draw_secret(char secret[static R_SECRET_SIZE])
-{
-        unsigned char bytes[SECRET_BYTES];
-        if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-                return -errno;
-        for (size_t i = 0; i < sizeof(bytes); i++)
-                snprintf(&secret[2 * i], 3, "%02x", bytes[i]);
-        return 0;
-}
-
-/* Compares without an early end, so that the time tells nothing about the secret. */
-static bool r_handshake_equal(fst_bytes text, const char *secret)
-{
-        unsigned char differences = text.len != strlen(secret);
-        for (size_t i = 0; i < text.len && i < strlen(secret); i++)
-                differences |= (unsigned char)(text.data[i] ^ secret[i]);
-        return differences == 0;
-}
 
 int r_handshake_accept(int fd, const char *secret, const int *stopped)
 {
@@ -45,7 +23,7 @@ int r_handshake_accept(int fd, const char *secret, const int *stopped)
                 r = socket_wait(fd, POLLIN, until - now_ns() > 0 ? until - now_ns() : 0, stopped);
                 if (r <= 0)
                         return r == -ECANCELED ? r : -EACCES;
-                /* What follows the secret belongs to the caller: reads the length first, then the text. */
+                /* Reads the length first, then the text, because bytes after the secret belong to the caller. */
                 ssize_t n = recv(fd, data + len, wanted - len, 0);
                 if (n <= 0 && !(n < 0 && (errno == EAGAIN || errno == EINTR)))
                         return -EACCES;
@@ -56,7 +34,7 @@ int r_handshake_accept(int fd, const char *secret, const int *stopped)
                                 return -EACCES;
                 }
         }
-        if (r < 0 || !r_handshake_equal(text, secret))
+        if (r < 0 || !secret_equals(text.data, text.len, secret))
                 return -EACCES;
         _cleanup_(buf_deinit) struct buf ok = BUF_INIT;
         r_stream_put_string(&ok, "ok");

@@ -1,13 +1,8 @@
 /* How R proves on a new connection that it knows a secret: a string with it, which is answered by "ok". */
 #pragma once
 
-#define R_SECRET_SIZE 65 /* hexadecimal, with the NUL */
-
 /* The time for it, in seconds. */
 #define R_HANDSHAKE_TIMEOUT 60
-
-/* Draws a secret. Returns 0 or -errno. */
-int r_handshake_draw_secret(char secret[static R_SECRET_SIZE]);
 
 /*
  * Reads the secret of a new connection, which does not block, and answers it. Returns 0; -EACCES if the peer sends

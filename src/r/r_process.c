@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "process/piped_command.h"
 #include "r/r_handshake.h"
@@ -37,7 +38,7 @@ struct r_process {
         struct r_process *next;
         char *command, *library, *files;
         bool is_daemon;
-        char secret[R_SECRET_SIZE];
+        char secret[SECRET_TEXT];
         struct piped_command child;
         int channel;          /* to the daemon: ports of workers */
         pthread_mutex_t lock; /* guards the output and the fields below */
@@ -174,7 +175,7 @@ static int r_process_new(const struct r_settings *s, const char *script, int por
         p->channel = -1;
         p->child = (struct piped_command){.in = -1, .out = -1};
         pthread_mutex_init(&p->lock, NULL);
-        int r = r_handshake_draw_secret(p->secret);
+        int r = secret_draw(p->secret, sizeof(p->secret));
         if (r == 0)
                 r = r_process_spawn(p, script, port, s->timeout, error);
         if (r == 0)

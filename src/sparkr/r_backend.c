@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "r/r_handshake.h"
 
@@ -33,7 +34,7 @@ struct r_connection {
 
 struct r_backend {
         struct r_world *world;
-        char secret[R_SECRET_SIZE];
+        char secret[SECRET_TEXT];
         int listener, port;
         int watcher, watch_timeout; /* the listener for R's end; -1: none */
         int64_t heartbeat_ns;
@@ -290,7 +291,7 @@ int r_backend_start(struct r_world *world, int heartbeat, struct r_backend **bac
         b->heartbeat_ns = heartbeat * NS_PER_SECOND;
         pthread_mutex_init(&b->lock, NULL);
         pthread_cond_init(&b->changed, NULL);
-        int r = r_handshake_draw_secret(b->secret);
+        int r = secret_draw(b->secret, sizeof(b->secret));
         b->listener = r ? r : socket_listen(&options, &b->port, error);
         if (b->listener < 0)
                 r = b->listener;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "r/r_handshake.h"
 #include "sparkr/r_site.h"
@@ -21,7 +22,7 @@
 #define CONNECT_TIMEOUT_NS (60 * INT64_C(1000000000))
 
 struct r_parallelize {
-        char secret[R_SECRET_SIZE];
+        char secret[SECRET_TEXT];
         int listener, port, partitions;
         int stopped; /* atomic */
         pthread_t thread;
@@ -121,7 +122,7 @@ int r_parallelize_listen(int partitions, struct r_parallelize **server, struct f
 {
         struct r_parallelize *s = new0(struct r_parallelize);
         struct listen_options options = {.service = "RParallelizeServer", .host = "127.0.0.1"};
-        int r = r_handshake_draw_secret(s->secret);
+        int r = secret_draw(s->secret, sizeof(s->secret));
         s->joined = true;
         s->partitions = partitions;
         s->listener = r ? r : socket_listen(&options, &s->port, error);

@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "net/socket.h"
 
 #include <stdio.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define HELLO_TIMEOUT_MS 10000 /* Spark's spark.launcher.childConectionTimeout */
@@ -96,23 +96,12 @@ static void launcher_connection_close_and_notify(struct launcher_connection *c)
 
 /* -------------------------------------------------------------------------------------------------------- receiving */
 
-/* Compares in constant time if the lengths are equal. */
-static bool launcher_secret_equals(const char *expected, const char *actual)
-{
-        unsigned char differ = 0;
-        if (strlen(actual) != LAUNCHER_SECRET_SIZE - 1)
-                return false;
-        for (size_t i = 0; i < LAUNCHER_SECRET_SIZE - 1; i++)
-                differ |= (unsigned char)(expected[i] ^ actual[i]);
-        return differ == 0;
-}
-
 /* Binds the connection to the client with this secret. Returns false for an unknown secret. */
 static bool launcher_connection_authorize(struct launcher_connection *c, const char *secret)
 {
         struct launcher_server *s = c->server;
         for (size_t i = 0; secret && i < s->expected.len; i++) {
-                if (!launcher_secret_equals(s->expected.data[i].secret, secret))
+                if (!secret_equals(secret, strlen(secret), s->expected.data[i].secret))
                         continue;
                 c->client = s->expected.data[i].client;
                 s->expected.data[i] = s->expected.data[--s->expected.len];
@@ -241,11 +230,9 @@ int launcher_server_port(const struct launcher_server *s)
 
 int launcher_server_expect(struct launcher_server *s, void *client, char secret[LAUNCHER_SECRET_SIZE])
 {
-        unsigned char random[(LAUNCHER_SECRET_SIZE - 1) / 2];
-        if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-                return -errno;
-        for (size_t i = 0; i < sizeof(random); i++)
-                snprintf(secret + 2 * i, 3, "%02x", random[i]);
+        int r = secret_draw(secret, LAUNCHER_SECRET_SIZE);
+        if (r < 0)
+                return r;
         struct expected_client e = {.client = client};
         memcpy(e.secret, secret, LAUNCHER_SECRET_SIZE);
         vec_push(&s->expected, e);

@@ -6,13 +6,13 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/conf.h"
+#include "net/secret.h"
 #include "web/filters.h"
 #include "web/html.h"
 #include "metrics/metrics_snapshot.h"
 #include "web/tls_conf.h"
 
 #include <stdio.h>
-#include <sys/random.h>
 
 #define STYLE_SHEET "/static/firesteel.css"
 #define TLS_PORT_OFFSET 400 /* as Spark: 8080 → 8480 */
@@ -420,12 +420,8 @@ static int web_site_listen_plain(struct web_site *s, int retries, struct fst_err
 
 static int web_site_make_token(struct web_site *s, struct fst_error *error)
 {
-        unsigned char bytes[(sizeof(s->token) - 1) / 2];
-        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-                return error_errno(error, "%s: the system has no random numbers", s->options.name);
-        for (size_t i = 0; i < sizeof(bytes); i++)
-                sprintf(s->token + 2 * i, "%02x", bytes[i]);
-        return 0;
+        int r = secret_draw(s->token, sizeof(s->token));
+        return r ? error_set(error, r, "%s: the system has no random numbers: %s", s->options.name, strerror(-r)) : 0;
 }
 
 /* The TLS port is opened first, because the other one redirects to it. */

@@ -11,7 +11,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -24,21 +23,11 @@
 
 /* ------------------------------------------------------------------------------------------------- listening */
 
-static int served_draw_secret(char text[static SERVED_SECRET_TEXT])
-{
-        unsigned char bytes[(SERVED_SECRET_TEXT - 1) / 2];
-        if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-                return -EIO;
-        for (size_t i = 0; i < sizeof(bytes); i++)
-                snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-        return 0;
-}
-
 static int served_listen_tcp(struct served_socket *s, struct fst_error *error)
 {
         struct listen_options options = {
                 .service = "the socket of results", .host = "127.0.0.1", .any_port = true, .backlog = 4};
-        if (served_draw_secret(s->secret))
+        if (secret_draw(s->secret, sizeof(s->secret)))
                 return error_set(error, -EIO, "the system gives no random bytes for a secret");
         s->listener = socket_listen(&options, &s->port, error);
         return MIN(s->listener, 0);
@@ -116,25 +105,22 @@ static int served_read(struct served_socket *s, void *data, size_t len, int64_t 
 /* Whether the client knows the secret. Takes the same time for every wrong secret of the right length. */
 static int served_authenticate(struct served_socket *s, int64_t end)
 {
-        char given[SERVED_SECRET_TEXT - 1];
-        unsigned wrong = 0;
+        char given[SECRET_TEXT - 1];
         uint32_t length;
         int r = served_read(s, &length, sizeof(length), end);
-        if (r == 0 && ntohl(length) != sizeof(given))
-                wrong = 1;
-        if (r == 0 && !wrong)
+        bool right = r == 0 && ntohl(length) == sizeof(given);
+        if (right)
                 r = served_read(s, given, sizeof(given), end);
         if (r)
                 return r;
-        for (size_t i = 0; i < sizeof(given) && !wrong; i++)
-                wrong |= (unsigned)(given[i] ^ s->secret[i]) << 8;
-        const char *answer = wrong ? "err" : "ok";
+        right = right && secret_equals(given, sizeof(given), s->secret);
+        const char *answer = right ? "ok" : "err";
         r = served_socket_put_int(s, (int32_t)strlen(answer));
         if (r == 0)
                 r = served_socket_put(s, answer, strlen(answer));
         if (r == 0)
                 r = served_socket_flush(s);
-        return r ? r : wrong ? -EACCES : 0;
+        return r ? r : right ? 0 : -EACCES;
 }
 
 /* Accepts one client. Returns 0, -EAGAIN after a client that was refused, -ETIMEDOUT, or negative. */

@@ -10,21 +10,20 @@
 #pragma once
 
 #include "base/error.h"
+#include "net/secret.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct page;
 
-#define SERVED_SECRET_TEXT 65
-
 struct served_socket {
-        int listener, fd;                /* -1: none */
-        int port;                        /* TCP */
-        char secret[SERVED_SECRET_TEXT]; /* TCP; hexadecimal */
-        char *path;                      /* Unix socket; NULL: TCP */
-        const int *stopped;              /* atomic */
-        char *buffer;                    /* bytes to send */
+        int listener, fd;         /* -1: none */
+        int port;                 /* TCP */
+        char secret[SECRET_TEXT]; /* TCP; hexadecimal */
+        char *path;               /* Unix socket; NULL: TCP */
+        const int *stopped;       /* atomic */
+        char *buffer;             /* bytes to send */
         size_t used;
 };
 

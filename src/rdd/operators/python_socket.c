@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "python/worker_daemon.h"
 #include "python/worker_pool.h"
@@ -51,7 +52,7 @@ int python_socket_accept(struct python_socket *s, struct task_run *run)
         if (fd < 0)
                 return fd;
         int r = python_read_text(fd, MAX_SECRET, timeout, run->task.stopped, &text);
-        bool right = r == 0 && strcmp(buf_text(&text), s->secret) == 0;
+        bool right = r == 0 && secret_equals(text.data, text.len, s->secret);
         buf_reset(&text);
         python_put_text(&text, right ? "ok" : "err");
         if (r == 0)

@@ -6,13 +6,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/secret.h"
 #include "standalone/recovery/master_record.h"
 #include "standalone/master/master_wire.h"
 #include "rpc/rpc.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <sys/random.h>
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 
@@ -233,11 +233,8 @@ static void send_app_removed(struct master_server *s, const struct master_action
 
 static void make_nonce(char text[static 33])
 {
-        unsigned char bytes[16];
-        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+        if (secret_draw(text, 33))
                 abort(); /* cannot fail for 16 bytes once the system has started */
-        for (size_t i = 0; i < sizeof(bytes); i++)
-                sprintf(text + 2 * i, "%02x", bytes[i]);
 }
 
 /* Sends to a recorded peer over the connection on which it registered while this master was a standby, or over a new

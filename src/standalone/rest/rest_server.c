@@ -9,6 +9,7 @@
 #include "conf/conf.h"
 #include "conf/redact.h"
 #include "net/http/http_server.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "rest/rest_messages.h"
 #include "standalone/core/master_state.h"
@@ -260,21 +261,14 @@ static const struct {
         {BASE "/status", "GET", handle_status},     {BASE "/readyz", "GET", handle_readyz},
 };
 
-/* Takes constant time for tokens of equal length. */
 static bool has_token(const struct rest_server *s, const struct rest_call *call)
 {
         static const char scheme[] = "Bearer ";
-        size_t n = strlen(s->token);
         if (!call->authorization || strncasecmp(call->authorization, scheme, strlen(scheme)) != 0)
                 return false;
         const char *given = call->authorization + strlen(scheme);
         given += strspn(given, " ");
-        unsigned char differ = 0;
-        if (strlen(given) != n)
-                return false;
-        for (size_t i = 0; i < n; i++)
-                differ |= (unsigned char)(given[i] ^ s->token[i]);
-        return differ == 0;
+        return secret_equals(given, strlen(given), s->token);
 }
 
 /* Accepts parameters, as in "application/json; charset=utf-8". */
