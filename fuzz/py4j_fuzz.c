@@ -4,14 +4,14 @@
 #include "py4j/command.h"
 #include "py4j/gateway.h"
 
-static void check_answer(const struct buf *answer, char letter)
+static void py4j_fuzz_check_answer(const struct buf *answer, char letter)
 {
         const char *end = memchr(answer->len ? answer->data : "", '\n', answer->len);
         if (letter == 's' ? answer->len != 0 : !end || end != answer->data + answer->len - 1 || answer->data[0] != '!')
                 abort();
 }
 
-static void execute(struct py4j_gateway *gateway, const char *data, size_t size)
+static void py4j_fuzz_execute(struct py4j_gateway *gateway, const char *data, size_t size)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         _cleanup_(buf_deinit) struct buf answer = BUF_INIT;
@@ -20,7 +20,7 @@ static void execute(struct py4j_gateway *gateway, const char *data, size_t size)
         struct py4j_command command;
         if (py4j_command_parse(text, size, &command, &error) == 0) {
                 py4j_gateway_execute(gateway, &command, &answer);
-                check_answer(&answer, command.letter);
+                py4j_fuzz_check_answer(&answer, command.letter);
         } else if (!error.message) {
                 abort();
         }
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         abort();
                 if (!n)
                         break;
-                execute(gateway, text, n);
+                py4j_fuzz_execute(gateway, text, n);
                 text += n;
                 size -= n;
         }

@@ -1,6 +1,6 @@
 /*
- * See java_arrays.h. The grammar is that of the Java Object Serialization Specification, restricted to arrays. Each class
- * and each array gets the next handle, in the order of the stream, and later occurrences refer to it.
+ * See java_arrays.h. The grammar is that of the Java Object Serialization Specification, restricted to arrays. Each
+ * class and each array gets the next handle, in the order of the stream, and later occurrences refer to it.
  */
 #include "io/java_arrays.h"
 
@@ -14,16 +14,27 @@
 
 enum { TC_NULL = 0x70, TC_REFERENCE = 0x71, TC_CLASSDESC = 0x72, TC_ARRAY = 0x75, TC_END_BLOCK = 0x78 };
 
-static const char *const type_code_names[] = {
-        "null", "a reference", "a class", "an object", "a string", "an array", "a class object", "a block of data",
-        "the end of a block", "a reset", "a long block of data", "an exception", "a long string", "a proxy class",
-        "an enum constant"};
+static const char *const type_code_names[] = {"null",
+                                              "a reference",
+                                              "a class",
+                                              "an object",
+                                              "a string",
+                                              "an array",
+                                              "a class object",
+                                              "a block of data",
+                                              "the end of a block",
+                                              "a reset",
+                                              "a long block of data",
+                                              "an exception",
+                                              "a long string",
+                                              "a proxy class",
+                                              "an enum constant"};
 
-enum java_class { JAVA_BYTES, JAVA_BYTES_ARRAY, JAVA_OBJECTS, JAVA_OTHER };
+enum java_array_class { JAVA_BYTES, JAVA_BYTES_ARRAY, JAVA_OBJECTS, JAVA_OTHER };
 
 struct java_handle {
         bool is_class;
-        enum java_class class;
+        enum java_array_class class;
         fst_bytes array; /* a byte array */
 };
 
@@ -66,10 +77,11 @@ static int java_other_object(const struct java_reader *r, unsigned code)
 
 static int java_other_class(const struct java_reader *r, fst_bytes name)
 {
-        return error_set(r->error, -ENOTSUP,
-                         "it holds objects of class %.*s: only files of byte arrays, such as PySpark's pickle files, can "
-                         "be read",
-                         (int)MIN(name.len, (size_t)200), name.data);
+        return error_set(
+                r->error, -ENOTSUP,
+                "it holds objects of class %.*s: only files of byte arrays, such as PySpark's pickle files, can "
+                "be read",
+                (int)MIN(name.len, (size_t)200), name.data);
 }
 
 static const struct java_handle *java_referred(struct java_reader *r)
@@ -84,7 +96,7 @@ static const struct java_handle *java_referred(struct java_reader *r)
         return &r->handles.data[handle - FIRST_HANDLE];
 }
 
-static enum java_class java_class_of(fst_bytes name)
+static enum java_array_class java_class_of(fst_bytes name)
 {
         if (fst_bytes_equal(name, fst_bytes_of("[B")))
                 return JAVA_BYTES;
@@ -94,7 +106,7 @@ static enum java_class java_class_of(fst_bytes name)
 }
 
 /* Reads the class of an array: a description or a reference to one. */
-static int java_read_class(struct java_reader *r, enum java_class *class)
+static int java_read_class(struct java_reader *r, enum java_array_class *class)
 {
         uint64_t code = 0, len = 0, number = 0;
         int e = java_number(r, 1, &code);
@@ -149,7 +161,7 @@ static int java_read_bytes(struct java_reader *r, fst_bytes *array)
 
 static int java_read_element(struct java_reader *r, fst_bytes *element)
 {
-        enum java_class class;
+        enum java_array_class class;
         uint64_t code = 0;
         int e = java_number(r, 1, &code);
         *element = (fst_bytes){0};
@@ -174,7 +186,7 @@ static int java_read_element(struct java_reader *r, fst_bytes *element)
 static int java_read_array(struct java_reader *r, java_arrays *elements)
 {
         uint64_t header = 0, code = 0, n = 0;
-        enum java_class class;
+        enum java_array_class class;
         int e = java_number(r, 4, &header);
         if (e)
                 return e;

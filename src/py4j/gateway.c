@@ -223,7 +223,7 @@ static void answer_class(const char *name, struct buf *answer)
         buf_printf(answer, "!yc%s\n", name);
 }
 
-/* What a name is that the program asks for, without knowing whether it is a package or a class. */
+/* The program asks for a name without knowing whether it is a package or a class: the answer says which. */
 static void gateway_resolve(struct py4j_gateway *g, const char *name, struct buf *answer)
 {
         const char *point = strrchr(name, '.'), *simple = point ? point + 1 : name;

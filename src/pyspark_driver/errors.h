@@ -9,7 +9,7 @@
 
 #include "pyspark_driver/pyspark.h"
 
-/* What Spark throws for a message. */
+/* The exception that Spark throws for a message. */
 struct spark_exception {
         const char *class; /* static */
         char *message;     /* owned */

@@ -72,7 +72,7 @@ static void native_call(struct py4j_call *call)
         _cleanup_free_ char **arguments = new_array(char *, n + 1);
         for (size_t i = 0; i < n; i++) {
                 if (py4j_element(list, i)->type != PY4J_STRING)
-                        py4j_throw(call, "java.lang.ClassCastException", "argument %zu of a function in C is no text",
+                        py4j_throw(call, "java.lang.ClassCastException", "argument %zu of a function in C is not text",
                                    i);
                 arguments[i] = py4j_element(list, i)->text;
         }

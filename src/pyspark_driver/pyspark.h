@@ -1,6 +1,6 @@
 /*
- * What a Python program's driver has: its context, its system properties, its pyspark. The classes of this room share
- * it as the context of their gateway.
+ * The state of a Python program's driver: its context, its system properties, its pyspark. The classes of this room
+ * share it as the context of their gateway.
  *
  * Objects of a context that was stopped outlive it. They keep a reference to its session, which says so.
  */

@@ -318,7 +318,8 @@ static void python_rdd_run_job(struct py4j_call *call)
         for (size_t i = 0; i < n; i++) {
                 const struct py4j_value *index = py4j_element(list, i);
                 if (index->type != PY4J_INT && index->type != PY4J_LONG)
-                        py4j_throw(call, "java.lang.ClassCastException", "element %zu is no index of a partition", i);
+                        py4j_throw(call, "java.lang.ClassCastException", "element %zu is not an index of a partition",
+                                   i);
                 partitions[i] = (int)MIN(MAX(index->number, (int64_t)-1), (int64_t)INT32_MAX);
         }
         py4j_object_unref(list);

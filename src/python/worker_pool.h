@@ -27,7 +27,7 @@ struct fst_error;
 struct python_daemon;
 struct python_pool;
 
-/* What workers are started with. All is borrowed for the call. */
+/* The settings with which workers start. All is borrowed for the call. */
 struct python_spec {
         const char *program;            /* "python3": a name in PATH or a path */
         const char *const *environment; /* "NAME=value", ends with NULL, added to this process's; NULL: nothing */

@@ -412,7 +412,7 @@ static void status_end_in_jobs(struct status *s, struct status_stage *stage, con
         }
 }
 
-/* Of @n ends of tasks, those that come after the application's end were not lost. */
+/* Up to @n ends of tasks that were counted as lost have come after the application's end. */
 static void status_count_late_ends(struct status *s, struct status_stage *stage, int64_t n)
 {
         int64_t late = MIN(stage->lost_ends, n);

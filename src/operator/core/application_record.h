@@ -6,7 +6,7 @@
 #include "operator/core/application_core.h"
 #include "operator/object_records.h"
 
-/* What the core knows of the driver's pod beside the shared record. Ids that are only compared are hashes (id_hash). */
+/* The core keeps this of the driver's pod beside the shared record. Ids that are only compared are hashes (id_hash). */
 struct application_driver {
         bool terminated;
         bool untold; /* it runs or has ended since before its submission was stored: no event says so */

@@ -11,7 +11,7 @@
 
 #include <firesteel/shared.h>
 
-/* What SparkR gives for a step. All is copied. */
+/* SparkR describes a step by these. All is copied. */
 struct r_function {
         fst_bytes function, packages; /* serialized by R */
         const fst_broadcast *broadcasts;
