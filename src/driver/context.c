@@ -48,6 +48,7 @@
 #include "process/unique_ms.h"
 #include "rdd/pipeline/task_run.h"
 #include "rdd/rdd.h"
+#include "shuffle/shuffle_manager.h"
 #include "status/status.h"
 
 #include <limits.h>
@@ -379,7 +380,7 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
 {
         int r;
         if ((r = context_start_log(sc, error)) || (r = conf_validate(sc->conf, error)) ||
-            (r = context_read_identity(sc, error)))
+            (r = shuffle_manager_read(sc->conf, NULL, error)) || (r = context_read_identity(sc, error)))
                 return r;
         /* Drivers of spark-submit did this before their main, and with the same settings. Others begin here. */
         log_capture_start_driver(sc->conf);

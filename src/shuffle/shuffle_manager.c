@@ -1,0 +1,51 @@
+/*
+ * See shuffle_manager.h.
+ *
+ * Differs from Spark, which loads any other name as a class and reports a ClassNotFoundException: the message lists the
+ * names. "hash" and its class ended with Spark 2.0 there, too.
+ */
+#include "shuffle/shuffle_manager.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#define KEY "spark.shuffle.manager"
+#define NAMES "sort, tungsten-sort or org.apache.spark.shuffle.sort.SortShuffleManager"
+
+static const char *const short_names[] = {"sort", "tungsten-sort"};
+static const char *const sort_classes[] = {"org.apache.spark.shuffle.sort.SortShuffleManager"};
+static const char *const celeborn_classes[] = {"org.apache.spark.shuffle.celeborn.SparkShuffleManager",
+                                               "org.apache.spark.shuffle.celeborn.RssShuffleManager"};
+
+static bool shuffle_manager_is_listed(const char *name, const char *const *list, size_t n,
+                                      int (*compare)(const char *, const char *))
+{
+        for (size_t i = 0; i < n; i++)
+                if (compare(name, list[i]) == 0)
+                        return true;
+        return false;
+}
+
+int shuffle_manager_read(const struct fst_conf *conf, enum shuffle_manager *manager, struct fst_error *error)
+{
+        _cleanup_free_ char *name = NULL;
+        int r = conf_get_string(conf, KEY, &name, error);
+        if (r)
+                return r;
+        if (strcasecmp(name, "celeborn") == 0 ||
+            shuffle_manager_is_listed(name, celeborn_classes, ARRAY_SIZE(celeborn_classes), strcmp))
+                return error_set(error, -ENOTSUP,
+                                 KEY " is \"%s\": Apache Celeborn is not supported yet; set it to " NAMES
+                                     ", with spark.firesteel.shuffle.store for map outputs that outlive executors",
+                                 name);
+        if (!shuffle_manager_is_listed(name, short_names, ARRAY_SIZE(short_names), strcasecmp) &&
+            !shuffle_manager_is_listed(name, sort_classes, ARRAY_SIZE(sort_classes), strcmp))
+                return error_set(error, -EINVAL, KEY " is \"%s\", which does not exist: set it to " NAMES, name);
+        if (manager)
+                *manager = SHUFFLE_MANAGER_SORT;
+        return 0;
+}
