@@ -78,23 +78,36 @@ static void computes_persisted_rows_once(void **state)
         assert_int_equal(called(), 50000);
 }
 
-static void discards_partially_read_blocks(void **state)
+/* As in Spark, a partition is computed and kept as a whole, however few of its rows are needed. */
+static void keeps_partition_of_which_few_rows_are_taken(void **state)
 {
         int64_t n, x;
         fst_iter *rows;
         fst_rdd *kept = fst_cache(fst_map(fst_range_n(*state, 0, 50000, 2), counted, FST_I64));
         called();
         assert_int_equal(fst_take(kept, 3000, &rows), 0);
-        assert_int_equal(fst_count(fst_map_partitions(kept, first_of_each, FST_I64), &n), 0);
-        assert_int_equal(n, 2);
-        assert_int_equal(fst_reduce(kept, fst_fn_sum, &x), 0);
-        assert_int_equal(x, 49999LL * 25000);
-        called();
-        assert_int_equal(fst_take(kept, 3000, &rows), 0);
+        assert_int_equal(called(), 25000);
         for (n = 0; fst_next(rows, &x); n++)
                 assert_int_equal(x, n);
         assert_int_equal(n, 3000);
+        assert_int_equal(fst_count(fst_map_partitions(kept, first_of_each, FST_I64), &n), 0);
+        assert_int_equal(n, 2);
+        assert_int_equal(called(), 25000);
+        assert_int_equal(fst_reduce(kept, fst_fn_sum, &x), 0);
+        assert_int_equal(x, 49999LL * 25000);
         assert_int_equal(called(), 0);
+}
+
+/* What does not fit in memory is neither kept nor computed to its end. */
+static void leaves_partition_that_does_not_fit(void **state)
+{
+        fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", NULL);
+        fst_iter *rows;
+        fst_rdd *kept = fst_persist(fst_map(fst_range_n(sc, 0, 10000000, 1), counted, FST_I64), FST_STORAGE_MEMORY_ONLY);
+        called();
+        assert_int_equal(fst_take(kept, 10, &rows), 0);
+        assert_in_range(called(), 10, 9000000);
+        assert_int_equal(fst_context_stop(sc), 0);
 }
 
 static void persists_rows_of_iterators(void **state)
@@ -268,7 +281,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(computes_persisted_rows_once),
-                cmocka_unit_test(discards_partially_read_blocks),
+                cmocka_unit_test(keeps_partition_of_which_few_rows_are_taken),
                 cmocka_unit_test(persists_rows_of_iterators),
                 cmocka_unit_test(recomputes_blocks_lost_during_a_job),
                 cmocka_unit_test(two_threads_share_persisted_rows),
@@ -277,6 +290,7 @@ int main(void)
         };
         const struct CMUnitTest own_context[] = {
                 cmocka_unit_test(persists_more_than_memory),
+                cmocka_unit_test(leaves_partition_that_does_not_fit),
                 cmocka_unit_test(stopping_cancels_the_jobs_of_other_threads),
         };
         int failed = cmocka_run_group_tests(tests, api_setup, api_teardown);

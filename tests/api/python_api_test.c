@@ -56,6 +56,29 @@ static void ends_with_the_worker(void **state)
         assert_int_equal(count_of(python_fixture_rdd(many_rows(*state, 20000, 1000, 2), "first")), 2);
 }
 
+static int rows_seen; /* atomic: this process is the only executor */
+
+static int see(fst_task *task, fst_bytes row, fst_out *out)
+{
+        __atomic_add_fetch(&rows_seen, 1, __ATOMIC_RELAXED);
+        fst_emit(out, row);
+        return 0;
+}
+
+/* As in Spark: a persisted RDD keeps what a worker leaves unread. */
+static void keeps_persisted_rows_that_a_worker_leaves(void **state)
+{
+        for (int python = 0; python < 2; python++) {
+                fst_rdd *rows = fst_map(many_rows(*state, 20000, 1000, 2), see, FST_BYTES);
+                fst_rdd *kept = fst_cache(python ? python_fixture_rdd(rows, "echo") : rows);
+                rows_seen = 0;
+                for (int i = 0; i < 2; i++)
+                        assert_int_equal(count_of(python_fixture_rdd(kept, "first")), 2);
+                assert_int_equal(count_of(kept), 20000);
+                assert_int_equal(__atomic_load_n(&rows_seen, __ATOMIC_RELAXED), 20000);
+        }
+}
+
 static void needs_only_some_rows(void **state)
 {
         fst_iter *rows;
@@ -291,6 +314,7 @@ int main(void)
         const struct CMUnitTest more[] = {
                 cmocka_unit_test_setup_teardown(needs_only_some_rows, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(ends_with_the_worker, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(keeps_persisted_rows_that_a_worker_leaves, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(sends_and_receives_at_once, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reuses_workers, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(keeps_its_standard_output, loud_setup, api_teardown),

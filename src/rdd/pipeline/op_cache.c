@@ -1,4 +1,5 @@
-/* See op_cache.h. */
+/* See op_cache.h. As Spark, keeps the whole partition even if downstream needs only its first rows: the source goes on
+ * for as long as the block is being written. */
 #include "rdd/pipeline/op_cache.h"
 
 #include "base/log.h"
@@ -15,12 +16,14 @@ static int cache_op_consume(struct op *op, const struct rows *in)
         struct cache_op *self = container_of(op, struct cache_op, op);
         struct fst_error error = FST_ERROR_INIT;
         int r = self->writer ? block_writer_append(self->writer, &in->batch, &error) : 0;
-        if (r < 0) {
+        if (r < 0)
                 log_warn("BlockManager", "cannot cache a partition: %s", error_message(&error));
+        if (r) { /* or memory has no room for it */
                 error_deinit(&error);
                 block_writer_abort(steal(self->writer));
         }
-        return op_push(op, in);
+        r = op_push(op, in);
+        return r == OP_ENOUGH && self->writer ? 0 : r;
 }
 
 static void cache_op_free(struct op *op)
@@ -46,18 +49,17 @@ void cache_op_start(struct op *op, struct block_writer *writer)
         op_begin(op);
 }
 
-void cache_op_finish(struct op *op, bool whole)
+int cache_op_finish(struct op *op, int result)
 {
         struct cache_op *self = container_of(op, struct cache_op, op);
         struct fst_error error = FST_ERROR_INIT;
         struct block_writer *writer = steal(self->writer);
         if (!writer)
-                return;
-        if (!whole || op->status) {
+                return result;
+        if (result || op->status < 0)
                 block_writer_abort(writer);
-                return;
-        }
-        if (block_writer_commit(writer, &error) < 0)
+        else if (block_writer_commit(writer, &error) < 0)
                 log_warn("BlockManager", "cannot cache a partition: %s", error_message(&error));
         error_deinit(&error);
+        return result ? result : op->status;
 }

@@ -245,8 +245,8 @@ static int node_feed_persisted(struct pipeline *p, struct pipeline_node *node, i
         r = pipeline_compute(node, partition, node->cache);
         if (r == 0 && task_run_check(run)) /* a function called fst_fail but returned 0: do not store its rows */
                 r = run->status;
-        cache_op_finish(node->cache, r == 0);
-        if (r == 0 && p->env.remote && (p->env.remote->takes_all || storage_level_replicas(node->level) > 1) &&
+        r = cache_op_finish(node->cache, r);
+        if (r >= 0 && p->env.remote && (p->env.remote->takes_all || storage_level_replicas(node->level) > 1) &&
             block_store_contains(p->env.blocks, id))
                 p->env.remote->replicate(p->env.remote->owner, run, id, node->level);
         return r;
