@@ -124,6 +124,46 @@ print(sc.parallelize([1, 2]).count())
     assert printed.splitlines() == ["True True True", "True", "True", "True", "True", "2"]
 
 
+def test_updates_that_the_driver_does_not_take_fail_their_job(run):
+    printed = run("""
+import os, sys, threading
+from pyspark import SparkConf, SparkContext
+from pyspark.accumulators import AccumulatorParam
+
+conf = SparkConf().setMaster("local[2]").setAppName("test")
+conf.set("spark.network.timeout", "1s").set("spark.executor.heartbeatInterval", "500ms")
+sc = SparkContext(conf=conf)
+driver, go_on = os.getpid(), threading.Event()
+
+class Refuses(AccumulatorParam):
+    def zero(self, value):
+        return 0
+    def addInPlace(self, one, other):
+        if os.getpid() == driver and other == 13:
+            raise ValueError("thirteen")
+        if os.getpid() == driver and other == 14:
+            sys.modules["__main__"].go_on.wait()
+        return one + other
+
+sum = sc.accumulator(0, Refuses())
+
+def fails(x):
+    try:
+        sc.parallelize([x], 1).foreach(lambda x: sum.add(x))
+        return "nothing"
+    except Exception as e:
+        return str(e)
+
+print("EOF reached before Python server acknowledged" in fails(13))
+print(fails(2), sum.value)
+print("did not acknowledge the updates of a task within 1 s" in fails(14))
+go_on.set()
+print(fails(3), sum.value)
+sc.stop()
+""")
+    assert printed.splitlines() == ["True", "nothing 2", "True", "nothing 19"]
+
+
 def test_exit_status_of_program_is_that_of_spark_submit(run):
     assert run("import sys\nprint('bye')\nsys.exit(7)", submit=True, status=7) == "bye\n"
     printed = run(START + "raise ValueError('unhandled')", submit=True, status=1)

@@ -49,8 +49,8 @@ FST_API fst_broadcast fst_broadcast_file(fst_context *sc, const char *path);
 
 /*
  * An accumulator of byte strings. For each task that counts, and before its job's end is told, @receive gets the
- * strings that it added, on the scheduler's thread, which waits for it. Not 0: the job fails. @data must live as long
- * as the context.
+ * strings that it added: on a thread of its own, for one task after another. It may wait, and call no function with the
+ * context. Not 0: the job fails. @data must live as long as the context.
  */
 FST_API fst_accumulator fst_accumulator_list(fst_context *sc, const char *name,
                                              int (*receive)(void *data, const fst_bytes *blobs, size_t n), void *data);

@@ -3,19 +3,25 @@
  *
  * Ids are indexes of a table that only grows, because functions may capture handles. For shuffles whose tasks add
  * something, a bit map records the counted map tasks.
+ *
+ * The deliverer starts with the first byte strings. Once a delivery of a job has failed, the rest of that job's are
+ * dropped: the job fails anyway, and a hung peer must not take its time limit for each task.
  */
 #include "driver/accumulators.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/context.h"
 #include "driver/context_handles.h"
+#include "process/failure_reason.h"
 #include "rdd/aggregate/accumulator_updates.h"
 #include "rdd/pipeline/task_run.h"
 
 #include <firesteel/python.h>
 
 #include <inttypes.h>
+#include <signal.h>
 
 struct accumulator {
         fst_accumulator handle;
@@ -41,6 +47,21 @@ struct counted_maps {
         size_t words;
 };
 
+/* The byte strings of a task, or a callback that waits for those before it. */
+struct delivery {
+        struct delivery *next;
+        int job;
+        struct accumulator *to; /* NULL: a callback */
+        struct accumulator_list list;
+        void (*delivered)(void *owner, char *failure);
+        void *owner;
+};
+
+struct failed_delivery {
+        int job;
+        char *message;
+};
+
 /*
  * Ids are unique in the process, so that a handle of a stopped context is invalid in the next one. Only one context
  * runs at a time, so its ids are consecutive.
@@ -52,12 +73,21 @@ struct accumulators {
         pthread_mutex_t lock;
         VEC(struct accumulator *) all; /* index: id - first */
         VEC(struct counted_maps) counted;
+
+        struct delivery *deliveries, **last_delivery;
+        VEC(struct failed_delivery) failed; /* until their job ends */
+        pthread_cond_t queued;
+        pthread_t deliverer;
+        bool has_deliverer, delivering, stopping;
+        int delivering_job; /* of the strings that are being delivered */
 };
 
 struct accumulators *accumulators_new(void)
 {
         struct accumulators *a = new0(struct accumulators);
         pthread_mutex_init(&a->lock, NULL);
+        pthread_cond_init(&a->queued, NULL);
+        a->last_delivery = &a->deliveries;
         return a;
 }
 
@@ -65,6 +95,10 @@ void accumulators_free(struct accumulators *a)
 {
         if (!a)
                 return;
+        accumulators_stop(a);
+        for (size_t i = 0; i < a->failed.len; i++)
+                free(a->failed.data[i].message);
+        vec_deinit(&a->failed);
         for (size_t i = 0; i < a->all.len; i++) {
                 struct accumulator *one = a->all.data[i];
                 if (one->handle.kind == FST_ACCUMULATOR_OWN) {
@@ -79,6 +113,7 @@ void accumulators_free(struct accumulators *a)
                 free(a->counted.data[i].bits);
         vec_deinit(&a->all);
         vec_deinit(&a->counted);
+        pthread_cond_destroy(&a->queued);
         pthread_mutex_destroy(&a->lock);
         free(a);
 }
@@ -111,6 +146,145 @@ static bool accumulator_is_number(const struct accumulator *one)
         return one->handle.kind == FST_ACCUMULATOR_I64 || one->handle.kind == FST_ACCUMULATOR_F64;
 }
 
+/* --------------------------------------------------------------------------------------------------- delivering */
+
+/* Passes the byte strings of a task to the application. Returns why it did not take them, or NULL. */
+static char *accumulator_deliver(const struct accumulator *one, const struct accumulator_list *list)
+{
+        _cleanup_free_ fst_bytes *blobs = accumulator_list_blobs(list);
+        failure_reason_set_thread("");
+        int r = one->list.receive(one->list.data, blobs, list->n);
+        if (r == 0)
+                return NULL;
+        const char *reason = failure_reason_of_thread();
+        return mem_printf("accumulator %" PRId64 "%s%s: its updates were not received: %s", one->handle.id,
+                          one->name ? " " : "", one->name ? one->name : "",
+                          *reason ? reason : strerror(r < 0 ? -r : EIO));
+}
+
+/* Under the lock. */
+static struct failed_delivery *accumulators_find_failed(struct accumulators *a, int job)
+{
+        for (size_t i = 0; i < a->failed.len; i++)
+                if (a->failed.data[i].job == job)
+                        return &a->failed.data[i];
+        return NULL;
+}
+
+/* Takes the message of a failed job. Under the lock. */
+static char *accumulators_take_failure(struct accumulators *a, int job)
+{
+        struct failed_delivery *failed = accumulators_find_failed(a, job);
+        if (!failed)
+                return NULL;
+        char *message = failed->message;
+        *failed = a->failed.data[--a->failed.len];
+        return message;
+}
+
+/* Handles @d, which it frees. Called under the lock, which it gives up for the application's function. */
+static void accumulators_handle(struct accumulators *a, struct delivery *d)
+{
+        char *failure = d->to ? NULL : accumulators_take_failure(a, d->job);
+        bool dropped = d->to && (a->stopping || accumulators_find_failed(a, d->job));
+        pthread_mutex_unlock(&a->lock);
+        if (!d->to)
+                d->delivered(d->owner, failure);
+        else if (!dropped && (failure = accumulator_deliver(d->to, &d->list)))
+                log_error("DAGScheduler", "Failed to update %s", failure);
+        free(d->list.data);
+        pthread_mutex_lock(&a->lock);
+        if (d->to && failure)
+                vec_push(&a->failed, (struct failed_delivery){d->job, failure});
+        free(d);
+}
+
+static void *accumulators_deliverer(void *owner)
+{
+        struct accumulators *a = owner;
+        pthread_setname_np(pthread_self(), "accumulators");
+        pthread_mutex_lock(&a->lock);
+        for (;;) {
+                struct delivery *d = a->deliveries;
+                if (d) {
+                        a->deliveries = d->next;
+                        if (!a->deliveries)
+                                a->last_delivery = &a->deliveries;
+                        a->delivering = true;
+                        a->delivering_job = d->job;
+                        accumulators_handle(a, d);
+                        a->delivering = false;
+                } else if (a->stopping) {
+                        break;
+                } else {
+                        pthread_cond_wait(&a->queued, &a->lock);
+                }
+        }
+        pthread_mutex_unlock(&a->lock);
+        return NULL;
+}
+
+/* Starts the deliverer if need be. Under the lock. */
+static int accumulators_start(struct accumulators *a, struct fst_error *error)
+{
+        sigset_t all, before;
+        if (a->has_deliverer)
+                return 0;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        int r = -pthread_create(&a->deliverer, NULL, accumulators_deliverer, a);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        a->has_deliverer = r == 0;
+        return r ? error_set(error, r, "cannot start the thread that delivers accumulator updates: %s", strerror(-r))
+                 : 0;
+}
+
+/* Queues a copy of @delivery. Under the lock. */
+static int accumulators_queue(struct accumulators *a, struct delivery delivery, struct fst_error *error)
+{
+        int r = accumulators_start(a, error);
+        if (r)
+                return r;
+        struct delivery *d = new0(struct delivery);
+        *d = delivery;
+        *a->last_delivery = d;
+        a->last_delivery = &d->next;
+        pthread_cond_signal(&a->queued);
+        return 0;
+}
+
+/* Under the lock. */
+static bool accumulators_has_undelivered(const struct accumulators *a, int job)
+{
+        if (a->delivering && a->delivering_job == job)
+                return true;
+        for (const struct delivery *d = a->deliveries; d; d = d->next)
+                if (d->job == job)
+                        return true;
+        return false;
+}
+
+bool accumulators_await(struct accumulators *a, int job, void (*delivered)(void *owner, char *failure), void *owner)
+{
+        pthread_mutex_lock(&a->lock);
+        bool waits = accumulators_has_undelivered(a, job) || accumulators_find_failed(a, job);
+        if (waits) /* the deliverer runs: nothing can fail */
+                accumulators_queue(a, (struct delivery){.job = job, .delivered = delivered, .owner = owner}, NULL);
+        pthread_mutex_unlock(&a->lock);
+        return waits;
+}
+
+void accumulators_stop(struct accumulators *a)
+{
+        pthread_mutex_lock(&a->lock);
+        bool joins = a->has_deliverer && !a->stopping;
+        a->stopping = true;
+        pthread_cond_signal(&a->queued);
+        pthread_mutex_unlock(&a->lock);
+        if (joins)
+                pthread_join(a->deliverer, NULL);
+}
+
 /* ----------------------------------------------------------------------------------------------------- merging */
 
 /* Calls the application's function, which may call fst_fail only. */
@@ -132,18 +306,7 @@ static int accumulator_merge_own(struct accumulator *one, const void *from, stru
         return r;
 }
 
-/* Passes the blobs of a task to the application. */
-static int accumulator_receive(struct accumulator *one, const struct accumulator_list *list, struct fst_error *error)
-{
-        _cleanup_free_ fst_bytes *blobs = accumulator_list_blobs(list);
-        int r = one->list.receive(one->list.data, blobs, list->n);
-        return r ? error_set(error, r < 0 ? r : -EIO, "accumulator %" PRId64 "%s%s: its updates were not received: %s",
-                             one->handle.id, one->name ? " " : "", one->name ? one->name : "",
-                             strerror(r < 0 ? -r : EIO))
-                 : 0;
-}
-
-static int accumulators_merge_updates(struct accumulators *a, const struct accumulator_updates *updates,
+static int accumulators_merge_updates(struct accumulators *a, int job, struct accumulator_updates *updates,
                                       struct fst_error *error)
 {
         for (uint32_t i = 0; i < updates->n; i++)
@@ -153,7 +316,7 @@ static int accumulators_merge_updates(struct accumulators *a, const struct accum
                                          "have: a handle is made by fst_accumulator_… in the same context",
                                          updates->data[i].accumulator.id);
         for (uint32_t i = 0; i < updates->n; i++) {
-                const struct accumulator_update *u = &updates->data[i];
+                struct accumulator_update *u = &updates->data[i];
                 struct accumulator *one = accumulators_find(a, u->accumulator);
                 int r = 0;
                 if (one->handle.kind == FST_ACCUMULATOR_I64)
@@ -161,21 +324,23 @@ static int accumulators_merge_updates(struct accumulators *a, const struct accum
                 else if (one->handle.kind == FST_ACCUMULATOR_F64)
                         accumulator_merge_f64(&one->f64, &u->f64);
                 else if (one->handle.kind == FST_ACCUMULATOR_LIST)
-                        r = accumulator_receive(one, &u->list, error);
+                        r = accumulators_queue(a, (struct delivery){.job = job, .to = one, .list = u->list}, error);
                 else
                         r = accumulator_merge_own(one, u->own, error);
                 if (r)
                         return r;
+                if (one->handle.kind == FST_ACCUMULATOR_LIST)
+                        u->list = (struct accumulator_list){0};
         }
         return 0;
 }
 
-int accumulators_merge(struct accumulators *a, const struct accumulator_updates *updates, struct fst_error *error)
+int accumulators_merge(struct accumulators *a, int job, struct accumulator_updates *updates, struct fst_error *error)
 {
         if (!updates)
                 return 0;
         pthread_mutex_lock(&a->lock);
-        int r = accumulators_merge_updates(a, updates, error);
+        int r = accumulators_merge_updates(a, job, updates, error);
         pthread_mutex_unlock(&a->lock);
         return r;
 }
@@ -203,13 +368,14 @@ static bool accumulators_count_map(struct accumulators *a, int shuffle_id, int p
         return first;
 }
 
-int accumulators_merge_map(struct accumulators *a, int shuffle_id, int partition,
-                           const struct accumulator_updates *updates, struct fst_error *error)
+int accumulators_merge_map(struct accumulators *a, int job, int shuffle_id, int partition,
+                           struct accumulator_updates *updates, struct fst_error *error)
 {
         if (!updates)
                 return 0;
         pthread_mutex_lock(&a->lock);
-        int r = accumulators_count_map(a, shuffle_id, partition) ? accumulators_merge_updates(a, updates, error) : 0;
+        int r = accumulators_count_map(a, shuffle_id, partition) ? accumulators_merge_updates(a, job, updates, error)
+                                                                 : 0;
         pthread_mutex_unlock(&a->lock);
         return r;
 }

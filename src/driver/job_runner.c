@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/accumulators.h"
 #include "driver/allocation.h"
 #include "driver/driver_metrics.h"
 #include "driver/backend/cluster_manager.h"
@@ -49,8 +50,8 @@ static int job_runner_outcome(struct job_waiter *wait, struct fst_error *error)
         return status;
 }
 
-/* Wakes the waiting thread, which takes the job's action back. */
-void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait)
+/* Wakes the waiting thread, which takes the job's action back, or calls `then`. */
+static void job_waiter_finish(struct job_runner *r, struct job_waiter *wait)
 {
         if (wait->then) {
                 struct fst_error error = FST_ERROR_INIT;
@@ -64,6 +65,25 @@ void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait)
         wait->ended = true;
         pthread_cond_signal(&wait->done);
         pthread_mutex_unlock(&r->lock);
+}
+
+/* On the thread that delivers. @failure, which becomes the job's, says that updates were refused. */
+static void job_waiter_delivered(void *owner, char *failure)
+{
+        struct job_waiter *wait = owner;
+        if (failure && wait->result == JOB_SUCCEEDED) {
+                wait->result = JOB_FAILED;
+                wait->message = mem_printf("Job aborted: %s", failure);
+        }
+        free(failure);
+        job_runner_post(wait->runner, (struct runner_message){.kind = MESSAGE_DELIVERED, .job = wait});
+}
+
+void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait)
+{
+        wait->runner = r;
+        if (!accumulators_await(r->sc->accumulators, wait->job_id, job_waiter_delivered, wait))
+                job_waiter_finish(r, wait);
 }
 
 void job_runner_post_run_done(struct job_runner *r, struct task_batch *run)
@@ -157,6 +177,9 @@ static void job_runner_receive(struct job_runner *r, struct runner_message *m)
                 m->call->ended = true;
                 pthread_cond_signal(&m->call->done);
                 pthread_mutex_unlock(&r->lock);
+                break;
+        case MESSAGE_DELIVERED:
+                job_waiter_finish(r, m->job);
                 break;
         case MESSAGE_QUIT:
                 r->quitting = true;
@@ -360,10 +383,12 @@ void job_runner_free(struct job_runner *r)
                 job_runner_post(r, (struct runner_message){.kind = MESSAGE_QUIT});
                 pthread_join(r->thread, NULL);
         }
+        accumulators_stop(r->sc->accumulators); /* it may post messages */
         for (struct runner_message *m = r->first, *next; m; m = next) { /* posted in the thread's last iteration */
                 next = m->next;
-                if (m->kind == MESSAGE_SUBMIT && m->job->then) {
+                if ((m->kind == MESSAGE_SUBMIT || m->kind == MESSAGE_DELIVERED) && m->job->then) {
                         strmap_deinit(&m->job->properties);
+                        free(m->job->message);
                         free(m->job);
                 }
                 buf_deinit(&m->request);

@@ -24,6 +24,7 @@ struct job_waiter {
         char *message;
         int status; /* of the failure */
         int job_id;
+        struct job_runner *runner; /* while accumulators deliver the job's updates */
         void (*then)(void *owner, int status, struct fst_error *error); /* NULL: a thread waits */
         void *owner;
 };
@@ -37,7 +38,8 @@ enum runner_message_kind {
         MESSAGE_STOP,
         MESSAGE_QUIT,
         MESSAGE_BARRIER,
-        MESSAGE_CALL
+        MESSAGE_CALL,
+        MESSAGE_DELIVERED
 };
 
 /* A call for the runner's thread, and the thread that waits for it. */
@@ -51,7 +53,7 @@ struct call_wait {
 struct runner_message {
         struct runner_message *next;
         enum runner_message_kind kind;
-        struct job_waiter *job;
+        struct job_waiter *job; /* to submit; or whose updates were delivered */
         struct call_wait *call;
         struct task_batch *run;
         char *group, *tag;
@@ -86,7 +88,10 @@ struct job_runner {
 /* Post a message to the runner's thread. Takes everything that the message owns. Any thread. */
 void job_runner_post(struct job_runner *r, struct runner_message message);
 
-/* A job has ended: wake its waiting thread, which takes the action back, or call `then`. On the runner's thread. */
+/*
+ * A job has ended: once accumulators have delivered its updates, wake its waiting thread, which takes the action back,
+ * or call `then`. On the runner's thread.
+ */
 void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait);
 
 /* The scheduler's requests. The owner is the runner (scheduler_ops.c). */

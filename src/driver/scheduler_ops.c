@@ -40,6 +40,7 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
 
         /* The first job that needs a shared map stage, as in Spark. */
         const struct job *job = stage_is_result(stage) ? stage->job : stage->jobs.len ? stage->jobs.data[0] : NULL;
+        work->job_id = job ? job->id : -1;
         if (job)
                 strmap_merge(&work->properties, &job->properties);
 

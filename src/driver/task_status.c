@@ -65,9 +65,10 @@ static bool task_status_merge_accumulators(struct job_runner *r, struct task_bat
 {
         struct fst_error error = FST_ERROR_INIT;
         const fst_rdd *shuffled = run->work->shuffled;
-        int e = shuffled ? accumulators_merge_map(r->sc->accumulators, shuffled->shuffle.id, t->info.partition,
+        int job = run->work->job_id;
+        int e = shuffled ? accumulators_merge_map(r->sc->accumulators, job, shuffled->shuffle.id, t->info.partition,
                                                   t->accumulated, &error)
-                         : accumulators_merge(r->sc->accumulators, t->accumulated, &error);
+                         : accumulators_merge(r->sc->accumulators, job, t->accumulated, &error);
         if (e == 0)
                 return true;
         task_status_discard_result(r, run, t);

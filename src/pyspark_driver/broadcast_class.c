@@ -8,11 +8,14 @@
 #include "pyspark_driver/broadcast_class.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fs.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "conf/conf.h"
+#include "driver/context.h"
 #include "net/socket.h"
+#include "process/failure_reason.h"
 #include "py4j/collections.h"
 #include "pyspark_driver/byte_stream.h"
 #include "pyspark_driver/classes.h"
@@ -26,6 +29,7 @@
 #include <unistd.h>
 
 #define CONNECT_TIMEOUT_NS (10 * (int64_t)1000000000)
+#define DEFAULT_TIMEOUT_MS 120000
 
 /* ------------------------------------------------------------------------------------------------- variables */
 
@@ -228,6 +232,7 @@ struct accumulator_object {
         char *path;
         int port;
         fst_accumulator handle;
+        int64_t timeout_ms;   /* spark.network.timeout */
         pthread_mutex_t lock; /* guards the connection */
         int fd;               /* -1: not connected */
 };
@@ -250,6 +255,7 @@ static void accumulator_construct(struct py4j_call *call)
         py4j_object_init(&a->object, &accumulator_class);
         pthread_mutex_init(&a->lock, NULL);
         a->fd = -1;
+        a->timeout_ms = DEFAULT_TIMEOUT_MS;
         if (call->n == 1) {
                 a->path = mem_strdup(call->args[0].text);
         } else {
@@ -276,15 +282,29 @@ static int accumulator_connect_path(const char *path, struct fst_error *error)
         return r;
 }
 
-/* Writes all of @data to a socket that may not block. */
-static int accumulator_write(int fd, const char *data, size_t n, struct fst_error *error)
+/* Waits for Python's server. Returns 0, or -ETIMEDOUT with @error. */
+static int accumulator_wait(const struct accumulator_object *a, int events, struct fst_error *error)
+{
+        int r = socket_wait(a->fd, events, ms_to_ns(a->timeout_ms), NULL);
+        if (r)
+                return MIN(r, 0);
+        return error_set(error, -ETIMEDOUT,
+                         "Python's server of accumulators did not acknowledge the updates of a task within %lld s: the "
+                         "driver's Python hangs, or adding an update takes longer than spark.network.timeout",
+                         (long long)(a->timeout_ms / 1000));
+}
+
+static int accumulator_write(const struct accumulator_object *a, const char *data, size_t n, struct fst_error *error)
 {
         while (n > 0) {
-                ssize_t written = send(fd, data, n, MSG_NOSIGNAL);
+                ssize_t written = send(a->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+                int r = 0;
                 if (written < 0 && errno == EAGAIN)
-                        socket_wait(fd, POLLOUT, -1, NULL);
+                        r = accumulator_wait(a, POLLOUT, error);
                 else if (written < 0 && errno != EINTR)
-                        return error_errno(error, "sending updates of accumulators to Python");
+                        r = error_errno(error, "sending updates of accumulators to Python");
+                if (r)
+                        return r;
                 if (written > 0) {
                         data += written;
                         n -= (size_t)written;
@@ -302,23 +322,28 @@ static int accumulator_connect(struct accumulator_object *a, struct fst_error *e
         if (fd < 0)
                 return fd;
         a->fd = fd;
-        return a->secret ? accumulator_write(fd, a->secret, strlen(a->secret), error) : 0;
+        return a->secret ? accumulator_write(a, a->secret, strlen(a->secret), error) : 0;
 }
 
-/* Waits for the byte with which Python acknowledges the updates of a task. */
-static int accumulator_acknowledged(int fd, struct fst_error *error)
+/* Waits for the byte with which Python acknowledges the updates of a task. The first sentence is Spark's. */
+static int accumulator_acknowledged(const struct accumulator_object *a, struct fst_error *error)
 {
         for (;;) {
                 char byte;
-                ssize_t n = recv(fd, &byte, 1, 0);
+                int r = 0;
+                ssize_t n = recv(a->fd, &byte, 1, MSG_DONTWAIT);
                 if (n == 1)
                         return 0;
                 if (n == 0)
-                        return error_set(error, -EPIPE, "Python's server of accumulators closed its connection");
+                        return error_set(error, -EPIPE,
+                                         "EOF reached before Python server acknowledged. An exception of an "
+                                         "AccumulatorParam is on the standard error of the driver's Python");
                 if (errno == EAGAIN)
-                        socket_wait(fd, POLLIN, -1, NULL);
+                        r = accumulator_wait(a, POLLIN, error);
                 else if (errno != EINTR)
-                        return error_errno(error, "Python's server of accumulators");
+                        r = error_errno(error, "Python's server of accumulators");
+                if (r)
+                        return r;
         }
 }
 
@@ -328,7 +353,7 @@ static void accumulator_put_int(struct buf *out, size_t x)
                 buf_putc(out, (char)(x >> shift));
 }
 
-/* The updates of one task that counts. Runs on the scheduler's thread. */
+/* The updates of one task that counts. */
 static int accumulator_receive(void *data, const fst_bytes *blobs, size_t n)
 {
         struct accumulator_object *a = data;
@@ -342,16 +367,16 @@ static int accumulator_receive(void *data, const fst_bytes *blobs, size_t n)
         pthread_mutex_lock(&a->lock);
         int r = accumulator_connect(a, &error);
         if (r == 0)
-                r = accumulator_write(a->fd, message.data, message.len, &error);
+                r = accumulator_write(a, message.data, message.len, &error);
         if (r == 0)
-                r = accumulator_acknowledged(a->fd, &error);
+                r = accumulator_acknowledged(a, &error);
         if (r < 0 && a->fd >= 0) {
                 close(a->fd);
                 a->fd = -1;
         }
         pthread_mutex_unlock(&a->lock);
         if (r < 0)
-                log_error("PythonAccumulatorV2", "%s", error_message(&error));
+                failure_reason_set_thread(error_message(&error)); /* the job's failure says it */
         return r;
 }
 
@@ -363,6 +388,7 @@ void context_register_accumulator(struct py4j_call *call)
         if (!object || session_has_ended(session))
                 return;
         struct accumulator_object *a = (struct accumulator_object *)py4j_object_ref(object);
+        conf_get_ms(session->sc->conf, "spark.network.timeout", &a->timeout_ms, NULL);
         a->handle = fst_accumulator_list(session->sc, NULL, accumulator_receive, a);
         if (!a->handle.id)
                 throw_failure(call, "the accumulator cannot be registered");

@@ -172,6 +172,34 @@ static void passes_updates_once_for_each_task(void **state)
                        "its updates were not received");
 }
 
+static int may_receive, receiving; /* atomic */
+
+static int receive_when_allowed(void *data, const fst_bytes *blobs, size_t n)
+{
+        __atomic_store_n(&receiving, 1, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&may_receive, __ATOMIC_ACQUIRE))
+                usleep(1000);
+        return 0;
+}
+
+/* Neither the scheduler nor another job waits for a function that receives updates; its own job does. */
+static void other_jobs_run_while_updates_are_received(void **state)
+{
+        fst_context *sc = *state;
+        struct fst_python_function f = python_fixture_function("add");
+        f.accumulator = fst_accumulator_list(sc, "slow", receive_when_allowed, NULL);
+        fst_future *slow = fst_count_async(fst_python_rdd(frames_of_texts(sc, "a,b", 2), &f, false, false));
+        while (!__atomic_load_n(&receiving, __ATOMIC_ACQUIRE))
+                usleep(1000);
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(count_of(fst_range_n(sc, 0, 10, 2)), 10);
+        assert_false(fst_future_done(slow));
+        __atomic_store_n(&may_receive, 1, __ATOMIC_RELEASE);
+        int64_t n;
+        assert_int_equal(fst_future_count(slow, &n), 0);
+        assert_int_equal(n, 0);
+}
+
 static void synchronizes_barrier_tasks(void **state)
 {
         struct fst_python_function f = python_fixture_function("barrier");
@@ -308,6 +336,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(tells_the_worker_about_its_task, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(sends_broadcast_variables_as_files, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(passes_updates_once_for_each_task, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(other_jobs_run_while_updates_are_received, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(synchronizes_barrier_tasks, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reports_failures, loud_setup, api_teardown),
         };

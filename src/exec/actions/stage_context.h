@@ -18,6 +18,7 @@ struct stage_context {
         int refs; /* atomic */
         const struct exec_env *env;
         int stage_id, stage_attempt;
+        int job_id;                       /* the first job that needs it, or -1; used by the driver only */
         bool barrier;                     /* all of its tasks run at the same time */
         const fst_rdd *final;             /* the RDD to compute */
         const fst_rdd *shuffled;          /* map stage: the RDD that reads its output; NULL: a result stage */
