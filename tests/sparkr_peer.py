@@ -45,7 +45,9 @@ def connect(port, secret):
     """Opens a connection and proves to know the secret."""
     connection = socket.create_connection(("127.0.0.1", port), timeout=120)
     connection.sendall(string(secret))
-    assert read_blob(connection).rstrip(b"\0") == b"ok"
+    answer = read_blob(connection).rstrip(b"\0")
+    if answer != b"ok":
+        raise PermissionError(answer.decode())
     return connection
 
 

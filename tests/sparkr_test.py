@@ -282,8 +282,10 @@ def test_objects_end_when_r_removes_them_and_when_the_context_stops(place):
 
 def test_strangers_and_damaged_requests_harm_nobody(place):
     with OwnSession(place) as s:
-        with pytest.raises((EOFError, ConnectionError)):
+        with pytest.raises(PermissionError, match="^err$"):
             connect(s.port, "wrong")
+        with pytest.raises(PermissionError, match="^err$"):
+            connect(s.port, s.secret[:-1] + "x")
         s.connection.sendall(number(6) + b"garbag")
         with pytest.raises(Failed, match="a request of R is invalid"):
             s.answer()

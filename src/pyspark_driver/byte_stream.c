@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "net/secret.h"
 #include "net/socket.h"
+#include "net/socket_exact.h"
 #include "py4j/server.h"
 
 #include <endian.h>
@@ -34,79 +35,22 @@ struct byte_stream {
         struct fst_error error;
 };
 
-/* Waits for @events until the time @end (INT64_MAX: for any time), or the stream is freed. Returns 0 or negative. */
-static int stream_wait(const struct byte_stream *s, int fd, int events, int64_t end, struct fst_error *error)
-{
-        int64_t left = end == INT64_MAX ? -1 : MAX(end - now_ns(), (int64_t)0);
-        int r = socket_wait(fd, events, left, &s->stopping);
-        if (r > 0)
-                return 0;
-        return error_set(error, r ? r : -ETIMEDOUT, "the connection of Python: %s", strerror(r ? -r : ETIMEDOUT));
-}
-
 /* Reads exactly @n bytes. */
-static int stream_read(const struct byte_stream *s, int fd, void *data, size_t n, int64_t end, struct fst_error *error)
+static int stream_read(const struct byte_stream *s, int fd, void *data, size_t n, struct fst_error *error)
 {
-        for (char *at = data; n > 0;) {
-                ssize_t r = recv(fd, at, n, 0);
-                int w = r < 0 && errno == EAGAIN ? stream_wait(s, fd, POLLIN, end, error) : 1;
-                if (w < 0)
-                        return w;
-                if (w == 0)
-                        continue;
-                if (r < 0 && errno != EINTR)
-                        return error_errno(error, "the connection of Python");
-                else if (r == 0)
-                        return error_set(error, -EPIPE, "Python closed its connection before the end of the data");
-                if (r > 0) {
-                        at += r;
-                        n -= (size_t)r;
-                }
-        }
-        return 0;
+        int r = socket_read_exactly(fd, data, n, SOCKET_NO_DEADLINE, &s->stopping);
+        if (r == -EPIPE)
+                return error_set(error, r, "Python closed its connection before the end of the data");
+        return r ? error_set(error, r, "the connection of Python: %s", strerror(-r)) : 0;
 }
 
-static int stream_write(const struct byte_stream *s, int fd, const void *data, size_t n, struct fst_error *error)
-{
-        for (const char *at = data; n > 0;) {
-                ssize_t w = send(fd, at, n, MSG_NOSIGNAL);
-                int waited = w < 0 && errno == EAGAIN ? stream_wait(s, fd, POLLOUT, INT64_MAX, error) : 1;
-                if (waited < 0)
-                        return waited;
-                if (waited == 0)
-                        continue;
-                if (w < 0 && errno != EINTR)
-                        return error_errno(error, "the connection of Python");
-                if (w > 0) {
-                        at += w;
-                        n -= (size_t)w;
-                }
-        }
-        return 0;
-}
-
-static int stream_read_int(const struct byte_stream *s, int fd, int32_t *out, int64_t end, struct fst_error *error)
+static int stream_read_int(const struct byte_stream *s, int fd, int32_t *out, struct fst_error *error)
 {
         uint32_t x;
-        int r = stream_read(s, fd, &x, sizeof(x), end, error);
+        int r = stream_read(s, fd, &x, sizeof(x), error);
         if (r == 0)
                 *out = (int32_t)be32toh(x);
         return r;
-}
-
-static int stream_authenticate(const struct byte_stream *s, int fd, int64_t end, struct fst_error *error)
-{
-        static const char accepted[] = {0, 0, 0, 2, 'o', 'k'};
-        char given[sizeof(s->secret)] = "";
-        int32_t n = 0;
-        int r = stream_read_int(s, fd, &n, end, error);
-        if (r == 0 && n != (int32_t)strlen(s->secret))
-                return error_set(error, -EACCES, "a connection did not prove the secret");
-        if (r == 0)
-                r = stream_read(s, fd, given, (size_t)n, end, error);
-        if (r == 0 && !secret_equals(given, (size_t)n, s->secret))
-                return error_set(error, -EACCES, "a connection did not prove the secret");
-        return r < 0 ? r : stream_write(s, fd, accepted, sizeof(accepted), error);
 }
 
 static int stream_receive_chunks(const struct byte_stream *s, int fd, struct fst_error *error)
@@ -114,14 +58,14 @@ static int stream_receive_chunks(const struct byte_stream *s, int fd, struct fst
         _cleanup_free_ char *piece = mem_alloc(PIECE);
         for (;;) {
                 int32_t n = 0;
-                int r = stream_read_int(s, fd, &n, INT64_MAX, error);
+                int r = stream_read_int(s, fd, &n, error);
                 if (r < 0 || n == END_OF_CHUNKS)
                         return r;
                 if (n < 0)
                         return error_set(error, -EPROTO, "Python sent a chunk of %d bytes", n);
                 for (size_t left = (size_t)n; left > 0;) {
                         size_t part = MIN(left, (size_t)PIECE);
-                        if ((r = stream_read(s, fd, piece, part, INT64_MAX, error)) < 0)
+                        if ((r = stream_read(s, fd, piece, part, error)) < 0)
                                 return r;
                         if ((r = write_all(s->bytes, piece, part)) < 0)
                                 return error_set(error, r, "no memory for the data of Python: %s", strerror(-r));
@@ -137,9 +81,9 @@ static int stream_send_bytes(const struct byte_stream *s, int fd, struct fst_err
                 ssize_t n = pread(s->bytes, piece, PIECE, at);
                 if (n <= 0)
                         return n < 0 ? error_errno(error, "the data of Python") : 0;
-                int r = stream_write(s, fd, piece, (size_t)n, error);
+                int r = socket_write_exactly(fd, piece, (size_t)n, SOCKET_NO_DEADLINE, &s->stopping);
                 if (r < 0)
-                        return r;
+                        return error_set(error, r, "the connection of Python: %s", strerror(-r));
                 at += n;
         }
 }
@@ -157,14 +101,13 @@ static int stream_serve(const struct byte_stream *s, struct fst_error *error)
                         continue;
                 if (fd < 0)
                         return error_set(error, fd, "the connection of Python: %s", strerror(-fd));
-                int r = stream_authenticate(s, fd, end, error);
+                int r = socket_accept_secret(fd, s->secret, SECRET_END_NONE, end, &s->stopping);
                 bool known = r == 0;
                 if (known)
                         r = s->sends ? stream_send_bytes(s, fd, error) : stream_receive_chunks(s, fd, error);
                 close(fd);
                 if (known)
                         return r;
-                error_deinit(error);
         }
 }
 

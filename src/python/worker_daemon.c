@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "net/secret.h"
 #include "net/socket.h"
+#include "net/socket_exact.h"
 #include "python/worker_answer.h"
 #include "python/worker_pool.h"
 #include "python/worker_task.h"
@@ -70,38 +71,15 @@ char *python_secret_new(void)
 
 /* ------------------------------------------------------------------------------------------- reading and writing */
 
-static int python_read(int fd, void *data, size_t len, int64_t deadline, const int *stopped)
-{
-        for (char *at = data; len > 0;) {
-                ssize_t n = read(fd, at, len);
-                if (n > 0) {
-                        at += n;
-                        len -= (size_t)n;
-                        continue;
-                }
-                if (n == 0)
-                        return -EPIPE;
-                if (errno == EINTR)
-                        continue;
-                if (errno != EAGAIN)
-                        return -errno;
-                int64_t left = deadline - now_ns();
-                int r = left > 0 ? socket_wait(fd, POLLIN, left, stopped) : 0;
-                if (r <= 0)
-                        return r ? r : -ETIMEDOUT;
-        }
-        return 0;
-}
-
 int python_read_bytes(int fd, void *data, size_t len, int64_t timeout_ms, const int *stopped)
 {
-        return python_read(fd, data, len, now_ns() + ms_to_ns(timeout_ms), stopped);
+        return socket_read_exactly(fd, data, len, now_ns() + ms_to_ns(timeout_ms), stopped);
 }
 
 int python_read_int(int fd, int64_t timeout_ms, const int *stopped, int32_t *x)
 {
         char bytes[4];
-        int r = python_read(fd, bytes, sizeof(bytes), now_ns() + ms_to_ns(timeout_ms), stopped);
+        int r = socket_read_exactly(fd, bytes, sizeof(bytes), now_ns() + ms_to_ns(timeout_ms), stopped);
         if (r == 0)
                 *x = python_get_int(bytes);
         return r;
@@ -111,14 +89,14 @@ int python_read_text(int fd, size_t most, int64_t timeout_ms, const int *stopped
 {
         int64_t deadline = now_ns() + ms_to_ns(timeout_ms);
         char bytes[4];
-        int r = python_read(fd, bytes, sizeof(bytes), deadline, stopped);
+        int r = socket_read_exactly(fd, bytes, sizeof(bytes), deadline, stopped);
         if (r)
                 return r;
         int32_t len = python_get_int(bytes);
         if (len < 0 || (size_t)len > most)
                 return -EBADMSG;
         buf_reserve(text, (size_t)len);
-        r = python_read(fd, text->data + text->len, (size_t)len, deadline, stopped);
+        r = socket_read_exactly(fd, text->data + text->len, (size_t)len, deadline, stopped);
         if (r == 0)
                 text->len += (size_t)len;
         text->data[text->len] = 0;
@@ -127,24 +105,7 @@ int python_read_text(int fd, size_t most, int64_t timeout_ms, const int *stopped
 
 int python_write(int fd, const void *data, size_t len, int64_t timeout_ms, const int *stopped)
 {
-        int64_t deadline = now_ns() + ms_to_ns(timeout_ms);
-        for (const char *at = data; len > 0;) {
-                ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
-                if (n >= 0) {
-                        at += n;
-                        len -= (size_t)n;
-                        continue;
-                }
-                if (errno == EINTR)
-                        continue;
-                if (errno != EAGAIN)
-                        return -errno;
-                int64_t left = deadline - now_ns();
-                int r = left > 0 ? socket_wait(fd, POLLOUT, left, stopped) : 0;
-                if (r <= 0)
-                        return r ? r : -ETIMEDOUT;
-        }
-        return 0;
+        return socket_write_exactly(fd, data, len, now_ns() + ms_to_ns(timeout_ms), stopped);
 }
 
 /* ---------------------------------------------------------------------------------------------------- environment */

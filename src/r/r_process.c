@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "net/secret.h"
 #include "net/socket.h"
+#include "net/socket_exact.h"
 #include "process/piped_command.h"
-#include "r/r_handshake.h"
 
 #include <dirent.h>
 #include <endian.h>
@@ -221,11 +221,12 @@ int r_process_accept(struct r_process *p, int listener, const int *stopped, stru
                         continue;
                 if (fd < 0)
                         return error_set(error, fd, "accepting an R worker: %s", strerror(-fd));
-                r = r_handshake_accept(fd, p->secret, stopped);
+                r = socket_accept_secret(fd, p->secret, SECRET_END_NUL, now_ns() + R_HANDSHAKE_TIMEOUT * NS_PER_SECOND,
+                                         stopped);
                 if (r == 0)
                         return fd;
                 close(fd);
-                if (r != -EACCES)
+                if (r == -ECANCELED)
                         return error_set(error, r, "waiting for an R worker: %s", strerror(-r));
                 strangers++;
         }

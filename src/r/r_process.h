@@ -26,6 +26,9 @@ struct r_settings {
 /* The time that R may take to start and connect, in seconds. */
 #define R_START_TIMEOUT 60
 
+/* The time that a new connection of R has to send its secret, in seconds. */
+#define R_HANDSHAKE_TIMEOUT 60
+
 /*
  * Asks for a worker that connects to @port on the loopback interface twice. Starts R if it does not run. Returns 0 with
  * a reference in *@process, or a negative status with @error. *@stopped (atomic) ends the wait with -ECANCELED.

@@ -86,26 +86,6 @@ void r_stream_put_row(struct buf *out, fst_bytes row, enum r_form form)
                 buf_putc(out, '\n');
 }
 
-uint32_t r_stream_secret_length(const char *data)
-{
-        return (uint32_t)r_stream_get_int(data);
-}
-
-int r_stream_read_secret(const char *data, size_t len, fst_bytes *text)
-{
-        if (len < 4)
-                return 0;
-        int32_t n = r_stream_get_int(data);
-        if (n < 1 || n > R_STREAM_MAX_SECRET)
-                return -EBADMSG;
-        if (len < 4 + (size_t)n)
-                return 0;
-        if (data[4 + n - 1] != '\0')
-                return -EBADMSG;
-        *text = (fst_bytes){data + 4, (size_t)n - 1};
-        return 4 + n;
-}
-
 /* An item of @size bytes, if @len bytes are all of it. */
 static int r_item_of(struct r_item *item, enum r_item_kind kind, size_t size, size_t len)
 {

@@ -50,20 +50,8 @@ void r_stream_put_flag(struct buf *out, bool rows_follow);
 /* Appends a row: R_FORM_BYTE a length and the bytes, R_FORM_STRING the line and a line end, R_FORM_ROW the bytes. */
 void r_stream_put_row(struct buf *out, fst_bytes row, enum r_form form);
 
-/* Appends a string, also for the handshake of a connection. */
+/* Appends a string with its NUL. */
 void r_stream_put_string(struct buf *out, const char *text);
-
-/* The longest secret that a peer may send. */
-#define R_STREAM_MAX_SECRET 1024
-
-/*
- * Reads the string that starts a connection. Returns the number of bytes that it takes, 0 if @len bytes are not all of
- * it, or -EBADMSG if its length is invalid or more than R_STREAM_MAX_SECRET. *@text borrows from @data.
- */
-int r_stream_read_secret(const char *data, size_t len, fst_bytes *text);
-
-/* The length of a string, from its first 4 bytes: as many bytes follow. */
-uint32_t r_stream_secret_length(const char *data);
 
 /* How a worker answers. */
 enum r_answer {

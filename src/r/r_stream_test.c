@@ -54,26 +54,6 @@ static void writes_rows_of_each_form(void **state)
         assert_bytes(&out, "\0\0\0\2ab\0\0\0\0ab\n\nab", 16);
 }
 
-static void reads_secret_when_complete(void **state)
-{
-        static const char sent[] = "\0\0\0\3ab"; /* and the NUL */
-        fst_bytes text;
-        for (size_t n = 0; n < 7; n++)
-                assert_int_equal(r_stream_read_secret(sent, n, &text), 0);
-        assert_int_equal(r_stream_read_secret(sent, 7, &text), 7);
-        assert_int_equal(text.len, 2);
-        assert_memory_equal(text.data, "ab", 2);
-}
-
-static void refuses_invalid_secrets(void **state)
-{
-        fst_bytes text;
-        assert_int_equal(r_stream_read_secret("\0\0\0\0", 4, &text), -EBADMSG);
-        assert_int_equal(r_stream_read_secret("\377\377\377\377", 4, &text), -EBADMSG);
-        assert_int_equal(r_stream_read_secret("\0\0\20\0", 4, &text), -EBADMSG);
-        assert_int_equal(r_stream_read_secret("\0\0\0\2ab", 6, &text), -EBADMSG);
-}
-
 /* Reads an item from each prefix of @data: none of them may look complete. */
 static struct r_item read_whole(enum r_answer answer, const char *data, size_t len)
 {
@@ -141,7 +121,6 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(writes_head_with_broadcasts),        cmocka_unit_test(writes_rows_of_each_form),
-                cmocka_unit_test(reads_secret_when_complete),         cmocka_unit_test(refuses_invalid_secrets),
                 cmocka_unit_test(reads_rows_of_each_answer),          cmocka_unit_test(reads_times_and_end),
                 cmocka_unit_test(refuses_items_that_no_worker_sends),
         };

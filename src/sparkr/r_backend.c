@@ -12,7 +12,8 @@
 #include "base/mem.h"
 #include "net/secret.h"
 #include "net/socket.h"
-#include "r/r_handshake.h"
+#include "net/socket_exact.h"
+#include "r/r_process.h"
 
 #include <endian.h>
 #include <poll.h>
@@ -57,49 +58,17 @@ static void r_backend_set_done(struct r_backend *b)
 
 /* -------------------------------------------------------------------------------------------------- connections */
 
-/* Reads @len bytes. Returns 0, -ECANCELED, or another status at the end of the connection. */
-static int r_connection_read(struct r_connection *c, char *data, size_t len)
+static int r_backend_accept_secret(const struct r_backend *b, int fd)
 {
-        while (len > 0) {
-                ssize_t n = recv(c->fd, data, len, 0);
-                if (n > 0) {
-                        data += n;
-                        len -= (size_t)n;
-                } else if (n == 0) {
-                        return -ECONNRESET;
-                } else if (errno == EAGAIN) {
-                        int r = socket_wait(c->fd, POLLIN, -1, &c->backend->stopped);
-                        if (r < 0)
-                                return r;
-                } else if (errno != EINTR) {
-                        return -errno;
-                }
-        }
-        return 0;
-}
-
-static int r_connection_write(struct r_connection *c, const char *data, size_t len)
-{
-        while (len > 0) {
-                ssize_t n = send(c->fd, data, len, MSG_NOSIGNAL);
-                if (n >= 0) {
-                        data += n;
-                        len -= (size_t)n;
-                } else if (errno == EAGAIN) {
-                        int r = socket_wait(c->fd, POLLOUT, -1, &c->backend->stopped);
-                        if (r < 0)
-                                return r;
-                } else if (errno != EINTR) {
-                        return -errno;
-                }
-        }
-        return 0;
+        int64_t deadline = now_ns() + R_HANDSHAKE_TIMEOUT * NS_PER_SECOND;
+        return socket_accept_secret(fd, b->secret, SECRET_END_NUL, deadline, &b->stopped);
 }
 
 static int r_connection_read_message(struct r_connection *c, struct buf *message)
 {
         uint32_t big;
-        int r = r_connection_read(c, (char *)&big, sizeof(big));
+        const int *stopped = &c->backend->stopped;
+        int r = socket_read_exactly(c->fd, &big, sizeof(big), SOCKET_NO_DEADLINE, stopped);
         if (r)
                 return r;
         size_t len = be32toh(big);
@@ -110,7 +79,7 @@ static int r_connection_read_message(struct r_connection *c, struct buf *message
                 size_t part = MIN(len - message->len, READ_SIZE);
                 if (!buf_try_reserve(message, part))
                         return -ENOMEM;
-                r = r_connection_read(c, message->data + message->len, part);
+                r = socket_read_exactly(c->fd, message->data + message->len, part, SOCKET_NO_DEADLINE, stopped);
                 if (r)
                         return r;
                 message->len += part;
@@ -146,7 +115,7 @@ static int r_connection_serve(struct r_connection *c, struct buf *message, struc
         else
                 r_answer_put_error(answer, error_message(&error));
         r_connection_set_busy(c, false);
-        r = r_connection_write(c, answer->data, answer->len);
+        r = socket_write_exactly(c->fd, answer->data, answer->len, SOCKET_NO_DEADLINE, &c->backend->stopped);
         error_deinit(&error);
         arena_deinit(&arena);
         if (stop)
@@ -173,8 +142,8 @@ static void *r_connection_run(void *data)
 {
         struct r_connection *c = data;
         struct buf message = BUF_INIT, answer = BUF_INIT;
-        int r = r_handshake_accept(c->fd, c->backend->secret, &c->backend->stopped);
-        if (r == -EACCES)
+        int r = r_backend_accept_secret(c->backend, c->fd);
+        if (r && r != -ECANCELED)
                 log_warn("RBackend", "a connection without the secret was closed");
         while (r == 0) {
                 r = r_connection_serve(c, &message, &answer);
@@ -264,7 +233,7 @@ static void *r_backend_watch(void *data)
                 if (socket_wait(b->watcher, POLLIN, NS_PER_SECOND / 10, &b->stopped) < 0)
                         break;
                 fd = socket_accept(b->watcher);
-                if (fd >= 0 && r_handshake_accept(fd, b->secret, &b->stopped) != 0) {
+                if (fd >= 0 && r_backend_accept_secret(b, fd) != 0) {
                         close(fd);
                         fd = -1;
                         strangers++;

@@ -2,12 +2,14 @@
 #include "sparkr/r_parallelize.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "net/secret.h"
 #include "net/socket.h"
-#include "r/r_handshake.h"
+#include "net/socket_exact.h"
+#include "r/r_process.h"
 #include "sparkr/r_site.h"
 
 #include <endian.h>
@@ -107,14 +109,15 @@ static void *r_parallelize_run(void *data)
                         s->status = error_set(&s->error, r < 0 ? r : -ETIMEDOUT, "R has not connected");
                         return NULL;
                 }
-                r = r_handshake_accept(fd, s->secret, &s->stopped);
+                r = socket_accept_secret(fd, s->secret, SECRET_END_NUL, now_ns() + R_HANDSHAKE_TIMEOUT * NS_PER_SECOND,
+                                         &s->stopped);
                 if (r == 0)
                         s->status = r_parallelize_read(s, fd);
+                else if (r == -ECANCELED)
+                        s->status = error_set(&s->error, r, "R has not connected");
                 close(fd);
-                if (r != -EACCES) {
-                        s->status = r ? r : s->status;
+                if (r == 0 || r == -ECANCELED)
                         return NULL;
-                }
         }
 }
 

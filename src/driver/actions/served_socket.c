@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "net/socket.h"
+#include "net/socket_exact.h"
 #include "store/page.h"
 
 #include <arpa/inet.h>
@@ -81,48 +82,6 @@ static void served_stop_listening(struct served_socket *s)
 
 /* -------------------------------------------------------------------------------------------------- handshake */
 
-/* Reads exactly @len bytes until the time @end (INT64_MAX: never). Returns 0, -ETIMEDOUT, -EPIPE, or negative. */
-static int served_read(struct served_socket *s, void *data, size_t len, int64_t end)
-{
-        for (char *at = data; len;) {
-                ssize_t n = recv(s->fd, at, len, 0);
-                if (n == 0)
-                        return -EPIPE;
-                if (n > 0) {
-                        at += n;
-                        len -= (size_t)n;
-                        continue;
-                }
-                if (errno != EAGAIN && errno != EINTR)
-                        return -errno;
-                int r = socket_wait(s->fd, POLLIN, end == INT64_MAX ? -1 : MAX(end - now_ns(), 0), s->stopped);
-                if (r <= 0)
-                        return r ? r : -ETIMEDOUT;
-        }
-        return 0;
-}
-
-/* Whether the client knows the secret. Takes the same time for every wrong secret of the right length. */
-static int served_authenticate(struct served_socket *s, int64_t end)
-{
-        char given[SECRET_TEXT - 1];
-        uint32_t length;
-        int r = served_read(s, &length, sizeof(length), end);
-        bool right = r == 0 && ntohl(length) == sizeof(given);
-        if (right)
-                r = served_read(s, given, sizeof(given), end);
-        if (r)
-                return r;
-        right = right && secret_equals(given, sizeof(given), s->secret);
-        const char *answer = right ? "ok" : "err";
-        r = served_socket_put_int(s, (int32_t)strlen(answer));
-        if (r == 0)
-                r = served_socket_put(s, answer, strlen(answer));
-        if (r == 0)
-                r = served_socket_flush(s);
-        return r ? r : right ? 0 : -EACCES;
-}
-
 /* Accepts one client. Returns 0, -EAGAIN after a client that was refused, -ETIMEDOUT, or negative. */
 static int served_accept_one(struct served_socket *s, int64_t end)
 {
@@ -136,11 +95,10 @@ static int served_accept_one(struct served_socket *s, int64_t end)
         if (s->path)
                 return 0;
         (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-        r = served_authenticate(s, end);
+        r = socket_accept_secret(s->fd, s->secret, SECRET_END_NONE, end, s->stopped);
         if (r == 0)
                 return 0;
         served_close_fd(&s->fd);
-        s->used = 0;
         return r == -ECANCELED || r == -ETIMEDOUT ? r : -EAGAIN;
 }
 
@@ -163,7 +121,7 @@ int served_socket_accept(struct served_socket *s, int64_t timeout_ms, struct fst
 int served_socket_read_int(struct served_socket *s, int32_t *value)
 {
         uint32_t number;
-        int r = served_read(s, &number, sizeof(number), INT64_MAX);
+        int r = socket_read_exactly(s->fd, &number, sizeof(number), SOCKET_NO_DEADLINE, s->stopped);
         if (r == 0)
                 *value = (int32_t)ntohl(number);
         return r;

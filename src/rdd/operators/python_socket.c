@@ -5,9 +5,10 @@
 #include "rdd/operators/python_socket.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
-#include "net/secret.h"
 #include "net/socket.h"
+#include "net/socket_exact.h"
 #include "python/worker_daemon.h"
 #include "python/worker_pool.h"
 #include "python/worker_task.h"
@@ -20,7 +21,6 @@
 
 #define BARRIER_CALL 1
 #define ALL_GATHER_CALL 2
-#define MAX_SECRET 4096
 #define MAX_MESSAGE ((size_t)256 << 20)
 #define WRITE_TIMEOUT_MS 60000
 
@@ -47,20 +47,14 @@ void python_socket_close(struct python_socket *s)
 int python_socket_accept(struct python_socket *s, struct task_run *run)
 {
         int64_t timeout = python_pool_socket_timeout_ms(run->services->python);
-        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         int fd = socket_accept(s->listener);
         if (fd < 0)
                 return fd;
-        int r = python_read_text(fd, MAX_SECRET, timeout, run->task.stopped, &text);
-        bool right = r == 0 && secret_equals(text.data, text.len, s->secret);
-        buf_reset(&text);
-        python_put_text(&text, right ? "ok" : "err");
+        int r = socket_accept_secret(fd, s->secret, SECRET_END_NONE, now_ns() + ms_to_ns(timeout), run->task.stopped);
         if (r == 0)
-                r = python_write(fd, text.data, text.len, timeout, run->task.stopped);
-        if (r == 0 && right)
                 return fd;
         close(fd);
-        return r ? r : -EACCES;
+        return r;
 }
 
 /* ------------------------------------------------------------------------------------------------------- barriers */
