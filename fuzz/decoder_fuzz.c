@@ -3,10 +3,7 @@
 #include "base/mem.h"
 #include "io/codec/codec.h"
 #include "io/fs/file_systems.h"
-
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,21 +13,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_LZ4, CODEC_BZIP2, CODEC_DEFLATE};
         static struct decoder *d;
-        static int file = -1;
-        static char path[64], out[65536];
+        static char out[65536];
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct open_file open = OPEN_FILE_INIT;
         const struct file_system *fs;
 
         if (size < 1)
                 return 0;
-        if (!d) {
+        if (!d)
                 d = decoder_new();
-                file = memfd_create("decoder_fuzz", 0);
-                snprintf(path, sizeof(path), "file:/proc/self/fd/%d", file);
-        }
-        if (ftruncate(file, 0) < 0 || pwrite(file, data + 1, size - 1, 0) != (ssize_t)(size - 1))
-                abort();
+        const char *path = memory_file("file:", data + 1, size - 1);
         if (file_system_of(path, &fs, NULL) < 0 || fs->open(fs, path, &open, NULL) < 0)
                 abort();
         int r = decoder_start(d, kinds[data[0] % 64 % 5], &open, &error);

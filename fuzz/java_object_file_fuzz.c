@@ -1,15 +1,13 @@
 /*
- * Any bytes are a Java object file, or an error that names the file, and written rows are read back from each split. The
- * first byte chooses the split.
+ * Any bytes are a Java object file, or an error that names the file, and written rows are read back from each split.
+ * The first byte chooses the split.
  */
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/java_object_file.h"
+#include "memory_file.h"
 
 #include <endian.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -70,20 +68,14 @@ static void there_and_back(struct java_object_reader *r, const char *path, const
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static struct java_object_reader *r;
-        static int file = -1;
-        static char path[64];
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         uint64_t rows = 0, bytes = 0;
 
         if (size < 1)
                 return 0;
-        if (!r) {
+        if (!r)
                 r = java_object_reader_new();
-                file = memfd_create("java_object_file_fuzz", 0);
-                snprintf(path, sizeof(path), "file:/proc/self/fd/%d", file);
-        }
-        if (ftruncate(file, 0) < 0 || pwrite(file, data + 1, size - 1, 0) != (ssize_t)(size - 1))
-                abort();
+        const char *path = memory_file("file:", data + 1, size - 1);
         uint64_t start = data[0] & 1 ? size / 3 : 0;
         int e = read_file(r, path, start, size - start, &rows, &bytes, &error);
         if (e < 0 && !strstr(error_message(&error), path))

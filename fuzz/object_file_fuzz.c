@@ -4,11 +4,8 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "memory_file.h"
 #include "rdd/object_file.h"
-
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -61,20 +58,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 {.key = FST_KIND_I64, .key_size = 8, .value = FST_KIND_BYTES},
                 {.key = FST_KIND_FIXED, .key_size = 4, .value = FST_KIND_F64, .value_size = 8}};
         static struct object_reader *r;
-        static int file = -1;
-        static char path[64];
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         uint64_t rows = 0;
 
         if (size < 1)
                 return 0;
-        if (!r) {
+        if (!r)
                 r = object_reader_new();
-                file = memfd_create("object_file_fuzz", 0);
-                snprintf(path, sizeof(path), "file:/proc/self/fd/%d", file);
-        }
-        if (ftruncate(file, 0) < 0 || pwrite(file, data + 1, size - 1, 0) != (ssize_t)(size - 1))
-                abort();
+        const char *path = memory_file("file:", data + 1, size - 1);
         fst_type type;
         object_file_type(path, &type, NULL);
         uint64_t start = data[0] & 4 ? size / 3 : 0;

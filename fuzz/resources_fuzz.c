@@ -1,27 +1,15 @@
 /* The file of an executor's resources: it has names and addresses, or is refused with a message. */
 #include "base/error.h"
 #include "exec/executor_resources.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static int fd = -1;
-        static char path[64];
         struct executor_resources resources;
         struct fst_error error = FST_ERROR_INIT;
-        if (fd < 0) {
-                fd = memfd_create("resources", MFD_CLOEXEC);
-                snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        }
-        if (fd < 0 || ftruncate(fd, (off_t)size) || pwrite(fd, data, size, 0) != (ssize_t)size)
-                abort();
-        if (executor_resources_read(path, &resources, &error)) {
+        if (executor_resources_read(memory_file("", data, size), &resources, &error)) {
                 if (!error.message || resources.list)
                         abort();
                 error_deinit(&error);

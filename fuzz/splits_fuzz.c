@@ -7,15 +7,11 @@
 #include "base/mem.h"
 #include "io/binary_records.h"
 #include "io/fs/file_system.h"
+#include "memory_file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-static int file = -1;
-static char path[64];
+static char *path;
 
 static void check_cover(const struct input_splits *splits, uint64_t size)
 {
@@ -63,14 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         if (size < 5)
                 return 0;
-        if (file < 0) {
-                file = memfd_create("splits_fuzz", 0);
-                snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), file);
-        }
         uint32_t record = 1 + data[0];
         uint64_t block = 1 + data[1] + ((uint64_t)data[2] << 8) + ((uint64_t)data[3] << 16), len = size - 5;
-        if (ftruncate(file, 0) < 0 || pwrite(file, data + 5, len, 0) != (ssize_t)len)
-                abort();
+        path = memory_file("", data + 5, len);
         struct input_splits splits = INPUT_SPLITS_INIT;
         struct file_status status = {.path = path, .size = len};
         if (input_splits_cut(&splits, &status, CODEC_NONE, block, false, NULL) < 0)

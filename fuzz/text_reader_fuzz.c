@@ -6,15 +6,11 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/text_reader.h"
-
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int file = -1;
-static char path[64];
+static const char *path;
 
 static void read_split(struct text_reader *r, uint64_t start, uint64_t end, uint32_t max, struct buf *out)
 {
@@ -38,15 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         _cleanup_(buf_deinit) struct buf whole = BUF_INIT, pieces = BUF_INIT;
         if (size < 4)
                 return 0;
-        if (file < 0) {
-                file = memfd_create("text_reader_fuzz", 0);
-                snprintf(path, sizeof(path), "file:/proc/self/fd/%d", file);
-        }
         uint32_t max = 1 + data[1];
         size_t buffer = 64 + data[0];
         uint64_t len = size - 4, first = data[2] * len / 256, second = first + data[3] * (len - first) / 256;
-        if (file < 0 || ftruncate(file, 0) < 0 || pwrite(file, data + 4, len, 0) != (ssize_t)len)
-                abort();
+        path = memory_file("file:", data + 4, len);
 
         struct text_reader *large = text_reader_new(0), *small = text_reader_new(buffer);
         read_split(large, 0, len, 300, &whole);
