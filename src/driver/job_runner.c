@@ -344,7 +344,6 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
                 job_runner_free(r);
                 return e;
         }
-        r->n_resources = config.n_resources;
         config.dynamic_allocation = r->allocation != NULL;
         r->sched = sched_new(&config, &scheduler_ops, r);
         if ((e = scheduler_trace_start(r->sched, sc->conf, error))) {

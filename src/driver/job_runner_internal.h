@@ -70,7 +70,6 @@ struct job_runner {
         struct task_batch *spare; /* for reuse */
         struct commit_coordinator *commits;
         struct barrier_sync *barriers;
-        int n_resources;                        /* custom resources that each task needs */
         struct registered_resources registered; /* whether the first task may start */
         int64_t cores;                          /* of all registered executors */
         struct task_event_poster *events;

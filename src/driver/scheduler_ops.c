@@ -95,7 +95,7 @@ static void scheduler_ops_launch(void *owner, int executor, struct task_set *set
         run->crash_suspect = launches[0].crash_suspect; /* such a task runs alone */
         run->locality = launches[0].locality;
         run->speculative = launches[0].speculative;
-        for (int i = 0; launches[0].resources && i < r->n_resources; i++)
+        for (int i = 0; i < launches[0].n_resources; i++)
                 task_resources_put(&run->resources, launches[0].resources[i].name, launches[0].resources[i].addresses,
                                    (size_t)launches[0].resources[i].n);
         for (int i = 0; i < n; i++) {

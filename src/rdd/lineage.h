@@ -41,6 +41,7 @@ struct lineage {
         int n_deps;
         bool barrier;       /* its stage runs all tasks at once or none, and they synchronize */
         bool indeterminate; /* a recomputation may give other rows or another order */
+        int profile;        /* id of its resource profile; atomic; 0: none was set */
         /*
          * True if a block store holds partition @p, so that it need not be computed. NULL: never. Any thread. Atomic.
          */

@@ -181,12 +181,12 @@ static void submit_waiting_children(struct sched *s, struct stage *parent)
  */
 static bool has_slots(struct sched *s, struct stage *stage)
 {
-        if (!stage->barrier || stage->partitions <= s->tasks.executors.slots)
+        if (!stage->barrier || stage->partitions <= stage->profile->slots)
                 return true;
         log_warn(LOG,
                  "Barrier stage %d requires %d slots, but only %d are available. Will retry later if not failed more "
                  "than %d times",
-                 stage->id, stage->partitions, s->tasks.executors.slots, s->config.barrier_check_max_failures);
+                 stage->id, stage->partitions, stage->profile->slots, s->config.barrier_check_max_failures);
         if (s->now >= stage->slots_checked && ++stage->slot_failures > s->config.barrier_check_max_failures) {
                 abort_stage(s, stage,
                             "[SPARK-24819]: Barrier execution mode does not allow run a barrier stage that requires "
@@ -286,7 +286,7 @@ void dag_retry_barrier_stages(struct sched *s)
         for (size_t i = 0; i < s->failed.len; i++) {
                 const struct stage *stage = s->failed.data[i];
 
-                if (stage->barrier && stage->slots_checked > s->now && stage->partitions <= s->tasks.executors.slots)
+                if (stage->barrier && stage->slots_checked > s->now && stage->partitions <= stage->profile->slots)
                         s->resubmit_at = s->now;
         }
 }
@@ -434,6 +434,14 @@ static void log_job(struct sched *s, const struct job *job)
         log_info(LOG, "Parents of final stage: List(%s)", buf_text(&parents));
 }
 
+static bool dag_profiles_conflict(const struct job *job)
+{
+        for (int i = 0; i < job->n_stages; i++)
+                if (job->stages[i]->profiles_conflict)
+                        return true;
+        return false;
+}
+
 int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, struct fst_error *error)
 {
         int r = dag_check_partitions(spec, error);
@@ -453,7 +461,14 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
         stage_graph_build(s, job);
         log_job(s, job);
         s->ops->job_started(s->owner, job);
-        submit_stage(s, job->result_stage);
+        if (dag_profiles_conflict(job))
+                fail_job(s, job, JOB_FAILED,
+                         "Multiple ResourceProfiles specified in the RDDs for this stage, either resolve the "
+                         "conflicting ResourceProfiles yourself or enable "
+                         "spark.scheduler.resource.profileMergeConflicts and understand how Spark handles the merging "
+                         "them.");
+        else
+                submit_stage(s, job->result_stage);
         return id;
 }
 

@@ -244,7 +244,7 @@ bool sched_host_excluded(const struct sched *s, const char *host)
 
 int sched_slots(const struct sched *s)
 {
-        return s->tasks.executors.slots;
+        return s->tasks.executors.profiles.data[0]->slots;
 }
 
 const char *sched_executor_id(const struct sched *s, int executor)

@@ -58,7 +58,17 @@ struct task_launch {
         bool speculative;   /* another attempt is running slowly; always a run of one */
         bool crash_suspect; /* an earlier attempt may have crashed its executor: run it in isolation; always a run of
                                one */
-        const struct task_resource *resources; /* of the run, config->n_resources of them; NULL: none */
+        const struct task_resource *resources; /* of the run; NULL: none */
+        int n_resources;
+};
+
+/* A resource profile: what each task takes. The default one, with id 0, comes from the configuration. */
+struct task_profile {
+        int id;
+        int cpus;
+        bool any_executor; /* tasks run on executors of every profile, else on those of this one */
+        const struct resource_request *requests;
+        int n_requests;
 };
 
 /* The map output of a TASK_FETCH_FAILED. */
@@ -173,6 +183,11 @@ struct sched_ops {
         /* No usable executor can run some task of @set, so that new ones are needed; or (@yes false) this has ended.
          */
         void (*unschedulable)(void *owner, struct task_set *set, bool yes);
+
+        /* The resource profile of a stage whose RDDs have the profiles @ids (rising, n ≥ 1, none the default one): that
+         * profile, or for n > 1 a merged one. NULL: they must not be merged, so the job fails. Borrowed for the call.
+         */
+        const struct task_profile *(*profile)(void *owner, const int *ids, int n);
 };
 
 /* An excluded executor that the owner must end, because the configuration says so. Its loss is reported later. */
@@ -237,6 +252,7 @@ struct executor_resource {
 
 struct executor_spec {
         const char *id, *host;
+        int profile; /* id of its resource profile; 0: the default one */
         int cores;
         const struct executor_resource *resources;
         int n_resources;
@@ -277,7 +293,7 @@ void sched_suspect_task(struct sched *s, int64_t task_id);
 bool sched_host_excluded(const struct sched *s, const char *host);
 bool sched_executor_excluded(const struct sched *s, int executor); /* for tests: a new executor has no failures yet */
 
-/* For tests: the number of tasks that live, enabled executors can run at once. */
+/* For tests: the number of tasks of the default profile that live, enabled executors can run at once. */
 int sched_slots(const struct sched *s);
 
 /* Query: id or host of an executor, "?" for an unknown index. */

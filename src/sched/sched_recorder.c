@@ -21,7 +21,6 @@ struct sched_recorder {
         void *owner;
         struct buf lines;
         VEC(uint8_t) known; /* by RDD id: described already */
-        int n_resources;    /* of each task */
 };
 
 static void sched_recorder_flush(struct sched_recorder *r)
@@ -140,9 +139,11 @@ void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec
 
 void sched_recorder_add_executor(struct sched_recorder *r, const struct executor_spec *spec, int64_t now)
 {
-        struct buf *b = sched_recorder_begin(r, "add_executor");
+        struct buf *b = sched_recorder_begin(r, spec->profile ? "add_profile_executor" : "add_executor");
 
         trace_put_number(b, now);
+        if (spec->profile)
+                trace_put_number(b, spec->profile);
         trace_put_text(b, spec->id);
         trace_put_text(b, spec->host);
         trace_put_number(b, spec->cores);
@@ -234,7 +235,7 @@ static void sched_recorder_launch(void *owner, int executor, struct task_set *se
         }
         sched_recorder_end(r);
         if (run[0].resources)
-                sched_recorder_put_resources(r, run[0].resources, r->n_resources);
+                sched_recorder_put_resources(r, run[0].resources, run[0].n_resources);
         r->ops->launch(r->owner, executor, set, run, n);
 }
 
@@ -403,8 +404,22 @@ static void sched_recorder_unschedulable(void *owner, struct task_set *set, bool
                 r->ops->unschedulable(r->owner, set, yes);
 }
 
+static const struct task_profile *sched_recorder_profile(void *owner, const int *ids, int n)
+{
+        struct sched_recorder *r = owner;
+        const struct task_profile *p = r->ops->profile ? r->ops->profile(r->owner, ids, n) : NULL;
+
+        if (!p)
+                return NULL;
+        trace_put(&r->lines, "profile %d %d %d", p->id, p->cpus, p->any_executor);
+        for (int i = 0; i < p->n_requests; i++)
+                trace_put(&r->lines, " %s %" PRId64, p->requests[i].name, p->requests[i].amount);
+        sched_recorder_end(r);
+        return p;
+}
+
 _Static_assert(
-        sizeof(struct sched_ops) == 20 * sizeof(void (*)(void)),
+        sizeof(struct sched_ops) == 21 * sizeof(void (*)(void)),
         "a new operation must be recorded too: add it here, to the format in sched_recorder.h and to the replay");
 
 static const struct sched_ops recorder_ops = {
@@ -428,6 +443,7 @@ static const struct sched_ops recorder_ops = {
         .outputs_reset = sched_recorder_outputs_reset,
         .excluded = sched_recorder_excluded,
         .unschedulable = sched_recorder_unschedulable,
+        .profile = sched_recorder_profile,
 };
 
 /* -------------------------------------------------------------------------------------------------- life */
@@ -454,14 +470,15 @@ static void put_config(struct sched_recorder *r, const struct sched *s)
         sched_recorder_end(r);
 }
 
-static void put_config_resources(struct sched_recorder *r, const struct sched_config *config)
+static void put_config_resources(struct sched_recorder *r, const struct executors *x)
 {
-        r->n_resources = config->n_resources;
-        for (int i = 0; i < config->n_resources; i++) {
+        const struct sched_profile *p = x->profiles.data[0];
+
+        for (int i = 0; i < p->n_needs; i++) {
                 struct buf *b = sched_recorder_begin(r, "resource");
 
-                trace_put_text(b, config->resources[i].name);
-                trace_put_number(b, config->resources[i].amount);
+                trace_put_text(b, x->resource_names.names.data[p->needs[i].resource]);
+                trace_put_number(b, p->needs[i].amount);
                 sched_recorder_end(r);
         }
 }
@@ -495,7 +512,7 @@ void sched_record(struct sched *s, struct sched_trace_sink sink)
         sched_recorder_begin(r, SCHED_TRACE_FIRST_LINE);
         sched_recorder_end(r);
         put_config(r, s);
-        put_config_resources(r, &s->tasks.config);
+        put_config_resources(r, &s->tasks.executors);
         put_pools(r, s->tasks.root->children);
 }
 

@@ -22,6 +22,7 @@
  *      cancel_all T                                unregister_shuffle SHUFFLE
  *      move_output SHUFFLE MAP HANDLE E E
  *      add_executor T ID HOST CORES RESOURCE …     RESOURCE: NAME, how many addresses, the addresses
+ *      add_profile_executor T PROFILE ID HOST CORES RESOURCE …
  *      lose_executor T E BY-APP TEXT               lose_host T HOST TEXT
  *      disable_executor E                          enable_executor E
  *      decommission_executor E HOST-TOO            suspect_task TASK-ID
@@ -36,6 +37,8 @@
  *      preferred RDD PARTITION N E HOST …          locations of the partition. E -1: no executor, HOST -: none
  *      may_prefer RDD                              its partitions may have preferred locations
  *      rack HOST RACK
+ *      rdd_profile RDD PROFILE                     directly after the submit line: its resource profile
+ *      profile PROFILE CPUS ANY NAME AMOUNT …      the resource profile of a stage. ANY: its tasks run on all executors
  *
  * Decisions, within the call above:
  *      = job_started JOB                           = stage_submitted S.A TASKS

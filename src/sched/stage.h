@@ -10,6 +10,7 @@
 #include "sched/map_outputs.h"
 
 struct task_set;
+struct sched_profile; /* sched/tasks/profile.h */
 
 enum stage_state {
         STAGE_IDLE,    /* not needed yet, or complete */
@@ -20,14 +21,15 @@ enum stage_state {
 
 struct stage {
         int id;
-        int attempt;                       /* number of the last attempt; -1 before the first */
-        struct lineage *lineage;           /* the last RDD of the stage */
-        const struct lineage_dep *shuffle; /* written by a map stage; NULL: a result stage */
-        int partitions;                    /* map: of lineage; result: of the job */
-        const char *call_site;             /* of the stage's RDD, or of the action; borrowed */
-        bool barrier;                      /* its tasks run all together or not at all */
-        bool indeterminate;                /* recomputed outputs may differ */
-        struct job *job;                   /* result stage: the job; NULL for a map stage */
+        int attempt;                         /* number of the last attempt; -1 before the first */
+        struct lineage *lineage;             /* the last RDD of the stage */
+        const struct lineage_dep *shuffle;   /* written by a map stage; NULL: a result stage */
+        int partitions;                      /* map: of lineage; result: of the job */
+        const char *call_site;               /* of the stage's RDD, or of the action; borrowed */
+        bool barrier;                        /* its tasks run all together or not at all */
+        bool indeterminate;                  /* recomputed outputs may differ */
+        const struct sched_profile *profile; /* resource profile: what each task takes, and where it may run */
+        struct job *job;                     /* result stage: the job; NULL for a map stage */
         int first_job_id;
         struct stage **parents; /* the map stages that it reads */
         int n_parents;
@@ -37,7 +39,8 @@ struct stage {
 
         /* for dag.c */
         enum stage_state state;
-        uint8_t *pending; /* map stage: partitions that the running attempt must still compute */
+        bool profiles_conflict; /* its RDDs have several resource profiles, which may not be merged */
+        uint8_t *pending;       /* map stage: partitions that the running attempt must still compute */
         int n_pending;
         int slot_failures;      /* barrier: how often there were too few slots */
         int64_t slots_checked;  /* time of the next check */

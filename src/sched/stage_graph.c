@@ -14,6 +14,7 @@
 
 typedef VEC(const struct lineage *) lineage_stack;
 typedef VEC(const struct lineage_dep *) dep_list;
+typedef VEC(int) id_list;
 
 bool dag_mark_rdd(struct sched *s, const struct lineage *rdd)
 {
@@ -61,25 +62,59 @@ static void edge_shuffles(struct sched *s, const struct lineage *rdd, bool cut, 
         vec_deinit(&stack);
 }
 
-/* Returns whether some RDD computed by the tasks of the stage that ends at @rdd has the flag. */
-static void stage_flags(struct sched *s, const struct lineage *rdd, bool *barrier, bool *indeterminate)
+static void stage_graph_add_profile(struct sched *s, const struct lineage *rdd, id_list *profiles)
+{
+        int id = __atomic_load_n(&rdd->profile, __ATOMIC_RELAXED);
+        size_t at = profiles->len;
+
+        if (id == 0)
+                return;
+        sched_note(s, line, "rdd_profile %d %d", rdd->id, id);
+        for (size_t i = 0; i < profiles->len; i++)
+                if (profiles->data[i] == id)
+                        return;
+        vec_push(profiles, id);
+        for (; at > 0 && profiles->data[at - 1] > id; at--)
+                profiles->data[at] = profiles->data[at - 1];
+        profiles->data[at] = id;
+}
+
+/* Collects what the RDDs that the tasks of @stage compute ask for: flags, and ids of resource profiles by rising id. */
+static void stage_graph_collect(struct sched *s, struct stage *stage, id_list *profiles)
 {
         lineage_stack stack = {0};
 
         s->walk++;
-        vec_push(&stack, rdd);
+        vec_push(&stack, stage->lineage);
         while (stack.len > 0) {
                 const struct lineage *at = stack.data[--stack.len];
 
                 if (!dag_mark_rdd(s, at))
                         continue;
-                *barrier |= at->barrier;
-                *indeterminate |= at->indeterminate;
+                stage->barrier |= at->barrier;
+                stage->indeterminate |= at->indeterminate;
+                stage_graph_add_profile(s, at, profiles);
                 for (int i = 0; i < at->n_deps; i++)
                         if (at->deps[i].kind == LINEAGE_NARROW)
                                 vec_push(&stack, at->deps[i].parent);
         }
         vec_deinit(&stack);
+}
+
+/* Spark's DAGScheduler.mergeResourceProfilesForStage. */
+static void stage_graph_set_profile(struct sched *s, struct stage *stage, const id_list *ids)
+{
+        const struct task_profile *profile = NULL;
+
+        stage->profile = s->tasks.executors.profiles.data[0];
+        if (ids->len == 0)
+                return;
+        if (s->ops->profile)
+                profile = s->ops->profile(s->owner, ids->data, (int)ids->len);
+        if (profile)
+                stage->profile = executors_add_profile(&s->tasks.executors, profile);
+        else
+                stage->profiles_conflict = true;
 }
 
 struct shuffle *dag_shuffle(struct sched *s, int shuffle_id)
@@ -99,13 +134,16 @@ static struct stage *stage_graph_map_stage(struct sched *s, const struct lineage
 static struct stage *stage_new(struct sched *s, struct lineage *rdd, struct job *job, const dep_list *edge)
 {
         struct stage *stage = new0(struct stage);
+        id_list profiles = {0};
 
         stage->id = s->next_stage_id++;
         stage->attempt = -1;
         stage->last_failed = -1;
         stage->lineage = rdd;
         stage->first_job_id = job->id;
-        stage_flags(s, rdd, &stage->barrier, &stage->indeterminate);
+        stage_graph_collect(s, stage, &profiles);
+        stage_graph_set_profile(s, stage, &profiles);
+        vec_deinit(&profiles);
         stage->parents = new_array(struct stage *, edge->len + 1);
         for (size_t i = 0; i < edge->len; i++) {
                 struct stage *parent = stage_graph_map_stage(s, edge->data[i]);

@@ -37,6 +37,8 @@ struct replay {
         VEC(uint8_t) shuffles;         /* by id: whether it has a writer */
         VEC(struct resource_request) resources;
         VEC(char *) hosts; /* answers of the current call */
+        struct task_profile profile;
+        VEC(struct resource_request) requests; /* of the profile */
         struct sched_replay_report report;
         bool diverged, ended;
         struct fst_error *error;
@@ -125,6 +127,13 @@ static int sched_replay_preferred(void *owner, const struct lineage *rdd, int pa
         return w.bad ? 0 : n;
 }
 
+static void free_requests(struct replay *r)
+{
+        for (size_t i = 0; i < r->requests.len; i++)
+                free(r->requests.data[i].name);
+        r->requests.len = 0;
+}
+
 static bool sched_replay_may_prefer(void *owner, const struct lineage *rdd)
 {
         return sched_replay_answered(owner, "may_prefer", rdd->id);
@@ -143,6 +152,32 @@ static const char *sched_replay_rack(void *owner, const char *host)
         if (answer)
                 vec_push(&r->hosts, answer);
         return answer;
+}
+
+/* Keeps the answer until the next query. */
+static const struct task_profile *sched_replay_profile(void *owner, const int *ids, int n)
+{
+        struct replay *r = owner;
+        struct trace_words w;
+
+        if (!sched_replay_due(r, "profile ", &w))
+                return NULL;
+        free_requests(r);
+        r->profile = (struct task_profile){.id = (int)trace_take_number(&w, 1, MAX_ID)};
+        r->profile.cpus = (int)trace_take_number(&w, 1, MAX_ID);
+        r->profile.any_executor = trace_take_number(&w, 0, 1);
+        while (trace_words_left(&w) && !w.bad) {
+                char *name = trace_take_text(&w);
+                int64_t amount = trace_take_number(&w, 1, INT64_MAX);
+
+                if (name && (amount <= RESOURCE_ONE || amount % RESOURCE_ONE == 0))
+                        vec_push(&r->requests, (struct resource_request){name, amount});
+                else
+                        free(name);
+        }
+        r->profile.requests = r->requests.data;
+        r->profile.n_requests = (int)r->requests.len;
+        return w.bad ? NULL : &r->profile;
 }
 
 static void sched_replay_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
@@ -225,6 +260,7 @@ static const struct sched_ops replay_ops = {
         .preferred = sched_replay_preferred,
         .may_prefer = sched_replay_may_prefer,
         .rack = sched_replay_rack,
+        .profile = sched_replay_profile,
 };
 
 /* ----------------------------------------------------------------------------------------- events, a line each */
@@ -408,6 +444,28 @@ static void on_rdd(struct replay *r, struct trace_words *w)
         r->rdds.data[id] = rdd; /* increment now, so that no RDD is its own parent */
 }
 
+/* Sets the profiles of RDDs from the lines that follow the current one. */
+static void sched_replay_take_profiles(struct replay *r)
+{
+        static const char word[] = "rdd_profile ", other[] = "profile ";
+
+        for (const char *at = r->at + line_len(r, r->at) + 1; at < r->end; at += line_len(r, at) + 1) {
+                size_t len = line_len(r, at);
+                struct trace_words w =
+                        trace_words_of(at + MIN(len, sizeof(word) - 1), len - MIN(len, sizeof(word) - 1));
+
+                if (len >= sizeof(other) && memcmp(at, other, sizeof(other) - 1) == 0)
+                        continue;
+                if (len < sizeof(word) || memcmp(at, word, sizeof(word) - 1) != 0)
+                        return;
+                struct replay_rdd *rdd = rdd_at(r, take_int(&w, 0, MAX_ID));
+                int profile = take_int(&w, 1, MAX_ID);
+
+                if (rdd && !w.bad)
+                        rdd->lineage.profile = profile;
+        }
+}
+
 static void on_submit(struct replay *r, struct trace_words *w)
 {
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
@@ -435,6 +493,7 @@ static void on_submit(struct replay *r, struct trace_words *w)
                                         .call_site = call_site,
                                         .properties = &properties};
 
+                sched_replay_take_profiles(r);
                 w->bad = sched_submit_job(r->s, &spec, now, NULL) < 0;
         }
         vec_deinit(&partitions);
@@ -458,13 +517,14 @@ static void sched_replay_take_resource(struct trace_words *w, struct taken_resou
         }
 }
 
-static void on_add_executor(struct replay *r, struct trace_words *w)
+static void sched_replay_take_executor(struct replay *r, struct trace_words *w, bool has_profile)
 {
         struct taken_resource taken[16];
         struct executor_resource resources[16];
         int64_t now = take_time(r, w);
+        int profile = has_profile ? take_int(w, 1, MAX_ID) : 0;
         _cleanup_free_ char *id = trace_take_text(w), *host = trace_take_text(w);
-        struct executor_spec spec = {.id = id, .host = host, .cores = take_int(w, 0, r->max_tasks)};
+        struct executor_spec spec = {.id = id, .host = host, .profile = profile, .cores = take_int(w, 0, r->max_tasks)};
 
         w->bad |= !id || !host;
         spec.resources = resources;
@@ -483,6 +543,16 @@ static void on_add_executor(struct replay *r, struct trace_words *w)
                 vec_deinit(&taken[i].addresses);
                 free(taken[i].name);
         }
+}
+
+static void on_add_executor(struct replay *r, struct trace_words *w)
+{
+        sched_replay_take_executor(r, w, false);
+}
+
+static void on_add_profile_executor(struct replay *r, struct trace_words *w)
+{
+        sched_replay_take_executor(r, w, true);
 }
 
 static void sched_replay_take_status(struct trace_words *w, struct task_status *status, struct task_fetch *fetch)
@@ -610,6 +680,7 @@ static const struct replay_record {
         {"pool", on_pool, true},
         {"resource", on_resource, true},
         {"add_executor", on_add_executor},
+        {"add_profile_executor", on_add_profile_executor},
         {"lose_executor", .format = "Tebs", .call = call_lose_executor},
         {"disable_executor", .format = "e", .call = call_disable_executor},
         {"enable_executor", .format = "e", .call = call_enable_executor},
@@ -760,6 +831,8 @@ int sched_replay(const char *text, size_t len, int max_tasks, struct sched_repla
         for (size_t i = 0; i < r.resources.len; i++)
                 free(r.resources.data[i].name);
         free_hosts(&r);
+        free_requests(&r);
+        vec_deinit(&r.requests);
         vec_deinit(&r.hosts);
         vec_deinit(&r.resources);
         vec_deinit(&r.pools);

@@ -2,7 +2,7 @@
  *
  * simulator.c has the clock, the network and the executors; simulator_workload.c makes lineages and jobs;
  * simulator_invariants.c is the scheduler's owner and checks its decisions, with simulator_locality.c for task
- * placement and simulator_commits.c for output commits.
+ * placement, simulator_profiles.c for resource profiles and simulator_commits.c for output commits.
  */
 #pragma once
 
@@ -29,11 +29,15 @@ enum sim_event {
         SIM_ANSWER,     /* the reply (`index`) reaches task `number` */
 };
 
+/* SIM_ADD: number is the cores + SIM_PROFILE times the resource profile. */
+enum { SIM_PROFILE = 1 << 20 };
+
 enum sim_cancel { SIM_CANCEL_JOB, SIM_CANCEL_GROUP, SIM_CANCEL_TAG, SIM_CANCEL_STAGE, SIM_CANCEL_ALL };
 
 struct sim_executor {
-        int32_t host, cores;
+        int32_t host, cores, profile;
         int32_t used;    /* cores of runs that have not ended for the driver */
+        int64_t gpu[2];  /* of each address, parts of RESOURCE_ONE that they hold */
         int32_t outputs; /* map outputs on it that the scheduler counts */
         int32_t first;   /* its runs; -1: none */
         bool known;      /* the scheduler takes it for alive */
@@ -57,6 +61,8 @@ struct sim_run {
         int32_t at;   /* number that have ended on the executor */
         int32_t left; /* number that have not ended for the driver */
         int32_t next, prev;
+        int32_t cpus; /* cores that it holds */
+        int64_t gpu[2];
         uint32_t generation; /* steps of older generations are void */
         bool each;           /* statuses are sent one by one */
 };
@@ -101,6 +107,7 @@ struct sim_set {
         size_t deaths_seen;
         int dead_input, dead_map; /* the first missing one; -1: none */
         int stage, attempt, n;
+        int profile;
         int save; /* the job, if its tasks commit; otherwise -1 */
         bool barrier;
         int64_t submitted, began; /* time, and number of the event */
@@ -136,6 +143,13 @@ struct sim_job {
         bool submitted, started, ended, removed;
 };
 
+/* A resource profile: the cores and parts of the resource "gpu" that each task takes. */
+struct sim_profile {
+        int cpus;
+        bool any; /* runs on executors of every profile */
+        int64_t gpu;
+};
+
 struct sim {
         struct simulator_options o;
         struct simulator_report *report;
@@ -163,6 +177,11 @@ struct sim {
         VEC(struct sim_output) outputs;
         VEC(int32_t) deaths; /* executors, in order */
         VEC(struct sim_host) hosts;
+        struct sim_profile profiles[3]; /* by id; the first is the default one */
+        int n_profiles;                 /* without the default one */
+        bool merges;                    /* a stage may have RDDs of several profiles */
+        struct task_profile answer;     /* for sim_profile */
+        struct resource_request request;
         struct commit_coordinator *commits;
         const struct sim_set *gang; /* the barrier task set being launched, task i on gang_on[i]; NULL: none */
         sim_numbers gang_on;
@@ -245,6 +264,30 @@ void sim_places_check(struct sim *sim, int executor, const struct task_set *set,
 
 /* Called after each batch of the scheduler's decisions. */
 void sim_places_check_turn(struct sim *sim);
+
+/* -------------------------------------------------------------------------------------- simulator_profiles.c */
+
+/* Draws profiles for a random world. Before the scheduler exists. */
+void sim_profiles_draw(struct sim *sim);
+
+/* The profile that an RDD asks for. */
+int sim_profile_of_rdd(const struct sim *sim, int rdd);
+
+/* Registers an executor with the scheduler. Returns its index. */
+int sim_register(struct sim *sim, const char *id, const char *host, int cores, int profile);
+
+/* sched_ops.profile */
+const struct task_profile *sim_profile(void *owner, const int *ids, int n);
+
+/* The profile of the stage that ends at @rdd. */
+int sim_profile_of_stage(struct sim *sim, const struct lineage *rdd);
+
+/* A task is about to run on @e: checks its profile, cores and resources. Then the run takes them, and gives them back.
+ */
+void sim_profiles_check(struct sim *sim, const struct sim_executor *e, const struct sim_set *s,
+                        const struct task_launch *task);
+void sim_profiles_take(struct sim *sim, struct sim_executor *e, struct sim_run *run, const struct task_launch *task);
+void sim_profiles_give(struct sim_executor *e, const struct sim_run *run);
 
 /* --------------------------------------------------------------------------------------- simulator_commits.c */
 

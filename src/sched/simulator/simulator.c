@@ -176,8 +176,8 @@ static void send_statuses(struct sim *sim, int executor, int64_t first, int n)
 
 /* ----------------------------------------------------------------------------------------------- executors */
 
-/* Starts an executor on @host with @cores, or a random number if @cores is 0. */
-static void on_add(struct sim *sim, int host, int cores)
+/* Starts an executor of a profile on @host with @cores, or a random number if @cores is 0. */
+static void on_add(struct sim *sim, int host, int cores, int profile)
 {
         char id[24], name[24];
         int index = (int)sim->executors.len;
@@ -186,10 +186,12 @@ static void on_add(struct sim *sim, int host, int cores)
                 cores = sim->o.cores;
         else if (cores == 0)
                 cores = sim->o.config.task_cpus * (1 + (int)sim_roll(sim, (uint32_t)cores)) + (int)sim_roll(sim, 2);
+        cores = MAX(cores, profile ? sim->profiles[profile].cpus : 0);
         snprintf(id, sizeof(id), "%d", index);
         snprintf(name, sizeof(name), "host%d", host);
         vec_push(&sim->executors, (struct sim_executor){.host = host,
                                                         .cores = cores,
+                                                        .profile = profile,
                                                         .first = -1,
                                                         .known = true,
                                                         .works = true,
@@ -198,7 +200,7 @@ static void on_add(struct sim *sim, int host, int cores)
         sim->report->executors++;
         sim->n_known++;
         int64_t since = clock_of(sim);
-        int got = sched_add_executor(sim->s, id, name, cores, sim->now);
+        int got = sim_register(sim, id, name, cores, profile);
 
         simulator_decided(sim, since);
         sim_check(sim, got == index, "executor %d got the index %d", index, got);
@@ -242,7 +244,7 @@ static void simulator_die(struct sim *sim, int executor)
 static void on_notice(struct sim *sim, int executor)
 {
         struct sim_executor *e = &sim->executors.data[executor];
-        int host = e->host;
+        int host = e->host, profile = e->profile;
         int64_t since = clock_of(sim);
 
         sim->report->executors_lost++;
@@ -252,8 +254,9 @@ static void on_notice(struct sim *sim, int executor)
         sim->n_known--;
         sim_check_lost(sim, executor);
         /* a random cluster may shrink, but not become empty */
-        if (!sim->o.random || sim->keeps_size || sim->n_known == 0 || sim_roll(sim, 4))
-                sim_at(sim, sim_spread(sim, sim->o.task_ns), SIM_ADD, host, sim->keeps_size ? e->cores : 0);
+        if (!sim->o.random || sim->keeps_size || sim->n_known == 0 || sim->n_profiles > 0 || sim_roll(sim, 4))
+                sim_at(sim, sim_spread(sim, sim->o.task_ns), SIM_ADD, host,
+                       (sim->keeps_size ? e->cores : 0) + (int64_t)profile * SIM_PROFILE);
 }
 
 static void on_die(struct sim *sim, int executor, bool may_leave)
@@ -471,7 +474,7 @@ static void simulator_handle(struct sim *sim, const struct event *event)
                 on_notice(sim, event->index);
                 break;
         case SIM_ADD:
-                on_add(sim, event->index, (int)event->number);
+                on_add(sim, event->index, (int)(event->number % SIM_PROFILE), (int)(event->number / SIM_PROFILE));
                 break;
         case SIM_DISABLE:
                 on_disable(sim, event->index);
@@ -555,6 +558,9 @@ static void simulator_begin(struct sim *sim)
                 sim_draw(sim);
         else if (sim->o.deaths > 0)
                 sim->life_ns = (int64_t)(60e9 / sim->o.deaths);
+        sim->profiles[0].cpus = sim->o.config.task_cpus;
+        if (sim->o.random)
+                sim_profiles_draw(sim);
         for (int i = 0; i < sim->o.hosts; i++)
                 vec_push(&sim->hosts, (struct sim_host){0});
         if (sim->o.saves > 0)
@@ -564,9 +570,10 @@ static void simulator_begin(struct sim *sim)
                 sched_record(sim->s, sim->o.trace);
         for (int i = 0; i < sim->o.executors && !sim->broken; i++)
                 if (i == 0 || !sim->o.random || sim_roll(sim, 2))
-                        on_add(sim, i % sim->o.hosts, 0);
+                        on_add(sim, i % sim->o.hosts, 0, i % (sim->n_profiles + 1));
                 else
-                        sim_at(sim, sim_spread(sim, sim->o.task_ns * 20), SIM_ADD, i % sim->o.hosts, 0);
+                        sim_at(sim, sim_spread(sim, sim->o.task_ns * 20), SIM_ADD, i % sim->o.hosts,
+                               i % (sim->n_profiles + 1) * (int64_t)SIM_PROFILE);
         sim_make_work(sim);
         double ideal = (double)sim->o.tasks / sim->o.executors / (sim->o.cores / sim->o.config.task_cpus) +
                        (double)sim->o.jobs * sim->o.stages * sim->o.straggler_factor;

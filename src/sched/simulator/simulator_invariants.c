@@ -168,6 +168,7 @@ static void simulator_invariants_stage_submitted(void *owner, struct stage *stag
         s->attempt = set->attempt;
         s->n = set->n;
         s->barrier = set->barrier;
+        s->profile = sim_profile_of_stage(sim, stage->lineage);
         s->submitted = sim->now;
         s->began = sim->report->events;
         sim_commits_begin(sim, s, stage);
@@ -235,9 +236,8 @@ static void check_launch(struct sim *sim, int executor, struct task_set *set, co
         sim_check(sim, e->known, "stage %s runs on executor %d, which is lost", set->id, executor);
         sim_check(sim, e->enabled, "stage %s runs on executor %d, which is disabled", set->id, executor);
         sim_check(sim, !set->zombie, "stage %s is a zombie and launches task %d", set->id, run[0].index);
-        sim_check(sim, e->used + sim->o.config.task_cpus <= e->cores,
-                  "executor %d has %d cores, %d of them in use, and gets a task that needs %d", executor, e->cores,
-                  e->used, sim->o.config.task_cpus);
+        if (set->user)
+                sim_profiles_check(sim, e, set->user, run);
         for (int i = 0; i < n; i++) {
                 const struct task_slot *slot = &set->slots[run[i].index];
                 const struct stage *stage = set->stage;
@@ -281,7 +281,7 @@ static void simulator_invariants_launch(void *owner, int executor, struct task_s
         if (e->first >= 0)
                 sim->runs.data[e->first].prev = index;
         e->first = index;
-        e->used += sim->o.config.task_cpus;
+        sim_profiles_take(sim, e, r, run);
         for (int i = 0; i < n; i++)
                 vec_push(&sim->tasks, (struct sim_task){.run = index});
         sim->report->placements += n;
@@ -300,7 +300,7 @@ void sim_task_ended(struct sim *sim, int64_t task_id)
         task->run = -1;
         if (--run->left > 0)
                 return;
-        e->used -= sim->o.config.task_cpus;
+        sim_profiles_give(e, run);
         *(run->prev >= 0 ? &sim->runs.data[run->prev].next : &e->first) = run->next;
         if (run->next >= 0)
                 sim->runs.data[run->next].prev = run->prev;
@@ -426,6 +426,7 @@ const struct sched_ops sim_ops = {
         .outputs_reset = simulator_invariants_outputs_reset,
         .preferred = sim_preferred,
         .may_prefer = sim_may_prefer,
+        .profile = sim_profile,
         .rack = sim_rack,
         .barrier_launching = sim_barrier_launching,
         .excluded = sim_excluded,

@@ -310,9 +310,11 @@ static void forget_stage(struct sched *s, int64_t turn, uint32_t dice)
 /* Fault: take no cores for a set's tasks. */
 static void overbook(struct sched *s, int64_t turn, uint32_t dice)
 {
+        static const struct sched_profile nothing = {.any_executor = true};
+
         if (disturbed || !s->tasks.first || s->tasks.first->zombie || s->tasks.first->runs || s->tasks.first->barrier)
                 return;
-        s->tasks.first->cpus = 0;
+        s->tasks.first->profile = &nothing;
         disturbed = true;
 }
 

@@ -20,8 +20,11 @@ static struct lineage *add_rdd(struct sim *sim, int partitions)
         struct sim_rdd *rdd = new0(struct sim_rdd);
 
         rdd->sim = sim;
-        rdd->lineage = (struct lineage){
-                .id = (int)sim->rdds.len, .partitions = partitions, .name = "SimulatedRDD", .call_site = "simulate"};
+        rdd->lineage = (struct lineage){.id = (int)sim->rdds.len,
+                                        .partitions = partitions,
+                                        .name = "SimulatedRDD",
+                                        .call_site = "simulate",
+                                        .profile = sim_profile_of_rdd(sim, (int)sim->rdds.len)};
         vec_push(&sim->rdds, rdd);
         return &rdd->lineage;
 }

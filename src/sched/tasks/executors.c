@@ -5,13 +5,16 @@
  * task for the executors up to some number checks only those after it.
  *
  * Invariants: an executor is queued if and only if it is alive, enabled, not decommissioned and has the cores for a
- * task (its resources are checked later). slots is the sum over all usable executors.
+ * task of some profile (profile and resources are checked later). A profile's slots are the sum over all usable
+ * executors.
  */
 #include "sched/tasks/executors.h"
 
+#include "sched/tasks/profile.h"
 #include "sched/tasks/task_set.h"
 
 #include <errno.h>
+#include <limits.h>
 
 /* ------------------------------------------------------------------------------------------------------ names */
 
@@ -104,7 +107,7 @@ void executors_queue(struct executors *x, int index)
         struct sched_executor *e = executors_at(x, index);
 
         executors_unqueue(x, index);
-        if (!executors_is_usable(x, e) || e->free < x->task_cpus)
+        if (!executors_is_usable(x, e) || e->free < x->min_cpus)
                 return;
         e->queued = true;
         e->seq = ++x->next_seq;
@@ -114,12 +117,12 @@ void executors_queue(struct executors *x, int index)
         x->last = index;
 }
 
-/* ---------------------------------------------------------------------------------------------- the executors */
+/* ------------------------------------------------------------------------------------------------------- life */
 
-void executors_init(struct executors *x, int task_cpus, const struct resource_request *requests, int n_requests)
+void executors_init(struct executors *x, const struct task_profile *profile)
 {
-        *x = (struct executors){
-                .first = -1, .last = -1, .task_cpus = task_cpus, .requests = requests, .n_requests = n_requests};
+        *x = (struct executors){.first = -1, .last = -1, .min_cpus = INT_MAX};
+        executors_add_profile(x, profile);
 }
 
 void executors_deinit(struct executors *x)
@@ -127,13 +130,16 @@ void executors_deinit(struct executors *x)
         for (size_t i = 0; i < x->at.len; i++) {
                 struct sched_executor *e = &x->at.data[i];
 
-                for (int k = 0; e->resources && k < x->n_requests; k++)
+                for (int k = 0; k < e->n_resources; k++)
                         resource_pool_deinit(&e->resources[k]);
                 free(e->resources);
                 free(e->id);
         }
         for (size_t i = 0; i < x->hosts.len; i++)
                 free(x->hosts.data[i].name);
+        for (size_t i = 0; i < x->profiles.len; i++)
+                sched_profile_free(x->profiles.data[i]);
+        vec_deinit(&x->profiles);
         vec_deinit(&x->at);
         vec_deinit(&x->hosts);
         vec_deinit(&x->by_id);
@@ -142,16 +148,51 @@ void executors_deinit(struct executors *x)
         name_index_deinit(&x->ids);
         name_index_deinit(&x->host_names);
         name_index_deinit(&x->racks);
+        name_index_deinit(&x->resource_names);
 }
 
-static int slots_of(const struct executors *x, const struct sched_executor *e)
+/* ------------------------------------------------------------------------------------------------ the profiles */
+
+struct sched_profile *executors_profile(const struct executors *x, int id)
 {
-        int slots = e->cores / x->task_cpus;
-
-        for (int i = 0; i < x->n_requests; i++)
-                slots = MIN(slots, resource_pool_slots(&e->resources[i], x->requests[i].amount));
-        return slots;
+        for (size_t i = 0; i < x->profiles.len; i++)
+                if (x->profiles.data[i]->id == id)
+                        return x->profiles.data[i];
+        return NULL;
 }
+
+/* Counts an executor that became usable, or (@by -1) unusable. */
+static void executors_count_slots(struct executors *x, const struct sched_executor *e, int by)
+{
+        for (size_t i = 0; i < x->profiles.len; i++)
+                x->profiles.data[i]->slots += by * sched_profile_slots_on(x->profiles.data[i], e);
+}
+
+struct sched_profile *executors_add_profile(struct executors *x, const struct task_profile *profile)
+{
+        struct sched_profile *p = executors_profile(x, profile->id);
+
+        if (p)
+                return p;
+        p = sched_profile_new(profile, &x->resource_names);
+        vec_push(&x->profiles, p);
+        for (size_t i = 0; i < x->at.len; i++) {
+                const struct sched_executor *e = &x->at.data[i];
+                int slots = sched_profile_slots_on(p, e);
+
+                p->slots += executors_is_usable(x, e) ? slots : 0;
+                p->slots_of_one = MAX(p->slots_of_one, slots);
+        }
+        if (p->cpus < x->min_cpus) {
+                x->min_cpus = p->cpus;
+                for (size_t i = 0; i < x->at.len; i++) /* its cores were too few for other tasks */
+                        if (!x->at.data[i].queued)
+                                executors_queue(x, (int)i);
+        }
+        return p;
+}
+
+/* ---------------------------------------------------------------------------------------------- the executors */
 
 static int host_index(struct executors *x, const char *name, const char *(*rack)(void *, const char *), void *owner)
 {
@@ -197,18 +238,15 @@ static void join_host(struct executors *x, int index, bool join)
         }
 }
 
-static struct resource_pool *make_pools(const struct executors *x, const struct executor_spec *spec)
+static struct resource_pool *make_pools(struct executors *x, const struct executor_spec *spec)
 {
-        struct resource_pool *pools = x->n_requests ? new_array(struct resource_pool, (size_t)x->n_requests) : NULL;
+        struct resource_pool *pools =
+                spec->n_resources ? new_array(struct resource_pool, (size_t)spec->n_resources) : NULL;
+        bool added;
 
-        for (int i = 0; i < x->n_requests; i++) {
-                const struct executor_resource *found = NULL;
-
-                for (int k = 0; k < spec->n_resources; k++)
-                        if (strcmp(spec->resources[k].name, x->requests[i].name) == 0)
-                                found = &spec->resources[k];
-                resource_pool_init(&pools[i], found);
-        }
+        for (int i = 0; i < spec->n_resources; i++)
+                resource_pool_init(&pools[i], name_index_add(&x->resource_names, spec->resources[i].name, &added),
+                                   &spec->resources[i]);
         return pools;
 }
 
@@ -226,18 +264,24 @@ int executors_add(struct executors *x, const struct executor_spec *spec, const c
 
         vec_push(&x->at, (struct sched_executor){.id = mem_strdup(spec->id),
                                                  .host = host,
+                                                 .profile = spec->profile,
                                                  .cores = spec->cores,
                                                  .free = spec->cores,
                                                  .alive = true,
                                                  .enabled = true,
                                                  .prev = -1,
                                                  .next = -1,
-                                                 .resources = make_pools(x, spec)});
-        int index = (int)x->at.len - 1, slots = slots_of(x, executors_at(x, index));
+                                                 .resources = make_pools(x, spec),
+                                                 .n_resources = spec->n_resources});
+        int index = (int)x->at.len - 1;
 
         x->by_id.data[id] = index;
-        x->slots += executors_is_usable(x, executors_at(x, index)) ? slots : 0;
-        x->slots_of_one = MAX(x->slots_of_one, slots);
+        if (executors_is_usable(x, executors_at(x, index)))
+                executors_count_slots(x, executors_at(x, index), 1);
+        for (size_t i = 0; i < x->profiles.len; i++)
+                x->profiles.data[i]->slots_of_one =
+                        MAX(x->profiles.data[i]->slots_of_one,
+                            sched_profile_slots_on(x->profiles.data[i], executors_at(x, index)));
         x->n_alive++;
         x->membership++;
         join_host(x, index, true);
@@ -252,7 +296,7 @@ static void usability_changed(struct executors *x, int index, bool before)
 
         if (before == executors_is_usable(x, e))
                 return;
-        x->slots += before ? -slots_of(x, e) : slots_of(x, e);
+        executors_count_slots(x, e, before ? -1 : 1);
         if (before)
                 executors_unqueue(x, index);
         else

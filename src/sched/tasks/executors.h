@@ -10,10 +10,12 @@
 #include "sched/sched.h"
 
 struct launched_batch;
+struct sched_profile; /* sched/tasks/profile.h */
 
 struct sched_executor {
         char *id;
-        int host; /* index in hosts */
+        int host;    /* index in hosts */
+        int profile; /* id of its resource profile */
         int cores, free;
         bool alive;
         bool enabled;                    /* it is connected */
@@ -26,7 +28,8 @@ struct sched_executor {
         uint64_t seq;                    /* in that queue: increasing from first to last */
         int cursors;                     /* task sets whose cursor is on it */
         int prev_on, next_on;            /* live executors of the host */
-        struct resource_pool *resources; /* one for each resource that tasks request; NULL: none */
+        struct resource_pool *resources; /* one for each custom resource that it has; NULL: none */
+        int n_resources;
         struct launched_batch *runs;
         uint64_t loss_epoch; /* for dag.c: of the newest task set whose fetch failure was counted */
 };
@@ -54,27 +57,31 @@ void name_index_deinit(struct name_index *x);
 struct executors {
         VEC(struct sched_executor) at; /* by index */
         VEC(struct host) hosts;
-        struct name_index ids, host_names, racks;
+        struct name_index ids, host_names, racks, resource_names;
         VEC(int) by_id;         /* by number of the id → index of the newest executor with that id */
         VEC(int) alive_on_rack; /* by rack: live executors */
         int first, last;        /* queue of executors with a free core; -1: empty */
         uint64_t next_seq;
-        int task_cpus;
-        const struct resource_request *requests; /* borrowed */
-        int n_requests;
-        int slots;        /* tasks that live, enabled executors can run at once */
-        int slots_of_one; /* tasks that the largest executor can run at once */
+        VEC(struct sched_profile *) profiles; /* in the order of their first use; the default one is the first */
+        int min_cpus;                         /* the fewest cores that a task of some profile takes */
         int n_alive;
         uint64_t membership; /* increases when an executor is added or lost */
         VEC(void *) cursors; /* for offers.c: task sets whose cursor is on a queued executor */
 };
 
-void executors_init(struct executors *x, int task_cpus, const struct resource_request *requests, int n_requests);
+/* @profile is the default one. */
+void executors_init(struct executors *x, const struct task_profile *profile);
 void executors_deinit(struct executors *x);
 
 /* As sched_register_executor. @rack may be NULL. */
 int executors_add(struct executors *x, const struct executor_spec *spec,
                   const char *(*rack)(void *owner, const char *host), void *owner);
+
+/* The profile with this id; NULL: it is not known yet. */
+struct sched_profile *executors_profile(const struct executors *x, int id);
+
+/* Makes a profile known, or returns the known one with its id. */
+struct sched_profile *executors_add_profile(struct executors *x, const struct task_profile *profile);
 
 /* The number of a host, which may have no executors. */
 int executors_host_index(struct executors *x, const char *name, const char *(*rack)(void *owner, const char *host),

@@ -279,17 +279,22 @@ static int32_t health_tracker_nowhere(const struct task_scheduler *ts, const str
 {
         const struct executors *x = &ts->executors;
         int32_t index = set->n_waiting > 0 ? set->n : 0;
+        bool any = false; /* executor of its profile */
 
         while (--index >= 0 && !task_set_waits(set, index))
                 ;
-        if (index < 0 || (x->n_alive == 0 && set->abort_at == INT64_MAX))
+        if (index < 0)
                 return -1;
-        for (size_t e = 0; e < x->at.len; e++)
-                if (x->at.data[e].alive && !x->at.data[e].excluded && !x->hosts.data[x->at.data[e].host].excluded &&
+        for (size_t e = 0; e < x->at.len; e++) {
+                if (!x->at.data[e].alive || !sched_profile_runs_on(set->profile, &x->at.data[e]))
+                        continue;
+                any = true;
+                if (!x->at.data[e].excluded && !x->hosts.data[x->at.data[e].host].excluded &&
                     set_exclusion_allows(set->exclusion, x, (int)e) &&
                     set_exclusion_allows_task(set->exclusion, x, &ts->config.exclusion, index, (int)e))
                         return -1;
-        return index;
+        }
+        return any || set->abort_at < INT64_MAX ? index : -1;
 }
 
 static void abort_excluded(struct task_scheduler *ts, struct task_set *set, int32_t index)
@@ -304,10 +309,10 @@ static void abort_excluded(struct task_scheduler *ts, struct task_set *set, int3
         task_scheduler_give_up(ts, set, buf_text(&text));
 }
 
-static int idle_executor(const struct executors *x)
+static int idle_executor(const struct executors *x, const struct sched_profile *profile)
 {
         for (size_t e = 0; e < x->at.len; e++)
-                if (x->at.data[e].alive && !x->at.data[e].runs)
+                if (x->at.data[e].alive && !x->at.data[e].runs && sched_profile_runs_on(profile, &x->at.data[e]))
                         return (int)e;
         return -1;
 }
@@ -335,7 +340,7 @@ static bool health_tracker_check_set(struct task_scheduler *ts, struct task_set 
                 if (ts->now < set->abort_at)
                         return false;
         } else {
-                int idle = idle_executor(&ts->executors);
+                int idle = idle_executor(&ts->executors, set->profile);
 
                 if (idle >= 0 || ts->config.dynamic_allocation) {
                         if (idle >= 0)

@@ -25,14 +25,18 @@ static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set
         struct launched_batch *run = ts->spare_runs;
         struct sched_executor *e = executors_at(&ts->executors, executor);
         struct resource_share *shares;
+        int max_shares;
 
         if (run)
                 ts->spare_runs = run->next_on;
         else
                 run = mem_zero(sizeof(*run));
         shares = run->shares;
-        if (!shares && ts->config.n_resources > 0)
-                shares = new_array(struct resource_share, (size_t)ts->config.n_resources);
+        max_shares = run->max_shares;
+        if (max_shares < set->profile->n_needs) {
+                max_shares = set->profile->n_needs;
+                shares = mem_grow(shares, (size_t)max_shares * sizeof(*shares));
+        }
         *run = (struct launched_batch){.set = set,
                                        .executor = executor,
                                        .n = n,
@@ -41,17 +45,16 @@ static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set
                                        .launched = ts->now,
                                        .progress = ts->now,
                                        .shares = shares,
+                                       .max_shares = max_shares,
                                        .next_on = e->runs,
                                        .next_in_set = set->runs};
-        for (int i = 0; i < ts->config.n_resources; i++)
-                resource_pool_take(&e->resources[i], ts->requests[i].amount, &shares[i]);
         if (e->runs)
                 e->runs->prev_on = run;
         e->runs = run;
         if (set->runs)
                 set->runs->prev_in_set = run;
         set->runs = run;
-        e->free -= set->cpus;
+        sched_profile_take(set->profile, e, shares);
         schedulable_running(&set->node, set->pool, 1);
         return run;
 }
@@ -67,9 +70,7 @@ void task_scheduler_end_run(struct task_scheduler *ts, struct launched_batch *ru
         *(run->prev_in_set ? &run->prev_in_set->next_in_set : &set->runs) = run->next_in_set;
         if (run->next_in_set)
                 run->next_in_set->prev_in_set = run->prev_in_set;
-        e->free += set->cpus;
-        for (int i = 0; i < ts->config.n_resources; i++)
-                resource_pool_give(&e->resources[i], &run->shares[i]);
+        sched_profile_give(set->profile, e, run->shares);
         schedulable_running(&set->node, set->pool, -1);
         executors_queue(&ts->executors, run->executor);
         run->next_on = ts->spare_runs;
@@ -97,13 +98,21 @@ static void log_launch(const struct task_scheduler *ts, const struct task_set *s
 /* Stores the resources of the batch for the launch message in ts->launch_resources. */
 static const struct task_resource *describe_resources(struct task_scheduler *ts, const struct launched_batch *run)
 {
-        if (ts->config.n_resources == 0)
+        const struct sched_profile *p = run->set->profile;
+
+        if (p->n_needs == 0)
                 return NULL;
-        for (int i = 0; i < ts->config.n_resources; i++)
-                ts->launch_resources[i] = (struct task_resource){.name = ts->requests[i].name,
-                                                                 .n = run->shares[i].n,
-                                                                 .addresses = run->shares[i].names,
-                                                                 .amount = run->shares[i].amount};
+        if (ts->max_launch_resources < p->n_needs) {
+                ts->max_launch_resources = p->n_needs;
+                ts->launch_resources =
+                        mem_grow(ts->launch_resources, (size_t)p->n_needs * sizeof(*ts->launch_resources));
+        }
+        for (int i = 0; i < p->n_needs; i++)
+                ts->launch_resources[i] =
+                        (struct task_resource){.name = ts->executors.resource_names.names.data[p->needs[i].resource],
+                                               .n = run->shares[i].n,
+                                               .addresses = run->shares[i].names,
+                                               .amount = run->shares[i].amount};
         return ts->launch_resources;
 }
 
@@ -130,7 +139,8 @@ static void offers_launch(struct task_scheduler *ts, struct task_set *set, int e
                                                    .locality = (uint8_t)locality,
                                                    .speculative = speculative,
                                                    .crash_suspect = slot->crash_suspect,
-                                                   .resources = resources};
+                                                   .resources = resources,
+                                                   .n_resources = set->profile->n_needs};
                 slot->attempts++;
                 set->n_waiting -= slot->copies++ == 0;
         }
@@ -144,14 +154,6 @@ static void offers_launch(struct task_scheduler *ts, struct task_set *set, int e
 }
 
 /* ------------------------------------------------------------------------------- tasks for an executor */
-
-static bool resources_fit(const struct task_scheduler *ts, const struct sched_executor *e)
-{
-        for (int i = 0; i < ts->config.n_resources; i++)
-                if (!resource_pool_fits(&e->resources[i], ts->requests[i].amount))
-                        return false;
-        return true;
-}
 
 static bool task_allowed(const struct task_scheduler *ts, const struct task_set *set, int32_t index, int executor)
 {
@@ -224,10 +226,10 @@ static bool try_executor(struct task_scheduler *ts, struct task_set *set, int ex
 {
         int32_t indexes[SCHED_MAX_RUN];
         struct locality *l = set->locality;
-        int max = task_set_run_limit(set, ts->config.run_target, ts->executors.slots, ts->config.max_run);
+        int max = task_set_run_limit(set, ts->config.run_target, set->profile->slots, ts->config.max_run);
         int n = 0;
 
-        if (!resources_fit(ts, executors_at(&ts->executors, executor)) ||
+        if (!sched_profile_fits(set->profile, executors_at(&ts->executors, executor)) ||
             (ts->config.exclusion.stage && !set_exclusion_allows(set->exclusion, &ts->executors, executor)))
                 return false;
         if (level == LOCALITY_ANY) {
@@ -351,20 +353,10 @@ static bool offers_search(struct task_scheduler *ts, struct task_set *set)
 static int room_for(const struct task_scheduler *ts, const struct task_set *set, int executor)
 {
         const struct sched_executor *e = &ts->executors.at.data[executor];
-        int room = e->free / set->cpus;
 
         if (ts->config.exclusion.stage && !set_exclusion_allows(set->exclusion, &ts->executors, executor))
                 return 0;
-        for (int i = 0; i < ts->config.n_resources; i++) {
-                int64_t amount = ts->requests[i].amount, whole = 0, parts = 0;
-
-                for (int k = 0; k < e->resources[i].n; k++) {
-                        whole += e->resources[i].free[k] == RESOURCE_ONE;
-                        parts += e->resources[i].free[k] / amount;
-                }
-                room = (int)MIN((int64_t)room, amount >= RESOURCE_ONE ? whole / (amount / RESOURCE_ONE) : parts);
-        }
-        return room;
+        return sched_profile_room_on(set->profile, e);
 }
 
 /* Launches all tasks of a barrier set, each as near as possible. Returns false if they do not all fit. */
@@ -420,7 +412,9 @@ static bool launch_barrier(struct task_scheduler *ts, struct task_set *set)
 /* Returns whether the tasks may run on the first executor of the queue. */
 static bool is_simple(const struct task_scheduler *ts, const struct task_set *set)
 {
-        return !set->locality && !set->exclusion && !set->barrier && ts->config.n_resources == 0 &&
+        return !set->locality && !set->exclusion && !set->barrier && ts->executors.profiles.len == 1 &&
+               set->profile->n_needs == 0 &&
+               sched_profile_runs_on(set->profile, &ts->executors.at.data[ts->executors.first]) &&
                (!set->speculation || set->speculation->slow.len == 0);
 }
 
@@ -433,7 +427,7 @@ static bool offers_offer(struct task_scheduler *ts, struct task_set *set)
                 return launch_barrier(ts, set);
         if (unlikely(!is_simple(ts, set)))
                 return offers_search(ts, set);
-        int limit = task_set_run_limit(set, ts->config.run_target, ts->executors.slots, ts->config.max_run);
+        int limit = task_set_run_limit(set, ts->config.run_target, set->profile->slots, ts->config.max_run);
         int n = task_set_take(set, limit, indexes);
 
         if (n > 0)

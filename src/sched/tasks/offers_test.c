@@ -25,15 +25,15 @@ static void addresses_are_given_to_one_task_at_a_time(void **state)
         assert_int_equal(f.tasks.len, 2);
         const struct resource_pool *pools = f.s->tasks.executors.at.data[0].resources;
 
-        assert_true(pools[0].free[4] == RESOURCE_ONE);
-        assert_true(pools[0].free[3] == 0);
-        assert_true(pools[1].free[0] == 0);
+        assert_true(pools[1].free[4] == RESOURCE_ONE);
+        assert_true(pools[1].free[3] == 0);
+        assert_true(pools[0].free[0] == 0);
         fix_succeed(&f, 0, 0);
         assert_int_equal(f.tasks.len, 3);
         fix_drain(&f);
         for (int i = 0; i < 5; i++)
-                assert_true(pools[0].free[i] == RESOURCE_ONE);
-        assert_true(pools[1].free[0] == RESOURCE_ONE);
+                assert_true(pools[1].free[i] == RESOURCE_ONE);
+        assert_true(pools[0].free[0] == RESOURCE_ONE);
         assert_int_equal(f.accepted, 5);
         fix_end(&f);
 }

@@ -7,11 +7,9 @@
 
 #include "base/mem.h"
 
-void resource_pool_init(struct resource_pool *pool, const struct executor_resource *resource)
+void resource_pool_init(struct resource_pool *pool, int name, const struct executor_resource *resource)
 {
-        *pool = (struct resource_pool){0};
-        if (!resource)
-                return;
+        *pool = (struct resource_pool){.name = name};
         pool->n = MIN(resource->n, RESOURCE_MAX_ADDRESSES);
         pool->addresses = new_array(char *, (size_t)MAX(pool->n, 1));
         pool->free = new_array(int64_t, (size_t)MAX(pool->n, 1));
@@ -35,6 +33,17 @@ int resource_pool_slots(const struct resource_pool *pool, int64_t amount)
         if (amount >= RESOURCE_ONE)
                 return (int)(pool->n / (amount / RESOURCE_ONE));
         return (int)(pool->n * (RESOURCE_ONE / amount));
+}
+
+int resource_pool_room(const struct resource_pool *pool, int64_t amount)
+{
+        int64_t whole = 0, parts = 0;
+
+        for (int i = 0; i < pool->n; i++) {
+                whole += pool->free[i] == RESOURCE_ONE;
+                parts += pool->free[i] / amount;
+        }
+        return (int)(amount >= RESOURCE_ONE ? whole / (amount / RESOURCE_ONE) : parts);
 }
 
 bool resource_pool_fits(const struct resource_pool *pool, int64_t amount)

@@ -178,7 +178,7 @@ static void speculation_check_set(struct task_scheduler *ts, struct task_set *se
                 return;
         if ((double)finished >= enough)
                 threshold = MAX(config->multiplier * (double)median_get(&s->durations), least);
-        else if (config->threshold > 0 && set->n <= ts->executors.slots_of_one)
+        else if (config->threshold > 0 && set->n <= set->profile->slots_of_one)
                 threshold = MAX((double)config->threshold, least);
         else
                 return;

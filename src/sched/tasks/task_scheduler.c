@@ -34,15 +34,13 @@ void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *c
         ts->config.max_run = MAX(ts->config.max_run, 1);
         ts->config.task_cpus = MAX(1, config->task_cpus);
         ts->config.max_failures = MAX(1, config->max_failures);
-        ts->requests = new_array(struct resource_request, (size_t)MAX(config->n_resources, 1));
-        for (int i = 0; i < config->n_resources; i++)
-                ts->requests[i] =
-                        (struct resource_request){mem_strdup(config->resources[i].name), config->resources[i].amount};
-        ts->config.resources = ts->requests;
-        ts->launch_resources = new_array(struct task_resource, (size_t)MAX(config->n_resources, 1));
         ts->abort_deadline = ts->locality_deadline = ts->speculation_at = INT64_MAX;
         health_tracker_init(&ts->health);
-        executors_init(&ts->executors, ts->config.task_cpus, ts->config.resources, ts->config.n_resources);
+        executors_init(&ts->executors, &(struct task_profile){.cpus = ts->config.task_cpus,
+                                                              .requests = config->resources,
+                                                              .n_requests = config->n_resources});
+        ts->config.resources = NULL;
+        ts->config.n_resources = 0;
         ts->root = pool_build(config->mode, config->pools, config->n_pools);
         ts->config.pools = NULL;
         ts->config.n_pools = 0;
@@ -92,8 +90,8 @@ void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int6
 {
         const char *pool = strmap_get(&set->job->properties, "spark.scheduler.pool");
 
-        log_about(LOG_INFO, set->stage_id, -1, LOG, "Adding task set %s with %d tasks resource profile 0", set->id,
-                  set->n);
+        log_about(LOG_INFO, set->stage_id, -1, LOG, "Adding task set %s with %d tasks resource profile %d", set->id,
+                  set->n, set->stage->profile->id);
         for (struct task_set *old = ts->first, *next; old; old = next) {
                 next = old->next;
                 if (old->stage != set->stage)
@@ -103,7 +101,7 @@ void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int6
         }
         task_set_ref(set);
         set->submitted = now;
-        set->cpus = ts->config.task_cpus;
+        set->profile = set->stage->profile;
         set->max_failures = ts->config.max_failures;
         set->pool = pool_for_job(ts->root, pool);
         list_append(ts, set);
@@ -536,9 +534,6 @@ void task_scheduler_deinit(struct task_scheduler *ts)
                 free(run);
         }
         executors_deinit(&ts->executors);
-        for (int i = 0; i < ts->config.n_resources; i++)
-                free(ts->requests[i].name);
-        free(ts->requests);
         free(ts->launch_resources);
         health_tracker_deinit(&ts->health);
         for (struct executor_kill kill; queue_pop(&ts->kills, &kill);)

@@ -10,6 +10,7 @@
 #include "sched/tasks/executors.h"
 #include "sched/tasks/health_tracker.h"
 #include "sched/tasks/pool.h"
+#include "sched/tasks/profile.h"
 #include "sched/sched.h"
 #include "sched/tasks/task_set.h"
 #include "sched/tasks/task_table.h"
@@ -22,7 +23,8 @@ struct launched_batch {
         int64_t first_id;
         int64_t launched;
         int64_t progress;                                 /* when its last task ended, or its launch */
-        struct resource_share *shares;                    /* of each custom resource; NULL: none */
+        struct resource_share *shares;                    /* of each resource of the set's profile */
+        int max_shares;                                   /* allocated ones */
         struct launched_batch *prev_on, *next_on;         /* on the executor */
         struct launched_batch *prev_in_set, *next_in_set; /* of the set */
 };
@@ -50,8 +52,8 @@ struct task_scheduler {
         void *ops_owner;
         struct pool *root;
         struct executors executors;
-        struct resource_request *requests; /* config.resources */
-        struct task_resource *launch_resources;
+        struct task_resource *launch_resources; /* of the batch being launched */
+        int max_launch_resources;
         struct health_tracker health;
         QUEUE(struct executor_kill) kills; /* of excluded executors, until the owner takes them out */
         struct sched_recorder *recorder;   /* NULL: not recording */

@@ -26,7 +26,6 @@ struct task_set *task_set_new(struct stage *stage, struct job *job, int attempt,
         set->attempt = attempt;
         set->n = n;
         set->outputs = outputs;
-        set->cpus = 1;
         set->refs = 1;
         set->cursor = -1;
         set->n_waiting = n;

@@ -13,6 +13,7 @@
 #include "sched/stage.h"
 
 struct launched_batch;
+struct sched_profile;
 
 /* The state of one task of the set. */
 struct task_slot {
@@ -31,7 +32,6 @@ struct task_set {
         int n;            /* tasks */
         int32_t *outputs; /* index → output (sched.h, task_launch), rising; NULL: the same */
         char id[24];      /* "1.0" */
-        int cpus;         /* cores that each run takes */
         int n_running;    /* running attempts */
         int n_waiting;    /* unfinished tasks without a running attempt */
         int n_succeeded;
@@ -45,6 +45,7 @@ struct task_set {
         struct task_set *prev, *next; /* sets in the scheduler, oldest first */
         struct schedulable node;
         struct pool *pool;
+        const struct sched_profile *profile; /* what each run takes, and where */
         struct pending_tasks pending;
         struct task_slot *slots;
         struct launched_batch *runs; /* on executors */
