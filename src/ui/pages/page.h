@@ -72,6 +72,7 @@ struct page_table {
         size_t n, size;   /* rows of the whole table, and of a page */
         size_t page;      /* from 0 */
         size_t from, end; /* the shown rows */
+        bool is_last;     /* nothing to click on follows; see page_style_sheet */
 };
 
 /* Reads the parameters for a table of @n rows. Returns false after it answered 400 for an unknown column. */
@@ -161,7 +162,8 @@ bool page_put_stages(struct ui_page *p, const char *tag, const char *heading, co
 /* A section for each state that stages have: active, pending, completed, skipped and failed ones. Returns as above. */
 bool page_put_stages_by_state(struct ui_page *p, struct status_stage *const *stages, size_t n, bool with_pool);
 
-/* The table of tasks, and a timeline of those that it shows. Returns false after it answered with an error. */
+/* A timeline of the tasks that the table of tasks shows, and the table, the last part of a page. Returns false after it
+ * answered with an error. */
 bool page_put_tasks(struct ui_page *p, const struct status_stage *stage);
 
 /* A line of a chart. @class: "c1", "c2" or "c3". */

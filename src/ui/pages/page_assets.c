@@ -1,6 +1,8 @@
 /* The style sheet and the script of the pages; see page.h. */
 #include "ui/pages/page.h"
 
+/* The table of tasks is laid out when it comes into the window: it costs half of the time until the first paint. It is
+ * the last part of its page, because what is laid out late moves all that follows, also under a mouse that clicks. */
 const char page_style_sheet[] =
         ":root{--blue:#2f6fb3;--green:#2e8b57;--orange:#c76b14;--red:#c0392b;--violet:#7656b8;--grey:#8a97a5;"
         "--teal:#1d8a8a;--track:#e4e9ef}\n"
@@ -52,7 +54,7 @@ const char page_style_sheet[] =
         ".pager .off{color:var(--faint)}\n"
         ".source i{display:inline-block;min-width:4ch;margin-right:1.5ch;text-align:right;color:var(--faint);"
         "font-style:normal;user-select:none}.source mark{color:inherit;background:var(--wait-back)}\n"
-        "#source,#summary,#executor,#nodes,#task,#task-timeline{content-visibility:auto;contain-intrinsic-size:auto 300px}\n"
+        "#task>.wide{content-visibility:auto}\n"
         "details.inner{border:0;padding:0;margin:0;background:none}\n"
         "dl.facts pre{margin:0;padding:.5rem;border:0}\n"
         "@media (max-width:600px){main,header,footer{padding-left:.7rem;padding-right:.7rem}"

@@ -120,8 +120,13 @@ static void page_table_put_pager(struct ui_page *p, const struct page_table *t)
 
 void page_table_begin(struct ui_page *p, const struct page_table *t)
 {
+        enum { HEAD_PX = 57, ROW_TENTH_PX = 347 };
         page_table_put_pager(p, t);
-        html_put(p->b, "<div class=\"wide\" tabindex=\"0\"><table%s>\n<thead><tr>", p->right ? " class=right" : "");
+        buf_puts(p->b, "<div class=\"wide\" tabindex=\"0\"");
+        if (t->is_last)
+                html_put(p->b, " style=\"contain-intrinsic-height:auto %Dpx\"",
+                         HEAD_PX + (int64_t)(t->end - t->from) * ROW_TENTH_PX / 10);
+        html_put(p->b, "><table%s>\n<thead><tr>", p->right ? " class=right" : "");
         for (size_t i = 0; i < t->n_columns; i++)
                 page_table_put_heading(p, t, i);
         buf_puts(p->b, "</tr></thead>\n<tbody>\n");

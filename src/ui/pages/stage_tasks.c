@@ -324,15 +324,32 @@ static void task_put_timeline_page(struct ui_page *p, const struct status_stage 
         free(rows);
 }
 
+/* The timeline of the tasks of some rows, folded. */
+static void task_put_timeline(struct ui_page *p, const struct status_stage *stage, const size_t *rows, size_t n)
+{
+        enum { DEFAULT_SPANS = 80 };
+        const size_t max_spans = p->q->timelines.tasks ? (size_t)p->q->timelines.tasks : DEFAULT_SPANS;
+        page_spans spans = {0};
+        int64_t from = INT64_MAX, to = 0;
+        for (size_t i = 0; i < n; i++) {
+                struct status_task task;
+                task_get_shown(p, stage, rows[i], &task);
+                from = MIN(from, task.launch_ms);
+                to = MAX(to, task.launch_ms + task.duration_ms);
+                if (i < max_spans)
+                        task_add_span(&spans, &task);
+        }
+        page_begin_section(p, "task-timeline", "Event Timeline of these Tasks", false);
+        page_put_timeline(p, &spans, from, to);
+        task_timeline_put_link(p, stage, "All tasks by launch time", 1, 100);
+        page_end_section(p);
+}
+
 bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
 {
         struct stage_task_table t = {0};
-        page_spans spans = {0};
-        enum { DEFAULT_SPANS = 80 };
-        const size_t max_spans = p->q->timelines.tasks ? (size_t)p->q->timelines.tasks : DEFAULT_SPANS;
-        int64_t timeline_page;
-        int64_t from = INT64_MAX, to = 0;
         struct task_text_budgets left = {.errors = 11 << 9, .accumulators = 1 << 9};
+        int64_t timeline_page;
         if (!stage->columns.n_retained) {
                 buf_puts(p->b, "<p class=\"nothing\">No task was started yet.</p>\n");
                 return true;
@@ -341,17 +358,18 @@ bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
                 return false;
         size_t *rows = new_array(size_t, t.page.end - t.page.from + 1);
         size_t n = task_table_select(p, &t, stage, rows);
+        if (form_get_int(p->q->query, "task.eventTimelinePageNumber", &timeline_page) == 1)
+                task_put_timeline_page(p, stage, timeline_page);
+        else
+                task_put_timeline(p, stage, rows, n);
         _cleanup_free_ char *heading = mem_printf("Tasks (%zu)", t.page.n);
         page_begin_section(p, "task", heading, true);
         p->right = true;
+        t.page.is_last = true;
         page_table_begin(p, &t.page);
         for (size_t i = 0; i < n; i++) {
                 struct status_task task;
                 task_get_shown(p, stage, rows[i], &task);
-                from = MIN(from, task.launch_ms);
-                to = MAX(to, task.launch_ms + task.duration_ms);
-                if (i < max_spans)
-                        task_add_span(&spans, &task);
                 buf_puts(p->b, "<tr>");
                 for (size_t k = 0; k < t.n; k++)
                         task_put_cell(p, &task, t.columns[k], &left);
@@ -360,16 +378,5 @@ bool page_put_tasks(struct ui_page *p, const struct status_stage *stage)
         page_table_end(p);
         page_end_section(p);
         free(rows);
-        if (form_get_int(p->q->query, "task.eventTimelinePageNumber", &timeline_page) == 1) {
-                for (size_t i = 0; i < spans.len; i++)
-                        free(spans.data[i].title);
-                vec_deinit(&spans);
-                task_put_timeline_page(p, stage, timeline_page);
-                return true;
-        }
-        page_begin_section(p, "task-timeline", "Event Timeline of these Tasks", false);
-        page_put_timeline(p, &spans, from, to);
-        task_timeline_put_link(p, stage, "All tasks by launch time", 1, 100);
-        page_end_section(p);
         return true;
 }
