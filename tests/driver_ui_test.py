@@ -11,6 +11,7 @@ import urllib.request
 
 import pytest
 
+from history_server_test import server
 from sanitizers import TSAN
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "bin")
@@ -195,8 +196,10 @@ int main(void)
 @pytest.mark.parametrize("master, executor", [("local[1]", "driver"), ("local-cluster[1,1,1024]", "0")])
 def test_threads_of_driver_and_executors(tmp_path, master, executor):
     (tmp_path / "busy.c").write_text(BUSY)
+    (tmp_path / "logs").mkdir()
     process = subprocess.Popen([os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.ui.port=0", "--conf",
-                                "spark.executor.heartbeatInterval=200ms", tmp_path / "busy.c"], stderr=subprocess.PIPE, text=True)
+                                "spark.executor.heartbeatInterval=200ms", "--conf", "spark.eventLog.enabled=true", "--conf",
+                                f"spark.eventLog.dir={tmp_path}/logs", tmp_path / "busy.c"], stderr=subprocess.PIPE, text=True)
     app = Running(process)
     try:
         at = "/" + app.api("")[0]["id"]
@@ -230,6 +233,10 @@ def test_threads_of_driver_and_executors(tmp_path, master, executor):
     finally:
         process.terminate()
         process.communicate(timeout=120)
+    with server(tmp_path) as history: # the log has the nodes, too
+        status, page = history.get(f"/history{at}/executors/")
+        assert status == 200 and f"<h3>Executor {executor} on " in page and "Used memory of the node, up to " in page
+        assert "Nodes during the Stage" in history.get(f"/history{at}/stages/stage/?id=0&attempt=0")[1]
 
 
 def test_thread_dumps_may_be_off(source):

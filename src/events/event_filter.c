@@ -372,6 +372,8 @@ bool event_filter_keeps(const struct event_filter *f, const struct log_event *e)
                 /* Those of no stage are updates, which stay only for tasks that no log names. */
                 return e->stage_executor_metrics.stage_id >= 0 &&
                        event_filter_has_executor(f, e->stage_executor_metrics.executor_id);
+        case EVENT_node_metrics:
+                return event_filter_has_executor(f, e->node_metrics.executor_id);
         case EVENT_exclusion_changed:
                 return e->exclusion_changed.is_host || event_filter_has_executor(f, e->exclusion_changed.id);
         case EVENT_block_manager_added:

@@ -38,6 +38,7 @@
 #define EXECUTOR_GONE(id)                                                                                              \
         "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":1,\"Executor ID\":\"" #id                           \
         "\",\"Removed Reason\":\"r\"}\n"
+#define NODE(id) "{\"Event\":\"firesteel.NodeMetrics\",\"Executor ID\":\"" #id "\",\"Timestamp\":5,\"Heartbeats\":1}\n"
 #define SQL "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 #define SQL_START(id) "{\"Event\":\"" SQL "Start\",\"executionId\":" #id ",\"description\":\"d\"}\n"
 #define SQL_END(id) "{\"Event\":\"" SQL "End\",\"executionId\":" #id ",\"time\":2}\n"
@@ -129,8 +130,8 @@ static void forgets_tasks_of_stage_that_ended_with_another_job(void **state)
 
 static void drops_dead_executors(void **state)
 {
-        assert_kept(APPLICATION EXECUTOR(1) EXECUTOR(2) EXECUTOR_GONE(1) EXECUTOR(driver),
-                    APPLICATION EXECUTOR(2) EXECUTOR(driver), -1);
+        assert_kept(APPLICATION EXECUTOR(1) EXECUTOR(2) NODE(1) NODE(2) EXECUTOR_GONE(1) EXECUTOR(driver) NODE(driver),
+                    APPLICATION EXECUTOR(2) NODE(2) EXECUTOR(driver) NODE(driver), -1);
 }
 
 static void keeps_jobs_of_live_sql_executions(void **state)

@@ -202,6 +202,19 @@ void event_json_stage_executor_metrics(struct buf *b, const char *executor_id, i
                 peaks->execution_memory + peaks->storage_memory, peaks->resident_bytes);
 }
 
+void event_json_node_metrics(struct buf *b, const char *executor_id, const struct node_counters *node, int heartbeats)
+{
+        buf_puts(b, "{\"Event\":\"firesteel.NodeMetrics\"");
+        event_json_field(b, ",\"Executor ID\":", executor_id);
+        buf_printf(b,
+                   ",\"Timestamp\":%" PRId64 ",\"Heartbeats\":%d,\"Busy CPU Time\":%" PRId64 ",\"CPU Time\":%" PRId64
+                   ",\"Process CPU Time\":%" PRId64 ",\"Total Memory\":%" PRId64 ",\"Available Memory\":%" PRId64
+                   ",\"Disk Bytes Read\":%" PRId64 ",\"Disk Bytes Written\":%" PRId64
+                   ",\"Network Bytes Received\":%" PRId64 ",\"Network Bytes Sent\":%" PRId64 "}\n",
+                   node->ms, heartbeats, node->cpu_busy_ms, node->cpu_all_ms, node->process_cpu_ms, node->memory_total,
+                   node->memory_available, node->disk_read, node->disk_written, node->net_received, node->net_sent);
+}
+
 /* In Jackson's form, because Spark's JsonProtocol does not name this class. */
 static void event_json_exclusion_line(struct buf *b, const struct exclusion_changed *e, const char *word)
 {

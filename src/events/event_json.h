@@ -39,6 +39,8 @@ void event_json_executor_added(struct buf *b, const struct executor_added *e);
 /* The peak metrics of an executor during one attempt of a stage. */
 void event_json_stage_executor_metrics(struct buf *b, const char *executor_id, int stage_id, int stage_attempt,
                                        const struct executor_metrics *peaks);
+/* firesteel.NodeMetrics, which Spark skips: the node of an executor, after some @heartbeats. */
+void event_json_node_metrics(struct buf *b, const char *executor_id, const struct node_counters *node, int heartbeats);
 void event_json_executor_removed(struct buf *b, const struct executor_removed *e);
 
 /* Appends two lines, like Spark: with the old and the current name of the event. */

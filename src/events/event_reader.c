@@ -414,6 +414,25 @@ static bool event_reader_read_executor_metrics(struct event_reader *r, struct js
                 BEGIN_EVENT(r, stage_executor_metrics, .executor_id = "", .stage_id = -1, .peaks = {{-1}}), r);
 }
 
+static bool event_reader_read_node_metrics(struct event_reader *r, struct json_cursor *c)
+{
+        static const struct json_field fields[] = {
+                JSON_FIELD(TEXT, struct node_metrics, executor_id, "Executor ID"),
+                JSON_FIELD(INT64, struct node_metrics, node.ms, "Timestamp"),
+                JSON_FIELD(INT32, struct node_metrics, heartbeats, "Heartbeats"),
+                JSON_FIELD(INT64, struct node_metrics, node.cpu_busy_ms, "Busy CPU Time"),
+                JSON_FIELD(INT64, struct node_metrics, node.cpu_all_ms, "CPU Time"),
+                JSON_FIELD(INT64, struct node_metrics, node.process_cpu_ms, "Process CPU Time"),
+                JSON_FIELD(INT64, struct node_metrics, node.memory_total, "Total Memory"),
+                JSON_FIELD(INT64, struct node_metrics, node.memory_available, "Available Memory"),
+                JSON_FIELD(INT64, struct node_metrics, node.disk_read, "Disk Bytes Read"),
+                JSON_FIELD(INT64, struct node_metrics, node.disk_written, "Disk Bytes Written"),
+                JSON_FIELD(INT64, struct node_metrics, node.net_received, "Network Bytes Received"),
+                JSON_FIELD(INT64, struct node_metrics, node.net_sent, "Network Bytes Sent"),
+        };
+        return json_read_object(c, &JSON_FIELDS(fields), BEGIN_EVENT(r, node_metrics, .executor_id = ""), r);
+}
+
 static bool event_reader_read_process_added(struct event_reader *r, struct json_cursor *c)
 {
         static const struct json_field info_fields[] = {
@@ -475,6 +494,7 @@ static const struct event_class event_classes[] = {
         {"SparkListenerEnvironmentUpdate", event_reader_read_environment_update},
         {"SparkListenerResourceProfileAdded", event_reader_read_resource_profile_added},
         {"org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded", event_reader_read_process_added},
+        {"firesteel.NodeMetrics", event_reader_read_node_metrics},
         /* Known, and nothing shows them. */
         {"SparkListenerExecutorMetricsUpdate", event_reader_read_executor_metrics},
         {"org.apache.spark.scheduler.SparkListenerSpeculativeTaskSubmitted", NULL},

@@ -42,13 +42,21 @@ struct process_added {
         const struct strmap *log_urls; /* NULL: none */
 };
 
+/* The counters of an executor's node: an event of Firesteel, which Spark skips. */
+struct node_metrics {
+        const char *executor_id;
+        struct node_counters node;
+        int heartbeats; /* since the last one of the log */
+};
+
 #define LOG_EVENT_KINDS(X)                                                                                             \
         EVENT_KINDS(X)                                                                                                 \
         X(task_start)                                                                                                  \
         X(task_end)                                                                                                    \
         X(log_start)                                                                                                   \
         X(stage_executor_metrics)                                                                                      \
-        X(process_added)
+        X(process_added)                                                                                               \
+        X(node_metrics)
 
 #define LOG_EVENT_TYPE(kind) EVENT_##kind,
 enum log_event_type { LOG_EVENT_KINDS(LOG_EVENT_TYPE) };

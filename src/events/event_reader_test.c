@@ -102,6 +102,10 @@ static void reading_write(struct buf *b, const struct log_event *e)
                                                   e->stage_executor_metrics.stage_attempt, &m);
                 break;
         }
+        case EVENT_node_metrics:
+                event_json_node_metrics(b, e->node_metrics.executor_id, &e->node_metrics.node,
+                                        e->node_metrics.heartbeats);
+                break;
         default:
                 fail_msg("an event of type %d", e->type);
         }
@@ -275,6 +279,7 @@ static void round_write_stages(struct buf *b)
         stage.failure_reason = "it\nfailed";
         event_json_stage_completed(b, &(struct stage_completed){stage}, "");
         event_json_stage_executor_metrics(b, "7", 3, 1, &(struct executor_metrics){10, 20, 30});
+        event_json_node_metrics(b, "7", &(struct node_counters){1700000000003, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2);
         event_json_job_end(b, &(struct job_end){.id = 8, .ms = 1700000000004, .failure = "Job aborted: \"x\""});
         event_json_job_end(b, &(struct job_end){.id = 9, .ms = 1700000000005});
 }

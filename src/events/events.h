@@ -309,7 +309,8 @@ struct node_counters {
 };
 
 /*
- * An executor's heartbeat. The event log does not have it, but the peaks of each stage, with logStageExecutorMetrics.
+ * An executor's heartbeat. The event log has its node_metrics, and the peaks of each stage with
+ * logStageExecutorMetrics.
  */
 struct executor_metrics_update {
         const char *executor_id;

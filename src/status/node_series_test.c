@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -25,7 +26,7 @@ static void computes_rates_between_heartbeats(void **state)
         struct node_point points[NODE_POINTS];
         for (int i = 1; i <= 3; i++) {
                 struct node_counters c = sample(i * 1000, i * 2000, i * 500000);
-                node_series_add(&s, &c);
+                node_series_add(&s, &c, 1);
         }
         assert_int_equal(node_series_get(&s, 0, INT64_MAX, points), 2);
         assert_int_equal(points[0].ms, 2000);
@@ -44,8 +45,8 @@ static void keeps_the_whole_time_in_bounded_memory(void **state)
         struct node_point points[NODE_POINTS];
         for (int64_t i = 1; i <= 100000; i++) {
                 struct node_counters c = sample(i * 10000, i * 10000, i * 10000);
-                node_series_add(&s, &c);
-                assert_true(s.n <= NODE_POINTS);
+                node_series_add(&s, &c, 1);
+                assert_true(s.pace.n <= NODE_POINTS);
         }
         size_t n = node_series_get(&s, 0, INT64_MAX, points);
         assert_true(n >= NODE_POINTS / 2);
@@ -62,23 +63,64 @@ static void ignores_old_heartbeats_and_counters_that_go_back(void **state)
         struct node_series s = {0};
         struct node_point points[NODE_POINTS];
         struct node_counters c = sample(2000, 8000, 1 << 30);
-        node_series_add(&s, &c);
-        node_series_add(&s, &c);
+        node_series_add(&s, &c, 1);
+        node_series_add(&s, &c, 1);
         c = sample(1000, 4000, 0);
-        node_series_add(&s, &c);
+        node_series_add(&s, &c, 1);
         assert_int_equal(node_series_get(&s, 0, INT64_MAX, points), 0);
         c = (struct node_counters){.ms = 3000};
-        node_series_add(&s, &c);
+        node_series_add(&s, &c, 1);
         assert_int_equal(node_series_get(&s, 0, INT64_MAX, points), 1);
         assert_float_equal(points[0].node_cpu, 0, 0);
         assert_float_equal(points[0].disk_bytes, 0, 0);
         assert_float_equal(points[0].memory, 0, 0);
 }
 
+/* An event log holds only the heartbeats that end a point. */
+static void is_the_same_from_heartbeats_that_end_points(void **state)
+{
+        struct node_series all = {0}, some = {0};
+        struct node_point expected[NODE_POINTS], points[NODE_POINTS];
+        struct node_pace pace = {0};
+        int written = 0;
+        for (int i = 1; i <= 5000; i++) {
+                struct node_counters c = sample(i * 10000, i * 10000 + i % 7 * 1000, i * 1000);
+                int heartbeats = i == 1 ? 1 : pace.n_pending + 1;
+                node_series_add(&all, &c, 1);
+                if (i > 1 && !node_pace_add(&pace, 1))
+                        continue;
+                node_series_add(&some, &c, heartbeats);
+                written++;
+        }
+        size_t n = node_series_get(&all, 0, INT64_MAX, expected);
+        assert_int_equal(node_series_get(&some, 0, INT64_MAX, points), n);
+        assert_in_range(written, 200, 300);
+        for (size_t i = 0; i < n; i++) {
+                assert_int_equal(points[i].ms, expected[i].ms);
+                assert_float_equal(points[i].node_cpu, expected[i].node_cpu, 1e-4);
+                assert_float_equal(points[i].disk_bytes, expected[i].disk_bytes, 1);
+        }
+}
+
+static void bears_any_numbers_of_a_damaged_log(void **state)
+{
+        struct node_series s = {0};
+        for (int i = 0; i < 20000; i++) {
+                const struct node_counters c = {
+                        .ms = i + 1, .cpu_all_ms = INT64_MAX, .process_cpu_ms = i % 2 ? INT64_MAX : INT64_MIN};
+                node_series_add(&s, &c, i % 3 ? INT_MAX : INT_MIN);
+                assert_true(node_pace_is_valid(&s.pace));
+        }
+        for (size_t i = 0; i < s.pace.n; i++)
+                assert_true(s.points[i].process_cpu <= 1 << 20);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {cmocka_unit_test(computes_rates_between_heartbeats),
                                            cmocka_unit_test(keeps_the_whole_time_in_bounded_memory),
-                                           cmocka_unit_test(ignores_old_heartbeats_and_counters_that_go_back)};
+                                           cmocka_unit_test(ignores_old_heartbeats_and_counters_that_go_back),
+                                           cmocka_unit_test(is_the_same_from_heartbeats_that_end_points),
+                                           cmocka_unit_test(bears_any_numbers_of_a_damaged_log)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -309,11 +309,18 @@ void status_on_executor_metrics_update(struct status *s, const struct executor_m
         now.values[PEAK_OTHER_RESIDENT] = e->metrics.resident_bytes;
         x->has_peaks = true;
         status_raise_peaks(&x->peaks, &now);
-        if (e->node.ms <= 0 || s->options.without_details)
+        status_on_node_metrics(s,
+                               &(struct node_metrics){.executor_id = e->executor_id, .node = e->node, .heartbeats = 1});
+}
+
+void status_on_node_metrics(struct status *s, const struct node_metrics *e)
+{
+        struct status_executor *x = status_find_executor(s, e->executor_id);
+        if (!x || e->node.ms <= 0 || s->options.without_details)
                 return;
         if (!x->node)
                 x->node = new0(struct node_series);
-        node_series_add(x->node, &e->node);
+        node_series_add(x->node, &e->node, e->heartbeats);
 }
 
 /* ------------------------------------------------------------------------------------------ start and end */

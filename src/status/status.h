@@ -154,7 +154,7 @@ struct status_executor {
         struct executor_peaks peaks;
         VEC(int) excluded_in_stages; /* ids */
         struct strmap logs, attributes, resources;
-        struct node_series *node; /* live only; NULL: no heartbeat had the counters of its node */
+        struct node_series *node; /* NULL: no heartbeat had the counters of its node, and no event of the log */
 };
 
 struct status_partition {
@@ -271,6 +271,7 @@ STATUS_ON(task_end)
 STATUS_ON(log_start)
 STATUS_ON(stage_executor_metrics)
 STATUS_ON(process_added)
+STATUS_ON(node_metrics)
 #undef STATUS_ON
 
 /* The same as the events of the batch one after the other, but old tasks are removed after the whole batch. */

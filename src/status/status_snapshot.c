@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 enum {
-        SNAPSHOT_VERSION = 5,
+        SNAPSHOT_VERSION = 6,
         INLINE_CHUNKS = 1, /* of a stage; columns with more lie behind all entities, in a part of their own */
 };
 
@@ -33,7 +33,8 @@ static uint64_t snapshot_sizes(void)
         const uint64_t sizes[] = {sizeof(struct status),       sizeof(struct status_job),
                                   sizeof(struct status_stage), sizeof(struct status_rdd),
                                   sizeof(struct task_chunk),   sizeof(struct status_executor),
-                                  sizeof(struct task_columns), sizeof(struct status_executor_stage)};
+                                  sizeof(struct task_columns), sizeof(struct status_executor_stage),
+                                  sizeof(struct node_series)};
         return XXH3_64bits(sizes, sizeof(sizes));
 }
 
@@ -509,6 +510,33 @@ static void snapshot_stage(struct snapshot_stream *p, struct status_stage *stage
 
 /* ------------------------------------------------------------------------------------------------- executors, RDDs */
 
+static void snapshot_node_point(struct snapshot_stream *p, struct node_point *point)
+{
+        VALUE(p, point->ms);
+        VALUE(p, point->node_cpu);
+        VALUE(p, point->process_cpu);
+        VALUE(p, point->memory);
+        VALUE(p, point->disk_bytes);
+        VALUE(p, point->net_bytes);
+}
+
+static void snapshot_node(struct snapshot_stream *p, struct node_series *s)
+{
+        VALUE(p, s->last);
+        VALUE(p, s->has_last);
+        VALUE(p, s->pace.step);
+        VALUE(p, s->pace.n_pending);
+        VALUE(p, s->pace.n);
+        VALUE(p, s->pending_ms);
+        if (!node_pace_is_valid(&s->pace)) {
+                p->is_bad = true;
+                s->pace = (struct node_pace){0};
+        }
+        snapshot_node_point(p, &s->pending);
+        for (size_t i = 0; i < s->pace.n; i++)
+                snapshot_node_point(p, &s->points[i]);
+}
+
 static void snapshot_executor(struct snapshot_stream *p, struct status_executor *x)
 {
         VALUE(p, x->number);
@@ -550,6 +578,12 @@ static void snapshot_executor(struct snapshot_stream *p, struct status_executor 
         snapshot_map(p, &x->logs);
         snapshot_map(p, &x->attributes);
         snapshot_map(p, &x->resources);
+        bool has_node = x->node != NULL;
+        VALUE(p, has_node);
+        if (has_node && p->get)
+                x->node = new0(struct node_series);
+        if (has_node)
+                snapshot_node(p, x->node);
 }
 
 static void snapshot_partition(struct snapshot_stream *p, struct status_partition *part)

@@ -70,6 +70,9 @@ static const char *const lines[] = {
         "\"Value\":\"7\"}]}}",
         "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":7,\"Completion Time\":2100,\"Job Result\":{\"Result\":\"JobFailed\","
         "\"Exception\":{\"Message\":\"it failed\",\"Stack Trace\":[]}}}",
+        "{\"Event\":\"firesteel.NodeMetrics\",\"Executor ID\":\"1\",\"Timestamp\":1000,\"Heartbeats\":1,\"Busy CPU Time\":10,\"CPU Time\":20}",
+        "{\"Event\":\"firesteel.NodeMetrics\",\"Executor ID\":\"1\",\"Timestamp\":1100,\"Heartbeats\":1,\"Busy CPU Time\":60,\"CPU Time\":120}",
+        "{\"Event\":\"firesteel.NodeMetrics\",\"Executor ID\":\"1\",\"Timestamp\":1250,\"Heartbeats\":1,\"Busy CPU Time\":90,\"CPU Time\":180}",
         "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":2200,\"Executor ID\":\"1\",\"Removed Reason\":\"gone\"}",
         "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":2300,\"ExitCode\":3}",
 };
@@ -389,6 +392,10 @@ static void restores_entities(void **state)
         assert_string_equal(task.note->accumulables[0].value, "7");
         assert_int_equal(task.metrics.executor_run_ms, 501);
         assert_string_equal(status_find_executor(s, "1")->removed_reason, "gone");
+        const struct node_series *node = status_find_executor(s, "1")->node;
+        assert_int_equal(node->pace.n, 2);
+        assert_int_equal(node->points[1].ms, 1250);
+        assert_float_equal(node->points[1].node_cpu, 0.5, 1e-6);
         assert_string_equal(s->processes.data[0]->id, "am");
         assert_true(s->profiles.data[0].task_cpus == 1.5);
         status_free(s);

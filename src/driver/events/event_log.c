@@ -9,11 +9,13 @@
 #include "events/task_json.h"
 
 #include "base/error.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
 #include "exec/guard/memory_limit.h"
+#include "status/node_series.h"
 
 #include <time.h>
 
@@ -34,6 +36,13 @@ struct logged_stage {
         VEC(struct peak) peaks; /* of executors that ran its tasks, with options.executor_metrics */
 };
 
+/* An executor whose node is logged: each heartbeat at first, then fewer, as node_series.h keeps them. */
+struct logged_node {
+        char *executor_id;
+        int64_t last_ms; /* of a heartbeat; 0: none yet */
+        struct node_pace pace;
+};
+
 struct event_log {
         struct listener listener;
         struct event_log_options options;
@@ -42,6 +51,8 @@ struct event_log {
         struct buf line;
         VEC(struct logged_stage *) stages; /* in the order of submission */
         struct logged_stage *last;         /* of the latest task */
+        VEC(struct logged_node *) nodes;
+        struct object_table nodes_by_id;
         int64_t next_accumulator;
         int64_t events;
         bool flush_due;
@@ -196,15 +207,76 @@ PLAIN(resource_profile_added)
 PLAIN(block_manager_added)
 PLAIN(block_manager_removed)
 PLAIN(executor_added)
-PLAIN(executor_removed)
 PLAIN(exclusion_changed)
 PLAIN(job_end)
 PLAIN(unpersist_rdd)
 PLAIN(block_updated)
 
+static bool logged_node_has_id(const void *node, const void *id)
+{
+        return strcmp(((const struct logged_node *)node)->executor_id, id) == 0;
+}
+
+static struct logged_node *event_log_find_node(struct event_log *log, const char *executor_id)
+{
+        return object_table_find(&log->nodes_by_id, object_hash_text(executor_id), logged_node_has_id, executor_id);
+}
+
+static void logged_node_free(struct logged_node *node)
+{
+        free(node->executor_id);
+        free(node);
+}
+
+static void event_log_drop_node(struct event_log *log, struct logged_node *node)
+{
+        object_table_remove(&log->nodes_by_id, object_hash_text(node->executor_id), node);
+        for (size_t i = 0; i < log->nodes.len; i++)
+                if (log->nodes.data[i] == node) {
+                        log->nodes.data[i] = log->nodes.data[--log->nodes.len];
+                        break;
+                }
+        logged_node_free(node);
+}
+
+/* Writes the counters that end a point of the node's series, so that a log grows with the logarithm of time. */
+static void event_log_write_node(struct event_log *log, const char *executor_id, const struct node_counters *now)
+{
+        struct logged_node *node = event_log_find_node(log, executor_id);
+        if (!node) {
+                node = new0(struct logged_node);
+                node->executor_id = mem_strdup(executor_id);
+                object_table_put(&log->nodes_by_id, object_hash_text(executor_id), node);
+                vec_push(&log->nodes, node);
+        }
+        if (now->ms <= node->last_ms)
+                return;
+        bool is_first = !node->last_ms;
+        int heartbeats = is_first ? 1 : node->pace.n_pending + 1;
+        node->last_ms = now->ms;
+        if (!is_first && !node_pace_add(&node->pace, 1))
+                return;
+        event_json_node_metrics(&log->line, executor_id, now, heartbeats);
+        event_log_end_line(log, false);
+}
+
+static void on_executor_removed(struct listener *l, const struct executor_removed *e)
+{
+        struct event_log *log = event_log_of(l);
+        struct logged_node *node = event_log_find_node(log, e->id);
+        if (node)
+                event_log_drop_node(log, node);
+        if (!log->file)
+                return;
+        event_json_executor_removed(&log->line, e);
+        event_log_end_line(log, true);
+}
+
 static void on_executor_metrics_update(struct listener *l, const struct executor_metrics_update *e)
 {
         struct event_log *log = event_log_of(l);
+        if (log->file && e->node.ms > 0)
+                event_log_write_node(log, e->executor_id, &e->node);
         for (size_t i = 0; i < log->stages.len && log->options.executor_metrics; i++) {
                 struct logged_stage *s = log->stages.data[i];
                 struct peak *peak = s->completed ? NULL : logged_stage_peak(s, e->executor_id);
@@ -446,6 +518,10 @@ void event_log_free(struct event_log *log)
         for (size_t i = 0; i < log->stages.len; i++)
                 logged_stage_free(log->stages.data[i]);
         vec_deinit(&log->stages);
+        for (size_t i = 0; i < log->nodes.len; i++)
+                logged_node_free(log->nodes.data[i]);
+        vec_deinit(&log->nodes);
+        object_table_deinit(&log->nodes_by_id);
         buf_deinit(&log->line);
         free(log->path);
         free(log);

@@ -607,6 +607,47 @@ static void flushed_events_are_readable_in_progress(void **state)
         event_log_free(log);
 }
 
+static size_t count_lines_with(const char *text, const char *part)
+{
+        size_t n = 0;
+        for (const char *at = text; (at = strstr(at, part)); at++)
+                n++;
+        return n;
+}
+
+/* The nodes of executors: each heartbeat at first, then fewer. A heartbeat that is late or has no counters is left out.
+ */
+static void writes_fewer_and_fewer_heartbeats_of_a_node(void **state)
+{
+        enum { BEATS = 10000 };
+        struct event_log_options o = plain_options();
+        struct event_log *log = NULL;
+        assert_int_equal(event_log_open(&log, &o, NULL), 0);
+        struct listener *l = event_log_listener(log);
+        for (int i = 1; i <= BEATS; i++)
+                for (int k = 0; k < 3; k++) {
+                        struct executor_metrics_update e = {.executor_id = k == 0   ? "1"
+                                                                           : k == 1 ? "2"
+                                                                                    : "none",
+                                                            .node = {.ms = k == 2 ? 0 : i, .cpu_all_ms = i}};
+                        l->on_executor_metrics_update(l, &e);
+                        e.node.ms -= 1;
+                        l->on_executor_metrics_update(l, &e);
+                        if (i == BEATS / 2 && k == 1) /* another executor of the same name begins again */
+                                l->on_executor_removed(l, &(struct executor_removed){.id = "2", .reason = "gone"});
+                }
+        event_log_free(log);
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        read_file(SCRIPTED_APPLICATION_ID, &text);
+        const char *lines = buf_text(&text);
+        assert_in_range(count_lines_with(lines, "firesteel.NodeMetrics\",\"Executor ID\":\"1\""), 250, 310);
+        assert_in_range(count_lines_with(lines, "firesteel.NodeMetrics\",\"Executor ID\":\"2\""), 440, 560);
+        assert_int_equal(count_lines_with(lines, "\"none\""), 0);
+        assert_non_null(strstr(lines, "\"Timestamp\":62,\"Heartbeats\":1,"));
+        assert_null(strstr(lines, "\"Timestamp\":63,"));
+        assert_non_null(strstr(lines, "\"Timestamp\":64,\"Heartbeats\":2,"));
+}
+
 static void full_disk_ends_only_the_log(void **state)
 {
         signal(SIGXFSZ, SIG_IGN);
@@ -635,6 +676,7 @@ int main(void)
                 TEST(rolls_between_lines),
                 TEST(compressed_logs_decompress_to_the_same_text),
                 TEST(flushed_events_are_readable_in_progress),
+                TEST(writes_fewer_and_fewer_heartbeats_of_a_node),
                 TEST(full_disk_ends_only_the_log),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

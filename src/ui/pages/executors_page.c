@@ -214,7 +214,7 @@ static void executors_put_summary(struct ui_page *p)
         html_table_end(p->b, ARRAY_SIZE(names));
 }
 
-/* The nodes of the active executors that have used most CPU time of late. */
+/* The nodes of the executors that have used most CPU time of late: active ones, and all in the history. */
 static void executors_put_nodes(struct ui_page *p)
 {
         enum { MAX_NODES = 6 };
@@ -222,9 +222,9 @@ static void executors_put_nodes(struct ui_page *p)
         struct page_key *keys = new_array(struct page_key, p->s->executors.len);
         for (size_t i = 0; i < p->s->executors.len; i++) {
                 const struct status_executor *x = p->s->executors.data[i];
-                if (x->is_active && x->node && x->node->n >= 2)
+                if (x->node && x->node->pace.n >= 2 && (x->is_active || !p->view->is_live))
                         keys[n++] = (struct page_key){
-                                .number = (int64_t)(x->node->points[x->node->n - 1].process_cpu * 1000), .row = x};
+                                .number = (int64_t)(x->node->points[x->node->pace.n - 1].process_cpu * 1000), .row = x};
         }
         if (n) {
                 page_table_sort(&(struct page_table){.descending = true, .n = n}, keys);

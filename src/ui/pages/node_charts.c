@@ -44,7 +44,7 @@ void page_put_stage_nodes(struct ui_page *p, const struct status_stage *stage)
         enum { MAX_NODES = 3 };
         int64_t end = status_stage_is_live(stage) ? p->now_ms : stage->completion_ms;
         size_t n = stage->executors.len, shown = 0;
-        if (!p->view->is_live || stage->submission_ms <= 0)
+        if (stage->submission_ms <= 0)
                 return;
         const struct status_executor_stage **order = new_array(const struct status_executor_stage *, n);
         for (size_t i = 0; i < n; i++)

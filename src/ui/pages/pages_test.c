@@ -235,6 +235,31 @@ static void pages_of_nothing_say_so(void **state)
         }
 }
 
+/* The log of an ended application has the nodes of its executors, also of those that are gone. */
+static void history_shows_nodes(void **state)
+{
+        static const struct page_row rows[] = {{"nodes of ended executors",
+                                                "/executors",
+                                                "",
+                                                200,
+                                                {"<h3>Executor 2 on 10.0.0.2</h3>"},
+                                                "<h3>Executor 3"},
+                                               {"nodes of an ended stage",
+                                                "/stages/stage",
+                                                "id=1&attempt=0",
+                                                200,
+                                                {"Nodes during the Stage", "<h3>Executor 1 on 10.0.0.1</h3>"},
+                                                "<h3>Executor 3"}};
+        struct ui_fixture f;
+        ui_fixture_begin(&f, false);
+        world_fill(f.status, START);
+        status_on_executor_removed(f.status,
+                                   &(struct executor_removed){.id = "2", .ms = START + 80000, .reason = "gone"});
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                check_page(&f, &rows[i]);
+        ui_fixture_end(&f);
+}
+
 static void lost_events_are_noted(void **state)
 {
         static const struct page_row row = {
@@ -359,9 +384,13 @@ static void tasks_sort_by_errors_and_accumulators(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(pages_say_what_happened), cmocka_unit_test(pages_of_nothing_say_so),
-                cmocka_unit_test(lost_events_are_noted),   cmocka_unit_test(buttons_need_rights),
-                cmocka_unit_test(large_tables_stay_small), cmocka_unit_test(tasks_sort_by_errors_and_accumulators),
+                cmocka_unit_test(pages_say_what_happened),
+                cmocka_unit_test(pages_of_nothing_say_so),
+                cmocka_unit_test(history_shows_nodes),
+                cmocka_unit_test(lost_events_are_noted),
+                cmocka_unit_test(buttons_need_rights),
+                cmocka_unit_test(large_tables_stay_small),
+                cmocka_unit_test(tasks_sort_by_errors_and_accumulators),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
