@@ -1,5 +1,7 @@
 /* Where an interpreter has pyspark. */
 #include "pyspark_driver/python_package.h"
+
+#include "base/string_list.h"
 #include "unit/temp_dir.h"
 
 #include <setjmp.h>
@@ -83,6 +85,56 @@ static void missing_package_counts_as_latest(void **state)
         python_package_deinit(&found);
 }
 
+/* A Python that finds pyspark in a zip file of PYTHONPATH says where. */
+static void asks_about_archives(void **state)
+{
+        (void)state;
+        static const char text[] =
+                "#!/bin/sh\n"
+                "echo a warning >&2\n"
+                "printf '%s\\t' pyspark-is-in /lib/pyspark.zip /lib/py4j-1-src.zip \"__version__ = '4.0.1'\"\n";
+        _cleanup_free_ char *bin = temp_dir_path("asked/bin"),
+                            *package = temp_dir_path("asked/lib/python3.11/site-packages/pyspark");
+        assert_int_equal(make_dirs(bin, 0700), 0);
+        assert_int_equal(make_dirs(package, 0700), 0);
+        _cleanup_free_ char *version =
+                temp_dir_write("asked/lib/python3.11/site-packages/pyspark/version.py", "__version__ = \"4.1.2\"\n");
+        _cleanup_free_ char *python = temp_dir_write("asked/bin/python", text);
+        _cleanup_(string_list_deinit) struct string_list archives = {0};
+        struct python_package found;
+        assert_int_equal(chmod(python, 0700), 0);
+        setenv("PYTHONPATH", "/does/not/exist:/lib/pyspark.zip", 1);
+        python_package_find(python, &found);
+        unsetenv("PYTHONPATH");
+        assert_string_equal(found.folder, "/lib/pyspark.zip");
+        assert_string_equal(found.py4j_folder, "/lib/py4j-1-src.zip");
+        assert_string_equal(found.version, "4.0.1");
+        assert_int_equal(found.major, 4);
+        assert_int_equal(found.minor, 0);
+        assert_false(python_package_archives(&found, &archives)); /* neither file exists */
+        assert_int_equal(archives.len, 0);
+        python_package_deinit(&found);
+}
+
+/* pip installs zip files beside the package. */
+static void finds_archives_of_package(void **state)
+{
+        (void)state;
+        _cleanup_free_ char *lib = temp_dir_path("pip/pyspark/python/lib"), *folder = temp_dir_path("pip");
+        assert_int_equal(make_dirs(lib, 0700), 0);
+        struct python_package package = {.folder = folder, .py4j_folder = folder};
+        _cleanup_(string_list_deinit) struct string_list archives = {0};
+        _cleanup_free_ char *pyspark = temp_dir_write("pip/pyspark/python/lib/pyspark.zip", "zip");
+        assert_false(python_package_archives(&package, &archives));
+        assert_int_equal(archives.len, 0);
+        _cleanup_free_ char *py4j = temp_dir_write("pip/pyspark/python/lib/py4j-0.10.9.9-src.zip", "zip");
+        assert_true(python_package_archives(&package, &archives));
+        assert_int_equal(archives.len, 2);
+        assert_string_equal(archives.data[0], pyspark);
+        assert_string_equal(archives.data[1], py4j);
+        assert_false(python_package_archives(&(struct python_package){0}, &archives));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -90,6 +142,8 @@ int main(void)
                 cmocka_unit_test(finds_package_of_virtual_environment),
                 cmocka_unit_test(path_of_modules_comes_first),
                 cmocka_unit_test(missing_package_counts_as_latest),
+                cmocka_unit_test(asks_about_archives),
+                cmocka_unit_test(finds_archives_of_package),
         };
         return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }
