@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "process/data_limit.h"
 #include "process/exit_cleanup.h"
+#include "process/library_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,8 +43,11 @@ static bool piped_command_same_name(const char *a, const char *b)
         return strncmp(a, b, n) == 0 && b[n] == '=';
 }
 
-/* This process's environment with the variables of @more replaced or added. Borrows the strings. */
-static char **piped_command_environment(char *const *more)
+/*
+ * This process's environment with the variables of @more replaced or added, and with @library_path ("NAME=value" or
+ * NULL). Borrows the strings.
+ */
+static char **piped_command_environment(char *const *more, char *library_path)
 {
         size_t n_more = piped_command_count(more), n = 0;
         char **all = new_array(char *, piped_command_count(environ) + n_more + 1);
@@ -52,7 +56,7 @@ static char **piped_command_environment(char *const *more)
                 for (size_t i = 0; i < n_more; i++)
                         replaced |= piped_command_same_name(more[i], *e);
                 if (!replaced)
-                        all[n++] = *e;
+                        all[n++] = library_path && piped_command_same_name(library_path, *e) ? library_path : *e;
         }
         for (size_t i = 0; i < n_more; i++)
                 all[n++] = more[i];
@@ -100,7 +104,9 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
                 close(in[1]);
                 return r;
         }
-        char **environment = piped_command_environment(more);
+        _cleanup_free_ char *libraries = library_path_of_programs();
+        _cleanup_free_ char *variable = libraries ? mem_printf("LD_LIBRARY_PATH=%s", libraries) : NULL;
+        char **environment = piped_command_environment(more, variable);
         int r = piped_command_spawn(&p->pid, words, environment, in[0], out[1]);
         free(environment);
         close(in[0]);
