@@ -100,6 +100,7 @@ check-kubernetes: build ## submit to a real Kubernetes, compare the objects with
 
 check-yarn: build ## run applications on genuine YARN: restarts, lost nodes, protection, fail-over; needs Java 17
 	@ninja -C $(BUILD) tests/resolve_packages tests/rm_calls tests/unmanaged_am
+	@FIRESTEEL_BUILD=$(abspath $(BUILD)) FIRESTEEL_BIN=$(abspath $(BUILD))/src /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/yarn/python_driver_test.py
 	@tests/yarn/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-yarn-kerberos: build ## the same with Kerberos, tickets, delegation tokens and a real KDC; needs Java 17, krb5-kdc, krb5-admin-server and krb5-user

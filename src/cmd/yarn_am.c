@@ -15,14 +15,17 @@
 const char command_yarn_am_help[] =
         "Usage: firesteel yarn-am --arg HOST:PORT [--conf KEY=VALUE]...\n"
         "       firesteel yarn-am --class NAME --jar FILE [--arg WORD]... [OPTIONS]\n"
+        "       firesteel yarn-am --class NAME --primary-py-file FILE [--pyspark FILE]... [--arg WORD]... [OPTIONS]\n"
         "       firesteel yarn-am --write-archive FILE\n"
         "\n"
         "The ApplicationMaster of an application on YARN, which YARN starts in a container: in client mode for the driver\n"
         "at HOST:PORT, in cluster mode as the driver.\n"
         "\n"
         "  --arg HOST:PORT        the driver\n"
-        "  --class NAME           cluster mode: the application's function\n"
+        "  --class NAME           cluster mode: the application's function, or Spark's class that runs Python\n"
         "  --jar FILE             its shared object\n"
+        "  --primary-py-file FILE the program in Python\n"
+        "  --pyspark FILE         a zip file with pyspark or py4j, for a Python that has no pyspark\n"
         "  --arg WORD             one of its arguments\n"
         "  --properties-file FILE Spark's configuration\n"
         "  --dist-cache-conf FILE the files that the submission has distributed\n"
@@ -63,11 +66,12 @@ static int yarn_am_launch(int argc, char **argv)
 {
         struct fst_conf conf;
         struct cluster_driver_options cluster = {0};
-        _cleanup_(string_list_deinit) struct string_list words = {0};
+        _cleanup_(string_list_deinit) struct string_list words = {0}, archives = {0};
         const struct {
                 const char *name, **value;
         } texts[] = {{"--class", &cluster.entry},
                      {"--jar", &cluster.application},
+                     {"--primary-py-file", &cluster.python},
                      {"--properties-file", &cluster.properties_file},
                      {"--dist-cache-conf", &cluster.cache_file}};
         int r = 0;
@@ -82,6 +86,8 @@ static int yarn_am_launch(int argc, char **argv)
                         *texts[k].value = argv[i + 1];
                 else if (strcmp(argv[i], "--arg") == 0)
                         string_list_add(&words, argv[i + 1]);
+                else if (strcmp(argv[i], "--pyspark") == 0)
+                        string_list_add(&archives, argv[i + 1]);
                 else if (strcmp(argv[i], "--conf") == 0)
                         r = yarn_am_set(&conf, argv[i + 1]);
                 else
@@ -89,10 +95,11 @@ static int yarn_am_launch(int argc, char **argv)
         }
         cluster.arguments = string_list_argv(&words);
         cluster.n = words.len;
+        cluster.pyspark = string_list_argv(&archives);
         if (r == 0 && !cluster.entry && words.len != 1)
                 r = yarn_am_usage("--arg with the driver's address is missing", NULL);
-        else if (r == 0 && cluster.entry && !cluster.application)
-                r = yarn_am_usage("--class needs --jar", NULL);
+        else if (r == 0 && cluster.entry && !cluster.application == !cluster.python)
+                r = yarn_am_usage("--class needs one of --jar and --primary-py-file", NULL);
         else if (r == 0 && cluster.entry)
                 r = cluster_driver_run(&cluster);
         else if (r == 0)

@@ -24,6 +24,7 @@
 #include "logs/log_capture.h"
 #include "net/secret.h"
 #include "process/exit_cleanup.h"
+#include "process/library_path.h"
 #include "py4j/gateway.h"
 #include "py4j/server.h"
 #include "pyspark_driver/classes.h"
@@ -139,6 +140,9 @@ static int driver_environment(const struct python_driver *d, int port, const cha
                 return r;
         for (char **variable = environ; *variable; variable++)
                 string_list_add(out, *variable);
+        _cleanup_free_ char *libraries = library_path_of_programs();
+        if (libraries)
+                string_list_set_variable(out, "LD_LIBRARY_PATH", libraries);
         string_list_set_variable(out, "PYSPARK_GATEWAY_PORT", number);
         string_list_set_variable(out, "PYSPARK_GATEWAY_SECRET", secret);
         string_list_set_variable(out, "PYTHONUNBUFFERED", "YES");
@@ -286,15 +290,42 @@ static int driver_serve_parent(int port, const char *secret, struct fst_error *e
 
 /*
  * On YARN the submission puts --py-files into a list of their own, which Spark's executors get on PYTHONPATH. Ours get
- * them as with other masters: as files of the application.
+ * them as with other masters: as files of the application. In cluster mode, containers have them on PYTHONPATH.
  */
 static void driver_send_python_files(struct fst_conf *conf)
 {
         const char *own = conf_get_raw(conf, "spark.yarn.dist.pyFiles"), *files = conf_get_raw(conf, "spark.files");
-        if (!own || !*own)
+        const char *mode = conf_get_raw(conf, "spark.submit.deployMode");
+        if (!own || !*own || (mode && strcmp(mode, "cluster") == 0))
                 return;
         _cleanup_free_ char *all = mem_printf("%s%s%s", files ? files : "", files && *files ? "," : "", own);
         conf_set(conf, "spark.files", all);
+}
+
+/* Puts the zip files on PYTHONPATH if @interpreter has no pyspark. */
+static int driver_add_pyspark(const struct python_driver *d, const char *interpreter, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf path = BUF_INIT;
+        const char *inherited = getenv("PYTHONPATH");
+        struct python_package package;
+        if (!d->pyspark || !d->pyspark[0])
+                return 0;
+        python_package_find(interpreter, &package);
+        const bool has = package.folder;
+        python_package_deinit(&package);
+        if (has)
+                return 0;
+        if (inherited && inherited[0])
+                buf_puts(&path, inherited);
+        for (char *const *file = d->pyspark; *file; file++) {
+                char *absolute = realpath(*file, NULL);
+                if (!absolute)
+                        return error_errno(error, "%s", *file);
+                buf_printf(&path, "%s%s", path.len ? ":" : "", absolute);
+                free(absolute);
+        }
+        setenv("PYTHONPATH", buf_text(&path), 1);
+        return 0;
 }
 
 static int driver_prepare(const struct python_driver *d, struct fst_error *error)
@@ -331,6 +362,8 @@ int python_driver_run(const struct python_driver *d, int *status, struct fst_err
                 driver_quieten(d->conf);
         _cleanup_free_ char *parent = d->file ? NULL : driver_parent_interpreter();
         const char *interpreter = parent ? parent : driver_interpreter(d->conf);
+        if ((r = driver_add_pyspark(d, interpreter, error)) < 0)
+                return r;
         struct pyspark *p = pyspark_new(interpreter);
         struct py4j_gateway_options options = pyspark_gateway_options(p);
         struct py4j_gateway *gateway = py4j_gateway_new(&options);

@@ -14,6 +14,7 @@ struct fst_error;
 struct python_driver {
         const char *file;     /* the program; NULL: Python has started this process ("pyspark-shell") */
         const char *py_files; /* comma-separated .py, .zip and .egg files for its PYTHONPATH; NULL: none */
+        char *const *pyspark; /* zip files for a Python that lacks pyspark; ends with NULL; NULL: none */
         char *const *arguments;
         size_t n;
         struct fst_conf *conf; /* the settings of spark-submit; live as long as the process */

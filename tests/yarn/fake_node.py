@@ -201,10 +201,12 @@ class FakeNode:
             raise ValueError(f"the fake has no file system for {url.scheme}")
         path = urllib.parse.unquote(url.file)
         found = os.stat(path)
-        if int(found.st_mtime * 1000) != resource.timestamp or found.st_size != resource.size:
+        if found.st_mtime_ns // 1000000 != resource.timestamp or found.st_size != resource.size:
             raise ValueError(f"Resource file:{path} changed on src filesystem - expected: {resource.timestamp}, was: "
-                             f"{int(found.st_mtime * 1000)}")
-        os.symlink(self.cached(path, resource), os.path.join(container.folder, link))
+                             f"{found.st_mtime_ns // 1000000}")
+        place = os.path.join(container.folder, link)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.symlink(self.cached(path, resource), place)
 
     def cached(self, path, resource):
         key = (path, resource.timestamp, resource.type)

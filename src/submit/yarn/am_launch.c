@@ -12,6 +12,7 @@
 #include "io/fs/uri.h"
 #include "launch/resolve_uri.h"
 #include "launch/spark_home.h"
+#include "pyspark_driver/python_package.h"
 #include "text/shell_words.h"
 #include "yarn/application/container_links.h"
 #include "yarn/conf/conf_list.h"
@@ -247,6 +248,19 @@ static int am_launch_put_python_path(const struct am_launch_request *q, struct s
         return 0;
 }
 
+/* What Python reads. */
+static int am_launch_put_python(const struct am_launch_request *q, struct strmap *env, struct fst_error *error)
+{
+        static const char *const interpreters[] = {"PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON"};
+        const int r = am_launch_put_python_path(q, env, error);
+        for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
+                if (q->env(interpreters[i]))
+                        strmap_set_if_missing(env, interpreters[i], q->env(interpreters[i]));
+        /* Spark's script spark-submit exports it, so that Python hashes strings alike everywhere. */
+        strmap_set(env, "PYTHONHASHSEED", "0");
+        return r;
+}
+
 static bool am_launch_prefers_ipv6(const struct am_launch_request *q)
 {
         const char *set = q->env("SPARK_PREFER_IPV6");
@@ -256,7 +270,6 @@ static bool am_launch_prefers_ipv6(const struct am_launch_request *q)
 static int am_launch_put_environment(struct am_launch *launch, const struct am_launch_request *q,
                                      struct fst_error *error)
 {
-        static const char *const python[] = {"PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON"};
         static const char *const copied[] = {"SPARK_DIST_CLASSPATH", "SPARK_TESTING"};
         struct strmap *env = &launch->container.environment;
         int r = am_launch_put_class_path(q, env, error);
@@ -268,12 +281,7 @@ static int am_launch_put_environment(struct am_launch *launch, const struct am_l
                 if (strncmp(e->key, ENV_PREFIX, strlen(ENV_PREFIX)) == 0)
                         am_launch_add_path(env, e->key + strlen(ENV_PREFIX), e->value);
         strmap_set_if_missing(env, "SPARK_USER", q->user);
-        r = am_launch_put_python_path(q, env, error);
-        for (size_t i = 0; i < ARRAY_SIZE(python); i++)
-                if (q->env(python[i]))
-                        strmap_set_if_missing(env, python[i], q->env(python[i]));
-        /* Spark's script spark-submit exports it, so that Python hashes strings alike everywhere. */
-        strmap_set(env, "PYTHONHASHSEED", "0");
+        r = am_launch_put_python(q, env, error);
         for (size_t i = 0; i < ARRAY_SIZE(copied); i++)
                 if (q->env(copied[i]))
                         strmap_set(env, copied[i], q->env(copied[i]));
@@ -432,8 +440,9 @@ static void am_launch_put_arguments(struct am_launch *launch, const struct am_la
 /* ---------------------------------------------------------------------------------------------- native applications */
 
 /* The driver runs in `firesteel yarn-am` (yarn/backend/cluster_driver.h). */
-static void am_launch_put_native(struct am_launch *launch, const struct am_launch_request *q)
+static int am_launch_put_native(struct am_launch *launch, const struct am_launch_request *q, struct fst_error *error)
 {
+        const struct am_arguments *a = q->arguments;
         struct container_launch *c = &launch->container;
         struct strmap *env = &c->environment;
         strmap_set(env, "SPARK_YARN_STAGING_DIR", q->staging);
@@ -444,11 +453,18 @@ static void am_launch_put_native(struct am_launch *launch, const struct am_launc
                 if (strncmp(e->key, ENV_PREFIX, strlen(ENV_PREFIX)) == 0)
                         strmap_set(env, e->key + strlen(ENV_PREFIX), e->value);
         strmap_set_if_missing(env, "SPARK_USER", q->user);
+        const int r = a->python ? am_launch_put_python(q, env, error) : 0;
         container_launch_begin_firesteel(c, conf_get_value(q->conf, "spark.driver.extraLibraryPath"), "yarn-am");
-        container_launch_add_option(c, "--class", q->arguments->class ? q->arguments->class : "main");
-        container_launch_add_option(c, "--jar", text_base_name(q->arguments->jar));
-        for (size_t i = 0; i < q->arguments->words.len; i++)
-                container_launch_add_option(c, "--arg", q->arguments->words.data[i]);
+        container_launch_add_option(c, "--class", a->class ? a->class : "main");
+        if (a->python)
+                container_launch_add_option(c, "--primary-py-file", text_base_name(a->python));
+        else
+                container_launch_add_option(c, "--jar", text_base_name(a->jar));
+        for (size_t i = 0; q->fallback_archives && i < q->fallback_archives->len; i++)
+                container_launch_add_option(c, "--pyspark", text_base_name(q->fallback_archives->data[i]));
+        for (size_t i = 0; i < a->words.len; i++)
+                container_launch_add_option(c, "--arg", a->words.data[i]);
+        return r;
 }
 
 /* The end of both commands. */
@@ -466,7 +482,7 @@ int am_launch_build(struct am_launch *launch, const struct am_launch_request *q,
         *launch = (struct am_launch){0};
         int r = 0;
         if (q->native) {
-                am_launch_put_native(launch, q);
+                r = am_launch_put_native(launch, q, error);
         } else {
                 r = am_launch_put_environment(launch, q, error);
                 r = r < 0 ? r : am_launch_put_java(launch, q, error);
@@ -499,15 +515,21 @@ static char *am_launch_find_archive(const char *directory, const char *prefix, c
         return mem_printf("%s/%s%s", directory, prefix, suffix);
 }
 
+/* Those of PYSPARK_ARCHIVES_PATH. Returns false if it is not set. */
+static bool am_launch_read_archives_path(const char *(*env)(const char *name), struct string_list *out)
+{
+        const char *set = env("PYSPARK_ARCHIVES_PATH");
+        _cleanup_free_ char *list = mem_strdup(set ? set : "");
+        for (char *rest, *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+                string_list_add(out, one);
+        return set;
+}
+
 int am_launch_python_archives(const char *(*env)(const char *name), struct string_list *out, struct fst_error *error)
 {
-        const char *set = env("PYSPARK_ARCHIVES_PATH"), *home = env("SPARK_HOME");
-        if (set) {
-                _cleanup_free_ char *list = mem_strdup(set);
-                for (char *rest, *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
-                        string_list_add(out, one);
+        const char *home = env("SPARK_HOME");
+        if (am_launch_read_archives_path(env, out))
                 return 0;
-        }
         if (!home)
                 return error_set(error, -ENOENT,
                                  "SPARK_HOME is not set: set it to Spark's directory, whose python/lib has "
@@ -522,4 +544,29 @@ int am_launch_python_archives(const char *(*env)(const char *name), struct strin
                                 "requirement failed: %s not found; cannot run pyspark application in YARN mode.",
                                 out->data[i]);
         return 0;
+}
+
+/* @python may be a path on the cluster, which this machine lacks. */
+static bool am_launch_add_package_of(const char *python, struct string_list *out)
+{
+        struct python_package package;
+        if (!python || !*python)
+                return false;
+        python_package_find(python, &package);
+        const bool has = python_package_archives(&package, out);
+        python_package_deinit(&package);
+        return has;
+}
+
+void am_launch_native_python_archives(const struct fst_conf *conf, const char *(*env)(const char *name),
+                                      struct string_list *archives, struct string_list *fallback)
+{
+        if (am_launch_read_archives_path(env, archives))
+                return;
+        const char *const pythons[] = {conf_get_raw(conf, "spark.pyspark.driver.python"),
+                                       conf_get_raw(conf, "spark.pyspark.python"), env("PYSPARK_DRIVER_PYTHON"),
+                                       env("PYSPARK_PYTHON"), "python3"};
+        for (size_t i = 0; i < ARRAY_SIZE(pythons); i++)
+                if (am_launch_add_package_of(pythons[i], fallback))
+                        return;
 }

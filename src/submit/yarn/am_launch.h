@@ -1,6 +1,7 @@
 /*
- * How the ApplicationMaster is started in cluster mode: environment and command of its container. For a JVM or Python
- * application they equal those of Spark's Client. A native one gets `firesteel yarn-am`. Pure.
+ * How the ApplicationMaster is started in cluster mode: environment and command of its container. For an application
+ * that Spark's ApplicationMaster runs they equal those of Spark's Client. A native one gets `firesteel yarn-am`. Pure,
+ * except for the search for archives of Python.
  *
  *      _cleanup_(am_launch_deinit) struct am_launch launch = {0};
  *      r = am_arguments_parse(&arguments, s->arguments.data, s->arguments.len, error);
@@ -36,9 +37,11 @@ struct am_launch_request {
         const char *(*env)(const char *name);
         const char *staging; /* the URI of the staging directory */
         const char *user, *application_id;
-        const struct string_list *python_archives; /* pyspark.zip and py4j, for Python */
-        bool without_hadoop;                       /* Spark's libraries have no Hadoop */
-        bool native;                               /* `firesteel yarn-am` instead of java */
+        const struct string_list *python_archives; /* pyspark.zip and py4j for PYTHONPATH; NULL: none */
+        /* The same for a native program in Python, if the driver's Python in the container has none. NULL: none */
+        const struct string_list *fallback_archives;
+        bool without_hadoop; /* Spark's libraries have no Hadoop */
+        bool native;         /* `firesteel yarn-am` instead of java */
 };
 
 struct am_launch {
@@ -56,3 +59,11 @@ char *am_launch_quote(const char *word);
 /* The Python archives that Spark ships: PYSPARK_ARCHIVES_PATH, else those of SPARK_HOME. -ENOENT with Spark's message.
  */
 int am_launch_python_archives(const char *(*env)(const char *name), struct string_list *out, struct fst_error *error);
+
+/*
+ * The archives of a native program in Python: those of PYSPARK_ARCHIVES_PATH into @archives, else those of the first
+ * Python that the settings, the environment or PATH names and that has pyspark on this machine into @fallback. Both
+ * stay empty if there are none, and the cluster's Python must have pyspark.
+ */
+void am_launch_native_python_archives(const struct fst_conf *conf, const char *(*env)(const char *name),
+                                      struct string_list *archives, struct string_list *fallback);

@@ -145,6 +145,77 @@ static void starts_native_applications(void **state)
         assert_null(strmap_get(&launch.container.environment, "CLASSPATH"));
 }
 
+/* … and that of a program in Python, with its modules on PYTHONPATH. */
+static void starts_native_programs_in_python(void **state)
+{
+        static const char *const set[] = {"PYSPARK_PYTHON=/opt/python", "PYTHONPATH=/mine", NULL};
+        struct string_list fallback = {0};
+        conf_set(&conf, "spark.yarn.isPython", "true");
+        conf_set(&conf, "spark.yarn.dist.pyFiles", "file:/me/first.py,hdfs://nn/second.zip");
+        conf_set(&conf, "spark.yarn.appMasterEnv.PYSPARK_DRIVER_PYTHON", "./env/bin/python");
+        variables = set;
+        GIVEN("--primary-py-file", "file:/me/pro gram.py", "--class", "org.apache.spark.deploy.PythonRunner", "--arg",
+              "a b");
+        string_list_add(&fallback, "/venv/pyspark.zip");
+        string_list_add(&fallback, "/venv/py4j-0-src.zip");
+        const struct am_launch_request q = {.conf = &conf,
+                                            .hadoop = &hadoop,
+                                            .arguments = &arguments,
+                                            .settings = &settings,
+                                            .env = env,
+                                            .staging = "hdfs://nn/s",
+                                            .user = "me",
+                                            .application_id = "application_1_0002",
+                                            .fallback_archives = &fallback,
+                                            .native = true};
+        assert_int_equal(am_launch_build(&launch, &q, &error), 0);
+        string_list_deinit(&fallback);
+        assert_command_has("__firesteel__/bin/firesteel yarn-am --class 'org.apache.spark.deploy.PythonRunner' "
+                           "--primary-py-file 'pro gram.py' --pyspark 'pyspark.zip' --pyspark 'py4j-0-src.zip' --arg "
+                           "'a b' --properties-file ");
+        const struct strmap *variables_of = &launch.container.environment;
+        assert_string_equal(strmap_get(variables_of, "PYTHONPATH"),
+                            "/mine<CPS>{{PWD}}/__pyfiles__<CPS>{{PWD}}/second.zip");
+        assert_string_equal(strmap_get(variables_of, "PYSPARK_PYTHON"), "/opt/python");
+        assert_string_equal(strmap_get(variables_of, "PYSPARK_DRIVER_PYTHON"), "./env/bin/python");
+        assert_string_equal(strmap_get(variables_of, "PYTHONHASHSEED"), "0");
+        assert_string_equal(conf_get_raw(&conf, "spark.executorEnv.PYTHONPATH"),
+                            "/mine<CPS>{{PWD}}/__pyfiles__<CPS>{{PWD}}/second.zip");
+        assert_null(strmap_get(variables_of, "CLASSPATH"));
+}
+
+/* PYSPARK_ARCHIVES_PATH comes before what Pythons have. */
+static void finds_archives_for_native_programs(void **state)
+{
+        static const char *const set[] = {"PYSPARK_ARCHIVES_PATH=hdfs:/a.zip,/b.zip", NULL}, *const unset[] = {NULL};
+        struct string_list fallback = {0};
+        _cleanup_free_ char *lib = temp_dir_path("lib/python3.9/site-packages/pyspark/python/lib"),
+                            *bin = temp_dir_path("bin"), *py4j = temp_dir_path("lib/python3.9/site-packages/py4j");
+        variables = set;
+        am_launch_native_python_archives(&conf, env, &archives, &fallback);
+        assert_int_equal(archives.len, 2);
+        assert_string_equal(archives.data[0], "hdfs:/a.zip");
+        assert_int_equal(fallback.len, 0);
+        string_list_deinit(&archives);
+        archives = (struct string_list){0};
+
+        assert_int_equal(make_dirs(lib, 0700), 0);
+        assert_int_equal(make_dirs(bin, 0700), 0);
+        assert_int_equal(make_dirs(py4j, 0700), 0);
+        free(temp_dir_write("lib/python3.9/site-packages/pyspark/version.py", "__version__ = '4.0.0'\n"));
+        free(temp_dir_write("lib/python3.9/site-packages/pyspark/python/lib/pyspark.zip", ""));
+        free(temp_dir_write("lib/python3.9/site-packages/pyspark/python/lib/py4j-1-src.zip", ""));
+        _cleanup_free_ char *python = temp_dir_write("bin/python", "");
+        variables = unset;
+        conf_set(&conf, "spark.pyspark.driver.python", "./env/bin/python"); /* only on the cluster */
+        conf_set(&conf, "spark.pyspark.python", python);
+        am_launch_native_python_archives(&conf, env, &archives, &fallback);
+        assert_int_equal(archives.len, 0);
+        assert_int_equal(fallback.len, 2);
+        assert_non_null(strstr(fallback.data[0], "site-packages/pyspark/python/lib/pyspark.zip"));
+        string_list_deinit(&fallback);
+}
+
 /* The command and variables that genuine Spark 4.3 sent for these arguments. */
 static void equals_a_captured_submission(void **state)
 {
@@ -316,6 +387,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(equals_a_captured_submission, setup, teardown),
                 cmocka_unit_test_setup_teardown(starts_native_applications, setup, teardown),
+                cmocka_unit_test_setup_teardown(starts_native_programs_in_python, setup, teardown),
+                cmocka_unit_test_setup_teardown(finds_archives_for_native_programs, setup, teardown),
                 cmocka_unit_test_setup_teardown(quotes_for_bash_in_double_quotes, setup, teardown),
                 cmocka_unit_test_setup_teardown(driver_options_are_split_and_quoted, setup, teardown),
                 cmocka_unit_test_setup_teardown(only_double_quotes_have_escapes, setup, teardown),

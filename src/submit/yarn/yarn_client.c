@@ -19,6 +19,7 @@
 #include "conf/conf.h"
 #include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
+#include "launch/spark_home.h"
 #include "net/kerberos.h"
 #include "yarn/application/delegation_tokens.h"
 #include "yarn/application/yarn_web.h"
@@ -42,9 +43,9 @@ struct yarn_client {
         struct yarn_connection *connection; /* NULL between calls */
         bool has_token;                     /* that proves the user to the ResourceManager */
         struct application_client app;
-        struct string_list archives;
-        struct submission_pipeline *pipeline;     /* NULL: it used a connection of its own */
-        struct undecided_applications *undecided; /* once it is sent, until it is decided */
+        struct string_list archives, fallback_archives; /* of Python */
+        struct submission_pipeline *pipeline;           /* NULL: it used a connection of its own */
+        struct undecided_applications *undecided;       /* once it is sent, until it is decided */
         int64_t sent_ns;
         bool native;
         struct am_launch launch;
@@ -68,6 +69,18 @@ static int yarn_client_check_driver(const struct yarn_client *c, struct fst_erro
         return r < 0 ? r : am_final_message_limit_read(&c->conf, &ignored, error);
 }
 
+/*
+ * Programs in Python run natively unless Spark's libraries for the cluster are known, as in client mode: in SPARK_HOME,
+ * or on the cluster.
+ */
+static bool yarn_client_runs_natively(const struct yarn_client *c)
+{
+        if (c->arguments.jar)
+                return submit_is_native(c->arguments.jar);
+        return c->arguments.python && !conf_get_value(&c->conf, "spark.yarn.archive") &&
+               !conf_get_value(&c->conf, "spark.yarn.jars") && !spark_home_has_jvm(c->env);
+}
+
 static int yarn_client_read(struct yarn_client *c, const struct submission *s, struct fst_error *error)
 {
         /* YARN's cache distributes these. */
@@ -76,7 +89,7 @@ static int yarn_client_read(struct yarn_client *c, const struct submission *s, s
         for (size_t i = 0; i < ARRAY_SIZE(removed); i++)
                 strmap_remove(&c->conf.set, removed[i]);
         int r = am_arguments_parse(&c->arguments, s->arguments.data, s->arguments.len, error);
-        c->native = r == 0 && c->arguments.jar && submit_is_native(c->arguments.jar);
+        c->native = r == 0 && yarn_client_runs_natively(c);
         if (r == 0)
                 r = yarn_settings_read(&c->settings, &c->conf, error);
         if (r == 0 && c->native)
@@ -123,6 +136,7 @@ void yarn_client_free(struct yarn_client *c)
         staging_deinit(&c->staging);
         am_launch_deinit(&c->launch);
         string_list_deinit(&c->archives);
+        string_list_deinit(&c->fallback_archives);
         am_arguments_deinit(&c->arguments);
         hadoop_credentials_deinit(&c->credentials);
         yarn_settings_deinit(&c->settings);
@@ -178,10 +192,21 @@ static void yarn_client_disconnect(struct yarn_client *c, int r)
 
 /* ------------------------------------------------------------------------------------------------------ submitting */
 
+/* Finds the archives of pyspark that the submission brings. */
+static int yarn_client_find_archives(struct yarn_client *c, struct fst_error *error)
+{
+        if (!c->native)
+                return c->settings.python ? am_launch_python_archives(c->env, &c->archives, error) : 0;
+        if (c->arguments.python)
+                am_launch_native_python_archives(&c->conf, c->env, &c->archives, &c->fallback_archives);
+        return 0;
+}
+
 static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *error)
 {
         struct remote_fs *remote;
         int r = yarn_cluster_remote_fs(c->cluster, &remote, error);
+        r = r < 0 ? r : yarn_client_find_archives(c, error);
         if (r < 0)
                 return r;
         const struct staging_options options = {.conf = &c->conf,
@@ -189,7 +214,8 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
                                                 .settings = &c->settings,
                                                 .jar = c->arguments.jar,
                                                 .python = c->arguments.python,
-                                                .python_archives = &c->archives,
+                                                .python_archives =
+                                                        c->archives.len ? &c->archives : &c->fallback_archives,
                                                 .env = c->env,
                                                 .stopped = c->app.stopped,
                                                 .user = c->user,
@@ -199,9 +225,7 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
                                                 .owner = yarn_cluster_owner(c->cluster),
                                                 .credentials = &c->credentials};
         log_info(COMPONENT, "Setting up container launch context for our AM");
-        r = c->settings.python ? am_launch_python_archives(c->env, &c->archives, error) : 0;
-        if (r == 0)
-                r = staging_init(&c->staging, &options, error);
+        r = staging_init(&c->staging, &options, error);
         if (r == 0 && c->native)
                 r = staging_store_program(&c->staging, error);
         if (r < 0)
@@ -217,6 +241,7 @@ static int yarn_client_build_launch(struct yarn_client *c, struct fst_error *err
                 .user = c->user,
                 .application_id = c->app.text,
                 .python_archives = &c->archives,
+                .fallback_archives = &c->fallback_archives,
                 .without_hadoop = !c->native && spark_is_without_hadoop(c->env),
                 .native = c->native,
         };

@@ -14,6 +14,7 @@
 #include "logs/log_capture.h"
 #include "process/failure_reason.h"
 #include "process/loop_wait.h"
+#include "pyspark_driver/python_driver.h"
 #include "yarn/application/conf_secrets.h"
 #include "yarn/application/log_links.h"
 #include "yarn/backend/executor_launcher.h"
@@ -98,22 +99,40 @@ static bool cluster_driver_executors_failed(struct outcome *outcome)
 static char *cluster_driver_status_message(int status)
 {
         _cleanup_free_ char *reason = failure_reason_text();
-        return mem_printf("User application exited with status %d%s%s", status, reason ? ": " : "", reason ? reason : "");
+        return mem_printf("User application exited with status %d%s%s", status, reason ? ": " : "",
+                          reason ? reason : "");
+}
+
+static int cluster_driver_run_python(const struct cluster_driver_options *o, struct fst_conf *conf, int *status,
+                                     struct fst_error *error)
+{
+        const struct python_driver driver = {
+                .file = o->python, .pyspark = o->pyspark, .arguments = o->arguments, .n = o->n, .conf = conf};
+        const int r = python_driver_run(&driver, status, error);
+        while (exit_hooks_status()) /* a hook has ended Python: its status is not the program's, and the hook reports */
+                pause();
+        return r;
+}
+
+static int cluster_driver_run_native(const struct cluster_driver_options *o, const struct fst_conf *conf, int *status,
+                                     struct fst_error *error)
+{
+        const struct native_program program = {.path = o->application,
+                                               .shown = o->application,
+                                               .entry = o->entry,
+                                               .arguments = o->arguments,
+                                               .n = o->n,
+                                               .conf = conf};
+        const int r = native_program_prepare(&program, error);
+        return r < 0 ? r : native_program_run(&program, status, error);
 }
 
 /* Runs the application, and judges what became of it. */
-static struct outcome cluster_driver_run_application(const struct cluster_driver_options *o,
-                                                     const struct fst_conf *conf)
+static struct outcome cluster_driver_run_application(const struct cluster_driver_options *o, struct fst_conf *conf)
 {
-        struct native_program program = {.path = o->application,
-                                         .shown = o->application,
-                                         .entry = o->entry,
-                                         .arguments = o->arguments,
-                                         .n = o->n,
-                                         .conf = conf};
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        int status = 0, r = native_program_prepare(&program, &error);
-        r = r < 0 ? r : native_program_run(&program, &status, &error);
+        int status = 0, r = o->python ? cluster_driver_run_python(o, conf, &status, &error)
+                                      : cluster_driver_run_native(o, conf, &status, &error);
         struct outcome failure;
         if (cluster_driver_executors_failed(&failure))
                 return failure;
@@ -311,7 +330,7 @@ static void *cluster_driver_wait_for_context(void *limit)
                 "Failing the application.",
                 (long long)ms);
         if (cluster_driver_finish_once(&outcome))
-                _exit(outcome.exit_code);
+                exit_hooks_exit(outcome.exit_code); /* ends a program in Python, too */
         return NULL;
 }
 
