@@ -64,6 +64,7 @@ struct fst_context {
         struct app_status *app_status;
         struct driver_metrics *metrics;
         struct driver_ui *ui;   /* NULL: spark.ui.enabled is false */
+        struct remote_shuffle_driver *remote_shuffle; /* map outputs outside of executors; NULL: there are none */
         int block_manager_port; /* in events; the backend sets it if executors fetch blocks from the driver */
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: not started by a launcher */

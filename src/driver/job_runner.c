@@ -24,6 +24,7 @@
 #include "sched/commit_coordinator.h"
 #include "sched/sched_conf.h"
 #include "text/json_string.h"
+#include "shuffle/remote_shuffle.h"
 
 /* ------------------------------------------------------------------------------------------ messages and waiting */
 
@@ -502,6 +503,9 @@ static void shuffle_removal_run(void *owner, struct scheduler_backend *backend, 
         for (int i = 0; i < removal->n; i++) {
                 sched_unregister_shuffle(removal->runner->sched, removal->shuffles[i]);
                 allocation_shuffle_removed(removal->runner->allocation, removal->shuffles[i]);
+                struct remote_shuffle_driver *remote = removal->runner->sc->remote_shuffle;
+                if (remote)
+                        remote->class->remove_shuffle(remote, removal->shuffles[i]);
         }
 }
 

@@ -59,9 +59,14 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
                  */
                 for (int m = 0; m < from->n; m++) {
                         int e = from->at[m].executor;
-                        maps[m] = (struct shuffle_map){
-                                .task_id = (int64_t)from->at[m].handle - 1,
-                                .location = from->at[m].handle && e >= 0 && e < n_executors ? location_of[e] : -1};
+                        uint64_t handle = from->at[m].handle;
+                        maps[m] = (struct shuffle_map){.task_id = output_handle_task(handle), .location = -1};
+                        if (handle && e >= 0 && map_output_is_stored(&from->at[m])) {
+                                maps[m].location = SHUFFLE_REMOTE - e;
+                                maps[m].place = output_handle_place(handle);
+                        } else if (handle && e >= 0 && e < n_executors) {
+                                maps[m].location = location_of[e];
+                        }
                 }
                 work->inputs.inputs[i] =
                         (struct shuffle_inputs){.shuffle_id = from->shuffle_id, .n = from->n, .maps = maps};
@@ -184,7 +189,9 @@ static void scheduler_ops_map_output_removed(void *owner, int shuffle_id, int ma
                                              uint64_t handle)
 {
         struct job_runner *r = owner;
-        r->backend->class->remove_output(r->backend, executor, shuffle_id, map_partition, (int64_t)handle - 1);
+        if (handle & MAP_OUTPUT_STORED) /* its object may have others: it is removed with the shuffle */
+                return;
+        r->backend->class->remove_output(r->backend, executor, shuffle_id, map_partition, output_handle_task(handle));
 }
 
 static void scheduler_ops_task_set_removed(void *owner, struct task_set *set)

@@ -37,7 +37,7 @@ static void task_status_discard_result(struct job_runner *r, const struct task_b
         struct action *action = run->work->action;
         if (action && action->class->discard && t->state == TASK_SUCCEEDED && !t->is_encoded)
                 action->class->discard(action, &t->result);
-        if (run->work->shuffled && !t->shuffle_output)
+        if (run->work->shuffled && !t->shuffle_output && !t->place)
                 r->backend->class->remove_output(r->backend, run->executor, run->work->shuffled->shuffle.id,
                                                  t->info.partition, t->info.id);
         shuffle_output_unref(steal(t->shuffle_output));
@@ -108,7 +108,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                         if (t->shuffle_output)
                                 shuffle_store_put(r->sc->env.shuffles, run->work->shuffled->shuffle.id,
                                                   t->info.partition, t->info.id, steal(t->shuffle_output));
-                        s->output = (uint64_t)t->info.id + 1;
+                        s->output = output_handle(t->info.id, t->place);
                 }
                 if (action)
                         task_status_release_commit(r, t);
@@ -242,7 +242,7 @@ void job_runner_executor_decommissioned(struct job_runner *r, int executor, bool
 
 bool job_runner_output_moved(struct job_runner *r, int shuffle, int map_partition, int64_t task_id, int from, int to)
 {
-        if (!sched_move_output(r->sched, shuffle, map_partition, (uint64_t)task_id + 1, from, to))
+        if (!sched_move_output(r->sched, shuffle, map_partition, output_handle(task_id, 0), from, to))
                 return false;
         allocation_shuffle_moved(r->allocation, to, shuffle);
         return true;

@@ -36,6 +36,7 @@ struct exec_env {
         struct app_files *files;                   /* the application's files; NULL: none. exec_env_deinit frees it */
         struct transfer_client *transfers;         /* client for fetches from other processes; NULL: none */
         struct transfer_client *service_transfers; /* client for fetches from shuffle services; NULL: none */
+        struct remote_shuffle *remote_outputs;     /* map outputs outside of executors; borrowed. NULL: none */
         struct shuffle_fetch_limits fetch_limits;  /* of a reduce task */
         const struct remote_blocks *remote;        /* block_manager_remote; NULL: there are no other executors */
         const struct task_services *services; /* rdd/pipeline/task_services.h; set before the first slot. NULL: none */

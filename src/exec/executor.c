@@ -303,7 +303,7 @@ static int receive_registration(struct executor *x, const struct rpc_answer *ans
         x->registered = true;
         firesteel__registered_executor__free_unpacked(registered, NULL);
         log_info("CoarseGrainedExecutorBackend", "Successfully registered with driver");
-        return 0;
+        return executor_transfer_use_store(x->data, x->index, executor_running_batches, x, error);
 }
 
 /* An executor ends with its worker. */

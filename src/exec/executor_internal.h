@@ -97,6 +97,9 @@ void executor_look(uv_timer_t *timer);
  */
 int executor_mark_killed(struct executor *x, int64_t task_id);
 
+/* The number of batches that run. The owner is the executor. Any thread. */
+int executor_running_batches(void *executor);
+
 /* True if no task runs. Any thread. */
 bool executor_is_idle(struct executor *x);
 

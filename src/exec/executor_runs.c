@@ -19,6 +19,7 @@
 #include "exec/task/task_reaper.h"
 #include "exec/isolation/zygote.h"
 #include "rpc/control.pb-c.h"
+#include "shuffle/remote_shuffle.h"
 
 #include <inttypes.h>
 struct task_batch *executor_batch_new(struct executor *x)
@@ -54,6 +55,56 @@ static void publish_output(struct executor *x, const struct stage_context *work,
         error_deinit(&error);
 }
 
+static void fail_unpublished(struct slot_task *t, int status, const char *message)
+{
+        t->state = TASK_FAILED;
+        t->status = status;
+        free(t->message);
+        t->message = mem_strdup(message);
+}
+
+/* Stores the outputs of a batch of map tasks outside of executors. If that fails, its tasks fail. */
+static void publish_outputs(struct executor *x, struct task_batch *run, int shuffle)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct remote_output *outputs = new_array(struct remote_output, (size_t)run->n);
+        struct slot_task **tasks = new_array(struct slot_task *, (size_t)run->n);
+        int n = 0;
+        int64_t began = now_ns();
+        for (int i = 0; i < run->n; i++) {
+                struct slot_task *t = &run->tasks[i];
+                if (!t->shuffle_output)
+                        continue;
+                outputs[n] = (struct remote_output){
+                        .map_partition = t->info.partition, .task_id = t->info.id, .output = t->shuffle_output};
+                tasks[n++] = t;
+        }
+        int r = n ? executor_transfer_publish(x->data, shuffle, outputs, n, &error) : 0;
+        int64_t each = n ? (now_ns() - began) / n : 0;
+        for (int i = 0; i < n; i++) {
+                if (r)
+                        fail_unpublished(tasks[i], r, error_message(&error));
+                tasks[i]->place = outputs[i].place;
+                tasks[i]->counters.shuffle_write_ns += each;
+                shuffle_output_unref(steal(tasks[i]->shuffle_output));
+        }
+        error_deinit(&error);
+        free(outputs);
+        free(tasks);
+}
+
+/* Returns the number of batches that run, with those whose outputs are being published. Any thread. */
+int executor_running_batches(void *owner)
+{
+        struct executor *x = owner;
+        int n = 0;
+        pthread_mutex_lock(&x->lock);
+        for (int s = 0; s < x->options->cores; s++)
+                n += x->running[s] != NULL;
+        pthread_mutex_unlock(&x->lock);
+        return n;
+}
+
 /* Sends the outcomes of @run to the driver. On the slot's thread, or on the loop's for batches that never ran. */
 static void report_outcomes(struct executor *x, struct task_batch *run)
 {
@@ -62,7 +113,10 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
                 .max_direct = (size_t)x->max_direct_result, .keep = keep_result, .owner = x};
         struct stage_context *work = run->work;
         fault_point(work && work->shuffled ? FAULT_MAP : FAULT_REDUCE);
-        for (int i = 0; i < run->n && work && work->shuffled; i++) {
+        bool outside = work && work->shuffled && executor_transfer_publishes(x->data);
+        if (outside)
+                publish_outputs(x, run, work->shuffled->shuffle.id);
+        for (int i = 0; i < run->n && work && work->shuffled && !outside; i++) {
                 struct slot_task *t = &run->tasks[i];
                 if (t->shuffle_output)
                         publish_output(x, work, t);

@@ -24,6 +24,7 @@
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer_services.h"
 #include "rpc/wire_memory.h"
+#include "shuffle/remote/object_shuffle.h"
 #include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_store.h"
@@ -45,6 +46,7 @@ struct executor_transfer {
         struct block_network network;
         struct file_cache *files;
         struct external_shuffle_outputs *kept; /* for the shuffle service; NULL: none */
+        struct remote_shuffle *remote;         /* for map outputs in a store; NULL: none */
         struct task_services task_services;
         pthread_mutex_t lock; /* protects `updates` */
         struct buf updates;   /* BlockUpdates */
@@ -366,6 +368,37 @@ int executor_transfer_put_output(struct executor_transfer *d, int shuffle, int m
         return r;
 }
 
+int executor_transfer_use_store(struct executor_transfer *d, int index, int (*running)(void *owner), void *owner,
+                                struct fst_error *error)
+{
+        const struct exec_env *env = d->env;
+        struct object_shuffle_options options = {.conf = d->options.conf,
+                                                 .directory = conf_get_raw(d->options.conf, OBJECT_DIRECTORY_KEY),
+                                                 .writer = index,
+                                                 .cores = d->options.cores,
+                                                 .space = &env->shuffles->space,
+                                                 .running = running,
+                                                 .owner = owner};
+        if (!options.directory)
+                return 0;
+        int r = env->io_secret_len ? file_key_from(env->io_secret, env->io_secret_len, &options.key, error) : 0;
+        if (r == 0)
+                r = object_shuffle_new(&options, &d->remote, error);
+        d->env->remote_outputs = d->remote;
+        return r;
+}
+
+bool executor_transfer_publishes(const struct executor_transfer *d)
+{
+        return d->remote != NULL;
+}
+
+int executor_transfer_publish(struct executor_transfer *d, int shuffle, struct remote_output *outputs, int n,
+                              struct fst_error *error)
+{
+        return d->remote->class->publish(d->remote, shuffle, outputs, n, error);
+}
+
 int executor_transfer_port(const struct executor_transfer *d)
 {
         return transfer_server_port(d->server);
@@ -382,6 +415,8 @@ void executor_transfer_remove(struct executor_transfer *d, const struct Firestee
         for (size_t i = 0; i < remove->n_shuffles; i++) {
                 shuffle_store_remove_shuffle(d->env->shuffles, remove->shuffles[i]);
                 external_shuffle_outputs_remove_shuffle(d->kept, remove->shuffles[i]);
+                if (d->remote)
+                        object_shuffle_forget(d->remote, remove->shuffles[i]);
         }
         for (size_t i = 0; i < remove->n_outputs; i++) {
                 const Firesteel__MapOutput *o = remove->outputs[i];
@@ -434,6 +469,9 @@ void executor_transfer_free(struct executor_transfer *d)
         file_cache_free(d->files);
         transfer_client_free(d->client);
         external_shuffle_outputs_free(d->kept);
+        d->env->remote_outputs = NULL;
+        if (d->remote)
+                d->remote->class->free(d->remote);
         security_free(d->security);
         buf_deinit(&d->updates);
         pthread_mutex_destroy(&d->lock);

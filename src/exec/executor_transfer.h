@@ -19,6 +19,7 @@ struct driver_client;
 struct migration;
 struct executor_transfer;
 struct security;
+struct remote_output;
 struct shuffle_output;
 struct stage_module;
 
@@ -89,6 +90,23 @@ int executor_transfer_migrate(struct executor_transfer *data, void (*round_over)
  * Returns the port of the shuffle service that serves this executor's map outputs; 0: the executor serves them itself.
  */
 int executor_transfer_service_port(const struct executor_transfer *data);
+
+/*
+ * Makes the directory of the configuration, if it names one, the place of map outputs. @index is the scheduler's index
+ * of this executor. Call it once, before the first task. Returns 0, or negative with @error.
+ */
+int executor_transfer_use_store(struct executor_transfer *data, int index, int (*running)(void *owner), void *owner,
+                                struct fst_error *error);
+
+/* True if map outputs live outside of executors: executor_transfer_publish takes them. */
+bool executor_transfer_publishes(const struct executor_transfer *data);
+
+/*
+ * Stores the outputs of tasks of one shuffle outside of executors, and sets the place of each. Borrows the outputs. All
+ * or none are stored. Blocks. Any thread.
+ */
+int executor_transfer_publish(struct executor_transfer *data, int shuffle, struct remote_output *outputs, int n,
+                              struct fst_error *error);
 
 /*
  * Publishes a map output. With a shuffle service the output is first written to files. Returns negative with @error if

@@ -32,6 +32,7 @@ struct slot_task {
         int fetch_shuffle, fetch_map;          /* TASK_FETCH_FAILED */
         int fetch_executor;                    /* TASK_FETCH_FAILED: the scheduler's index; -1: unknown */
         struct shuffle_output *shuffle_output; /* success of a map task: one reference */
+        uint32_t place; /* of its output outside of executors (shuffle/remote_shuffle.h); 0: it is at the executor */
         struct task_result result;             /* success of a result task */
         struct buf encoded; /* replaces `result` if `is_encoded`: the result of a task process. Owned by the batch's
                                owner */

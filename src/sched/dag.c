@@ -99,7 +99,7 @@ static void reset_outputs(struct sched *s, struct stage *stage)
         struct job *job = stage->job;
 
         if (!stage_is_result(stage)) {
-                map_outputs_remove_executor(stage->outputs, -1, s->ops->map_output_removed, s->owner);
+                map_outputs_remove_executor(stage->outputs, -1, true, s->ops->map_output_removed, s->owner);
                 s->epoch++;
         } else if (job->done > 0) {
                 memset(job->output_done, 0, (size_t)job->n);
@@ -606,13 +606,13 @@ static void mark_failed(struct sched *s, struct stage *stage)
         s->resubmit_at = MIN(s->resubmit_at, s->now + s->config.resubmit_delay);
 }
 
-void dag_unregister_outputs(struct sched *s, int executor)
+void dag_unregister_outputs(struct sched *s, int executor, bool stored)
 {
         int count = 0;
 
         for (size_t i = 0; i < s->shuffles.len; i++)
                 if (s->shuffles.data[i].outputs)
-                        count += map_outputs_remove_executor(s->shuffles.data[i].outputs, executor,
+                        count += map_outputs_remove_executor(s->shuffles.data[i].outputs, executor, stored,
                                                              s->ops->map_output_removed, s->owner);
         if (count > 0)
                 log_info(LOG, "Shuffle outputs lost with executor %s: %d", sched_executor_id(s, executor), count);
@@ -629,7 +629,7 @@ void dag_lose_host(struct sched *s, const char *host, const char *message)
         log_info(LOG, "Shuffle files lost for host: %s (%s)", host, message ? message : "unknown");
         for (size_t e = 0; e < x->at.len; e++)
                 if (x->at.data[e].host == index)
-                        dag_unregister_outputs(s, (int)e);
+                        dag_unregister_outputs(s, (int)e, false);
 }
 
 /* Unregisters the missing outputs of a failed fetch, and all other outputs of that executor. */
@@ -637,6 +637,7 @@ static void unregister_missing_output(struct sched *s, const struct task_set *se
 {
         struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);
         struct sched_executor *e = NULL;
+        bool stored = false;
 
         /* a late failure of a set from before the last loss does not concern newer outputs */
         if (fetch->executor >= 0 && (size_t)fetch->executor < s->tasks.executors.at.len)
@@ -644,16 +645,17 @@ static void unregister_missing_output(struct sched *s, const struct task_set *se
         if (e && e->loss_epoch > set->epoch)
                 return;
         if (shuffle && fetch->map_partition >= 0 && fetch->map_partition < shuffle->outputs->n) {
+                stored = map_output_is_stored(&shuffle->outputs->at[fetch->map_partition]);
                 map_outputs_remove(shuffle->outputs, fetch->map_partition, fetch->executor, s->ops->map_output_removed,
                                    s->owner);
                 s->epoch++;
         }
         if (!e)
                 return;
-        if (s->config.outputs_outlive_executors && s->config.unregister_outputs_on_host)
+        if (!stored && s->config.outputs_outlive_executors && s->config.unregister_outputs_on_host)
                 dag_lose_host(s, executors_host(&s->tasks.executors, fetch->executor), "fetch failed");
         else
-                dag_unregister_outputs(s, fetch->executor);
+                dag_unregister_outputs(s, fetch->executor, stored);
         e->loss_epoch = s->epoch;
 }
 

@@ -68,8 +68,8 @@ void job_unref(struct sched *s, struct job *job);
  */
 bool dag_is_stale(const struct task_set *set);
 
-/* Unregisters the map outputs of all shuffles on @executor. */
-void dag_unregister_outputs(struct sched *s, int executor);
+/* Unregisters the map outputs of all shuffles on @executor; those that are stored elsewhere only if @stored. */
+void dag_unregister_outputs(struct sched *s, int executor, bool stored);
 
 /* Unregisters the map outputs of all shuffles on executors that ever were on @host. */
 void dag_lose_host(struct sched *s, const char *host, const char *message);

@@ -491,6 +491,49 @@ static void a_shuffle_service_keeps_outputs(void **state)
         fix_end(&f);
 }
 
+static void stored_outputs_survive_every_executor_and_host(void **state)
+{
+        struct fix f;
+
+        fix_begin(&f, NULL, 2, 1);
+        f.stored = MAP_OUTPUT_STORED;
+        fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 3), 1));
+        fix_succeed(&f, 0, 0);
+        fix_succeed(&f, 0, 1);
+        sched_executor_lost(f.s, 0, true, "killed", f.now);
+        sched_host_lost(f.s, "host0", "worker lost", f.now);
+        sched_host_lost(f.s, "host1", "worker lost", f.now);
+        assert_int_equal(sched_map_outputs(f.s, 0)->available, 2);
+        sched_revive(f.s, f.now);
+        fix_succeed(&f, 0, 2);
+        assert_true(map_outputs_complete(sched_map_outputs(f.s, 0)));
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        assert_int_equal(f.outputs_removed, 0);
+        fix_end(&f);
+}
+
+static void a_failed_fetch_loses_the_stored_outputs_of_their_writer(void **state)
+{
+        struct fix f;
+
+        fix_begin(&f, NULL, 2, 1);
+        f.stored = MAP_OUTPUT_STORED;
+        fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 4), 1));
+        for (int i = 0; i < 4; i++)
+                fix_succeed(&f, 0, i);
+        const struct map_outputs *outputs = sched_map_outputs(f.s, 0);
+        int writer = outputs->at[1].executor, others = 0;
+        for (int i = 0; i < 4; i++)
+                others += outputs->at[i].executor != writer;
+        fix_fetch_failed(&f, 1, 0, 0, 1, writer);
+        assert_int_equal(outputs->available, others);
+        fix_tick(&f);
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        fix_end(&f);
+}
+
 /* The host's outputs are lost with it. They are computed again at once by a running stage, else by the next job. */
 static void a_service_that_is_gone_loses_outputs(void **state)
 {
@@ -621,6 +664,8 @@ int main(void)
                 cmocka_unit_test(a_zombies_success_is_not_computed_again),
                 cmocka_unit_test(lost_outputs_of_a_running_map_stage_are_made_again),
                 cmocka_unit_test(outputs_that_were_moved_outlive_their_maker),
+                cmocka_unit_test(stored_outputs_survive_every_executor_and_host),
+                cmocka_unit_test(a_failed_fetch_loses_the_stored_outputs_of_their_writer),
                 cmocka_unit_test(lost_outputs_are_made_again_by_the_next_job),
                 cmocka_unit_test(a_shuffle_service_keeps_outputs),
                 cmocka_unit_test(a_service_that_is_gone_loses_outputs),

@@ -62,11 +62,13 @@ bool map_outputs_remove(struct map_outputs *m, int map_partition, int executor, 
         return true;
 }
 
-int map_outputs_remove_executor(struct map_outputs *m, int executor, map_output_removed_fn *removed, void *owner)
+int map_outputs_remove_executor(struct map_outputs *m, int executor, bool stored, map_output_removed_fn *removed,
+                                void *owner)
 {
         int count = 0;
 
         for (int i = 0; i < m->n && m->available > 0; i++)
-                count += map_outputs_remove(m, i, executor, removed, owner);
+                if (stored || !map_output_is_stored(&m->at[i]))
+                        count += map_outputs_remove(m, i, executor, removed, owner);
         return count;
 }

@@ -8,9 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A bit of a handle: the output is stored outside of executors. The loss of the executor that wrote it does not lose it,
+ * only a failed fetch does. */
+#define MAP_OUTPUT_STORED (UINT64_C(1) << 63)
+
 struct map_output {
         uint64_t handle;  /* the driver's; 0 while absent */
-        int32_t executor; /* index of the executor that holds it; -1: absent */
+        int32_t executor; /* index of the executor that holds it, or wrote a stored one; -1: absent */
 };
 
 struct map_outputs {
@@ -39,6 +43,11 @@ static inline bool map_outputs_has(const struct map_outputs *m, int map_partitio
 /* Records an output. Returns false, recording nothing, if the output exists, because tasks may be reading it. */
 bool map_outputs_add(struct map_outputs *m, int map_partition, int executor, uint64_t handle);
 
+static inline bool map_output_is_stored(const struct map_output *output)
+{
+        return (output->handle & MAP_OUTPUT_STORED) != 0;
+}
+
 /* @executor has sent its output to @to. Returns false if it holds no output of that handle. */
 bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle, int executor, int to);
 
@@ -48,5 +57,7 @@ bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle,
 bool map_outputs_remove(struct map_outputs *m, int map_partition, int executor, map_output_removed_fn *removed,
                         void *owner);
 
-/* Removes all outputs on @executor, or everything if @executor < 0. Returns their number. */
-int map_outputs_remove_executor(struct map_outputs *m, int executor, map_output_removed_fn *removed, void *owner);
+/* Removes all outputs on @executor, or everything if @executor < 0. Stored ones stay unless @stored. Returns the number
+ * of removed ones. */
+int map_outputs_remove_executor(struct map_outputs *m, int executor, bool stored, map_output_removed_fn *removed,
+                                void *owner);

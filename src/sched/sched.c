@@ -27,7 +27,7 @@ struct sched *sched_new(const struct sched_config *config, const struct sched_op
 
 static void drop_shuffle(struct sched *s, struct shuffle *shuffle)
 {
-        map_outputs_remove_executor(shuffle->outputs, -1, s->ops->map_output_removed, s->owner);
+        map_outputs_remove_executor(shuffle->outputs, -1, true, s->ops->map_output_removed, s->owner);
         if (shuffle->stage)
                 return;
         map_outputs_deinit(shuffle->outputs);
@@ -199,7 +199,7 @@ void sched_executor_lost(struct sched *s, int executor, bool caused_by_app, cons
         s->now = now;
         task_scheduler_lose_executor(&s->tasks, executor, caused_by_app, message, now);
         if (!s->config.outputs_outlive_executors || executors_at(x, executor)->host_too)
-                dag_unregister_outputs(s, executor);
+                dag_unregister_outputs(s, executor, false);
 }
 
 void sched_disable_executor(struct sched *s, int executor)

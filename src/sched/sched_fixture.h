@@ -31,6 +31,7 @@ struct fix {
         VEC(struct lineage *) lineages;
         struct buf log;     /* "submit 0.0", "complete 0.0", "job 0 succeeded", … one a line */
         struct buf message; /* of the last job that ended */
+        uint64_t stored; /* MAP_OUTPUT_STORED: map outputs are outside of executors */
         int jobs_started, jobs_ended, jobs_removed, stages_removed, sets_removed, outputs_removed, accepted, lost;
         enum job_result result;
 };
@@ -258,7 +259,7 @@ static inline void fix_status(struct fix *f, int64_t id, enum task_state state, 
         struct task_status status = {.task_id = id,
                                      .state = state,
                                      .run_ns = f->run_ns,
-                                     .output = (uint64_t)id + 1,
+                                     .output = ((uint64_t)id + 1) | f->stored,
                                      .message = message,
                                      .fetch = fetch};
 

@@ -25,8 +25,6 @@
 #include <limits.h>
 #include <time.h>
 
-#define DEFAULT_IN_FLIGHT ((size_t)48 << 20)
-
 struct fetch_stream {
         struct shuffle_fetch *fetch;
         int32_t location;
@@ -116,7 +114,9 @@ int shuffle_fetch_lost(const struct shuffle_reader_env *env, const struct shuffl
         run->fetch_failed = true;
         run->fetch_shuffle = inputs->shuffle_id;
         run->fetch_map = map;
-        run->fetch_executor = location >= 0 ? env->locations[location].executor : -1;
+        run->fetch_executor = location >= 0                ? env->locations[location].executor
+                              : location <= SHUFFLE_REMOTE ? shuffle_map_writer(&inputs->maps[map])
+                                                           : -1;
         if (location >= 0 && location != env->here)
                 error_wrap(error, status, "cannot fetch map output %d of shuffle %d from executor %s (%s:%d)", map,
                            inputs->shuffle_id, env->locations[location].executor_id, env->locations[location].host,

@@ -6,6 +6,8 @@
 
 #include "shuffle/shuffle_reader.h"
 
+#define DEFAULT_IN_FLIGHT ((size_t)48 << 20) /* bytes, where no limit is configured */
+
 struct shuffle_fetch;
 struct memory_consumer;
 

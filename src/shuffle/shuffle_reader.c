@@ -1,12 +1,14 @@
 /*
  * See shuffle_reader.h. An output of this process is pinned while it is read, so that its pages stay in memory. Extents
- * on disk are read page by page into memory of the task. shuffle_fetch reads all other outputs.
+ * on disk are read page by page into memory of the task. shuffle_fetch reads the outputs of other executors, and a
+ * remote_shuffle those that are outside of executors.
  */
 #include "shuffle/shuffle_reader.h"
 
 #include "base/fault_point.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_fetch.h"
 #include "shuffle/shuffle_store.h"
 #include "store/spill.h"
@@ -16,11 +18,13 @@ struct shuffle_input {
         const struct shuffle_reader_env *env;
         const struct shuffle_inputs *inputs;
         struct shuffle_output **outputs; /* references to outputs of this process, by map partition */
-        struct shuffle_fetch *fetch;     /* for remote outputs; NULL: not needed yet */
+        struct shuffle_fetch *fetch;     /* for outputs of other executors; NULL: not needed yet */
+        struct remote_input *remote;     /* for outputs outside of executors; NULL: not needed yet */
         fst_type type;
         int partition;
         int at;                  /* the current output */
-        bool remote;             /* the current output is remote */
+        bool fetched;            /* the current output is another executor's */
+        bool outside;            /* the current output is outside of executors */
         bool pinned;             /* the current output is pinned */
         const struct page *page; /* next page in memory */
         const struct page *last; /* last page in memory */
@@ -88,17 +92,21 @@ static int next_output(struct shuffle_input *in)
 {
         struct fst_error error = FST_ERROR_INIT;
         shuffle_reader_unpin(in);
-        in->remote = false;
+        in->fetched = in->outside = false;
         if (++in->at >= in->inputs->n) {
                 fault_point(FAULT_REDUCE);
                 return 0;
         }
         int32_t location = in->inputs->maps[in->at].location;
+        if (location <= SHUFFLE_REMOTE && in->env->remote) {
+                in->outside = true;
+                return 1;
+        }
         if (location >= 0 && location != in->env->here) {
                 if (!in->fetch)
                         in->fetch =
                                 shuffle_fetch_new(in->env, in->inputs, in->partition, in->type, in->run, &in->memory);
-                in->remote = true;
+                in->fetched = true;
                 return 1;
         }
         struct shuffle_output *output = in->outputs[in->at];
@@ -147,8 +155,34 @@ static int shuffle_reader_fetch(struct shuffle_input *in, const struct page **pa
 {
         int r = shuffle_fetch_next(in->fetch, in->at, &in->loaded);
         *page = in->loaded;
-        in->remote = r == 0 && in->loaded;
+        in->fetched = r == 0 && in->loaded;
         return r;
+}
+
+/* Does the same for an output outside of executors. */
+static int shuffle_reader_read_remote(struct shuffle_input *in, const struct page **page)
+{
+        struct remote_shuffle *remote = in->env->remote;
+        struct fst_error error = FST_ERROR_INIT;
+        if (!in->remote)
+                in->remote = remote->class->open(
+                        remote, &(struct remote_read){.inputs = in->inputs,
+                                                      .partition = in->partition,
+                                                      .type = in->type,
+                                                      .in_flight = in->env->limits.bytes ? in->env->limits.bytes
+                                                                                         : DEFAULT_IN_FLIGHT,
+                                                      .run = in->run,
+                                                      .memory = &in->memory});
+        int r = remote->class->next(in->remote, in->at, &in->loaded, &error);
+        if (r == FST_REMOTE_E_LOST)
+                return shuffle_reader_fetch_failed(in, -ENOENT, &error);
+        if (r == FST_MEMORY_E_DENIED || r == -ECANCELED)
+                return shuffle_reader_fetch_failed(in, r, &error);
+        if (r)
+                return task_run_fail_with(in->run, r, &error);
+        *page = in->loaded;
+        in->outside = in->loaded != NULL;
+        return 0;
 }
 
 static int reader_next(struct shuffle_input *in, const struct page **page)
@@ -156,8 +190,8 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
         int r = 0;
         page_free(&in->memory, steal(in->loaded));
         for (;;) {
-                if (in->remote) {
-                        r = shuffle_reader_fetch(in, page);
+                if (in->fetched || in->outside) {
+                        r = in->outside ? shuffle_reader_read_remote(in, page) : shuffle_reader_fetch(in, page);
                         if (r || *page)
                                 return r;
                 } else if (in->page || in->extent) {
@@ -191,6 +225,8 @@ static void reader_close(struct shuffle_input *in)
                 shuffle_output_unref(in->outputs[i]);
         free(in->outputs);
         shuffle_fetch_free(in->fetch);
+        if (in->remote)
+                in->env->remote->class->close(in->remote);
         memory_consumer_deinit(&in->memory);
         codec_deinit(&in->codec);
         free(in);

@@ -10,7 +10,8 @@
  *      spark.reducer.maxReqsInFlight              open streams
  *      spark.reducer.maxBlocksInFlightPerAddress  map outputs in one stream
  *
- * If the last two are too low for all map outputs, the outputs are read in rounds, in order.
+ * If the last two are too low for all map outputs, the outputs are read in rounds, in order. Outputs outside of
+ * executors are read through shuffle/remote_shuffle.h.
  *
  * Every page is verified on arrival. A damaged page is requested once more with all that follows it. A failed
  * connection is opened again up to spark.shuffle.io.maxRetries times and continues after the last page that arrived.
@@ -22,6 +23,7 @@
 #include "rdd/pipeline/pipeline.h"
 #include "shuffle/shuffle_output.h"
 
+struct remote_shuffle;
 struct shuffle_store;
 struct transfer_client;
 
@@ -35,9 +37,24 @@ struct shuffle_location {
 
 /* The location of one map output. */
 struct shuffle_map {
-        int64_t task_id;  /* id of the map task that wrote it; the driver's handle minus one */
-        int32_t location; /* index into the locations; -1: none */
+        int64_t task_id;  /* id of the map task that wrote it */
+        int32_t location; /* index into the locations; -1: none; SHUFFLE_REMOTE - e: outside of executors, written by the
+                             executor with the scheduler's index e */
+        uint32_t place;   /* of a remote one (shuffle/remote_shuffle.h) */
 };
+
+#define SHUFFLE_REMOTE (-2)
+
+static inline bool shuffle_map_is_remote(const struct shuffle_map *map)
+{
+        return map->location <= SHUFFLE_REMOTE;
+}
+
+/* The scheduler's index of the executor that wrote a remote output. */
+static inline int32_t shuffle_map_writer(const struct shuffle_map *map)
+{
+        return SHUFFLE_REMOTE - map->location;
+}
 
 /* All map outputs of a shuffle, by map partition. */
 struct shuffle_inputs {
@@ -64,6 +81,7 @@ struct shuffle_reader_env {
         struct transfer_client *client;         /* for other executors; NULL: there are none */
         struct transfer_client *service_client; /* for shuffle services; NULL: there are none */
         const char *app_id;                     /* sent to shuffle services; borrowed */
+        struct remote_shuffle *remote;          /* for outputs outside of executors; NULL: there are none */
         struct shuffle_fetch_limits limits;
         /* True if an executor is known to be lost, so that it is not waited for. NULL: unknown. Any thread. */
         bool (*lost)(void *owner, int32_t executor);

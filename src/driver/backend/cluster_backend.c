@@ -29,6 +29,7 @@
 #include "process/loop_wait.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
+#include "shuffle/remote/object_lease.h"
 #include "store/file_cipher.h"
 
 #define STOP_TIMEOUT_MS 3000
@@ -603,7 +604,8 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
             (r = cluster_read_decommission(b, error)) || (r = cluster_make_io_secret(b, error)) ||
             (r = cluster_ensure_secret(b, error)) || (r = cluster_listen(b, error)) ||
             (r = driver_transfer_new(b->sc, b->security, &transfer_ops, b, &b->transfer, error)) ||
-            (r = shuffle_service_cleanup_new(&b->loop, b->sc->conf, b->sc->app_id, &b->service_cleanup, error)))
+            (r = shuffle_service_cleanup_new(&b->loop, b->sc->conf, b->sc->app_id, &b->service_cleanup, error)) ||
+            (r = object_lease_new(b->sc->conf, b->sc->app_id, &b->sc->remote_shuffle, error)))
                 return r;
         b->sc->block_manager_port = driver_transfer_port(b->transfer);
         b->stages = stage_shipping_new(b->transfer);
@@ -709,6 +711,8 @@ static void cluster_free(struct scheduler_backend *backend)
         struct cluster_backend *b = cluster_backend_of(backend);
         bool closed = false;
         cluster_end_executors(b);
+        if (b->sc->remote_shuffle)
+                b->sc->remote_shuffle->class->stop(steal(b->sc->remote_shuffle));
         executor_table_drop_refs(&b->executors);
         if (b->rpc) {
                 rpc_env_close(b->rpc, 100, cluster_on_rpc_closed, &closed);

@@ -161,6 +161,23 @@ static void encode_locations(struct stage_writer *w, const struct shuffle_reader
         }
 }
 
+static void encode_remote_places(struct stage_writer *w, const struct shuffle_inputs *from, Firesteel__ShuffleInput *m)
+{
+        size_t maps = (size_t)from->n, remote = 0;
+        for (size_t j = 0; j < maps; j++)
+                remote += shuffle_map_is_remote(&from->maps[j]);
+        if (!remote)
+                return;
+        m->writer = arena_alloc(&w->base.arena, maps * sizeof(*m->writer));
+        m->place = arena_alloc(&w->base.arena, maps * sizeof(*m->place));
+        m->n_writer = m->n_place = maps;
+        for (size_t j = 0; j < maps; j++) {
+                const struct shuffle_map *map = &from->maps[j];
+                m->writer[j] = shuffle_map_is_remote(map) ? (uint32_t)shuffle_map_writer(map) + 1 : 0;
+                m->place[j] = map->place;
+        }
+}
+
 static void encode_inputs(struct stage_writer *w, const struct shuffle_reader_env *inputs, Firesteel__Stage *stage)
 {
         struct arena *arena = &w->base.arena;
@@ -176,11 +193,12 @@ static void encode_inputs(struct stage_writer *w, const struct shuffle_reader_en
                 m->location = arena_alloc(arena, maps * sizeof(*m->location));
                 m->task_id = arena_alloc(arena, maps * sizeof(*m->task_id));
                 m->n_location = m->n_task_id = maps;
+                encode_remote_places(w, from, m);
                 int64_t before = 0;
                 for (size_t j = 0; j < maps; j++) {
-                        bool there = from->maps[j].location >= 0;
+                        bool there = from->maps[j].location != -1;
                         int64_t id = there ? from->maps[j].task_id : before;
-                        m->location[j] = there ? (uint32_t)from->maps[j].location + 1 : 0;
+                        m->location[j] = from->maps[j].location >= 0 ? (uint32_t)from->maps[j].location + 1 : 0;
                         m->task_id[j] = id - before;
                         before = id;
                 }

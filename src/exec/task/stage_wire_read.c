@@ -11,6 +11,7 @@
 #include "rdd/builtins.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
+#include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 
 struct stage_reader {
@@ -223,7 +224,8 @@ static int decode_inputs(const Firesteel__Stage *stage, struct shuffle_reader_en
                 const Firesteel__ShuffleInput *m = stage->inputs[i];
                 struct shuffle_inputs *to = &inputs->inputs[i];
                 uint64_t id = 0;
-                if (m->n_location != m->n_task_id)
+                if (m->n_location != m->n_task_id || m->n_writer != m->n_place ||
+                    (m->n_writer && m->n_writer != m->n_location))
                         return bad_stage(error, "a shuffle has a wrong number of map output locations");
                 to->shuffle_id = m->shuffle;
                 to->maps = new_array(struct shuffle_map, m->n_location);
@@ -235,6 +237,12 @@ static int decode_inputs(const Firesteel__Stage *stage, struct shuffle_reader_en
                         id += (uint64_t)m->task_id[j];
                         to->maps[j] =
                                 (struct shuffle_map){.task_id = (int64_t)id, .location = (int32_t)m->location[j] - 1};
+                        if (!m->n_writer || !m->writer[j])
+                                continue;
+                        if (m->location[j] || m->writer[j] > INT32_MAX / 2 || m->place[j] >= REMOTE_PLACES)
+                                return bad_stage(error, "a map output has an invalid place");
+                        to->maps[j].location = SHUFFLE_REMOTE - (int32_t)(m->writer[j] - 1);
+                        to->maps[j].place = m->place[j];
                 }
         }
         return 0;
@@ -311,6 +319,7 @@ int stage_decode(const void *data, size_t len, const struct exec_env *env, struc
         work->inputs.client = env->transfers;
         work->inputs.service_client = env->service_transfers;
         work->inputs.app_id = env->app_id;
+        work->inputs.remote = env->remote_outputs;
         work->inputs.limits = env->fetch_limits;
         *out = work;
         return 0;

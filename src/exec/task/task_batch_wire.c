@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "rdd/aggregate/accumulator_updates.h"
 #include "rpc/control.pb-c.h"
+#include "shuffle/remote_shuffle.h"
 
 #define COUNTERS (sizeof(struct task_counters) / sizeof(int64_t))
 
@@ -175,7 +176,7 @@ int task_batch_read_launch(const task_launch_message *from, int slots, struct ta
 /* Memory that a status is packed from. The columns point into it. */
 struct status_scratch {
         Firesteel__RunStatus message;
-        uint32_t states[MAX_TASK_BATCH], sizes[MAX_TASK_BATCH];
+        uint32_t states[MAX_TASK_BATCH], sizes[MAX_TASK_BATCH], places[MAX_TASK_BATCH];
         int64_t run_ns[MAX_TASK_BATCH];
         int64_t values[COUNTERS][MAX_TASK_BATCH];
         Firesteel__CounterColumn columns[COUNTERS], *column_list[COUNTERS];
@@ -300,6 +301,7 @@ void task_batch_append_status(struct task_batch *run, struct action *action, con
 {
         struct status_scratch s; /* 50 KB of stack; thread-local storage would be zeroed in each thread first */
         bool failed = false;
+        uint32_t placed = 0;
         firesteel__run_status__init(&s.message);
         s.results = BUF_INIT;
         s.message.slot = run->slot;
@@ -318,6 +320,8 @@ void task_batch_append_status(struct task_batch *run, struct action *action, con
                         add_accumulated(&s, t, i);
                 s.run_ns[i] = t->run_ns;
                 s.states[i] = t->state;
+                s.places[i] = t->state == TASK_SUCCEEDED ? t->place : 0;
+                placed |= s.places[i];
                 failed |= t->state != TASK_SUCCEEDED;
                 if (t->state != TASK_SUCCEEDED)
                         add_failure(&s, t, i);
@@ -326,6 +330,8 @@ void task_batch_append_status(struct task_batch *run, struct action *action, con
         s.message.n_run_ns = (size_t)run->n;
         s.message.states = s.states;
         s.message.n_states = failed ? (size_t)run->n : 0;
+        s.message.places = s.places;
+        s.message.n_places = placed ? (size_t)run->n : 0;
         s.message.result_sizes = s.sizes;
         s.message.n_result_sizes = s.results.len ? (size_t)run->n : 0;
         s.message.results = (ProtobufCBinaryData){s.results.len, (uint8_t *)s.results.data};
@@ -344,7 +350,8 @@ static int check_columns(const run_status *from, const struct task_batch *run, s
                                  "the status of %d tasks from TID %lld does not match the batch in slot %d", from->n,
                                  (long long)from->first_task_id, from->slot);
         bool good = from->n_run_ns == n && (from->n_states == 0 || from->n_states == n) &&
-                    (from->n_result_sizes == 0 || from->n_result_sizes == n) && from->n_counters <= COUNTERS;
+                    (from->n_result_sizes == 0 || from->n_result_sizes == n) && from->n_counters <= COUNTERS &&
+                    (from->n_places == 0 || from->n_places == n);
         for (size_t i = 0; good && i < from->n_counters; i++)
                 good = from->counters[i]->counter < COUNTERS && from->counters[i]->n_values == n;
         for (size_t i = 0; good && i < from->n_run_ns; i++)
@@ -352,6 +359,8 @@ static int check_columns(const run_status *from, const struct task_batch *run, s
         good = good && from->start_ms >= 0 && from->start_ms <= MAX_MS;
         for (size_t i = 0; good && i < from->n_states; i++)
                 good = task_state_is_reported(from->states[i]);
+        for (size_t i = 0; good && i < from->n_places; i++)
+                good = from->places[i] < REMOTE_PLACES;
         for (size_t i = 0; good && i < from->n_failures; i++)
                 good = from->failures[i]->at >= 0 && from->failures[i]->at < run->n;
         for (size_t i = 0; good && i < from->n_extras; i++)
@@ -401,6 +410,7 @@ int task_batch_read_status(const run_status *from, struct task_batch *run, struc
                 struct slot_task *t = &run->tasks[i];
                 t->state = from->n_states ? (enum task_state)from->states[i] : TASK_SUCCEEDED;
                 t->run_ns = from->run_ns[i];
+                t->place = from->n_places ? from->places[i] : 0;
                 t->start_ms = from->start_ms + at_ns / 1000000;
                 at_ns += t->run_ns;
                 t->finish_ms = from->start_ms + at_ns / 1000000;

@@ -67,6 +67,9 @@ struct file_system {
         int (*list)(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error);
         /* Opens a file for reading. @path must outlive the file. -EISDIR for a directory. */
         int (*open)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
+        /* Opens a file of @size bytes for reading, without a request for its status. NULL: open needs none. */
+        int (*open_sized)(const struct file_system *fs, const char *path, uint64_t size, struct open_file *file,
+                          struct fst_error *error);
         /* Reads up to @size bytes from @offset on. Returns the number read, 0 at the end of the file, or negative. A
          * file system with costly requests reads ahead, but only little beyond `wanted`. */
         ssize_t (*read_at)(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error);

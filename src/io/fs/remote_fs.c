@@ -89,6 +89,15 @@ static bool remote_file_is_written(const struct open_file *file)
         return state && state->written;
 }
 
+/* Makes an open file for reading, which owns @call. */
+static void remote_file_adopt(const struct file_system *fs, const char *path, uint64_t size, struct remote_call *call,
+                              struct open_file *file)
+{
+        struct remote_file *state = new0(struct remote_file);
+        state->call = call;
+        *file = (struct open_file){.fs = fs, .path = (char *)path, .size = size, .fd = -1, .state = state};
+}
+
 static int remote_file_open_for_reading(const struct file_system *fs, const char *path,
                                         int (*stat)(struct remote_call *, const char *, struct file_status *,
                                                     struct fst_error *),
@@ -104,10 +113,15 @@ static int remote_file_open_for_reading(const struct file_system *fs, const char
         file_status_deinit(&status);
         if (directory)
                 return error_set(error, -EISDIR, "%s is a directory", path);
-        struct remote_file *state = new0(struct remote_file);
-        state->call = call;
-        call = NULL; /* the file owns it now */
-        *file = (struct open_file){.fs = fs, .path = (char *)path, .size = size, .fd = -1, .state = state};
+        remote_file_adopt(fs, path, size, steal(call), file);
+        return 0;
+}
+
+static int remote_fs_open_sized(const struct file_system *fs, const char *path, uint64_t size, struct open_file *file,
+                                struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        remote_file_adopt(fs, path, size, steal(call), file);
         return 0;
 }
 
@@ -365,6 +379,7 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .stat = hdfs_stat,
                 .list = hdfs_list,
                 .open = hdfs_open,
+                .open_sized = remote_fs_open_sized,
                 .read_at = hdfs_read_at,
                 .create = hdfs_create,
                 .write = webhdfs_write,
@@ -382,6 +397,7 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .stat = s3_stat,
                 .list = s3_list,
                 .open = s3_open,
+                .open_sized = remote_fs_open_sized,
                 .read_at = s3_read_at,
                 .create = s3_create,
                 .write = s3a_write,

@@ -128,7 +128,9 @@ static int read_shuffle(const struct fst_conf *conf, struct executor_allocation_
         static const char service_key[] = "spark.shuffle.service.enabled",
                           tracking_key[] = PREFIX "shuffleTracking.enabled",
                           decommission_key[] = "spark.decommission.enabled",
-                          blocks_key[] = "spark.storage.decommission.shuffleBlocks.enabled";
+                          blocks_key[] = "spark.storage.decommission.shuffleBlocks.enabled",
+                          store_key[] = "spark.firesteel.shuffle.store";
+        bool stored = conf_contains(conf, store_key);
         bool service = false, rdds = false, tracking = false, moved = false, testing = false;
         int r = conf_get_bool(conf, service_key, &service, error);
 
@@ -145,20 +147,23 @@ static int read_shuffle(const struct fst_conf *conf, struct executor_allocation_
         if (r)
                 return r;
         moved = moved && c->decommission;
-        if (!service && !tracking && !moved && !testing)
+        if (!service && !tracking && !moved && !testing && !stored)
                 return error_set(error, -EINVAL,
                                  "Dynamic allocation of executors requires one of the following conditions: 1) "
                                  "enabling external shuffle service through %s. 2) enabling shuffle tracking through "
-                                 "%s. 3) enabling shuffle blocks decommission through %s and %s.",
-                                 service_key, tracking_key, decommission_key, blocks_key);
-        if (!service && tracking)
+                                 "%s. 3) enabling shuffle blocks decommission through %s and %s. 4) storing map "
+                                 "outputs outside of executors through %s.",
+                                 service_key, tracking_key, decommission_key, blocks_key, store_key);
+        if (stored)
+                log_info(LOG, "Dynamic allocation is enabled with map outputs in %s.", store_key);
+        else if (!service && tracking)
                 log_info(LOG, "Dynamic allocation is enabled without a shuffle service.");
         else if (!service && moved)
                 log_info(LOG, "Shuffle data decommission is enabled without a shuffle service.");
-        if (tracking && moved)
+        if (tracking && moved && !stored)
                 log_warn(LOG, "You are enabling both shuffle tracking and other DA supported mechanism, which will "
                               "cause idle executors not to be released in a timely, please check the configurations.");
-        c->monitor.shuffle_tracking = tracking && !service;
+        c->monitor.shuffle_tracking = tracking && !service && !stored;
         c->monitor.service_keeps_rdds = service && rdds;
         return 0;
 }

@@ -118,10 +118,15 @@ static void rejects_limits_and_timeouts_out_of_range(void **state)
         assert_refused("Dynamic allocation of executors requires one of the following conditions: 1) enabling external "
                        "shuffle service through spark.shuffle.service.enabled. 2) enabling shuffle tracking through "
                        "spark.dynamicAllocation.shuffleTracking.enabled. 3) enabling shuffle blocks decommission "
-                       "through spark.decommission.enabled and spark.storage.decommission.shuffleBlocks.enabled.",
+                       "through spark.decommission.enabled and spark.storage.decommission.shuffleBlocks.enabled. 4) "
+                       "storing map outputs outside of executors through spark.firesteel.shuffle.store.",
                        {DYN "shuffleTracking.enabled", "false"});
         assert_int_equal(
                 READ(&c, NULL, {DYN "shuffleTracking.enabled", "false"}, {"spark.decommission.enabled", "true"}), 0);
+        assert_false(c.monitor.shuffle_tracking);
+        assert_int_equal(READ(&c, NULL, {DYN "shuffleTracking.enabled", "true"},
+                              {"spark.firesteel.shuffle.store", "s3a://bucket/shuffles"}),
+                         0);
         assert_false(c.monitor.shuffle_tracking);
 }
 

@@ -384,7 +384,9 @@ static void resubmit_map_tasks(struct task_scheduler *ts, int executor)
                 for (int index = 0; index < set->n; index++) {
                         int partition = task_set_output(set, index);
 
-                        if (!set->slots[index].done || set->stage->outputs->at[partition].executor != executor)
+                        const struct map_output *output = &set->stage->outputs->at[partition];
+
+                        if (!set->slots[index].done || output->executor != executor || map_output_is_stored(output))
                                 continue;
                         set->slots[index].done = false;
                         set->n_succeeded--;

@@ -1,0 +1,281 @@
+/* See object_lease.h. */
+#include "shuffle/remote/object_lease.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/string_prefix.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+#include "io/fs/file_system.h"
+#include "io/fs/file_systems.h"
+#include "io/fs/path.h"
+#include "shuffle/remote/object_shuffle.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define LOG "ShuffleStore"
+#define LEASE_KEY OBJECT_STORE_KEY ".lease"
+#define PREFIX "firesteel-shuffle-"
+#define LEASE "lease"
+#define RENEWALS 6 /* in the time to live of a lease */
+#define MIN_LEASE_MS 1000
+#define MAX_DEPTH 3
+
+struct object_lease {
+        struct remote_shuffle_driver driver;
+        const struct file_system *fs;
+        char *root, *directory, *lease;
+        int64_t lease_ms;
+        pthread_t thread;
+        pthread_mutex_t lock; /* protects the fields below */
+        pthread_cond_t wake;
+        bool stopping;
+        VEC(int) removed; /* shuffles */
+};
+
+/* ------------------------------------------------------------------------------------------------------ the lease */
+
+static int object_lease_write(struct object_lease *l, struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        char text[64];
+        int n = snprintf(text, sizeof(text), "milliseconds %" PRId64 "\n", l->lease_ms);
+        int r = l->fs->create(l->fs, l->lease, &file, error);
+        if (r == 0)
+                r = l->fs->write(&file, text, (size_t)n, error);
+        if (r == 0)
+                return l->fs->close(&file, error);
+        if (file.fs)
+                l->fs->discard(&file);
+        return r;
+}
+
+/* Returns the time to live that a lease states; 0 if it cannot be read. */
+static int64_t object_lease_read_ms(const struct file_system *fs, const char *path)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        char text[64];
+        if (fs->open(fs, path, &file, NULL))
+                return 0;
+        ssize_t n = fs->read_at(&file, text, sizeof(text) - 1, 0, NULL);
+        fs->discard(&file);
+        text[MAX(n, (ssize_t)0)] = 0;
+        int64_t ms = 0;
+        return sscanf(text, "milliseconds %" SCNd64, &ms) == 1 && ms > 0 ? ms : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the sweep */
+
+/* Raises *@newest to the last change of a file in the directory. Returns 0, or negative. */
+static int object_lease_newest(const struct file_system *fs, const char *path, int depth, int64_t *newest)
+{
+        struct file_list list = {0};
+        int r = depth > MAX_DEPTH ? -ELOOP : fs->list(fs, path, &list, NULL);
+        for (size_t i = 0; i < list.len && r == 0; i++) {
+                const struct file_status *s = &list.data[i];
+                *newest = MAX(*newest, s->modified_ms);
+                if (s->directory)
+                        r = object_lease_newest(fs, s->path, depth + 1, newest);
+        }
+        file_list_deinit(&list);
+        return r;
+}
+
+/* Returns true if the directory of another application is to be removed. @now_ms is the store's time. */
+static bool object_lease_expired(struct object_lease *l, const char *directory, int64_t now_ms)
+{
+        _cleanup_free_ char *lease = path_join(directory, LEASE);
+        struct file_status status = {0};
+        int r = l->fs->stat(l->fs, lease, &status, NULL);
+        int64_t changed = status.modified_ms;
+        file_status_deinit(&status);
+        if (r == 0) {
+                int64_t ms = object_lease_read_ms(l->fs, lease);
+                return ms > 0 && changed > 0 && now_ms - changed > MAX(ms, l->lease_ms);
+        }
+        changed = 0;
+        return r == -ENOENT && object_lease_newest(l->fs, directory, 0, &changed) == 0 && changed > 0 &&
+               now_ms - changed > l->lease_ms;
+}
+
+static void object_lease_sweep(struct object_lease *l)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct file_status own = {0};
+        struct file_list list = {0};
+        int r = l->fs->stat(l->fs, l->lease, &own, &error);
+        int64_t now_ms = own.modified_ms;
+        file_status_deinit(&own);
+        if (r == 0)
+                r = l->fs->list(l->fs, l->root, &list, &error);
+        for (size_t i = 0; i < list.len && r == 0; i++) {
+                const char *path = list.data[i].path, *name = path_name(path);
+                if (!list.data[i].directory || !text_starts_with(name, PREFIX) ||
+                    strcmp(name, path_name(l->directory)) == 0 || !object_lease_expired(l, path, now_ms))
+                        continue;
+                log_info(LOG, "Removing %s, whose application has ended without doing so", path);
+                if (l->fs->remove(l->fs, path, &error))
+                        log_warn(LOG, "%s", error_message(&error));
+                error_deinit(&error);
+        }
+        if (r)
+                log_warn(LOG, "map outputs of ended applications are not searched for: %s", error_message(&error));
+        error_deinit(&error);
+        file_list_deinit(&list);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the thread */
+
+static void object_lease_remove_shuffle_now(struct object_lease *l, int shuffle)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *path = mem_printf("%s/shuffle-%d", l->directory, shuffle);
+        if (l->fs->remove(l->fs, path, &error))
+                log_warn(LOG, "map outputs of shuffle %d stay until the application ends: %s", shuffle,
+                         error_message(&error));
+        error_deinit(&error);
+}
+
+static void object_lease_renew(struct object_lease *l)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        if (object_lease_write(l, &error))
+                log_warn(LOG, "the lease of this application's map outputs is not renewed: %s", error_message(&error));
+        error_deinit(&error);
+}
+
+/* Waits until something is to be done. With the lock. */
+static void object_lease_wait(struct object_lease *l, int64_t until_ns)
+{
+        struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+        int r = 0;
+        while (!l->stopping && !l->removed.len && r == 0)
+                r = pthread_cond_clockwait(&l->wake, &l->lock, CLOCK_MONOTONIC, &until);
+}
+
+static void *object_lease_main(void *arg)
+{
+        struct object_lease *l = arg;
+        int64_t every = ms_to_ns(l->lease_ms / RENEWALS), renewal = now_ns() + every;
+        pthread_setname_np(pthread_self(), "shuffle-lease");
+        object_lease_sweep(l);
+        pthread_mutex_lock(&l->lock);
+        for (int rounds = 1; !l->stopping;) {
+                object_lease_wait(l, renewal);
+                int shuffle = l->removed.len ? l->removed.data[--l->removed.len] : -1;
+                bool stopping = l->stopping, due = now_ns() >= renewal;
+                pthread_mutex_unlock(&l->lock);
+                if (due && !stopping) {
+                        object_lease_renew(l);
+                        renewal = now_ns() + every;
+                        if (rounds++ % RENEWALS == 0)
+                                object_lease_sweep(l);
+                }
+                if (shuffle >= 0 && !stopping)
+                        object_lease_remove_shuffle_now(l, shuffle);
+                pthread_mutex_lock(&l->lock);
+        }
+        pthread_mutex_unlock(&l->lock);
+        return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------ interface */
+
+static void object_lease_remove_shuffle(struct remote_shuffle_driver *driver, int shuffle)
+{
+        struct object_lease *l = container_of(driver, struct object_lease, driver);
+        pthread_mutex_lock(&l->lock);
+        vec_push(&l->removed, shuffle);
+        pthread_cond_signal(&l->wake);
+        pthread_mutex_unlock(&l->lock);
+}
+
+static void object_lease_free(struct object_lease *l)
+{
+        vec_deinit(&l->removed);
+        pthread_cond_destroy(&l->wake);
+        pthread_mutex_destroy(&l->lock);
+        free(l->root);
+        free(l->directory);
+        free(l->lease);
+        free(l);
+}
+
+static void object_lease_stop(struct remote_shuffle_driver *driver)
+{
+        struct object_lease *l = container_of(driver, struct object_lease, driver);
+        struct fst_error error = FST_ERROR_INIT;
+        pthread_mutex_lock(&l->lock);
+        l->stopping = true;
+        pthread_cond_signal(&l->wake);
+        pthread_mutex_unlock(&l->lock);
+        pthread_join(l->thread, NULL);
+        if (l->fs->remove(l->fs, l->directory, &error))
+                log_warn(LOG, "%s is not removed: %s", l->directory, error_message(&error));
+        error_deinit(&error);
+        object_lease_free(l);
+}
+
+static const struct remote_shuffle_driver_class object_lease_class = {
+        .remove_shuffle = object_lease_remove_shuffle,
+        .stop = object_lease_stop,
+};
+
+/* An application id may come from a cluster manager: only letters, digits and "._-" go into a path. */
+static char *object_lease_name(const char *app_id, uint32_t random)
+{
+        char *name = mem_printf(PREFIX "%s-%08x", app_id, random);
+        for (char *c = name; *c; c++)
+                if (!strchr("._-", *c) && !(*c >= '0' && *c <= '9') && !((*c | 32) >= 'a' && (*c | 32) <= 'z'))
+                        *c = '_';
+        return name;
+}
+
+int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_shuffle_driver **driver,
+                     struct fst_error *error)
+{
+        const char *store = conf_get_raw(conf, OBJECT_STORE_KEY);
+        uint32_t random = 0;
+        int64_t lease_ms;
+        *driver = NULL;
+        if (!store || !*store)
+                return 0;
+        int r = conf_get_ms(conf, LEASE_KEY, &lease_ms, error);
+        if (r)
+                return r;
+        if (lease_ms < MIN_LEASE_MS)
+                return error_set(error, -EINVAL, LEASE_KEY " is %" PRId64 " ms: it must be at least 1s", lease_ms);
+        struct object_lease *l = new0(struct object_lease);
+        l->driver.class = &object_lease_class;
+        l->lease_ms = lease_ms;
+        pthread_mutex_init(&l->lock, NULL);
+        pthread_cond_init(&l->wake, NULL);
+        r = file_system_resolve(store, &l->root, &l->fs, error);
+        if (r == 0 && getrandom(&random, sizeof(random), 0) != sizeof(random))
+                r = error_set(error, -EIO, "no random number");
+        if (r == 0) {
+                _cleanup_free_ char *name = object_lease_name(app_id, random);
+                l->directory = path_join(l->root, name);
+                l->lease = path_join(l->directory, LEASE);
+                r = object_lease_write(l, error);
+        }
+        if (r == 0) {
+                conf_set(conf, OBJECT_DIRECTORY_KEY, l->directory);
+                r = -pthread_create(&l->thread, NULL, object_lease_main, l);
+                if (r)
+                        l->fs->remove(l->fs, l->directory, NULL);
+        }
+        if (r) {
+                object_lease_free(l);
+                return error_wrap(error, r, OBJECT_STORE_KEY "=%s cannot be used", store);
+        }
+        log_info(LOG, "Map outputs are stored in %s", l->directory);
+        *driver = &l->driver;
+        return 0;
+}

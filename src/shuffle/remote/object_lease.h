@@ -1,0 +1,24 @@
+/*
+ * The driver's side of map outputs in a store (spark.firesteel.shuffle.store):
+ *
+ *      STORE/firesteel-shuffle-APPLICATION-1a2b3c4d/lease         rewritten while the driver lives
+ *      STORE/firesteel-shuffle-APPLICATION-1a2b3c4d/shuffle-3/…   objects (shuffle/remote/object_store.h)
+ *
+ * The last part of the name is random, so that two drivers never share a directory. A thread renews the lease, removes
+ * shuffles that are not needed any more, and sweeps: it removes the directories of drivers whose lease has expired. Age
+ * is measured by the store's clock, and by the time to live that the lease itself states. A directory without a lease
+ * is removed when no file in it has changed for as long.
+ */
+#pragma once
+
+#include "shuffle/remote_shuffle.h"
+
+struct fst_conf;
+
+/*
+ * Makes the application's directory, and sets OBJECT_DIRECTORY_KEY in @conf for the executors. *@driver is NULL if
+ * OBJECT_STORE_KEY is not set. Blocks. Returns 0, or negative with @error, which names the key, if the store cannot be
+ * used.
+ */
+int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_shuffle_driver **driver,
+                     struct fst_error *error);

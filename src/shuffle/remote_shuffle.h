@@ -1,0 +1,92 @@
+/*
+ * The seam for map outputs that live outside of executors ("remote"): they survive the executors that wrote them.
+ *
+ *      map side     executor          class->publish: the finished outputs of map tasks. Returns a place for each,
+ * which goes to the driver with the task's success driver       scheduler         keeps handle = task id + 1, place,
+ * and MAP_OUTPUT_STORED (sched/map_outputs.h): a lost executor does not lose such an output reduce side  shuffle_reader
+ * class->open, next, close: the pages of one partition, in the order of the maps
+ *
+ * An implementation is told which attempt of a map counts: reduce tasks name the task id of each. Outputs of failed,
+ * killed and speculative attempts may exist, too, and are never read.
+ *
+ * The driver's side is a struct remote_shuffle_driver: it makes room for an application, removes shuffles, and at the
+ * end everything.
+ */
+#pragma once
+
+#include "shuffle/shuffle_reader.h"
+
+struct fst_error;
+struct page;
+struct remote_input;
+struct remote_shuffle;
+struct remote_shuffle_driver;
+struct shuffle_output;
+
+/* Places are 1 … REMOTE_PLACES - 1. Only the implementation knows their meaning. */
+#define REMOTE_PLACES (1u << 23)
+
+/* One finished map output. */
+struct remote_output {
+        int map_partition;
+        int64_t task_id;
+        struct shuffle_output *output; /* borrowed */
+        uint32_t place;                /* publish sets it */
+};
+
+/* What a reduce task reads. Everything is borrowed until close. */
+struct remote_read {
+        const struct shuffle_inputs *inputs;
+        int partition;
+        fst_type type;
+        size_t in_flight; /* bytes to read ahead: spark.reducer.maxSizeInFlight */
+        struct task_run *run;
+        struct memory_consumer *memory;
+};
+
+/* Status of next: the output does not exist, or is damaged each time it is read. The map task must run again. */
+#define FST_REMOTE_E_LOST 2
+
+struct remote_shuffle_class {
+        const char *name;
+
+        /*
+         * Makes the outputs of tasks of one shuffle durable, and sets `place` of each: all of them or none. Blocks; any
+         * number of threads. Returns 0, or negative with @error, which names the store.
+         */
+        int (*publish)(struct remote_shuffle *remote, int shuffle, struct remote_output *outputs, int n,
+                       struct fst_error *error);
+
+        /* Begins to read ahead. On the task's thread, like next and close. Never NULL. */
+        struct remote_input *(*open)(struct remote_shuffle *remote, const struct remote_read *read);
+
+        /*
+         * Gets the next page of the output of map partition @map, reserved through the consumer and owned by the
+         * caller; NULL after the last one. Maps are requested in ascending order, each until NULL; maps that are
+         * elsewhere are left out. Returns 0; FST_MEMORY_E_DENIED; FST_REMOTE_E_LOST with @error; -ECANCELED; or another
+         * negative with
+         * @error: the task fails, and may run again.
+         */
+        int (*next)(struct remote_input *input, int map, struct page **page, struct fst_error *error);
+        void (*close)(struct remote_input *input); /* NULL is allowed */
+
+        void (*free)(struct remote_shuffle *remote); /* after the last task */
+};
+
+/* The first member of an implementation on an executor. */
+struct remote_shuffle {
+        const struct remote_shuffle_class *class;
+};
+
+struct remote_shuffle_driver_class {
+        /* Removes what a shuffle has, soon. Does not block. On the scheduler's thread. */
+        void (*remove_shuffle)(struct remote_shuffle_driver *driver, int shuffle);
+
+        /* Removes everything of the application, and frees @driver. Blocks. Call it after the executors have ended. */
+        void (*stop)(struct remote_shuffle_driver *driver);
+};
+
+/* The first member of an implementation in the driver. */
+struct remote_shuffle_driver {
+        const struct remote_shuffle_driver_class *class;
+};

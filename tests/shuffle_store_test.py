@@ -1,0 +1,109 @@
+"""Map outputs in spark.firesteel.shuffle.store: they outlive executors and leave nothing behind."""
+import signal
+
+import pytest
+
+from gated_application import Application, kill, sum_of, until
+
+MASTER = "local-cluster[2,1,1024]"
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "app").mkdir()
+    return tmp_path / "app"
+
+
+def objects(store):
+    return sorted(path for path in store.rglob("*-*") if path.is_file())
+
+
+def lose_everybody(app):
+    before = app.alive()
+    kill(app.executors().values())
+    until(lambda: before <= set(app.removed()), "executors stay")
+    app.until_alive(2)
+
+
+def test_outputs_outlive_their_executors_three_times(store, folder):
+    with Application(folder, MASTER, f"spark.firesteel.shuffle.store=file://{store}", "spark.io.encryption.enabled=true",
+                     "spark.firesteel.task.isolation=process", allocation=False) as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        for _ in range(3):
+            lose_everybody(app)
+            assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 6
+        assert 0 < len(objects(store)) <= 6
+    assert not list(store.iterdir())
+
+
+def test_a_flipped_byte_in_a_bucket_runs_the_map_tasks_again(bucket, folder):
+    with Application(folder, MASTER, *bucket.conf, "spark.firesteel.shuffle.store=s3a://bucket/store", allocation=False) as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 6
+        key = next(key for key in bucket.objects if "/shuffle-" in key)
+        data = bytearray(bucket.objects[key])
+        data[len(data) // 2] ^= 1
+        bucket.objects[key] = bytes(data)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert 6 < app.tasks("ShuffleMapTask") <= 12
+        assert f"from s3a://bucket/{key}: a damaged page" in app.log()
+    assert not bucket.objects
+
+
+def test_a_store_that_refuses_is_named(bucket, folder):
+    app = Application(folder, MASTER, *bucket.conf, "spark.firesteel.shuffle.store=s3a://bucket/store", allocation=False)
+    app.until_alive(2)
+    app.open_gate()
+    bucket.refuses = True
+    assert app.run(f"shuffle 2 {app.gate}")[0] == -1
+    app.process.stdin.close()
+    assert app.process.wait(60) == 1
+    app.process.stdout.close()
+    assert "cannot store map outputs of shuffle 0 in s3a://bucket/store/firesteel-shuffle-" in app.log()
+    assert "let the user of the executors write there" in app.log()
+    assert not bucket.objects
+
+
+def test_directories_of_dead_drivers_are_swept(store, folder, tmp_path):
+    conf = [f"spark.firesteel.shuffle.store=file://{store}", "spark.firesteel.shuffle.store.lease=1s"]
+    (store / "other").mkdir(parents=True)
+    dead = Application(folder, MASTER, *conf, allocation=False)
+    dead.until_alive(2)
+    dead.open_gate()
+    assert dead.run(f"shuffle 2 {dead.gate}")[0] == sum_of(2)
+    left, = store.glob("firesteel-shuffle-*")
+    dead.process.send_signal(signal.SIGKILL)
+    dead.process.wait()
+    dead.process.stdin.close()
+    dead.process.stdout.close()
+    until(lambda: not dead.processes(), "executors stay")
+    living = tmp_path / "living"
+    living.mkdir()
+    with Application(living, MASTER, *conf, allocation=False) as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 2 {app.gate}")[0] == sum_of(2)
+        until(lambda: not left.exists(), "the directory stays")
+        assert app.run("shuffled")[0] == sum_of(2)
+    assert [path.name for path in store.iterdir()] == ["other"]
+
+
+def test_a_store_that_cannot_be_used_is_refused_at_once(tmp_path, folder):
+    file = tmp_path / "file"
+    file.write_text("")
+    app = Application(folder, MASTER, f"spark.firesteel.shuffle.store=file://{file}", allocation=False)
+    app.process.stdin.close()
+    assert app.process.wait(60) != 0
+    app.process.stdout.close()
+    assert f"spark.firesteel.shuffle.store=file://{file} cannot be used" in app.log()
