@@ -37,6 +37,9 @@ static const struct key_range ranges[] = {
         {"spark.io.compression.zstd.level", -131072, 22, "a whole number from -131072 to 22", false},
         {"spark.memory.fraction", 0, 1, "above 0 and at most 1", true},
         {"spark.memory.storageFraction", 0, 0x1.fffffffffffffp-1, "in [0, 1)", false}, /* leaves memory for execution */
+        {"spark.python.factory.idleWorkerMaxPoolSize", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.python.worker.idleTimeoutSeconds", 0, MAX_SIZE, "a time, or 0 for none", false},
+        {"spark.python.worker.tracebackDumpIntervalSeconds", 0, MAX_SIZE, "a time, or 0 for none", false},
         {"spark.rdd.limit.initialNumPartitions", 1, MAX_INT, "a whole number, at least 1", false},
         {"spark.rdd.limit.scaleUpFactor", -MAX_INT, MAX_INT, "a whole number (less than 2 counts as 2)", false},
         {"spark.reducer.maxBlocksInFlightPerAddress", 1, MAX_INT, "a whole number, at least 1", false},

@@ -68,6 +68,7 @@ struct python_pool {
         bool has_thread, stopping;
         pthread_t thread;
         int wake; /* eventfd */
+        int64_t idle_timeout_ms, idle_check_ms;
 };
 
 /* ------------------------------------------------------------------------------------------------------- settings */
@@ -75,7 +76,8 @@ struct python_pool {
 static int python_settings_read(struct python_settings *s, const struct fst_conf *conf, struct fst_error *error)
 {
         int64_t memory = 0, cores = 1;
-        int r;
+        int r = 0;
+        s->max_idle = -1;
         if ((r = conf_get_bool(conf, "spark.python.worker.reuse", &s->reuse, error)) ||
             (r = conf_get_bool(conf, "spark.python.use.daemon", &s->use_daemon, error)) ||
             (r = conf_get_bool(conf, "spark.python.worker.faulthandler.enabled", &s->faulthandler, error)) ||
@@ -89,7 +91,8 @@ static int python_settings_read(struct python_settings *s, const struct fst_conf
             (r = conf_get_string(conf, "spark.python.worker.module", &s->worker_module, error)) ||
             (conf_contains(conf, "spark.python.unix.domain.socket.dir") &&
              (r = conf_get_string(conf, "spark.python.unix.domain.socket.dir", &s->socket_dir, error))) ||
-            (r = conf_get_int(conf, "spark.python.factory.idleWorkerMaxPoolSize", &s->max_idle, error)) ||
+            (conf_contains(conf, "spark.python.factory.idleWorkerMaxPoolSize") &&
+             (r = conf_get_int(conf, "spark.python.factory.idleWorkerMaxPoolSize", &s->max_idle, error))) ||
             (r = conf_get_ms(conf, "spark.python.task.killTimeout", &s->kill_timeout_ms, error)) ||
             (r = conf_get_ms(conf, "spark.python.authenticate.socketTimeout", &s->socket_timeout_ms, error)) ||
             (r = conf_get_ms(conf, "spark.python.worker.tracebackDumpIntervalSeconds", &s->idle_dump_s, error)) ||
@@ -134,6 +137,8 @@ int python_pool_new(const struct fst_conf *conf, struct disk_dirs *dirs, struct 
         pthread_mutex_init(&p->lock, NULL);
         p->dirs = dirs;
         p->wake = -1;
+        p->idle_timeout_ms = IDLE_TIMEOUT_MS;
+        p->idle_check_ms = IDLE_CHECK_MS;
         for (size_t i = 0; i < disk_dirs_count(dirs); i++)
                 buf_printf(&list, "%s%s", i ? "," : "", disk_dirs_root(dirs, i));
         int r = python_settings_read(&p->settings, conf, error);
@@ -144,6 +149,12 @@ int python_pool_new(const struct fst_conf *conf, struct disk_dirs *dirs, struct 
         }
         *pool = p;
         return 0;
+}
+
+void python_pool_set_idle_times(struct python_pool *pool, int64_t timeout_ms, int64_t check_ms)
+{
+        pool->idle_timeout_ms = timeout_ms;
+        pool->idle_check_ms = check_ms;
 }
 
 int64_t python_pool_kill_timeout_ms(const struct python_pool *pool)
@@ -204,7 +215,7 @@ static void python_pool_close_idle(struct python_pool *p)
         int64_t now = now_ms();
         pthread_mutex_lock(&p->lock);
         for (size_t i = 0; i < p->daemons.len; i++)
-                if (now - p->daemons.data[i]->released_ms >= IDLE_TIMEOUT_MS)
+                if (now - p->daemons.data[i]->released_ms >= p->idle_timeout_ms)
                         python_daemon_take_idle(p->daemons.data[i], &chain);
         pthread_mutex_unlock(&p->lock);
         python_workers_close(chain);
@@ -233,7 +244,7 @@ static void python_output_forget(struct python_pool *p, int fd)
 static void *python_pool_thread(void *owner)
 {
         struct python_pool *p = owner;
-        int64_t next_check = now_ms() + IDLE_CHECK_MS;
+        int64_t next_check = now_ms() + p->idle_check_ms;
         VEC(struct pollfd) polls = {0};
         for (;;) {
                 polls.len = 0;
@@ -258,7 +269,7 @@ static void *python_pool_thread(void *owner)
                         }
                 if (now_ms() >= next_check) {
                         python_pool_close_idle(p);
-                        next_check = now_ms() + IDLE_CHECK_MS;
+                        next_check = now_ms() + p->idle_check_ms;
                 }
         }
         vec_deinit(&polls);

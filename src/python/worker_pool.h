@@ -51,6 +51,10 @@ struct python_worker {
 int python_pool_new(const struct fst_conf *conf, struct disk_dirs *dirs, struct python_pool **pool,
                     struct fst_error *error);
 
+/* For tests: idle workers end after @timeout_ms in place of a minute, which is checked every @check_ms. Before the first
+ * worker. */
+void python_pool_set_idle_times(struct python_pool *pool, int64_t timeout_ms, int64_t check_ms);
+
 /* Kills daemons and workers. All workers were released. NULL is allowed. */
 void python_pool_free(struct python_pool *pool);
 

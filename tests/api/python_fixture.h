@@ -13,6 +13,9 @@
  *      large   a row of 3 MiB for each row
  *      pid     its process id
  *      barrier waits for the others and gathers the split of each
+ *      pids    waits for the others and gathers the process ids of all
+ *      slow    waits for 1.5 s, then as echo
+ *      NAME=   the value of an environment variable
  */
 #pragma once
 
@@ -91,6 +94,13 @@ static const char python_fixture_daemon[] =
         "        assert ask(t.context, 1) == ['success']\n"
         "        yield ','.join(ask(t.context, 2, str(t.split).encode())).encode()\n"
         "        yield str(len(t.context['localProperties']['addresses'].split(','))).encode()\n"
+        "    elif c == 'pids':\n"
+        "        list(it)\n"
+        "        yield ','.join(ask(t.context, 2, str(os.getpid()).encode())).encode()\n"
+        "    elif c == 'slow':\n"
+        "        time.sleep(1.5)\n"
+        "        yield from it\n"
+        "    elif c.endswith('='): list(it); yield os.environ.get(c[:-1], '').encode()\n"
         "    elif c == 'split':\n"
         "        list(it)\n"
         "        yield ('%d %s %s %d %s' % (t.split, os.path.isdir(t.files), ','.join(t.includes), t.context['cpus'],\n"
