@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -83,6 +83,9 @@ check-operator: build ## run the Kubernetes operator against a real API server, 
 
 check-python: build ## run some 100 programs with pyspark 3.5, 4.0 and 4.3 from pip, without Java, and compare their output with genuine PySpark's
 	@tests/python/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-r: build ## run some 50 programs with SparkR (FIRESTEEL_SPARKR_LIB), without Java, and compare their output with genuine Spark's
+	@tests/r/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-kubernetes: build ## submit to a real Kubernetes, compare the objects with genuine Spark's, run pods on a real node, measure; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status

@@ -12,6 +12,8 @@ import textwrap
 
 import pytest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "r"))
+import r_programs  # noqa: E402
 from conditions import wait_until
 from sparkr_peer import Failed, Object, Session, connect, number
 
@@ -217,9 +219,9 @@ def test_large_collections_come_by_file_and_by_connection(place):
 # ------------------------------------------------------------------------------------------------------- failures
 
 @pytest.mark.parametrize("function, message", [
-    ("fails", "R computation failed with\n Error in f(x) : this function fails"),
+    ("fails", "R unexpectedly exited.\nR worker produced errors: Error in f(x) : this function fails"),
     ("sends_garbage", "The R worker has sent bytes that SparkR's worker does not send"),
-    ("unknown", "R computation failed with")])
+    ("unknown", "R unexpectedly exited.\nR worker produced errors: ")])
 def test_failure_of_a_function_reaches_the_program(place, function, message):
     with OwnSession(place) as s:
         rdd = s.parallelize(s.context(), [b"a"])
@@ -336,7 +338,7 @@ def test_killed_worker_is_a_failure_and_killed_daemon_is_replaced(place):
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             daemon = int(stat.read().rpartition(")")[2].split()[1])
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(Failed, match="R computation failed with"):
+        with pytest.raises(Failed, match="R unexpectedly exited"):
             s.answer()
         os.kill(daemon, signal.SIGKILL)
         wait_until(lambda: not is_running(daemon), "the end of the daemon")
@@ -380,12 +382,10 @@ def sparkr():
     """The directory that contains SparkR."""
     if not shutil.which("Rscript"):
         pytest.skip("there is no Rscript")
-    named = os.environ.get("FIRESTEEL_SPARKR_LIB")
-    asked = subprocess.run(["Rscript", "--vanilla", "-e", "cat(dirname(find.package('SparkR')))"], capture_output=True, text=True,
-                           timeout=120, check=False, env=environment())
-    if not named and asked.returncode != 0:
-        pytest.skip("R has no package SparkR: FIRESTEEL_SPARKR_LIB names the directory that contains it")
-    return named or asked.stdout
+    folder = r_programs.library()
+    if not folder:
+        pytest.skip(r_programs.MISSING)
+    return folder.split(":")[0]
 
 
 def run_r(sparkr, folder, program, master="local[2]"):
@@ -395,6 +395,19 @@ def run_r(sparkr, folder, program, master="local[2]"):
                           timeout=300, check=False, env=environment(), cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout.splitlines()
+
+
+def test_programs_print_what_genuine_spark_prints(sparkr, tmp_path):
+    """A part of `make check-r`."""
+    side, wanted = r_programs.firesteel(BIN, sparkr, str(tmp_path)), ("data/types", "errors/task", "context/settings", "pairs/joins", "rdd/zip")
+    output = tmp_path / "out"
+    output.mkdir()
+    wrong = []
+    for name, printed, _, why in r_programs.run(side, wanted, str(output), str(tmp_path / "log")):
+        recorded = r_programs.expected(name)
+        if why is not None or printed != recorded:
+            wrong.append(f"{name}: {why or r_programs.python_programs.difference(recorded, printed)}")
+    assert not wrong, "\n".join(wrong) + "\n" + (tmp_path / "log").read_text(errors="replace")[-3000:]
 
 
 @pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
@@ -426,6 +439,6 @@ def test_sparkr_shows_failures_and_refuses_data_frames(sparkr, tmp_path):
         cat(unlist(spark.lapply(1:2, function(x) -x)), "\\n")
     """)
     text = "\n".join(lines)
-    assert "Job aborted due to stage failure" in text and "R computation failed with" in text and "bad " in text
-    assert "Firesteel has no SQL" in text
+    assert "Job aborted due to stage failure" in text and "R unexpectedly exited." in text and "bad " in text
+    assert "Firesteel has no SQL" in text, text
     assert lines[-1].split() == ["-1", "-2"]

@@ -24,6 +24,7 @@ void r_world_deinit(struct r_world *world)
         r_objects_deinit(&world->objects);
         if (world->sc)
                 fst_context_stop(world->sc);
+        strmap_deinit(&world->session);
         pthread_mutex_destroy(&world->lock);
         free(world->library);
         free(world->command);
@@ -189,7 +190,7 @@ int r_call_refuse_sql(struct r_call *call, const char *what)
 
 static const struct r_member *r_member_find(const struct r_call *call, const char *class_name, bool *other_number)
 {
-        const struct r_member *const tables[] = {r_java_members, r_context_members, r_rdd_members};
+        const struct r_member *const tables[] = {r_java_members, r_context_members, r_session_members, r_rdd_members};
         for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
                 for (const struct r_member *m = tables[i]; m->name; m++) {
                         bool same = class_name ? m->class_name && strcmp(m->class_name, class_name) == 0
@@ -216,7 +217,7 @@ static bool r_class_is_sql(const char *name)
 
 static bool r_class_is_known(const char *name)
 {
-        const struct r_member *const tables[] = {r_java_members, r_context_members, r_rdd_members};
+        const struct r_member *const tables[] = {r_java_members, r_context_members, r_session_members, r_rdd_members};
         for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
                 for (const struct r_member *m = tables[i]; m->name; m++)
                         if (m->class_name && strcmp(m->class_name, name) == 0)

@@ -7,18 +7,20 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/strmap.h"
 #include "sparkr/r_objects.h"
 #include "sparkr/r_value.h"
 
 struct r_world {
         struct r_objects objects;
-        pthread_mutex_t lock; /* guards `sc`: connections may start and stop it */
-        fst_context *sc;      /* NULL: none runs */
-        char *library;        /* the directory that contains SparkR, or "" */
-        char *command;        /* spark.r.command */
-        int timeout;          /* spark.r.backendConnectionTimeout, in seconds */
-        bool with_daemon;     /* spark.sparkr.use.daemon */
-        char *version;        /* of SparkR, which its sessions compare with Spark's */
+        pthread_mutex_t lock;  /* guards `sc` and `session`: connections may start and stop them */
+        fst_context *sc;       /* NULL: none runs */
+        struct strmap session; /* settings of the session; under `lock` */
+        char *library;         /* the directory that contains SparkR, or "" */
+        char *command;         /* spark.r.command */
+        int timeout;           /* spark.r.backendConnectionTimeout, in seconds */
+        bool with_daemon;      /* spark.sparkr.use.daemon */
+        char *version;         /* of SparkR, which its sessions compare with Spark's */
 };
 
 struct r_call {
@@ -42,7 +44,7 @@ struct r_member {
 };
 
 /* Ends with a member without a name. */
-extern const struct r_member r_java_members[], r_context_members[], r_rdd_members[];
+extern const struct r_member r_java_members[], r_context_members[], r_session_members[], r_rdd_members[];
 
 void r_world_init(struct r_world *world);
 
@@ -71,6 +73,10 @@ int r_call_object(struct r_call *call, size_t i, enum r_class class, struct r_ob
 
 /* The running context. */
 int r_call_context(struct r_call *call, fst_context **sc);
+
+/* Members of several classes: they stop the context, and answer with the version of Spark. */
+int r_context_stop(struct r_call *call);
+int r_context_version(struct r_call *call);
 
 /* Answers with an object and takes over its reference, or with a text. */
 int r_call_give(struct r_call *call, struct r_object *object);

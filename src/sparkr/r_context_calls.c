@@ -1,4 +1,4 @@
-/* Members of Spark's contexts, sessions, configurations and files. */
+/* Members of Spark's contexts, configurations and files. */
 #include "sparkr/r_calls.h"
 
 #include "base/log.h"
@@ -86,11 +86,12 @@ static int context_create(struct r_call *call)
         return r ? r : r_call_give(call, r_object_new(JAVA_CONTEXT));
 }
 
-static int context_stop(struct r_call *call)
+int r_context_stop(struct r_call *call)
 {
         struct r_world *world = call->world;
         pthread_mutex_lock(&world->lock);
         fst_context *sc = steal(world->sc);
+        strmap_deinit(&world->session);
         pthread_mutex_unlock(&world->lock);
         if (sc) {
                 r_objects_forget_rdds(&world->objects);
@@ -127,47 +128,7 @@ static int conf_get_setting(struct r_call *call)
         return error_set(&call->error, -ENOENT, "%s", key);
 }
 
-/* ------------------------------------------------------------------------------------------------------ sessions */
-
-static int session_create(struct r_call *call)
-{
-        fst_context *sc;
-        int r = r_call_context(call, &sc);
-        return r ? r : r_call_give(call, r_object_new(R_CLASS_SESSION));
-}
-
-static int session_context(struct r_call *call)
-{
-        fst_context *sc;
-        int r = r_call_context(call, &sc);
-        return r ? r : r_call_give(call, r_object_new(JAVA_CONTEXT));
-}
-
-/* A context that runs keeps its settings. */
-static int session_set_conf(struct r_call *call)
-{
-        fst_context *sc;
-        return r_call_context(call, &sc);
-}
-
-static int session_get_conf(struct r_call *call)
-{
-        fst_context *sc;
-        int r = r_call_context(call, &sc);
-        if (r)
-                return r;
-        struct strmap_entry **all = strmap_sorted(&sc->conf->set);
-        struct r_values map = {arena_alloc(call->arena, (2 * sc->conf->set.count + 1) * sizeof(*map.items)), 0};
-        for (size_t i = 0; i < sc->conf->set.count; i++) {
-                map.items[map.n++] = r_value_string(call->arena, all[i]->key);
-                map.items[map.n++] = r_value_string(call->arena, all[i]->value);
-        }
-        free(all);
-        call->result = (struct r_value){.type = R_MAP, .list = map};
-        return 0;
-}
-
-static int context_version(struct r_call *call)
+int r_context_version(struct r_call *call)
 {
         return r_call_give_text(call, call->world->version);
 }
@@ -318,8 +279,29 @@ static int context_change_tag(struct r_call *call, int (*change)(fst_context *sc
         if (r == 0)
                 r = r_call_context(call, &sc);
         if (r == 0 && change(sc, tag) != 0)
-                r = r_call_refuse(call, "Spark job tag cannot be empty or contain a comma: \"%s\"", tag);
+                r = r_call_refuse(call, "requirement failed: Spark job tag '%s' %s", tag,
+                                  *tag ? "cannot contain ','." : "cannot be an empty string.");
         return r;
+}
+
+/* Answers with a list of strings, as RUtils.getJobTags. */
+static int context_get_tags(struct r_call *call)
+{
+        struct r_object *object;
+        fst_context *sc;
+        int r = r_call_object(call, 0, JAVA_CONTEXT, &object);
+        if (r)
+                return r;
+        r_object_unref(object);
+        r = r_call_context(call, &sc);
+        if (r)
+                return r;
+        _cleanup_free_ char *tags = mem_strdup(fst_job_tags(sc));
+        struct r_values list = {arena_alloc(call->arena, (strlen(tags) + 1) * sizeof(*list.items)), 0};
+        for (char *rest, *tag = strtok_r(tags, ",", &rest); tag; tag = strtok_r(NULL, ",", &rest))
+                list.items[list.n++] = r_value_string(call->arena, tag);
+        call->result = (struct r_value){.type = R_LIST, .list = list};
+        return 0;
 }
 
 static int context_add_tag(struct r_call *call)
@@ -483,8 +465,6 @@ static int broadcast_destroy(struct r_call *call)
         return r;
 }
 
-#define SQL_UTILS "org.apache.spark.sql.api.r.SQLUtils"
-
 const struct r_member r_context_members[] = {
         {.class_name = "org.apache.spark.api.r.RRDD",
          .name = "createSparkContext",
@@ -496,19 +476,13 @@ const struct r_member r_context_members[] = {
          .least = 1,
          .most = 1,
          .call = encryption_is_enabled},
-        {.class_name = SQL_UTILS, .name = "getOrCreateSparkSession", .least = 3, .most = 3, .call = session_create},
-        {.class_name = SQL_UTILS, .name = "getJavaSparkContext", .least = 1, .most = 1, .call = session_context},
-        {.class_name = SQL_UTILS,
-         .name = "setSparkContextSessionConf",
-         .least = 2,
-         .most = 2,
-         .call = session_set_conf},
-        {.class_name = SQL_UTILS, .name = "getSessionConf", .least = 1, .most = 1, .call = session_get_conf},
+        {.class_name = "org.apache.spark.api.r.RUtils",
+         .name = "getJobTags",
+         .least = 1,
+         .most = 1,
+         .call = context_get_tags},
         {.class_name = "org.apache.spark.SparkFiles", .name = "getRootDirectory", .call = files_root},
         {.class_name = "org.apache.spark.SparkFiles", .name = "get", .least = 1, .most = 1, .call = files_get},
-        {.class = R_CLASS_SESSION, .name = "version", .call = context_version},
-        {.class = R_CLASS_SESSION, .name = "sparkContext", .call = context_of_java},
-        {.class = R_CLASS_SESSION, .name = "stop", .call = context_stop},
         {.class = R_CLASS_CONF, .name = "get", .least = 1, .most = 2, .call = conf_get_setting},
         {.class = R_CLASS_BROADCAST, .name = "id", .call = broadcast_id},
         {.class = R_CLASS_BROADCAST, .name = "unpersist", .most = 1, .call = broadcast_unpersist},
@@ -519,10 +493,10 @@ const struct r_member r_context_members[] = {
         {                                                                                                              \
                 .class = CONTEXT, __VA_ARGS__                                                                          \
         }
-        BOTH(.name = "stop", .call = context_stop),
+        BOTH(.name = "stop", .call = r_context_stop),
         BOTH(.name = "getConf", .call = context_get_conf),
         BOTH(.name = "conf", .call = context_get_conf),
-        BOTH(.name = "version", .call = context_version),
+        BOTH(.name = "version", .call = r_context_version),
         BOTH(.name = "appName", .call = context_app_name),
         BOTH(.name = "master", .call = context_master),
         BOTH(.name = "applicationId", .call = context_application_id),

@@ -2,6 +2,7 @@
 #include "sparkr/r_calls.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "store/page.h"
 #include "store/storage_level.h"
@@ -46,6 +47,13 @@ static int string_value_of(struct r_call *call)
 {
         _cleanup_free_ char *text = r_value_text(&call->arguments[0]);
         return r_call_give_text(call, text ? text : "null");
+}
+
+/* Milliseconds since 1970, which R sees as a double. */
+static int system_current_time(struct r_call *call)
+{
+        call->result = r_value_double((double)time_of_day_ms());
+        return 0;
 }
 
 static int option_is_defined(struct r_call *call)
@@ -333,6 +341,7 @@ static int level_to_string(struct r_call *call)
 const struct r_member r_java_members[] = {
         {.class_name = "java.lang.Class", .name = "forName", .least = 1, .most = 1, .call = class_for_name},
         {.class_name = "java.lang.String", .name = "valueOf", .least = 1, .most = 1, .call = string_value_of},
+        {.class_name = "java.lang.System", .name = "currentTimeMillis", .call = system_current_time},
         {.class_name = "java.util.ArrayList", .name = "<init>", .call = list_new},
         {.class_name = "java.util.Properties", .name = "<init>", .call = properties_new},
         {.class_name = "java.util.HashMap", .name = "<init>", .call = properties_new},

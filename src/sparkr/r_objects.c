@@ -13,6 +13,7 @@ static const char *const names[] = {
         [R_CLASS_CONTEXT] = "org.apache.spark.SparkContext",
         [R_CLASS_CONF] = "org.apache.spark.SparkConf",
         [R_CLASS_SESSION] = "org.apache.spark.sql.SparkSession",
+        [R_CLASS_SESSION_CONF] = "org.apache.spark.sql.RuntimeConfig",
         [R_CLASS_RDD] = "org.apache.spark.api.r.RRDD",
         [R_CLASS_PAIRWISE_RDD] = "org.apache.spark.api.r.PairwiseRRDD",
         [R_CLASS_JAVA_RDD] = "org.apache.spark.api.java.JavaRDD",

@@ -20,6 +20,7 @@ enum r_class {
         R_CLASS_CONTEXT,
         R_CLASS_CONF,
         R_CLASS_SESSION,
+        R_CLASS_SESSION_CONF,
         R_CLASS_RDD,
         R_CLASS_PAIRWISE_RDD, /* of a shuffle */
         R_CLASS_JAVA_RDD,

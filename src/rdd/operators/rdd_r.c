@@ -296,7 +296,8 @@ static int r_task_worker_ended(struct r_task *t, const char *what, struct fst_er
 {
         _cleanup_(buf_deinit) struct buf lines = BUF_INIT;
         r_process_last_lines(t->worker.process, &lines);
-        return error_set(error, -EPIPE, "R computation failed with\n %s%s", buf_text(&lines), what);
+        return error_set(error, -EPIPE, "R unexpectedly exited.%s%s%s", lines.len ? "\nR worker produced errors: " : "",
+                         buf_text(&lines), what);
 }
 
 /* Reads the worker's answer to its end. Returns 0; OP_ENOUGH or a failure of the rows' consumer; or negative. */

@@ -1,0 +1,11 @@
+# Words of a text, the most frequent first.
+library(SparkR)
+invisible(sparkR.session(appName = "words"))
+sc <- SparkR:::getSparkContext()
+path <- file.path(tempdir(), "book.txt")
+writeLines(rep(c("the quick brown fox", "jumps over the lazy dog", "the end"), 50), path)
+words <- SparkR:::flatMap(SparkR:::textFile(sc, path, 3L), function(line) strsplit(line, " ")[[1]])
+counts <- SparkR:::reduceByKey(SparkR:::lapply(words, function(w) list(w, 1L)), "+", 2L)
+sorted <- SparkR:::collectRDD(SparkR:::sortBy(counts, function(p) -p[[2]]))
+print(sorted[[1]])
+cat(sort(sapply(sorted, function(p) paste(p[[1]], p[[2]]))), sep = "\n")

@@ -1,0 +1,12 @@
+# Rows of several megabytes, on the way to the workers and back, and through a shuffle.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+big <- as.numeric(1:400000)
+rdd <- SparkR:::parallelize(sc, list(big, -big), 2L)
+print(unlist(SparkR:::collectRDD(SparkR:::lapply(rdd, function(x) c(length(x), sum(x))))))
+back <- SparkR:::collectRDD(SparkR:::lapply(rdd, function(x) x + 1))
+print(identical(back[[1]], big + 1))
+pairs <- SparkR:::lapply(rdd, function(x) list(if (x[1] > 0) "plus" else "minus", x))
+grouped <- SparkR:::collectRDD(SparkR:::groupByKey(pairs, 2L))
+for (g in grouped[order(sapply(grouped, function(g) g[[1]]))]) cat(g[[1]], length(g[[2]]), object.size(g[[2]][[1]]) > 3e6, "\n")

@@ -1,0 +1,10 @@
+# Files of the application on the driver and in tasks.
+library(SparkR)
+invisible(sparkR.session())
+path <- file.path(tempdir(), "added.txt")
+writeLines(c("first", "second"), path)
+spark.addFile(path)
+print(readLines(spark.getSparkFiles("added.txt")))
+print(basename(spark.getSparkFiles("added.txt")))
+print(dir.exists(spark.getSparkFilesRootDirectory()))
+print(unlist(spark.lapply(1:2, function(i) readLines(spark.getSparkFiles("added.txt"))[i])))

@@ -1,0 +1,10 @@
+# saveAsTextFile of rows that are not text, and of several partitions.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+out <- tempfile("out")
+SparkR:::saveAsTextFile(SparkR:::parallelize(sc, c(1.5, 2, NA, 1e10), 2L), out)
+for (part in sort(list.files(out, pattern = "^part"))) print(readLines(file.path(out, part)))
+out <- tempfile("out")
+SparkR:::saveAsTextFile(SparkR:::parallelize(sc, list("a", TRUE, list(1, "x")), 1L), out)
+print(readLines(file.path(out, "part-00000")))

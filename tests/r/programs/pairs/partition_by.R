@@ -1,0 +1,11 @@
+# Where SparkR's hash puts keys of each type, and an own partition function.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+keys <- list(1L, 2L, 3L, -1L, 2.5, "a", "b", "longer text", "é", NA, TRUE)
+pairs <- SparkR:::parallelize(sc, lapply(keys, function(k) list(k, 1)), 2L)
+placed <- SparkR:::partitionByRDD(pairs, 4L)
+for (i in 0:3) cat(i, ":", sort(sapply(SparkR:::collectPartition(placed, i), function(p) as.character(p[[1]]))), "\n")
+own <- SparkR:::partitionByRDD(SparkR:::parallelize(sc, lapply(1:6, function(k) list(k, k)), 2L), 3L, function(key) if (key < 4) 0 else 2)
+for (i in 0:2) cat(i, ":", sapply(SparkR:::collectPartition(own, i), function(p) p[[1]]), "\n")
+print(sapply(keys[1:9], function(k) SparkR:::hashCode(k)))

@@ -1,0 +1,11 @@
+# Keys, values and maps of values.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+pairs <- SparkR:::parallelize(sc, list(list("x", 1:2), list("y", 3:5)), 2L)
+print(unlist(SparkR:::collectRDD(SparkR:::keys(pairs))))
+print(SparkR:::collectRDD(SparkR:::values(pairs)))
+print(SparkR:::collectRDD(SparkR:::mapValues(pairs, sum)))
+for (p in SparkR:::collectRDD(SparkR:::flatMapValues(pairs, function(v) v))) cat(p[[1]], p[[2]], "\n")
+map <- SparkR:::collectAsMap(SparkR:::mapValues(pairs, sum))
+print(map[order(names(map))])

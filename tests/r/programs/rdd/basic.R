@@ -1,0 +1,17 @@
+# Maps, filters and actions of an RDD of numbers.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+rdd <- SparkR:::parallelize(sc, 1:20, 4L)
+print(SparkR:::countRDD(rdd))
+print(SparkR:::lengthRDD(rdd))
+print(unlist(SparkR:::collectRDD(SparkR:::filterRDD(rdd, function(x) x %% 5 == 0))))
+print(unlist(SparkR:::collectRDD(SparkR:::map(SparkR:::lapply(rdd, function(x) x + 1L), function(x) -x))))
+print(unlist(SparkR:::collectRDD(SparkR:::flatMap(rdd, function(x) if (x > 18) c(x, x) else c()))))
+print(SparkR:::reduce(rdd, "+"))
+print(SparkR:::reduce(rdd, function(a, b) max(a, b)))
+print(c(SparkR:::maximum(rdd), SparkR:::minimum(rdd), SparkR:::sumRDD(rdd)))
+print(SparkR:::fold(rdd, 0, "+"))
+print(unlist(SparkR:::collectPartition(rdd, 2L)))
+print(SparkR:::aggregateRDD(rdd, list(0, 0), function(a, x) list(a[[1]] + x, a[[2]] + 1),
+                            function(a, b) list(a[[1]] + b[[1]], a[[2]] + b[[2]])))

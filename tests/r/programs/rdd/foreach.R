@@ -1,0 +1,11 @@
+# foreach: what functions write reaches files, and what they print does not reach this program.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+folder <- tempfile("written")
+dir.create(folder)
+rdd <- SparkR:::parallelize(sc, 1:4, 2L)
+SparkR:::foreach(rdd, function(x) { print("printed in a task"); cat(x, file = file.path(folder, x)) })
+print(sort(list.files(folder)))
+SparkR:::foreachPartition(rdd, function(part) cat(length(part), file = file.path(folder, paste0("p", part[[1]]))))
+print(sort(list.files(folder)))

@@ -1,0 +1,10 @@
+# Sorting of rows and of pairs, ascending and descending.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+rdd <- SparkR:::parallelize(sc, c(5, -3, 9, 0, 7, 2.5, 8, -3), 3L)
+print(unlist(SparkR:::collectRDD(SparkR:::sortBy(rdd, function(x) x))))
+print(unlist(SparkR:::collectRDD(SparkR:::sortBy(rdd, function(x) x, ascending = FALSE, numPartitions = 2L))))
+words <- SparkR:::parallelize(sc, list(list("pear", 1), list("apple", 2), list("fig", 3), list("banana", 4)), 2L)
+for (p in SparkR:::collectRDD(SparkR:::sortByKey(words))) cat(p[[1]], p[[2]], "\n")
+for (p in SparkR:::collectRDD(SparkR:::sortByKey(words, ascending = FALSE))) cat(p[[1]], p[[2]], "\n")

@@ -1,0 +1,13 @@
+# Zips, indices and unique ids.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+a <- SparkR:::parallelize(sc, as.list(letters[1:6]), 3L)
+b <- SparkR:::parallelize(sc, as.list(1:6), 3L)
+for (p in SparkR:::collectRDD(SparkR:::zipRDD(a, b))) cat(p[[1]], p[[2]], "\n")
+for (p in SparkR:::collectRDD(SparkR:::zipWithIndex(a))) cat(p[[1]], p[[2]], "\n")
+for (p in SparkR:::collectRDD(SparkR:::zipWithUniqueId(a))) cat(p[[1]], p[[2]], "\n")
+summed <- SparkR:::zipPartitions(b, SparkR:::lapply(b, function(x) -x), func = function(x, y) list(sum(unlist(x)) + sum(unlist(y))))
+print(unlist(SparkR:::collectRDD(summed)))
+for (p in SparkR:::collectRDD(SparkR:::keyBy(b, function(x) x %% 2))) cat(p[[1]], p[[2]], "\n")
+print(tryCatch(SparkR:::zipPartitions(a, SparkR:::parallelize(sc, 1:2, 2L), func = function(x, y) list(1)), error = function(e) conditionMessage(e)))

@@ -1,0 +1,16 @@
+# Broadcast variables in tasks.
+library(SparkR)
+invisible(sparkR.session())
+sc <- SparkR:::getSparkContext()
+prices <- list(a = 1, b = 2, c = 3)
+shared <- SparkR:::broadcastRDD(sc, prices)
+hundredfold <- function(x) x * 100
+other <- SparkR:::broadcastRDD(sc, hundredfold)
+look <- function(key) SparkR:::value(other)(SparkR:::value(shared)[[key]])
+print(unlist(SparkR:::collectRDD(SparkR:::lapply(SparkR:::parallelize(sc, c("a", "c"), 2L), look))))
+print(SparkR:::value(shared)$b)
+numbers <- matrix(runif(250000), 500)
+large <- SparkR:::broadcastRDD(sc, numbers)
+total <- sum(SparkR:::value(large))
+sums <- SparkR:::collectRDD(SparkR:::lapply(SparkR:::parallelize(sc, 1:4, 2L), function(i) sum(SparkR:::value(large))))
+print(all(abs(unlist(sums) - total) < 1e-6))
