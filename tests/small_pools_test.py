@@ -147,11 +147,12 @@ def test_tasks_end_in_small_pools(app, master, fraction, turn):
     assert run.returncode == 0
 
 
-def test_a_pool_with_less_than_a_page_for_each_task_is_refused(app):
-    run = submit(app, "local[4]", "0.004")
-    assert run.returncode != 0
-    assert ("spark.driver.memory and spark.memory.fraction leave 966 KiB for the rows of 4 running tasks, which need at "
-            "least 1024 KiB: raise spark.driver.memory or spark.memory.fraction, or run fewer tasks at a time") in run.stderr
+def test_a_pool_with_less_than_a_page_for_each_task_is_raised(app):
+    run = submit(app, "local[4]", "0.0001")
+    assert run.stdout == RIGHT, run.stderr
+    assert run.returncode == 0
+    assert ("spark.driver.memory and spark.memory.fraction leave 24 KiB for the rows of 4 running tasks, which get 4096 KiB: "
+            "raise spark.driver.memory or spark.memory.fraction, or run fewer tasks at a time") in run.stderr
 
 
 def test_a_barrier_task_that_others_wait_for_does_not_wait_for_their_memory(app, tmp_path):

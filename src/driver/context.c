@@ -216,9 +216,8 @@ static int context_start_env(struct fst_context *sc, int64_t heap, struct fst_er
 {
         int r = exec_env_init(&sc->env, sc->conf, heap, error);
         if (r == 0 && sc->manager->in_process && !sc->env.isolation)
-                r = memory_budget_check_pool(memory_manager_pool(sc->env.memory),
-                                             sc->master.threads / MAX(sc->env.task_cpus, 1), "spark.driver.memory",
-                                             error);
+                memory_budget_raise_pool(sc->env.memory, sc->master.threads / MAX(sc->env.task_cpus, 1),
+                                         "spark.driver.memory");
         exec_services_init(&sc->services, &sc->env);
         sc->env.services = &sc->services;
         sc->env.app_id = sc->app_id;

@@ -104,6 +104,11 @@ size_t memory_manager_pool(const struct memory_manager *m)
         return m->pool;
 }
 
+void memory_manager_set_pool(struct memory_manager *m, size_t bytes)
+{
+        m->pool = bytes;
+}
+
 static size_t locked_read(const struct memory_manager *m, const size_t *count)
 {
         pthread_mutex_t *lock = (pthread_mutex_t *)&m->lock;

@@ -58,6 +58,10 @@ void memory_manager_set_evict(struct memory_manager *m, memory_evict_fn evict, v
 void memory_manager_set_pressure(struct memory_manager *m, unsigned every);
 
 size_t memory_manager_pool(const struct memory_manager *m);
+
+/* Changes the size of the pool. Before the first task. */
+void memory_manager_set_pool(struct memory_manager *m, size_t bytes);
+
 size_t memory_manager_execution_used(const struct memory_manager *m);
 size_t memory_manager_storage_used(const struct memory_manager *m);
 

@@ -6,12 +6,14 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "exec/guard/memory_limit.h"
+#include "store/memory.h"
 #include "store/page.h"
 
 #include <inttypes.h>
 
 #define MIN_OVERHEAD ((int64_t)64 << 20)
 #define MAX_OVERHEAD ((int64_t)384 << 20)
+#define RAISED_PAGES 4 /* of a task, in a pool that had less than one */
 
 int64_t memory_budget_of_group(int64_t limit, int processes)
 {
@@ -33,15 +35,16 @@ int64_t memory_budget_overhead(int64_t heap, int64_t overhead, int processes)
         return MIN(overhead, left);
 }
 
-int memory_budget_check_pool(size_t pool, int tasks, const char *key, struct fst_error *error)
+void memory_budget_raise_pool(struct memory_manager *memory, int tasks, const char *key)
 {
-        size_t least = (size_t)MAX(tasks, 1) * PAGE_BLOCK;
+        size_t pool = memory_manager_pool(memory), least = (size_t)MAX(tasks, 1) * PAGE_BLOCK;
         if (pool >= least)
-                return 0;
-        return error_set(error, -EINVAL,
-                         "%s and spark.memory.fraction leave %zu KiB for the rows of %d running tasks, which need at "
-                         "least %zu KiB: raise %s or spark.memory.fraction, or run fewer tasks at a time",
-                         key, pool >> 10, tasks, least >> 10, key);
+                return;
+        memory_manager_set_pool(memory, RAISED_PAGES * least);
+        log_warn("MemoryManager",
+                 "%s and spark.memory.fraction leave %zu KiB for the rows of %d running tasks, which get %zu KiB: raise "
+                 "%s or spark.memory.fraction, or run fewer tasks at a time",
+                 key, pool >> 10, tasks, (RAISED_PAGES * least) >> 10, key);
 }
 
 int memory_budget_read(const struct fst_conf *conf, const char *key, int processes, struct memory_budget *budget,

@@ -10,6 +10,7 @@
 
 struct fst_conf;
 struct fst_error;
+struct memory_manager;
 
 /*
  * Returns a process's share of a group's @limit without its overhead: code, threads, buffers, and allocations of
@@ -21,10 +22,11 @@ int64_t memory_budget_of_group(int64_t limit, int processes);
 int64_t memory_budget_overhead(int64_t heap, int64_t overhead, int processes);
 
 /*
- * Returns 0, or -EINVAL with @error if a pool of @pool bytes has less than a page for each of @tasks running tasks.
- * @key is the key of the heap.
+ * Raises a pool that has less than a page for each of @tasks running tasks to four pages for each, with a warning. With
+ * one page each, a stage whose map outputs stay in the pool can run out of memory. @key is the key of the heap. Before
+ * the first task.
  */
-int memory_budget_check_pool(size_t pool, int tasks, const char *key, struct fst_error *error);
+void memory_budget_raise_pool(struct memory_manager *memory, int tasks, const char *key);
 
 struct memory_budget {
         int64_t heap;  /* bytes */
