@@ -39,7 +39,7 @@ static void debug_string_print_line(struct buf *out, fst_rdd *rdd, const char *f
         int number = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         const struct storage_level *level = &storage_levels[number];
         buf_printf(out, "%s%s%s%s%s[%d] at %s [", out->len ? "\n" : "", first, name ? name : "", name ? " " : "",
-                   rdd->class->spark, rdd->lineage.id, rdd->call_site);
+                   rdd_spark_class(rdd), rdd->lineage.id, rdd->call_site);
         if (number != FST_STORAGE_NONE)
                 buf_printf(out, "%s%s%s %dx Replicated", level->disk ? "Disk " : "",
                            !level->memory    ? ""

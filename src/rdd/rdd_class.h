@@ -54,7 +54,7 @@ static inline int node_push(struct op *to, const struct rows *rows)
 #define RDD_ANY_PARENTS (-1)
 
 struct rdd_class {
-        const char *spark;   /* the class in Spark, for event logs */
+        const char *spark;   /* the class in Spark; rdd_spark_class has exceptions */
         int parents;         /* number of parents computed in the same task: 0 for the reader of a shuffle */
         bool wants_function; /* `fn` must be set */
         bool passes_samples; /* a sample of the input gives a sample of the output */
@@ -97,6 +97,9 @@ struct rdd_class {
 
 /* The class of @op, or NULL for an unknown number. */
 const struct rdd_class *rdd_class_of(int op);
+
+/* The name of the class in Spark that does what @rdd does: an empty union and one in place have classes of their own. */
+const char *rdd_spark_class(const fst_rdd *rdd);
 
 extern const struct rdd_class rdd_text_file_class, rdd_parallelize_class, rdd_range_class;
 extern const struct rdd_class rdd_binary_records_class, rdd_whole_files_class, rdd_object_file_class;

@@ -93,3 +93,10 @@ const struct rdd_class *rdd_class_of(int op)
 {
         return op > 0 && (size_t)op < ARRAY_SIZE(classes) ? classes[op] : NULL;
 }
+
+const char *rdd_spark_class(const fst_rdd *rdd)
+{
+        if (rdd->op != RDD_UNION)
+                return rdd->class->spark;
+        return rdd->n_parents == 0 ? "EmptyRDD" : rdd->unite.in_place ? "PartitionerAwareUnionRDD" : rdd->class->spark;
+}

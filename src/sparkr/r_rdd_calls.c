@@ -505,8 +505,8 @@ static int rdd_to_string(struct r_call *call)
         if (r)
                 return r;
         const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
-        _cleanup_free_ char *text = mem_printf("%s%s%s[%d] at %s", name ? name : "", name ? " " : "", rdd->class->spark,
-                                               rdd->lineage.id, rdd->call_site);
+        _cleanup_free_ char *text = mem_printf("%s%s%s[%d] at %s", name ? name : "", name ? " " : "",
+                                               rdd_spark_class(rdd), rdd->lineage.id, rdd->call_site);
         return r_call_give_text(call, text);
 }
 

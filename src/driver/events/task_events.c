@@ -111,11 +111,6 @@ struct stage_times {
 
 typedef VEC(struct rdd_info) rdd_infos;
 
-static const char *task_events_class_name(const fst_rdd *rdd)
-{
-        return rdd->op == RDD_UNION && rdd->unite.in_place ? "PartitionerAwareUnionRDD" : rdd->class->spark;
-}
-
 /*
  * Lists the RDDs that a stage computes, from its last one down to its sources. Returns the memory of their parents'
  * ids, which the caller frees.
@@ -133,7 +128,7 @@ static int *task_events_collect_rdds(const struct stage *stage, rdd_infos *infos
                 const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
                 struct rdd_info info = {
                         .id = rdd->lineage.id,
-                        .name = name ? name : task_events_class_name(rdd),
+                        .name = name ? name : rdd_spark_class(rdd),
                         .call_site = rdd->call_site,
                         .scope = rdd->site.operation,
                         .scope_id = rdd->scope,
