@@ -119,9 +119,12 @@ print("Input path does not exist: file:/no/such" in attempt(lambda: sc.textFile(
 print("Firesteel has no Hadoop input" in attempt(lambda: sc.sequenceFile("/x")))
 print("Firesteel has no SQL" in attempt(lambda: __import__("pyspark.sql").sql.SparkSession.builder.getOrCreate()))
 print("does not exist" in attempt(lambda: sc._jsc.noSuchMethod(1)))
+print("NullPointerException" in attempt(lambda: sc._jvm.java.lang.String(None)), sc._jvm.java.lang.String("text"))
+sc._jvm.java.lang.System.gc()
+print(str(sc.emptyRDD()).split("[")[0], sc.parallelize([1, 2, 3, 4], 2)._jrdd.count())
 print(sc.parallelize([1, 2]).count())
 """)
-    assert printed.splitlines() == ["True True True", "True", "True", "True", "True", "2"]
+    assert printed.splitlines() == ["True True True", "True", "True", "True", "True", "True text", "EmptyRDD 4", "2"]
 
 
 def test_updates_that_the_driver_does_not_take_fail_their_job(run):

@@ -12,6 +12,7 @@ static const struct py4j_class *const pyspark_classes[] = {
         &status_tracker_class,
         &system_class,
         &thread_class,
+        &string_class,
         &class_class,
         &file_class,
         &utils_class,

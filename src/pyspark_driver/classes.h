@@ -33,7 +33,7 @@ extern const struct py4j_class status_tracker_class, job_info_class, stage_info_
 struct py4j_object *status_tracker_new(struct driver_session *session);
 
 /* java.lang.System and other static classes. */
-extern const struct py4j_class system_class, class_class, utils_class, python_utils_class, type_util_class,
+extern const struct py4j_class system_class, string_class, class_class, utils_class, python_utils_class, type_util_class,
         java_conversions_class, scala_conversions_class, files_class, storage_level_class, bytes_to_string_class,
         log4j_level_class, log_manager_class, file_class, thread_class;
 

@@ -439,6 +439,19 @@ static void rdd_count_approx_distinct(struct py4j_call *call)
         fst_release(numbers);
 }
 
+/* The number of rows: of batches, as Python makes them. */
+static void rdd_count(struct py4j_call *call)
+{
+        struct rdd_object *self = rdd_self(call);
+        int64_t n;
+        if (!self)
+                return;
+        if (fst_count_at(self->rdd, &n, call_site("count")) < 0)
+                throw_failure(call, "the job failed");
+        else
+                call->result = py4j_long(n);
+}
+
 /* The first row as the bytes of its frame. */
 static void rdd_first(struct py4j_call *call)
 {
@@ -505,6 +518,7 @@ static const struct py4j_member rdd_members[] = {
         {"coalesce", "i", rdd_coalesce},
         {"coalesce", "ib", rdd_coalesce},
         {"map", "r", rdd_map},
+        {"count", "", rdd_count},
         {"first", "", rdd_first},
         {"countApproxDistinct", "d", rdd_count_approx_distinct},
         {"withResources", "o", rdd_refuse_profile},

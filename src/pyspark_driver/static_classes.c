@@ -1,5 +1,5 @@
 /*
- * Classes without much state: java.lang.System and Class, java.io.File, Spark's Utils and SparkFiles, PythonUtils,
+ * Classes without much state: java.lang.System, String and Class, java.io.File, Spark's Utils and SparkFiles, PythonUtils,
  * storage levels, log levels, conversions of collections.
  */
 #include "pyspark_driver/classes.h"
@@ -75,15 +75,39 @@ static void system_getenv(struct py4j_call *call)
         call->result = py4j_string(getenv(call->args[0].text));
 }
 
+/* Nothing waits for a collector: an object is freed with its last reference. */
+static void system_gc(struct py4j_call *call)
+{
+}
+
 static const struct py4j_member system_members[] = {
         {"getProperty", "s", system_get_property, PY4J_STATIC_METHOD},
         {"getProperty", "sS", system_get_property, PY4J_STATIC_METHOD},
         {"setProperty", "ss", system_set_property, PY4J_STATIC_METHOD},
         {"clearProperty", "s", system_clear_property, PY4J_STATIC_METHOD},
         {"getenv", "s", system_getenv, PY4J_STATIC_METHOD},
+        {"gc", "", system_gc, PY4J_STATIC_METHOD},
 };
 
 const struct py4j_class system_class = {.name = "java.lang.System", PY4J_MEMBERS(system_members)};
+
+/* ------------------------------------------------------------------------------------------ java.lang.String */
+
+static void string_construct(struct py4j_call *call)
+{
+        const char *text = call->n ? py4j_text_argument(call, 0) : "";
+        if (text)
+                call->result = py4j_string(text);
+        else
+                py4j_throw(call, "java.lang.NullPointerException", "the text of a java.lang.String is null");
+}
+
+static const struct py4j_member string_members[] = {
+        {"", "", string_construct, PY4J_CONSTRUCTOR},
+        {"", "S", string_construct, PY4J_CONSTRUCTOR},
+};
+
+const struct py4j_class string_class = {.name = "java.lang.String", PY4J_MEMBERS(string_members)};
 
 /* ------------------------------------------------------------------------------------------ java.lang.Thread */
 
