@@ -94,14 +94,14 @@ def python(h):
     """pi, a word count, empty tasks, collect and parallelize of large rows."""
     found = interpreter(h)
     full = os.environ.get("BENCH_QUICK", "0") in ("", "0")
-    rows_of_a_mebibyte, tasks = (1000, 1008) if full else (100, 200)
+    rows_of_a_mebibyte, tasks = (1000, 504) if full else (100, 200)
     raw = {}
     raw["pi"] = pi, pi_spark = both(h, "python: pi", found, "examples/python/pi.py", 1, wanted="^Pi is roughly 3.1")
     text = h.data("text", WORDS_BYTES if full else 8 << 20)
     raw["word_count"] = words, words_spark = both(h, "python: word count", found, "bench/python/word_count.py", text, wanted=r"^words: \d+")
     if len({re.search(r"^words: .*", r["output"], re.M).group() for r in words + words_spark}) != 1:
         raise BenchError("python: WRONG RESULT: the sides counted different words")
-    raw["empty_tasks"] = empty, empty_spark = both(h, "python: empty tasks", found, "bench/python/empty_tasks.py", tasks, 4, wanted="^rate: ")
+    raw["empty_tasks"] = empty, empty_spark = both(h, "python: empty tasks", found, "bench/python/empty_tasks.py", tasks, 3, wanted="^rate: ")
     bytes_ = rows_of_a_mebibyte << 20
     raw["collect"] = collect, collect_spark = both(h, "python: collect", found, "bench/python/collect.py", rows_of_a_mebibyte, wanted=f"^bytes: {bytes_}$",
                                                    memory="6g")
