@@ -14,7 +14,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import programs  # noqa: E402
 
-RELEASES = {"3.5": "3.5.9", "4.0": "4.0.5", "4.3": "4.3.0"}
+RELEASES = {"3.5": "3.5.9", "4.0": "4.0.5", "4.1": "4.1.4", "4.2": "4.2.1", "4.3": "4.3.0"}
+CHECKED = ("3.5", "4.0", "4.3")  # by `make check-python`; each takes 500 MB
 NEWEST = "4.3"
 MISSING = "no Python has pyspark: set FIRESTEEL_PYTHON or FIRESTEEL_PYTHON_VENVS, or let pip reach its index"
 

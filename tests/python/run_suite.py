@@ -1,7 +1,7 @@
 """Runs one of pyspark's own test modules, or the doctests of one of its modules, and prints a line for each test.
 
-    PYTHON run_suite.py pyspark.tests.test_rdd      unittest
-    PYTHON run_suite.py --doctests pyspark.core.rdd
+    PYTHON run_suite.py pyspark.tests.test_rdd [SKIPPED TEST...]      unittest
+    PYTHON run_suite.py --doctests pyspark.core.rdd [SKIPPED TEST...]
 
 Lines: `begin NAME` before a test, `result NAME ok|failed|skipped`, then for a failure its text on standard error.
 check_suites starts this program on genuine Spark and on Firesteel.
@@ -33,6 +33,10 @@ class Result(unittest.TestResult):
 
     def stopTest(self, test):
         super().stopTest(test)
+        if self.outcome == "failed" and not hasattr(type(test), "sc"):  # the next test makes a context of its own
+            from pyspark import SparkContext
+            if SparkContext._active_spark_context is not None:
+                SparkContext._active_spark_context.stop()
         say("result", test.id(), self.outcome)
 
     def failed(self, test, error):
@@ -60,17 +64,24 @@ class Result(unittest.TestResult):
         pass
 
 
-def run_doctests(name):
+def without(suite, skipped):
+    """A suite without some tests, whatever it is nested in."""
+    parts = [without(t, skipped) if isinstance(t, unittest.TestSuite) else t for t in suite]
+    return unittest.TestSuite(t for t in parts if isinstance(t, unittest.TestSuite) or t.id() not in skipped)
+
+
+def run_doctests(name, skipped):
     """Runs each docstring of the module as one test, with `sc`, `spark.sparkContext` and `tempdir` as pyspark's own
-    _test() functions give them."""
+    _test() functions give them. A docstring that makes a context finds none."""
     from pyspark import SparkContext
     module = importlib.import_module(name)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     for test in doctest.DocTestFinder(recurse=True).find(module):
-        if not test.examples:
+        if not test.examples or test.name in skipped:
             continue
         say("begin", test.name)
-        context = SparkContext("local[4]", "PythonTest") if name.rsplit(".")[-1] != "conf" else None
+        own = name.rsplit(".")[-1] == "conf" or any("SparkContext(" in e.source for e in test.examples)
+        context = None if own else SparkContext("local[4]", "PythonTest")
         with tempfile.TemporaryDirectory() as folder:
             if context is not None:
                 context.setCheckpointDir(folder)
@@ -83,9 +94,9 @@ def run_doctests(name):
 
 def main():
     if sys.argv[1] == "--doctests":
-        run_doctests(sys.argv[2])
+        run_doctests(sys.argv[2], sys.argv[3:])
     else:
-        unittest.defaultTestLoader.loadTestsFromName(sys.argv[1]).run(Result())
+        without(unittest.defaultTestLoader.loadTestsFromName(sys.argv[1]), sys.argv[2:]).run(Result())
     sys.stderr.flush()
     os._exit(0)  # a test may leave threads behind
 
