@@ -72,7 +72,7 @@ def without(suite, skipped):
 
 def run_doctests(name, skipped):
     """Runs each docstring of the module as one test, with `sc`, `spark.sparkContext` and `tempdir` as pyspark's own
-    _test() functions give them. A docstring that makes a context finds none."""
+    _test() functions give them: one context for all. A docstring that makes a context finds none."""
     from pyspark import SparkContext
     module = importlib.import_module(name)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
@@ -81,14 +81,17 @@ def run_doctests(name, skipped):
             continue
         say("begin", test.name)
         own = name.rsplit(".")[-1] == "conf" or any("SparkContext(" in e.source for e in test.examples)
-        context = None if own else SparkContext("local[4]", "PythonTest")
+        context = SparkContext._active_spark_context
+        if own and context is not None:
+            context.stop()
+        context = None if own else context or SparkContext("local[4]", "PythonTest")
         with tempfile.TemporaryDirectory() as folder:
             if context is not None:
                 context.setCheckpointDir(folder)
             test.globs.update(sc=context, spark=types.SimpleNamespace(sparkContext=context), tempdir=folder)
             failed = runner.run(test, out=sys.stderr.write, clear_globs=True).failed
         say("result", test.name, "failed" if failed else "ok")
-        if SparkContext._active_spark_context is not None:
+        if failed and SparkContext._active_spark_context is not None:
             SparkContext._active_spark_context.stop()
 
 
