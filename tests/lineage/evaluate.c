@@ -352,9 +352,9 @@ static struct table whole_rows(struct plan *p, const struct table *in, int n)
         return t;
 }
 
-static size_t times(const struct rows *sorted, struct row r)
+static bool rows_have(const struct rows *sorted, struct row r)
 {
-        size_t low = 0, high = sorted->n, n = 0;
+        size_t low = 0, high = sorted->n;
         while (low < high) {
                 size_t middle = (low + high) / 2;
                 if (row_compare(sorted->at[middle], r) < 0)
@@ -362,9 +362,7 @@ static size_t times(const struct rows *sorted, struct row r)
                 else
                         high = middle;
         }
-        for (; low < sorted->n && row_compare(sorted->at[low], r) == 0; low++)
-                n++;
-        return n;
+        return low < sorted->n && row_compare(sorted->at[low], r) == 0;
 }
 
 static struct table distinct(struct plan *p, const struct node *n, const struct table *in)
@@ -398,7 +396,7 @@ static struct table set_operation(struct plan *p, const struct node *n, const st
                 struct rows left = rows_sorted(p, &a.parts[part], true, false);
                 struct rows right = rows_sorted(p, &b.parts[part], true, false);
                 for (size_t k = 0; k < left.n; k++) {
-                        bool there = times(&right, left.at[k]) > 0;
+                        bool there = rows_have(&right, left.at[k]);
                         bool first = k == 0 || row_compare(left.at[k - 1], left.at[k]) != 0;
                         if (both ? there && first : !there)
                                 table_put(p, &t, part, left.at[k]);
