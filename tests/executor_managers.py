@@ -129,9 +129,11 @@ class KubernetesInMemory(Kubernetes):
 class Yarn(Manager):
     """On tests/yarn/fake_yarn.py, with an ApplicationMaster in a container."""
     name = "yarn"
+    cache = None  # has the archive of Firesteel; that of the first cluster
 
     def __init__(self, folder):
         self.folder, self.yarn = folder, FakeYarn(folder / "yarn")
+        Yarn.cache = Yarn.cache or folder / "cache"
         self.environment = {"HADOOP_CONF_DIR": self.yarn.conf}
 
     def __exit__(self, *_):
@@ -142,7 +144,7 @@ class Yarn(Manager):
 
     def conf(self, n):
         return [f"spark.executor.instances={n}", "spark.driver.host=127.0.0.1",
-                f"spark.firesteel.yarn.cacheDir=file:{self.folder}/cache", "spark.yarn.scheduler.heartbeat.interval-ms=100",
+                f"spark.firesteel.yarn.cacheDir=file:{self.cache}", "spark.yarn.scheduler.heartbeat.interval-ms=100",
                 "spark.yarn.scheduler.initial-allocation.interval=50ms", "spark.yarn.report.interval=100ms"]
 
     def left(self):

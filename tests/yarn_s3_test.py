@@ -2,17 +2,10 @@
 import pathlib
 import sys
 
-import pytest
-
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "yarn"))
 from fake_yarn import FakeYarn  # noqa: E402
 from s3_bucket import TIME_MS  # noqa: E402
-from yarn_submit import PI, Submit  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
+from yarn_submit import PI, Submit, cache  # noqa: E402,F401
 
 
 def test_staging_in_a_bucket(tmp_path, cache, bucket):

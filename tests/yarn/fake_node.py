@@ -3,12 +3,14 @@
 A container has a directory of its own with links to its local resources, a log directory, and the environment and the
 script that a NodeManager makes. Only file: URIs are localized, and archives are unpacked once.
 """
+import functools
 import os
 import re
 import shutil
 import signal
 import subprocess
 import tarfile
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -21,6 +23,7 @@ METHODS = {"startContainers": ("StartContainersRequest", "StartContainersRespons
            "getContainerStatuses": ("ContainerIds", "GetContainerStatusesResponse")}
 KILL_AFTER = 0.25  # seconds between SIGTERM and SIGKILL
 ARCHIVE, NEW, RUNNING, COMPLETE = 1, 1, 2, 3
+UNPACKING = threading.Lock()
 KEPT = ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE")
 
 
@@ -221,8 +224,7 @@ class FakeNode:
                     with zipfile.ZipFile(path) as archive:
                         archive.extractall(copy)
                 else:
-                    with tarfile.open(path) as archive:
-                        archive.extractall(copy)
+                    shutil.copytree(unpacked(path), copy, symlinks=True, copy_function=link_file)
                 self.cache[key] = copy
             return self.cache[key]
 
@@ -234,6 +236,30 @@ class FakeNode:
             container.status, container.diagnostics = status, diagnostics
             self.used_mb -= container.message.resource.memory
             self.yarn.container_ended(container)
+
+
+def link_file(path, link):
+    try:
+        os.link(path, link)
+    except OSError:  # another file system
+        shutil.copy2(path, link)
+
+
+@functools.cache
+def unpacked_folder():
+    return tempfile.TemporaryDirectory(prefix="firesteel-unpacked-")
+
+
+def unpacked(path):
+    """The content of a tar archive, which all nodes of a run of the tests link to: unpacking takes longer than a test."""
+    found = os.stat(path)
+    with UNPACKING:
+        folder = os.path.join(unpacked_folder().name, f"{found.st_dev}-{found.st_ino}-{found.st_mtime_ns}-{found.st_size}")
+        if not os.path.exists(folder):
+            with tarfile.open(path) as archive:
+                archive.extractall(folder + ".part")
+            os.rename(folder + ".part", folder)
+        return folder
 
 
 def wait_until(condition, what, seconds=120):

@@ -60,10 +60,15 @@ int main(int argc, char **argv)
 """
 
 
+made_caches = []
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """The compiled applications and the archive of Firesteel, of all tests."""
-    return tmp_path_factory.mktemp("cache")
+    """The compiled applications and the archive of Firesteel, of all files of tests that a process runs."""
+    if not made_caches:
+        made_caches.append(tmp_path_factory.mktemp("cache"))
+    return made_caches[0]
 
 
 @pytest.fixture
