@@ -1,7 +1,15 @@
 """Fixtures for several test files."""
+import os
 import signal
+import sys
 
 import pytest
+
+# pytest rewrites the assertions of each file that it reads, and each worker reads all files. In a folder of the build, this is
+# done once, also where Python is told to write no bytecode. Children are not concerned.
+if "FIRESTEEL_BUILD" in os.environ:
+    sys.pycache_prefix = os.path.join(os.path.abspath(os.environ["FIRESTEEL_BUILD"]), "pycache")
+    sys.dont_write_bytecode = False
 
 from blocking_job import compile_blocking_job
 from maven_repository import Place

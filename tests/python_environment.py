@@ -10,8 +10,9 @@ from environments import MISSING, find  # noqa: E402,F401
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PYTHON = (find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build")) or ("python3",))[0]
-FOUND = subprocess.run([PYTHON, "-c", "import os, py4j, pyspark, sys\nprint('python%d.%d' % sys.version_info[:2], os.path.realpath(sys.executable),"
-                        " *(os.path.dirname(m.__path__[0]) for m in (pyspark, py4j)), sep='\\n')"],
+FOUND = subprocess.run([PYTHON, "-c", "import os, sys\nfrom importlib.util import find_spec\nprint('python%d.%d' % sys.version_info[:2],"
+                        " os.path.realpath(sys.executable), *(os.path.dirname(find_spec(m).submodule_search_locations[0])"
+                        " for m in ('pyspark', 'py4j')), sep='\\n')"],
                        capture_output=True, text=True, check=False).stdout.splitlines()
 # Its name, the file behind its links, which has no packages if it is that of a virtual environment, and where packages are.
 NAME, REAL, PYSPARK, PY4J = FOUND if len(FOUND) == 4 else (None,) * 4

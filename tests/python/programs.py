@@ -4,6 +4,7 @@ The programs are programs/GROUP/NAME.py. expected/GROUP/NAME.out is what genuine
 it printed if that version's output differs from the newest version's.
 """
 import difflib
+import functools
 import glob
 import os
 import queue
@@ -29,9 +30,16 @@ def names(patterns=()):
     return [n for n in found if not patterns or any(p in n for p in patterns)]
 
 
+# To import pyspark takes ten times as long.
+VERSION = """import importlib.util, os, runpy
+importlib.util.find_spec("py4j").origin
+print(runpy.run_path(os.path.join(os.path.dirname(importlib.util.find_spec("pyspark").origin), "version.py"))["__version__"])"""
+
+
+@functools.cache
 def pyspark_version(python):
     """The major and minor version of the pyspark of a Python, or None."""
-    done = subprocess.run([python, "-c", "import pyspark; print(pyspark.__version__)"], capture_output=True, text=True)
+    done = subprocess.run([python, "-c", VERSION], capture_output=True, text=True)
     return ".".join(done.stdout.split(".")[:2]) if done.returncode == 0 else None
 
 
