@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from statistics import median
 
 from benchmarks import figure, row, seconds, timed
 from harness import BENCH, HUNG, QUIET, ROOT, BenchError
@@ -108,16 +109,15 @@ def python(h):
     raw["parallelize"] = made, made_spark = both(h, "python: parallelize", found, "bench/python/parallelize.py", rows_of_a_mebibyte,
                                                  wanted=f"^rows: {rows_of_a_mebibyte}$", memory="6g")
     shares = [ratio(words, words_spark, key) for key in ("cpu", "wall", "peak_pss_kb")]
-    rate, rate_spark = sorted(rates(empty)), sorted(rates(empty_spark))
-    median, median_spark = (r[len(r) // 2] if r else None for r in (rate, rate_spark))
+    rate, rate_spark = (median(r) if r else None for r in (rates(empty), rates(empty_spark)))
     rows = [row("`spark-submit pi.py`, one task", f"{timed(pi)}, {pss(pi):.0f} MB", against(pi_spark),
                 f"{figure(pi_spark) / figure(pi):.1f}×" if pi_spark else "–", "≤ 0.8 s, ≤ 0.5 s CPU, ≤ 125 MB",
                 figure(pi) <= 0.8 and figure(pi, "cpu") <= 0.5 and pss(pi) <= 125),
             row(f"Python word count of {WORDS_BYTES >> 20 if full else 8} MiB", f"{timed(words)}, {pss(words):.0f} MB", against(words_spark),
                 "–" if None in shares else f"{shares[0]:.2f}× CPU, {shares[1]:.2f}× wall, {shares[2]:.2f}× memory", "0.6× CPU and wall, 0.25× memory",
                 None if None in shares else shares[0] <= 0.6 and shares[1] <= 0.6 and shares[2] <= 0.25),
-            row("empty Python tasks, reused workers", f"{median:.0f}/s", f"PySpark {median_spark:.0f}/s" if median_spark else "–",
-                f"{median / median_spark:.1f}×" if median_spark else "–", "250/s", median >= 250),
+            row("empty Python tasks, reused workers", f"{rate:.0f}/s", f"PySpark {rate_spark:.0f}/s" if rate_spark else "–",
+                f"{rate / rate_spark:.1f}×" if rate_spark else "–", "250/s", rate >= 250),
             transfer_row(f"collect of {rows_of_a_mebibyte} rows of a mebibyte, the action", collect, collect_spark),
             transfer_row(f"parallelize and count {rows_of_a_mebibyte} rows of a mebibyte", made, made_spark)]
     return rows, {name: {"ours": sides[0], "spark": sides[1]} for name, sides in raw.items()}
