@@ -28,6 +28,7 @@
 #define CONNECT_TIMEOUT_MS 10000
 
 #define MAX_TEXT 65536
+#define MAX_ERRNO 4095 /* Linux's */
 
 /* The marks before the version, and before the reason why there is none. */
 #define VERSION_MARK 0x46535059
@@ -259,6 +260,13 @@ static int python_read_address(const struct python_settings *s, const struct pyt
         return 0;
 }
 
+int python_daemon_read_greeting(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
+                                struct python_process *process, struct fst_error *error)
+{
+        int r = python_read_version(spec, s->daemon_module, stopped, process, error);
+        return r ? r : python_read_address(s, spec, stopped, process, error);
+}
+
 int python_daemon_start(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
                         struct python_process *process, struct fst_error *error)
 {
@@ -274,9 +282,7 @@ int python_daemon_start(const struct python_settings *s, const struct python_spe
         int r = python_start(spec, s->daemon_module, s->worker_module, &environment, process, error);
         environment_free(&environment);
         if (r == 0)
-                r = python_read_version(spec, s->daemon_module, stopped, process, error);
-        if (r == 0)
-                r = python_read_address(s, spec, stopped, process, error);
+                r = python_daemon_read_greeting(s, spec, stopped, process, error);
         if (r)
                 python_process_end(process);
         return r;
@@ -315,6 +321,21 @@ static int python_authenticate(const struct python_settings *s, const struct pyt
         return r ? r : strcmp(buf_text(&text), "ok") == 0 ? 0 : -EACCES;
 }
 
+int python_worker_read_greeting(const struct python_settings *s, const struct python_process *daemon, int fd,
+                                const int *stopped, int32_t *pid, struct fst_error *error)
+{
+        int r = python_read_int(fd, START_TIMEOUT_MS, stopped, pid);
+        if (r)
+                return error_set(error, r, "Python's daemon forked no worker: %s", strerror(-r));
+        if (*pid <= 0)
+                return error_set(error, *pid < 0 && *pid >= -MAX_ERRNO ? *pid : -EAGAIN,
+                                 "Python's daemon cannot fork a worker: %s",
+                                 *pid < 0 && *pid >= -MAX_ERRNO ? strerror(-*pid) : "it gave no process id");
+        if ((r = python_authenticate(s, daemon, fd, stopped)))
+                error_set(error, r, "a new Python worker did not accept its secret: %s", strerror(-r));
+        return r;
+}
+
 int python_daemon_fork(const struct python_settings *s, const struct python_process *daemon, const int *stopped,
                        int *fd, pid_t *pid, struct fst_error *error)
 {
@@ -324,14 +345,7 @@ int python_daemon_fork(const struct python_settings *s, const struct python_proc
                                                           stopped, error);
         if (connection < 0)
                 return connection;
-        int r = python_read_int(connection, START_TIMEOUT_MS, stopped, &answer);
-        if (r)
-                error_set(error, r, "Python's daemon forked no worker: %s", strerror(-r));
-        else if (answer <= 0)
-                r = error_set(error, answer ? answer : -EAGAIN, "Python's daemon cannot fork a worker: %s",
-                              strerror(-answer));
-        else if ((r = python_authenticate(s, daemon, connection, stopped)))
-                error_set(error, r, "a new Python worker did not accept its secret: %s", strerror(-r));
+        int r = python_worker_read_greeting(s, daemon, connection, stopped, &answer, error);
         if (r) {
                 close(connection);
                 return r;

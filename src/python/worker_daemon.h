@@ -46,6 +46,16 @@ struct python_process {
 int python_daemon_start(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
                         struct python_process *process, struct fst_error *error);
 
+/*
+ * The parts of both that read what Python writes, for fuzzing, too. A daemon writes the version of pyspark and its
+ * address to @process->command.out; a worker writes its process id, and "ok" to the secret, to @fd. Return 0, or
+ * negative with @error.
+ */
+int python_daemon_read_greeting(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
+                                struct python_process *process, struct fst_error *error);
+int python_worker_read_greeting(const struct python_settings *s, const struct python_process *daemon, int fd,
+                                const int *stopped, int32_t *pid, struct fst_error *error);
+
 /* Connects to a daemon: *@fd and *@pid of a new worker, which is authenticated. -ECONNREFUSED and the like if the
  * daemon has ended. */
 int python_daemon_fork(const struct python_settings *s, const struct python_process *daemon, const int *stopped,

@@ -19,8 +19,6 @@
 
 #include <unistd.h>
 
-#define BARRIER_CALL 1
-#define ALL_GATHER_CALL 2
 #define MAX_MESSAGE ((size_t)256 << 20)
 #define WRITE_TIMEOUT_MS 60000
 
@@ -62,7 +60,7 @@ int python_socket_accept(struct python_socket *s, struct task_run *run)
 /* Waits for the other tasks. Appends the answer to @out. */
 static int python_barrier_answer(struct task_run *run, int32_t call, const struct buf *message, struct buf *out)
 {
-        if (call == BARRIER_CALL) {
+        if (call == PYTHON_BARRIER_CALL) {
                 if (fst_barrier_wait(&run->task))
                         return run->status;
                 python_put_int(out, 1);
@@ -82,24 +80,23 @@ static int python_barrier_answer(struct task_run *run, int32_t call, const struc
         return count < 0 ? run->status : 0;
 }
 
-/* Reads a request. Returns 0, or negative if it is none. */
-static int python_barrier_read(struct task_run *run, int fd, int32_t *call, struct buf *message)
+int python_barrier_read(int fd, int64_t timeout_ms, const int *stopped, int32_t *call, struct buf *message)
 {
-        int64_t timeout = python_pool_socket_timeout_ms(run->services->python);
-        int r = python_read_int(fd, timeout, run->task.stopped, call);
-        if (r == 0 && *call == ALL_GATHER_CALL)
-                r = python_read_text(fd, MAX_MESSAGE, timeout, run->task.stopped, message);
-        return r ? r : *call == BARRIER_CALL || *call == ALL_GATHER_CALL ? 0 : -EBADMSG;
+        int r = python_read_int(fd, timeout_ms, stopped, call);
+        if (r == 0 && *call == PYTHON_ALL_GATHER_CALL)
+                r = python_read_text(fd, MAX_MESSAGE, timeout_ms, stopped, message);
+        return r ? r : *call == PYTHON_BARRIER_CALL || *call == PYTHON_ALL_GATHER_CALL ? 0 : -EBADMSG;
 }
 
 int python_barrier_serve(struct python_socket *s, struct task_run *run)
 {
         _cleanup_(buf_deinit) struct buf message = BUF_INIT, out = BUF_INIT;
         int32_t call;
+        int64_t timeout = python_pool_socket_timeout_ms(run->services->python);
         int fd = python_socket_accept(s, run), r = 0;
         if (fd < 0)
                 return 0;
-        if (python_barrier_read(run, fd, &call, &message) == 0) {
+        if (python_barrier_read(fd, timeout, run->task.stopped, &call, &message) == 0) {
                 r = python_barrier_answer(run, call, &message, &out);
                 if (r) { /* without a number of texts, which the worker takes for a failure */
                         buf_reset(&out);

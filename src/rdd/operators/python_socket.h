@@ -6,7 +6,14 @@
 
 #include "base/error.h"
 
+#include <stdint.h>
+
+struct buf;
 struct task_run;
+
+/* What a barrier task's worker asks for. */
+#define PYTHON_BARRIER_CALL 1
+#define PYTHON_ALL_GATHER_CALL 2
 
 struct python_socket {
         int listener; /* -1: closed */
@@ -24,6 +31,10 @@ int python_socket_listen(struct python_socket *s, struct fst_error *error);
 int python_socket_accept(struct python_socket *s, struct task_run *run);
 
 void python_socket_close(struct python_socket *s);
+
+/* Reads a barrier request: *@call, and for PYTHON_ALL_GATHER_CALL the @message. Returns 0, or negative if it is none.
+ */
+int python_barrier_read(int fd, int64_t timeout_ms, const int *stopped, int32_t *call, struct buf *message);
 
 /*
  * Serves one barrier request on the task's thread, which waits for the other tasks. Returns 0, or negative after the
