@@ -220,7 +220,5 @@ def test_settings_that_cannot_be_are_refused(folder):
     assert ("spark.dynamicAllocation.minExecutors (3) must be less than or equal to "
             "spark.dynamicAllocation.maxExecutors (2)!") in refused(
                 "spark.dynamicAllocation.minExecutors=3", "spark.dynamicAllocation.maxExecutors=2")
-    assert "spark.storage.decommission.fallbackStorage.path is not supported: blocks of decommissioned executors move" in refused(
-        "spark.storage.decommission.fallbackStorage.path=/tmp/fallback")
     assert "Dynamic allocation of executors requires one of the following conditions: 1)" in refused(
         "spark.dynamicAllocation.shuffleTracking.enabled=false")

@@ -44,6 +44,23 @@ def test_outputs_outlive_their_executors_three_times(store, folder):
     assert not list(store.iterdir())
 
 
+def test_outputs_of_the_last_executor_go_to_the_fallback_storage(store, folder):
+    with Application(folder, "local-cluster[1,1,1024]", f"spark.storage.decommission.fallbackStorage.path=file://{store}",
+                     "spark.decommission.enabled=true", "spark.storage.decommission.enabled=true", allocation=False) as app:
+        app.until_alive(1)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        assert not objects(store)
+        before = app.alive()
+        kill(app.executors().values(), signal.SIGPWR)
+        until(lambda: before <= set(app.removed()), "the executor stays")
+        assert len(objects(store)) == 1
+        app.until_alive(1)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 6
+    assert not list(store.iterdir())
+
+
 def test_a_flipped_byte_in_a_bucket_runs_the_map_tasks_again(bucket, folder):
     with Application(folder, MASTER, *bucket.conf, "spark.firesteel.shuffle.store=s3a://bucket/store", allocation=False) as app:
         app.until_alive(2)

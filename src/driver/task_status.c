@@ -15,6 +15,7 @@
 #include "rdd/aggregate/accumulator_updates.h"
 #include "sched/commit_coordinator.h"
 #include "sched/tasks/task_set.h"
+#include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_store.h"
 
 #include <stdio.h>
@@ -238,6 +239,14 @@ void job_runner_executor_decommissioned(struct job_runner *r, int executor, bool
 {
         sched_decommission_executor(r->sched, executor, host_too);
         allocation_executor_leaves(r->allocation, executor, true);
+}
+
+void job_runner_output_stored(struct job_runner *r, int shuffle, int map_partition, int64_t task_id, int executor,
+                              uint32_t place)
+{
+        if (place > 0 && place < REMOTE_PLACES && task_id >= 0)
+                sched_store_output(r->sched, shuffle, map_partition, output_handle(task_id, 0), executor,
+                                   output_handle(task_id, place));
 }
 
 bool job_runner_output_moved(struct job_runner *r, int shuffle, int map_partition, int64_t task_id, int from, int to)

@@ -264,6 +264,7 @@ int executor_transfer_migrate(struct executor_transfer *d, void (*round_over)(vo
                                                          .blocks = d->blocks,
                                                          .network = &d->network,
                                                          .asks = d->options.asks,
+                                                         .fallback = d->remote,
                                                          .round_over = round_over,
                                                          .owner = owner},
                              migration, error);
@@ -390,7 +391,7 @@ int executor_transfer_use_store(struct executor_transfer *d, int index, int (*ru
 
 bool executor_transfer_publishes(const struct executor_transfer *d)
 {
-        return d->remote != NULL;
+        return d->remote != NULL && conf_contains(d->options.conf, OBJECT_STORE_KEY);
 }
 
 int executor_transfer_publish(struct executor_transfer *d, int shuffle, struct remote_output *outputs, int n,

@@ -18,7 +18,9 @@
 #include "exec/exec_env.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/wire_memory.h"
+#include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_sender.h"
+#include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
 
 #include <inttypes.h>
@@ -28,6 +30,7 @@
 
 #define LOG "BlockManagerDecommissioner"
 #define OUTPUT_NAME_SIZE 64
+#define MAX_STORED 256 /* outputs in one object */
 
 struct migration {
         struct migration_options options;
@@ -134,21 +137,11 @@ static int move_blocks(struct migration *m)
 
 /* ------------------------------------------------------------------------------------------------------ map outputs */
 
-/* Announces the new location. Returns 0 once the driver knows it. */
-static int migration_announce(struct migration *m, const struct shuffle_output_id *id, const struct block_location *at,
-                              struct fst_error *error)
+static int migration_ask(struct migration *m, const Firesteel__OutputsMoved *moved, struct fst_error *error)
 {
-        Firesteel__OutputsMoved moved = FIRESTEEL__OUTPUTS_MOVED__INIT;
-        int32_t map = id->map_partition;
-        int64_t task = id->task_id;
         uint8_t *body = NULL;
         size_t len = 0;
-        moved.shuffle = id->shuffle_id;
-        moved.executor = at->executor;
-        moved.n_map_partitions = moved.n_task_ids = 1;
-        moved.map_partitions = &map;
-        moved.task_ids = &task;
-        int r = driver_client_ask(m->options.asks, FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED, &moved.base, &m->stopped,
+        int r = driver_client_ask(m->options.asks, FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED, &moved->base, &m->stopped,
                                   &body, &len, error);
         if (r)
                 return r;
@@ -159,12 +152,107 @@ static int migration_announce(struct migration *m, const struct shuffle_output_i
         return r;
 }
 
+/* Announces the new location. Returns 0 once the driver knows it. */
+static int migration_announce(struct migration *m, const struct shuffle_output_id *id, const struct block_location *at,
+                              struct fst_error *error)
+{
+        Firesteel__OutputsMoved moved = FIRESTEEL__OUTPUTS_MOVED__INIT;
+        int32_t map = id->map_partition;
+        int64_t task = id->task_id;
+        moved.shuffle = id->shuffle_id;
+        moved.executor = at->executor;
+        moved.n_map_partitions = moved.n_task_ids = 1;
+        moved.map_partitions = &map;
+        moved.task_ids = &task;
+        return migration_ask(m, &moved, error);
+}
+
+static const char *migration_output_name(const struct shuffle_output_id *id, char name[static OUTPUT_NAME_SIZE])
+{
+        snprintf(name, OUTPUT_NAME_SIZE, "shuffle_%d_%d_%" PRId64, id->shuffle_id, id->map_partition, id->task_id);
+        return name;
+}
+
+/* Stores outputs of one shuffle in the fallback storage, and announces them. */
+static int migration_store(struct migration *m, int shuffle, struct remote_output *outputs, int n,
+                           struct fst_error *error)
+{
+        Firesteel__OutputsMoved moved = FIRESTEEL__OUTPUTS_MOVED__INIT;
+        int32_t maps[MAX_STORED];
+        int64_t tasks[MAX_STORED];
+        uint32_t places[MAX_STORED];
+        int r = m->options.fallback->class->publish(m->options.fallback, shuffle, outputs, n, error);
+        if (r)
+                return r;
+        for (int i = 0; i < n; i++) {
+                maps[i] = outputs[i].map_partition;
+                tasks[i] = outputs[i].task_id;
+                places[i] = outputs[i].place;
+        }
+        moved.shuffle = shuffle;
+        moved.n_map_partitions = moved.n_task_ids = moved.n_places = (size_t)n;
+        moved.map_partitions = maps;
+        moved.task_ids = tasks;
+        moved.places = places;
+        return migration_ask(m, &moved, error);
+}
+
+/* Stores the next outputs of @ids that are of one shuffle and not settled. Returns how many of @ids it has dealt with,
+ * and adds those that are left to *@left. */
+static size_t migration_store_some(struct migration *m, const struct shuffle_output_id *ids, size_t count, int *left)
+{
+        struct remote_output outputs[MAX_STORED];
+        struct fst_error error = FST_ERROR_INIT;
+        char name[OUTPUT_NAME_SIZE];
+        size_t at = 0;
+        int n = 0;
+        for (; at < count && ids[at].shuffle_id == ids[0].shuffle_id && n < MAX_STORED; at++) {
+                struct shuffle_output *output =
+                        strmap_get(&m->settled, migration_output_name(&ids[at], name))
+                                ? NULL
+                                : shuffle_store_get(m->options.env->shuffles, ids[at].shuffle_id, ids[at].map_partition,
+                                                    ids[at].task_id);
+                if (output)
+                        outputs[n++] = (struct remote_output){
+                                .map_partition = ids[at].map_partition, .task_id = ids[at].task_id, .output = output};
+        }
+        int r = n ? migration_store(m, ids[0].shuffle_id, outputs, n, &error) : 0;
+        if (r && !migration_is_stopped(m))
+                log_warn(LOG, "%d map outputs of shuffle %d do not go to the fallback storage: %s", n,
+                         ids[0].shuffle_id, error_message(&error));
+        for (int i = 0; i < n; i++) {
+                migration_output_name(
+                        &(struct shuffle_output_id){ids[0].shuffle_id, outputs[i].map_partition, outputs[i].task_id},
+                        name);
+                if (r == 0) {
+                        strmap_set(&m->settled, name, "");
+                        m->moved++;
+                } else {
+                        *left += !migration_note_failure(m, name);
+                }
+                shuffle_output_unref(outputs[i].output);
+        }
+        error_deinit(&error);
+        return at;
+}
+
+/* Stores all map outputs. Returns the number of those that are left over. */
+static int migration_store_outputs(struct migration *m)
+{
+        size_t n;
+        struct shuffle_output_id *ids = shuffle_store_list(m->options.env->shuffles, &n);
+        int left = 0;
+        for (size_t at = 0; at < n && !migration_is_stopped(m);)
+                at += migration_store_some(m, ids + at, n - at, &left);
+        free(ids);
+        return left;
+}
+
 static int move_output(struct migration *m, const struct shuffle_output_id *id)
 {
         struct fst_error error = FST_ERROR_INIT;
         char name[OUTPUT_NAME_SIZE];
-        snprintf(name, sizeof(name), "shuffle_%d_%d_%" PRId64, id->shuffle_id, id->map_partition, id->task_id);
-        if (strmap_get(&m->settled, name))
+        if (strmap_get(&m->settled, migration_output_name(id, name)))
                 return 0;
         const struct block_location *to = next_peer(m);
         struct block_peer peer = {m->options.network, to};
@@ -182,7 +270,10 @@ static int move_output(struct migration *m, const struct shuffle_output_id *id)
         } else if (!migration_is_stopped(m)) {
                 log_warn(LOG, "Error occurred during migrating %s to %s:%d: %s", name, to->host, to->port,
                          error_message(&error));
-                r = !migration_note_failure(m, name);
+                int left = 0;
+                if (m->options.fallback)
+                        migration_store_some(m, id, 1, &left);
+                r = m->options.fallback ? left : !migration_note_failure(m, name);
                 find_peers(m);
         }
         error_deinit(&error);
@@ -212,7 +303,9 @@ static int run_round(struct migration *m)
                 left += move_blocks(m);
         if (m->n_peers > 0 && m->shuffles)
                 left += move_outputs(m);
-        if (m->n_peers == 0) {
+        if (m->n_peers == 0 && m->options.fallback && m->shuffles) {
+                left = migration_store_outputs(m);
+        } else if (m->n_peers == 0) {
                 log_warn(LOG, "No available peers to receive blocks, stop migration.");
                 return -1;
         }

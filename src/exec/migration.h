@@ -5,7 +5,8 @@
  * A thread works in rounds. A round moves each item to another executor, in turn. Failed items are tried again in the
  * next round, after spark.storage.decommission.replicationReattemptInterval, and given up after
  * spark.storage.decommission.maxReplicationFailuresPerBlock failures. If there is no other executor, all items are
- * given up.
+ * given up, except map outputs if there is spark.storage.decommission.fallbackStorage.path: they are stored there. So
+ * is one that another executor did not take.
  */
 #pragma once
 
@@ -16,6 +17,7 @@ struct driver_client;
 struct exec_env;
 struct fst_conf;
 struct migration;
+struct remote_shuffle;
 
 struct migration_options {
         const struct fst_conf *conf;
@@ -23,6 +25,7 @@ struct migration_options {
         struct block_manager *blocks;
         const struct block_network *network;
         struct driver_client *asks;
+        struct remote_shuffle *fallback; /* for map outputs that no executor takes; NULL: they are given up */
         /* Called at the end of a round (see migration_done), on the migration's thread. */
         void (*round_over)(void *owner);
         void *owner;

@@ -513,6 +513,34 @@ static void stored_outputs_survive_every_executor_and_host(void **state)
         fix_end(&f);
 }
 
+static void an_output_that_is_stored_later_survives_a_late_failure(void **state)
+{
+        struct fix f;
+
+        fix_begin(&f, NULL, 2, 1);
+        fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 2), 1));
+        fix_succeed(&f, 0, 0);
+        fix_succeed(&f, 0, 1);
+        const struct map_outputs *outputs = sched_map_outputs(f.s, 0);
+        uint64_t handle = outputs->at[0].handle, stored = handle | MAP_OUTPUT_STORED;
+        int maker = outputs->at[0].executor;
+        assert_false(sched_store_output(f.s, 0, 0, handle + 1, maker, stored)); /* of another attempt */
+        assert_false(sched_store_output(f.s, 0, 7, handle, maker, stored));
+        assert_false(sched_store_output(f.s, 4, 0, handle, maker, stored));
+        assert_false(sched_store_output(f.s, 0, 0, handle, 1 - maker, stored));
+        assert_false(sched_store_output(f.s, 0, 0, handle, 9, stored));
+        assert_true(sched_store_output(f.s, 0, 0, handle, maker, stored));
+        assert_int_equal(outputs->at[0].handle, stored);
+        fix_fetch_failed(&f, 1, 0, 0, 0, maker); /* it looked for the output at the executor */
+        sched_executor_lost(f.s, maker, false, LOSS_DECOMMISSIONED, f.now);
+        assert_int_equal(outputs->at[0].handle, stored);
+        fix_tick(&f);
+        sched_revive(f.s, f.now);
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        fix_end(&f);
+}
+
 static void a_failed_fetch_loses_the_stored_outputs_of_their_writer(void **state)
 {
         struct fix f;
@@ -665,6 +693,7 @@ int main(void)
                 cmocka_unit_test(lost_outputs_of_a_running_map_stage_are_made_again),
                 cmocka_unit_test(outputs_that_were_moved_outlive_their_maker),
                 cmocka_unit_test(stored_outputs_survive_every_executor_and_host),
+                cmocka_unit_test(an_output_that_is_stored_later_survives_a_late_failure),
                 cmocka_unit_test(a_failed_fetch_loses_the_stored_outputs_of_their_writer),
                 cmocka_unit_test(lost_outputs_are_made_again_by_the_next_job),
                 cmocka_unit_test(a_shuffle_service_keeps_outputs),

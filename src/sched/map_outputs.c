@@ -48,6 +48,20 @@ bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle,
         return true;
 }
 
+bool map_outputs_store(struct map_outputs *m, int map_partition, uint64_t handle, int executor, uint64_t stored)
+{
+        struct map_output *at;
+
+        if (map_partition < 0 || map_partition >= m->n)
+                return false;
+        at = &m->at[map_partition];
+        if (at->executor != executor || at->handle != handle)
+                return false;
+        at->handle = stored;
+        m->epoch++;
+        return true;
+}
+
 bool map_outputs_remove(struct map_outputs *m, int map_partition, int executor, map_output_removed_fn *removed,
                         void *owner)
 {

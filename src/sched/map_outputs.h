@@ -51,6 +51,10 @@ static inline bool map_output_is_stored(const struct map_output *output)
 /* @executor has sent its output to @to. Returns false if it holds no output of that handle. */
 bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle, int executor, int to);
 
+/* @executor has stored its output of @handle outside of executors, and the output has @stored from now on. Returns
+ * false if it holds no output of that handle. */
+bool map_outputs_store(struct map_outputs *m, int map_partition, uint64_t handle, int executor, uint64_t stored);
+
 /* Removes one output if it exists and (@executor < 0 or held by @executor), and calls @removed. Returns true if it
  * was removed.
  */

@@ -387,6 +387,21 @@ bool sched_move_output(struct sched *s, int shuffle_id, int map_partition, uint6
                map_outputs_move(shuffle->outputs, map_partition, handle, from, to);
 }
 
+bool sched_store_output(struct sched *s, int shuffle_id, int map_partition, uint64_t handle, int executor,
+                        uint64_t stored)
+{
+        struct shuffle *shuffle = dag_shuffle(s, shuffle_id);
+
+        sched_note(s, line, "store_output %d %d %" PRId64 " %d %" PRId64, shuffle_id, map_partition, (int64_t)handle,
+                   executor, (int64_t)stored);
+        if (!shuffle || !executors_known(&s->tasks.executors, executor) ||
+            !map_outputs_store(shuffle->outputs, map_partition, handle, executor, stored))
+                return false;
+        /* sets that were submitted before look for it at the executor: their failures do not concern it */
+        s->tasks.executors.at.data[executor].loss_epoch = ++s->epoch;
+        return true;
+}
+
 void sched_unregister_shuffle(struct sched *s, int shuffle_id)
 {
         struct shuffle *shuffle = dag_shuffle(s, shuffle_id);

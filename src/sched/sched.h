@@ -368,6 +368,11 @@ const struct map_outputs *sched_map_outputs(const struct sched *s, int shuffle_i
  */
 bool sched_move_output(struct sched *s, int shuffle_id, int map_partition, uint64_t handle, int from, int to);
 
+/* An executor has stored a map output outside of executors: @stored, with MAP_OUTPUT_STORED, is its handle from now on.
+ * Returns false if the executor does not hold the output of @handle. */
+bool sched_store_output(struct sched *s, int shuffle_id, int map_partition, uint64_t handle, int executor,
+                        uint64_t stored);
+
 /* The RDD of a shuffle is gone: removes its outputs. Jobs that need them compute them again. */
 void sched_unregister_shuffle(struct sched *s, int shuffle_id);
 

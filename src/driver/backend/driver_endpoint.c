@@ -277,12 +277,13 @@ static void driver_endpoint_outputs_moved(struct cluster_backend *b, struct rpc_
 {
         const struct remote_executor *from = rpc_peer_data(m->peer);
         Firesteel__OutputsMoved *moved = firesteel__outputs_moved__unpack(&wire_guarded, m->len, m->body);
-        if (!moved || moved->n_map_partitions != moved->n_task_ids) {
+        if (!moved || moved->n_map_partitions != moved->n_task_ids ||
+            (moved->n_places && moved->n_places != moved->n_task_ids)) {
                 rpc_fail(m, "OutputsMoved cannot be decoded");
                 firesteel__outputs_moved__free_unpacked(moved, NULL);
                 return;
         }
-        const struct remote_executor *to = executor_table_at(&b->executors, moved->executor);
+        const struct remote_executor *to = moved->n_places ? NULL : executor_table_at(&b->executors, moved->executor);
         Firesteel__OutputsMovedReply reply = FIRESTEEL__OUTPUTS_MOVED_REPLY__INIT;
         reply.taken = to && to != from && to->state == EXECUTOR_ALIVE && !to->decommissioned && !to->killed;
         for (size_t i = 0; i < moved->n_task_ids && reply.taken; i++)
@@ -290,6 +291,10 @@ static void driver_endpoint_outputs_moved(struct cluster_backend *b, struct rpc_
                                              from->index, to->index))
                         cluster_remove_output(&b->backend, to->index, moved->shuffle, moved->map_partitions[i],
                                               moved->task_ids[i]);
+        for (size_t i = 0; i < moved->n_places; i++)
+                job_runner_output_stored(b->runner, moved->shuffle, moved->map_partitions[i], moved->task_ids[i],
+                                         from->index, moved->places[i]);
+        reply.taken |= moved->n_places > 0;
         rpc_reply_packed(m, m->type, &reply.base, NULL);
         firesteel__outputs_moved__free_unpacked(moved, NULL);
 }

@@ -139,15 +139,9 @@ static void executor_requests_on_timeout(uv_timer_t *timer)
 
 int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error)
 {
-        static const char force[] = "spark.executor.decommission.forceKillTimeout",
-                          fallback[] = "spark.storage.decommission.fallbackStorage.path";
+        static const char force[] = "spark.executor.decommission.forceKillTimeout";
         const struct fst_conf *conf = b->sc->conf;
         b->decommission_ms = -1;
-        if (conf_contains(conf, fallback))
-                return error_set(
-                        error, -ENOTSUP,
-                        "%s is not supported: blocks of decommissioned executors move to other executors only (remove the key)",
-                        fallback);
         return conf_contains(conf, force) ? conf_get_ms(conf, force, &b->decommission_ms, error) : 0;
 }
 

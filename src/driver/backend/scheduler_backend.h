@@ -213,6 +213,13 @@ void job_runner_executor_decommissioned(struct job_runner *runner, int executor,
 bool job_runner_output_moved(struct job_runner *runner, int shuffle, int map_partition, int64_t task_id, int from,
                              int to);
 
+/*
+ * @executor has stored the output of map task @task_id outside of executors, at @place (shuffle/remote_shuffle.h). Does
+ * nothing if the output is not needed there.
+ */
+void job_runner_output_stored(struct job_runner *runner, int shuffle, int map_partition, int64_t task_id, int executor,
+                              uint32_t place);
+
 /* Launch no new tasks on the executor. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
 

@@ -660,6 +660,8 @@ CALL(call_cancel_tag, sched_cancel_tag(s, a->text[0], a->text[1], a->now))
 CALL(call_cancel_stage, sched_cancel_stage(s, (int)a->n[0], a->text[0], a->now))
 CALL(call_cancel_all, sched_cancel_all(s, a->now))
 CALL(call_unregister_shuffle, sched_unregister_shuffle(s, (int)a->n[0]))
+CALL(call_store_output,
+     sched_store_output(s, (int)a->n[0], (int)a->n[1], (uint64_t)a->n[2], (int)a->n[3], (uint64_t)a->n[4]))
 CALL(call_move_output, sched_move_output(s, (int)a->n[0], (int)a->n[1], (uint64_t)a->n[2], (int)a->n[3], (int)a->n[4]))
 #undef CALL
 
@@ -697,6 +699,7 @@ static const struct replay_record {
         {"cancel_all", .format = "T", .call = call_cancel_all},
         {"unregister_shuffle", .format = "e", .call = call_unregister_shuffle},
         {"move_output", .format = "eehee", .call = call_move_output},
+        {"store_output", .format = "eeheh", .call = call_store_output},
         {"end", sched_replay_on_end},
 };
 

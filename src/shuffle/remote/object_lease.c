@@ -240,7 +240,8 @@ static char *object_lease_name(const char *app_id, uint32_t random)
 int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_shuffle_driver **driver,
                      struct fst_error *error)
 {
-        const char *store = conf_get_raw(conf, OBJECT_STORE_KEY);
+        const char *key = conf_contains(conf, OBJECT_STORE_KEY) ? OBJECT_STORE_KEY : OBJECT_FALLBACK_KEY;
+        const char *store = conf_get_raw(conf, key);
         uint32_t random = 0;
         int64_t lease_ms;
         *driver = NULL;
@@ -273,7 +274,7 @@ int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_sh
         }
         if (r) {
                 object_lease_free(l);
-                return error_wrap(error, r, OBJECT_STORE_KEY "=%s cannot be used", store);
+                return error_wrap(error, r, "%s=%s cannot be used", key, store);
         }
         log_info(LOG, "Map outputs are stored in %s", l->directory);
         *driver = &l->driver;

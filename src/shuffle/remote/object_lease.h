@@ -16,9 +16,9 @@
 struct fst_conf;
 
 /*
- * Makes the application's directory, and sets OBJECT_DIRECTORY_KEY in @conf for the executors. *@driver is NULL if
- * OBJECT_STORE_KEY is not set. Blocks. Returns 0, or negative with @error, which names the key, if the store cannot be
- * used.
+ * Makes the application's directory in OBJECT_STORE_KEY or else OBJECT_FALLBACK_KEY, and sets OBJECT_DIRECTORY_KEY in
+ * @conf for the executors. *@driver is NULL if neither is set. Blocks. Returns 0, or negative with @error, which names
+ * the key, if the store cannot be used.
  */
 int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_shuffle_driver **driver,
                      struct fst_error *error);

@@ -15,8 +15,10 @@ struct file_key;
 struct fst_conf;
 struct spill_space;
 
-/* The store, and the directory in it that the driver made for the application (shuffle/remote/object_lease.h). */
+/* The store; the one that only decommissioned executors write to; and the directory in it that the driver made for the
+ * application (shuffle/remote/object_lease.h). */
 #define OBJECT_STORE_KEY "spark.firesteel.shuffle.store"
+#define OBJECT_FALLBACK_KEY "spark.storage.decommission.fallbackStorage.path"
 #define OBJECT_DIRECTORY_KEY "spark.firesteel.shuffle.store.directory"
 
 struct object_shuffle_options {
