@@ -6,6 +6,7 @@ functions are the names of functions below. With any other file it runs that fil
 calls the backend by Session.
 """
 import os
+import random
 import runpy
 import signal
 import socket
@@ -80,6 +81,20 @@ def reads_broadcast(partition, rows):
 def reads_file(partition, rows):
     with open(os.path.join(os.environ["SPARKR_SPARKFILES_ROOT_DIR"], "added.txt"), "rb") as added:
         return [row + b"/" + added.read().strip() for row in rows]
+
+
+def sends_anything(partition, rows):
+    """Sends valid items and random bytes in an order that the row decides, and ends, with or without a status."""
+    dice = random.Random(rows[0])
+    parts = [number(3) + b"abc", number(0), number(-1) + bytes(48), number(2147483647), number(-9), dice.randbytes(7), b"", number(1 << 20) + b"x" * 100]
+    OUT.sendall(b"".join(dice.choice(parts) for _ in range(dice.randrange(6))))
+    if dice.random() < 0.3:
+        os.kill(os.getpid(), 9)
+    os._exit(dice.randrange(2))
+
+
+def library(partition, rows):
+    return [os.path.basename(os.environ["SPARKR_RLIBDIR"]).encode() for _ in rows]
 
 
 def fails(partition, rows):

@@ -16,15 +16,17 @@ const char command_yarn_am_help[] =
         "Usage: firesteel yarn-am --arg HOST:PORT [--conf KEY=VALUE]...\n"
         "       firesteel yarn-am --class NAME --jar FILE [--arg WORD]... [OPTIONS]\n"
         "       firesteel yarn-am --class NAME --primary-py-file FILE [--pyspark FILE]... [--arg WORD]... [OPTIONS]\n"
+        "       firesteel yarn-am --class NAME --primary-r-file FILE [--arg WORD]... [OPTIONS]\n"
         "       firesteel yarn-am --write-archive FILE\n"
         "\n"
         "The ApplicationMaster of an application on YARN, which YARN starts in a container: in client mode for the driver\n"
         "at HOST:PORT, in cluster mode as the driver.\n"
         "\n"
         "  --arg HOST:PORT        the driver\n"
-        "  --class NAME           cluster mode: the application's function, or Spark's class that runs Python\n"
+        "  --class NAME           cluster mode: the application's function, or Spark's class that runs Python or R\n"
         "  --jar FILE             its shared object\n"
         "  --primary-py-file FILE the program in Python\n"
+        "  --primary-r-file FILE  the program in R\n"
         "  --pyspark FILE         a zip file with pyspark or py4j, for a Python that has no pyspark\n"
         "  --arg WORD             one of its arguments\n"
         "  --properties-file FILE Spark's configuration\n"
@@ -72,6 +74,7 @@ static int yarn_am_launch(int argc, char **argv)
         } texts[] = {{"--class", &cluster.entry},
                      {"--jar", &cluster.application},
                      {"--primary-py-file", &cluster.python},
+                     {"--primary-r-file", &cluster.r},
                      {"--properties-file", &cluster.properties_file},
                      {"--dist-cache-conf", &cluster.cache_file}};
         int r = 0;
@@ -98,8 +101,8 @@ static int yarn_am_launch(int argc, char **argv)
         cluster.pyspark = string_list_argv(&archives);
         if (r == 0 && !cluster.entry && words.len != 1)
                 r = yarn_am_usage("--arg with the driver's address is missing", NULL);
-        else if (r == 0 && cluster.entry && !cluster.application == !cluster.python)
-                r = yarn_am_usage("--class needs one of --jar and --primary-py-file", NULL);
+        else if (r == 0 && cluster.entry && !!cluster.application + !!cluster.python + !!cluster.r != 1)
+                r = yarn_am_usage("--class needs one of --jar, --primary-py-file and --primary-r-file", NULL);
         else if (r == 0 && cluster.entry)
                 r = cluster_driver_run(&cluster);
         else if (r == 0)

@@ -93,9 +93,9 @@ static int r_library_zip_add(struct zipping *z, const char *path, const struct l
         return r;
 }
 
-int r_packages_zip(const char *directory, const char *name, char **path, struct fst_error *error)
+int r_packages_zip(const char *directory, const char *name, bool slash, char **path, struct fst_error *error)
 {
-        struct zipping z = {.base = strlen(directory)};
+        struct zipping z = {.base = strlen(directory) + !slash};
         int r = archive_library_load(&z.lib, error);
         if (r < 0)
                 return r;

@@ -30,6 +30,7 @@ int r_packages_build(const char *jars, const char *sparkr, bool verbose, FILE *o
 
 /*
  * Zips all files below @directory into @directory/@name, which is replaced, except files with ".zip" in their names.
- * Entry names begin with a slash, as Spark's do. Stores the path in *@path, owned by the caller.
+ * With @slash, entry names begin with a slash, as Spark's do;
+ * native executors refuse such names. Stores the path in *@path, owned by the caller.
  */
-int r_packages_zip(const char *directory, const char *name, char **path, struct fst_error *error);
+int r_packages_zip(const char *directory, const char *name, bool slash, char **path, struct fst_error *error);

@@ -365,17 +365,22 @@ static void zipping(void **state)
         assert_int_equal(symlink("/nowhere/x", dangling), 0);
         for (int times = 0; times < 2; times++) { /* the second replaces the first */
                 _cleanup_free_ char *zip = NULL;
-                assert_int_equal(r_packages_zip(lib, "sparkr.zip", &zip, NULL), 0);
+                assert_int_equal(r_packages_zip(lib, "sparkr.zip", true, &zip, NULL), 0);
                 assert_string_equal(zip, expected);
                 _cleanup_free_ char *names = names_of(zip);
                 assert_string_equal(names, "/SparkR/DESCRIPTION /SparkR/abc.R /packageTest/DESCRIPTION "
                                            "/packageTest/def.R /test.R ");
         }
+        _cleanup_free_ char *plain = NULL;
+        assert_int_equal(r_packages_zip(lib, "sparkr.zip", false, &plain, NULL), 0);
+        _cleanup_free_ char *names = names_of(plain);
+        assert_string_equal(names, "SparkR/DESCRIPTION SparkR/abc.R packageTest/DESCRIPTION packageTest/def.R test.R ");
+        assert_int_equal(unlink(plain), 0);
         /* An endless tree is refused and leaves no partial zip. */
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         char *zip = NULL;
         assert_int_equal(symlink("..", loop), 0);
-        assert_true(r_packages_zip(lib, "sparkr.zip", &zip, &error) < 0);
+        assert_true(r_packages_zip(lib, "sparkr.zip", true, &zip, &error) < 0);
         assert_non_null(error.message);
         assert_null(zip);
         assert_int_equal(access(expected, F_OK), -1);

@@ -458,6 +458,8 @@ static int am_launch_put_native(struct am_launch *launch, const struct am_launch
         container_launch_add_option(c, "--class", a->class ? a->class : "main");
         if (a->python)
                 container_launch_add_option(c, "--primary-py-file", text_base_name(a->python));
+        else if (a->r)
+                container_launch_add_option(c, "--primary-r-file", text_base_name(a->r));
         else
                 container_launch_add_option(c, "--jar", text_base_name(a->jar));
         for (size_t i = 0; q->fallback_archives && i < q->fallback_archives->len; i++)

@@ -184,6 +184,24 @@ static void starts_native_programs_in_python(void **state)
         assert_null(strmap_get(variables_of, "CLASSPATH"));
 }
 
+static void starts_native_programs_in_r(void **state)
+{
+        GIVEN("--primary-r-file", "pro gram.R", "--class", "org.apache.spark.deploy.RRunner", "--arg", "a b");
+        const struct am_launch_request q = {.conf = &conf,
+                                            .hadoop = &hadoop,
+                                            .arguments = &arguments,
+                                            .settings = &settings,
+                                            .env = env,
+                                            .staging = "hdfs://nn/s",
+                                            .user = "me",
+                                            .application_id = "application_1_0002",
+                                            .native = true};
+        assert_int_equal(am_launch_build(&launch, &q, &error), 0);
+        assert_command_has("__firesteel__/bin/firesteel yarn-am --class 'org.apache.spark.deploy.RRunner' "
+                           "--primary-r-file 'pro gram.R' --arg 'a b' --properties-file ");
+        assert_null(strmap_get(&launch.container.environment, "CLASSPATH"));
+}
+
 /* PYSPARK_ARCHIVES_PATH comes before what Pythons have. */
 static void finds_archives_for_native_programs(void **state)
 {
@@ -388,6 +406,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(equals_a_captured_submission, setup, teardown),
                 cmocka_unit_test_setup_teardown(starts_native_applications, setup, teardown),
                 cmocka_unit_test_setup_teardown(starts_native_programs_in_python, setup, teardown),
+                cmocka_unit_test_setup_teardown(starts_native_programs_in_r, setup, teardown),
                 cmocka_unit_test_setup_teardown(finds_archives_for_native_programs, setup, teardown),
                 cmocka_unit_test_setup_teardown(quotes_for_bash_in_double_quotes, setup, teardown),
                 cmocka_unit_test_setup_teardown(driver_options_are_split_and_quoted, setup, teardown),

@@ -70,14 +70,14 @@ static int yarn_client_check_driver(const struct yarn_client *c, struct fst_erro
 }
 
 /*
- * Programs in Python run natively unless Spark's libraries for the cluster are known, as in client mode: in SPARK_HOME,
- * or on the cluster.
+ * Programs in Python and R run natively unless Spark's libraries for the cluster are known, as in client mode: in
+ * SPARK_HOME, or on the cluster.
  */
 static bool yarn_client_runs_natively(const struct yarn_client *c)
 {
         if (c->arguments.jar)
                 return submit_is_native(c->arguments.jar);
-        return c->arguments.python && !conf_get_value(&c->conf, "spark.yarn.archive") &&
+        return (c->arguments.python || c->arguments.r) && !conf_get_value(&c->conf, "spark.yarn.archive") &&
                !conf_get_value(&c->conf, "spark.yarn.jars") && !spark_home_has_jvm(c->env);
 }
 

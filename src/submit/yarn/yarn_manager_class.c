@@ -8,8 +8,12 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "launch/remote_files.h"
 #include "launch/resolve_uri.h"
+#include "launch/spark_home.h"
+#include "process/exit_cleanup.h"
+#include "rdd/operators/rdd_r.h"
 #include "yarn/backend/yarn_cluster_manager.h"
 
 #include <unistd.h>
@@ -87,20 +91,55 @@ static void yarn_add_archive(struct preparation *p, const char *path, const char
         preparation_set(p, SUBMIT_ARCHIVES, file_list_merge(p->a->value[SUBMIT_ARCHIVES], named));
 }
 
+#define YARN_E_NO_SPARKR 1
+
+/*
+ * Makes an archive of the SparkR that this machine has, for a program that runs without Spark's own directory. Returns
+ * YARN_E_NO_SPARKR if there is none.
+ */
+static int yarn_add_own_sparkr(struct preparation *p, struct fst_error *error)
+{
+        const char *named = strmap_get(&p->s->conf, "spark.firesteel.r.library");
+        const char *command = strmap_get(&p->s->conf, "spark.r.command"), *folder = getenv("TMPDIR");
+        _cleanup_free_ char *library = rdd_r_find_library(named ? named : "", command ? command : "Rscript");
+        _cleanup_free_ char *prefix = mem_printf("%s/firesteel-sparkr", folder && *folder ? folder : "/tmp");
+        _cleanup_free_ char *directory = NULL, *path = NULL;
+        if (!library)
+                return YARN_E_NO_SPARKR;
+        int r = exit_cleanup_make_directory(prefix, &directory, error);
+        if (r < 0)
+                return r;
+        _cleanup_free_ char *package = mem_printf("%s/SparkR", library), *link = mem_printf("%s/SparkR", directory);
+        if (symlink(package, link) < 0)
+                return error_errno(error, "%s", link);
+        r = r_packages_zip(directory, R_SPARKR_ARCHIVE, false, &path, error);
+        if (r == 0)
+                yarn_add_archive(p, path, "sparkr");
+        return r;
+}
+
 /* SparkR and the packages built from jars travel as archives that YARN unpacks. */
 static int yarn_add_r_archives(struct preparation *p, struct fst_error *error)
 {
         const char *home = getenv("SPARK_HOME");
-        if (!home)
+        _cleanup_free_ char *path = mem_printf("%s/R/lib/" R_SPARKR_ARCHIVE, home ? home : "");
+        int r = YARN_E_NO_SPARKR;
+        if (home && access(path, F_OK) == 0) {
+                yarn_add_archive(p, path, "sparkr");
+                r = 0;
+        } else if (!spark_home_has_jvm(conf_environment)) {
+                r = yarn_add_own_sparkr(p, error);
+        }
+        if (r == YARN_E_NO_SPARKR && !home)
                 return error_set(error, -EINVAL, "SPARK_HOME does not exist for R application in YARN mode.");
-        _cleanup_free_ char *path = mem_printf("%s/R/lib/" R_SPARKR_ARCHIVE, home);
-        if (access(path, F_OK) < 0)
+        if (r == YARN_E_NO_SPARKR)
                 return error_set(error, -ENOENT, R_SPARKR_ARCHIVE " does not exist for R application in YARN mode.");
-        yarn_add_archive(p, path, "sparkr");
+        if (r)
+                return r;
         if (!p->s->r_library)
                 return 0;
         _cleanup_free_ char *packages = NULL;
-        int r = r_packages_zip(p->s->r_library, R_PACKAGES_ARCHIVE, &packages, error);
+        r = r_packages_zip(p->s->r_library, R_PACKAGES_ARCHIVE, spark_home_has_jvm(conf_environment), &packages, error);
         if (r < 0)
                 return error_wrap(error, r, "Failed to zip all the built R packages");
         yarn_add_archive(p, packages, "rpkg");

@@ -15,6 +15,7 @@
 #include "process/failure_reason.h"
 #include "process/loop_wait.h"
 #include "pyspark_driver/python_driver.h"
+#include "sparkr/sparkr.h"
 #include "yarn/application/conf_secrets.h"
 #include "yarn/application/log_links.h"
 #include "yarn/backend/executor_launcher.h"
@@ -114,6 +115,19 @@ static int cluster_driver_run_python(const struct cluster_driver_options *o, str
         return r;
 }
 
+/* R ends with its ApplicationMaster: it is a group of its own that the end of this process kills. */
+static int cluster_driver_run_r(const struct cluster_driver_options *o, const struct fst_conf *conf, int *status,
+                                struct fst_error *error)
+{
+        struct native_program program = {.shown = o->r, .conf = conf};
+        int r = native_program_prepare(&program, error);
+        if (r == 0)
+                r = sparkr_run(o->r, o->arguments, o->n, status, error);
+        while (exit_hooks_status()) /* as with Python */
+                pause();
+        return r;
+}
+
 static int cluster_driver_run_native(const struct cluster_driver_options *o, const struct fst_conf *conf, int *status,
                                      struct fst_error *error)
 {
@@ -132,6 +146,7 @@ static struct outcome cluster_driver_run_application(const struct cluster_driver
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         int status = 0, r = o->python ? cluster_driver_run_python(o, conf, &status, &error)
+                            : o->r    ? cluster_driver_run_r(o, conf, &status, &error)
                                       : cluster_driver_run_native(o, conf, &status, &error);
         struct outcome failure;
         if (cluster_driver_executors_failed(&failure))
