@@ -60,11 +60,12 @@ class OwnSession(Session):
     """A session of an R that started the backend: ends it at the end."""
 
     def __init__(self, place, *options, master="local[2]"):
-        self.path = place / "backend_port"
-        self.process = subprocess.Popen([*words(place, *options, master=master), "sparkr-shell", str(self.path)], text=True,
-                                        stderr=subprocess.PIPE, env=environment(), cwd=place)
+        self.path, self.errors = place / "backend_port", place / "errors"
+        with open(self.errors, "wb") as errors:
+            self.process = subprocess.Popen([*words(place, *options, master=master), "sparkr-shell", str(self.path)], stderr=errors,
+                                            env=environment(), cwd=place)
         wait_until(lambda: self.path.exists() or self.process.poll() is not None, "the backend's file")
-        assert self.path.exists(), self.process.stderr.read()
+        assert self.path.exists(), self.errors.read_text()
         data = self.path.read_bytes()
         port, monitor, library, timeout, size = struct.unpack(">iiiii", data[:20])
         assert (library, timeout, size) == (0, 6000, len(data) - 20)
@@ -76,7 +77,7 @@ class OwnSession(Session):
 
     def __exit__(self, *_):
         self.monitor.close()
-        assert self.process.wait(60) == 0, self.process.stderr.read()
+        assert self.process.wait(60) == 0, self.errors.read_text()[-4000:]
 
 
 # ------------------------------------------------------------------------------------------------------- spark-submit
@@ -388,10 +389,10 @@ def sparkr():
     return folder.split(":")[0]
 
 
-def run_r(sparkr, folder, program, master="local[2]"):
+def run_r(sparkr, folder, program, master="local[2]", arguments=()):
     (folder / "app.R").write_text("suppressPackageStartupMessages(library(SparkR))\n" + textwrap.dedent(program))
     done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", master, "--conf", "spark.ui.enabled=false",
-                           "--conf", f"spark.firesteel.r.library={sparkr}", str(folder / "app.R")], capture_output=True, text=True,
+                           "--conf", f"spark.firesteel.r.library={sparkr}", str(folder / "app.R"), *arguments], capture_output=True, text=True,
                           timeout=300, check=False, env=environment(), cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout.splitlines()
@@ -429,6 +430,45 @@ def test_sparkr_runs_functions_and_shuffles(sparkr, tmp_path, master):
     """, master=master)
     assert [line.split() for line in lines if "Spark package" not in line] == [
         ["3", "6", "9", "12", "15"], ["be", "2"], ["not", "1"], ["or", "1"], ["to", "2"], ["4", "5", "6"]]
+
+
+def test_plain_r_needs_no_java(sparkr, tmp_path):
+    """R/firesteel.R starts the backend, so that SparkR does not ask for Java."""
+    home = tmp_path / "home"
+    for folder, entry in (("bin", os.path.join(BIN, "spark-submit")), ("R", os.path.join(os.path.dirname(PEER), "..", "R", "firesteel.R"))):
+        (home / folder).mkdir(parents=True)
+        (home / folder / os.path.basename(entry)).symlink_to(os.path.realpath(entry) if folder == "R" else os.path.abspath(entry))
+    (tmp_path / "plain.R").write_text(textwrap.dedent("""
+        source(file.path(Sys.getenv("SPARK_HOME"), "R", "firesteel.R"))
+        firesteel.backend("--master", "local[2]", "--conf", "spark.ui.enabled=false")
+        suppressPackageStartupMessages(library(SparkR))
+        for (i in 1:2) {
+          invisible(sparkR.session(enableHiveSupport = FALSE))
+          cat("got", unlist(spark.lapply(1:3, function(x) x * i)), "\\n")
+          sparkR.session.stop()
+        }
+        firesteel.backend.stop()
+        cat("left", nchar(Sys.getenv("EXISTING_SPARKR_BACKEND_PORT")), "\\n")
+    """))
+    path = r_programs.python_programs.path_without_java(str(tmp_path / "path"))
+    variables = {k: v for k, v in environment(SPARK_HOME=str(home), R_LIBS=sparkr, PATH=path).items() if k != "JAVA_HOME"}
+    done = subprocess.run(["Rscript", str(tmp_path / "plain.R")], capture_output=True, text=True, timeout=300, check=False, env=variables, cwd=tmp_path)
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith(("got", "left"))]
+    assert lines == [["got", "1", "2", "3"], ["got", "2", "4", "6"], ["left", "0"]], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name, arguments, given, wanted", [
+    ("pi.R", ["2"], "", ["Pi is roughly 3.1"]),
+    ("wordcount.R", ["given"], "to be or not\nto be that\n", ["be: 2", "to: 2", "not: 1", "or: 1", "that: 1"]),
+    ("kmeans.R", ["given", "2", "3"], "0 0\n0.5 0.2\n9 9\n9.5 8\n0.1 0.1\n", ["0.2 0.1", "9.25 8.50"]),
+    ("pagerank.R", ["given", "5"], "a b\na c\nb c\nc a\nd c\n", ["a 1.406542", "b 0.7644192", "c 1.272744"]),
+    ("models.R", ["4"], "", ["degree 1 error 1.", "degree 2 error 1.", "degree 3 error 0.5", "degree 4 error 0.5"]),
+])
+def test_examples_compute_their_results(sparkr, tmp_path, name, arguments, given, wanted):
+    (tmp_path / "given").write_text(given)
+    with open(os.path.join(os.path.dirname(PEER), "..", "examples", "r", name), encoding="utf-8") as text:
+        lines = run_r(sparkr, tmp_path, text.read(), arguments=arguments)
+    assert all(line.startswith(start) for line, start in zip(lines[-len(wanted):], wanted)) and len(lines) >= len(wanted), lines
 
 
 def test_sparkr_shows_failures_and_refuses_data_frames(sparkr, tmp_path):
