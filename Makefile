@@ -85,8 +85,9 @@ check-python: build ## run some 100 programs with pyspark 3.5, 4.0 and 4.3 from 
 	@tests/python/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/python/check_kills $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
-check-r: build ## run some 50 programs with SparkR (FIRESTEEL_SPARKR_LIB), without Java, and compare their output with genuine Spark's
+check-r: build ## run some 50 programs with SparkR (FIRESTEEL_SPARKR_LIB), without Java, and compare their output with genuine Spark's; misuse the backend
 	@tests/r/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@FIRESTEEL_MISUSE_CALLS=10000 FIRESTEEL_BIN=$(BUILD)/src python3 -m pytest -q tests/sparkr_misuse_test.py
 
 check-kubernetes: build ## submit to a real Kubernetes, compare the objects with genuine Spark's, run pods on a real node, measure; needs Go (builds Kubernetes, once) and root
 	@tests/cluster/kubernetes/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
