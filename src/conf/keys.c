@@ -4,8 +4,8 @@
  * Each .inc file is included twice: once to declare a struct with one character array for each row, once to fill it.
  * offsetof then gives each row's position as a constant, which needs no relocation. The texts that a program looks up
  * are in one block, each with its NUL; those that people read are in another, which most processes never load. KEY is a
- * row that the program reads, JVM_KEY one that only a JVM reads, UNUSED_KEY one without effect, with the reason as its
- * last text.
+ * row that the program reads, JVM_KEY one that only a JVM reads, PYTHON_KEY one that only pyspark reads, UNUSED_KEY one
+ * without effect, with the reason as its last text.
  *
  * Invariant: names ascend within a file and across files in the order below; keys_test checks it.
  */
@@ -35,6 +35,8 @@
         ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, "", KEY_USED)
 #define JVM_KEY(key, type, unit, value, since, old, doc)                                                               \
         ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, "", KEY_JVM_ONLY)
+#define PYTHON_KEY(key, type, unit, value, since, old, doc)                                                            \
+        ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, "", KEY_USED)
 #define UNUSED_KEY(key, type, unit, value, since, old, doc, reason)                                                    \
         ENTRY(key, KEY_##type, UNIT_##unit, value, since, old, doc, reason, KEY_NOT_IMPLEMENTED)
 

@@ -151,6 +151,7 @@ static void warns_once_for_each_key_without_effect(void **state)
         static const char *const keys[] = {
                 "spark.serializer", "spark.shuffle.push.enabled", "spark.shuffle.push.enabled",
                 "spark.local.dir",  "spark.of.somebody.else",     "spark.storage.blockManagerSlaveTimeoutMs",
+                "spark.python.profile",
         };
         _cleanup_free_ char *text = logged_warnings(key_warn_unused, keys, ARRAY_SIZE(keys));
         assert_non_null(strstr(text, "WARN SparkConf: spark.serializer has no effect: it configures a JVM"));
