@@ -46,6 +46,7 @@
  *      status.h        the progress of jobs and stages
  *      shared.h        broadcast variables, accumulators, files
  *      barrier.h       stages whose tasks start together and wait for each other
+ *      resource.h      other executors and tasks for single stages
  *      (submit.h, listener.h and pod_step.h are for programs that submit, listen, or change pods; frames.h and
  *      python.h are for bindings of other languages)
  *
@@ -105,6 +106,7 @@
 #include <firesteel/status.h>
 
 #include <firesteel/barrier.h>
+#include <firesteel/resource.h>
 #include <firesteel/shared.h>
 
 #include <firesteel/detail/note.h>

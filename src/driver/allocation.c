@@ -10,7 +10,9 @@
 #include "driver/context.h"
 #include "driver/driver_metrics.h"
 #include "driver/backend/scheduler_backend.h"
+#include "driver/resources/resource_profiles.h"
 #include "sched/allocation/executor_allocation_conf.h"
+#include "sched/tasks/profile.h"
 
 #define LOG "ExecutorAllocationManager"
 #define MAX_PLACES 8 /* of one task */
@@ -148,8 +150,13 @@ void allocation_stage_submitted(struct allocation *a, const struct sched *sched,
         _cleanup_free_ struct task_places *places = allocation_preferred_places(sched, set, &hosts);
         executor_allocation_stage_submitted(
                 a->core,
-                &(struct stage_demand){
-                        .stage = set->stage_id, .attempt = set->attempt, .n_tasks = set->n, .places = places},
+                &(struct stage_demand){.stage = set->stage_id,
+                                       .attempt = set->attempt,
+                                       .n_tasks = set->n,
+                                       .profile = set->stage->profile->id,
+                                       .tasks_per_executor = resource_profiles_tasks_per_executor(
+                                               a->sc->profiles, set->stage->profile->id),
+                                       .places = places},
                 now_ns());
         allocation_run(a);
 }
@@ -203,10 +210,10 @@ void allocation_ended(struct allocation *a, const struct task_batch *run)
         }
 }
 
-void allocation_executor_added(struct allocation *a, int executor)
+void allocation_executor_added(struct allocation *a, int executor, int profile)
 {
         if (a)
-                executor_monitor_added(a->monitor, executor, a->sc->executors.data[executor]->id, 0, now_ns());
+                executor_monitor_added(a->monitor, executor, a->sc->executors.data[executor]->id, profile, now_ns());
 }
 
 void allocation_executor_removed(struct allocation *a, int executor, const char *reason)

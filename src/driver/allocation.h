@@ -55,7 +55,7 @@ void allocation_speculative(struct allocation *a, const struct task_set *set, in
 void allocation_launched(struct allocation *a, const struct task_batch *run);
 void allocation_ended(struct allocation *a, const struct task_batch *run);
 
-void allocation_executor_added(struct allocation *a, int executor);
+void allocation_executor_added(struct allocation *a, int executor, int profile);
 void allocation_executor_removed(struct allocation *a, int executor, const char *reason);
 
 /* The executor is being decommissioned, or killed, for another reason than dynamic allocation. */

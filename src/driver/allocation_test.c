@@ -134,7 +134,7 @@ static void add_executor(struct driver_bench *b, struct executor_ref *ref)
 {
         int index = sched_add_executor(b->sched, ref->id, ref->host, 1, 0);
         vec_push(&b->sc.executors, ref);
-        allocation_executor_added(b->a, index);
+        allocation_executor_added(b->a, index, 0);
 }
 
 static void submit_stage(struct driver_bench *b)

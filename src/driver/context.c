@@ -20,7 +20,8 @@
 #include "driver/check_mode.h"
 #include "driver/driver_environment.h"
 #include "driver/driver_metrics.h"
-#include "driver/driver_resources.h"
+#include "driver/resources/driver_resources.h"
+#include "driver/resources/resource_profiles.h"
 #include "driver/events/app_status.h"
 #include "driver/events/driver_log.h"
 #include "driver/events/driver_ui.h"
@@ -327,7 +328,7 @@ static void context_post_start_events(struct fst_context *sc)
         driver_environment_init(&environment, sc);
         driver_environment_post(&environment, sc);
         driver_environment_deinit(&environment);
-        driver_environment_post_profile(sc);
+        resource_profiles_post_default(sc->profiles);
 }
 
 /*
@@ -404,6 +405,7 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
                 return r;
         if ((r = launcher_backend_connect(&sc->conf->set, context_on_launcher_stop, NULL, &sc->launcher, error)))
                 return r;
+        sc->profiles = resource_profiles_new(sc);
         if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)))
                 return r;
         context_post_block_manager(sc); /* first, as Spark does: the next event has the links to the driver's logs */
@@ -622,6 +624,7 @@ static void context_stop_listeners(struct fst_context *sc)
         extra_listeners_free(sc->extra_listeners);
         event_log_setup_free(sc->event_log);
         app_status_free(sc->app_status);
+        resource_profiles_free(steal(sc->profiles));
 }
 
 /*

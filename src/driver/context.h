@@ -25,6 +25,7 @@ struct driver_metrics;
 struct driver_ui;
 struct event_log_setup;
 struct progress_bar;
+struct resource_profiles;
 struct app_status;
 struct launcher_backend;
 struct scheduler_backend;
@@ -45,6 +46,7 @@ struct fst_context {
         bool check;                                  /* driver/check_mode.h */
         int64_t started_ms;
         struct executor_resources resources; /* the driver's own */
+        struct resource_profiles *profiles;  /* NULL: the context has not started */
 
         struct exec_env env;
         struct task_services services; /* for tasks in this process */

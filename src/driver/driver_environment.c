@@ -85,22 +85,3 @@ void driver_environment_post(const struct driver_environment *self, const struct
                                                                           .metrics_properties = &self->metrics,
                                                                           .classpath_entries = &self->classpath});
 }
-
-void driver_environment_post_profile(const struct fst_context *sc)
-{
-        int64_t cores = 1, memory = 0, off_heap = 0, cpus = 1;
-        bool has_off_heap = false;
-        /* The context's start has refused invalid values. */
-        if (conf_contains(sc->conf, "spark.executor.cores"))
-                conf_get_int(sc->conf, "spark.executor.cores", &cores, NULL);
-        conf_get_bytes(sc->conf, "spark.executor.memory", &memory, NULL);
-        conf_get_int(sc->conf, "spark.task.cpus", &cpus, NULL);
-        conf_get_bool(sc->conf, "spark.memory.offHeap.enabled", &has_off_heap, NULL);
-        if (has_off_heap)
-                conf_get_bytes(sc->conf, "spark.memory.offHeap.size", &off_heap, NULL);
-        listener_bus_post_resource_profile_added(
-                sc->bus, &(struct resource_profile_added){.executor_cores = (int)cores,
-                                                          .executor_memory_mib = memory >> 20,
-                                                          .executor_offheap_mib = off_heap >> 20,
-                                                          .task_cpus = (double)cpus});
-}

@@ -11,7 +11,6 @@
 
 struct environment_update;
 struct fst_context;
-struct resource_profile_added;
 
 struct driver_environment {
         struct strmap runtime, spark, hadoop, system, metrics, classpath;
@@ -23,6 +22,3 @@ void driver_environment_deinit(struct driver_environment *self);
 
 /* Posts the event. */
 void driver_environment_post(const struct driver_environment *self, const struct fst_context *sc);
-
-/* Posts the default resource profile: what each executor and task gets. */
-void driver_environment_post_profile(const struct fst_context *sc);

@@ -15,7 +15,7 @@
 #include "driver/allocation.h"
 #include "driver/driver_metrics.h"
 #include "driver/backend/cluster_manager.h"
-#include "driver/backend/custom_resources.h"
+#include "driver/resources/custom_resources.h"
 #include "driver/local_properties.h"
 #include "driver/pools.h"
 #include "driver/events/scheduler_trace.h"
@@ -383,7 +383,7 @@ void job_runner_free(struct job_runner *r)
                 job_runner_post(r, (struct runner_message){.kind = MESSAGE_QUIT});
                 pthread_join(r->thread, NULL);
         }
-        accumulators_stop(r->sc->accumulators); /* it may post messages */
+        accumulators_stop(r->sc->accumulators);                         /* it may post messages */
         for (struct runner_message *m = r->first, *next; m; m = next) { /* posted in the thread's last iteration */
                 next = m->next;
                 if ((m->kind == MESSAGE_SUBMIT || m->kind == MESSAGE_DELIVERED) && m->job->then) {

@@ -8,10 +8,12 @@
 #include "base/mem.h"
 #include "driver/allocation.h"
 #include "driver/events/task_events.h"
+#include "driver/resources/resource_profiles.h"
 #include "rdd/rdd_class.h"
 #include "sched/commit_coordinator.h"
 #include "sched/map_outputs.h"
 #include "sched/tasks/task_set.h"
+#include "sched/tasks/profile.h"
 
 static void scheduler_ops_job_started(void *owner, struct job *job)
 {
@@ -32,6 +34,7 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
         work->stage_id = stage->id;
         work->stage_attempt = stage->attempt;
         work->barrier = stage->barrier;
+        work->task_cpus = stage->profile->cpus;
         work->final = rdd_of(stage->lineage);
         if (stage_is_result(stage))
                 work->action = ((struct job_waiter *)stage->job->user)->request->action;
@@ -134,6 +137,12 @@ static void scheduler_ops_task_lost(void *owner, const struct task_attempt_info 
         const struct stage_context *work = set->user;
         if (work && work->action)
                 commit_coordinator_failed(r->commits, set->stage_id, set->attempt, info->partition, info->attempt);
+}
+
+static const struct task_profile *scheduler_ops_profile(void *owner, const int *ids, int n)
+{
+        const struct job_runner *r = owner;
+        return resource_profiles_of_stage(r->sc->profiles, ids, n);
 }
 
 static void scheduler_ops_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
@@ -295,6 +304,7 @@ const struct sched_ops scheduler_ops = {
         .job_started = scheduler_ops_job_started,
         .stage_submitted = scheduler_ops_stage_submitted,
         .launch = scheduler_ops_launch,
+        .profile = scheduler_ops_profile,
         .barrier_launching = scheduler_ops_barrier_launching,
         .outputs_reset = scheduler_ops_outputs_reset,
         .kill_task = scheduler_ops_kill_task,

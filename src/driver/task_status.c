@@ -156,7 +156,7 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_info *
                                      .port = x->port};
         vec_push(&r->sc->executors, ref);
         task_events_executor_added(r->events, x);
-        allocation_executor_added(r->allocation, index);
+        allocation_executor_added(r->allocation, index, x->spec.profile);
         return index;
 }
 

@@ -120,25 +120,46 @@ void event_json_environment_update(struct buf *b, const struct environment_updat
         buf_puts(b, "}\n");
 }
 
+static void event_json_requests(struct buf *b, const struct profile_request *requests, size_t n, bool of_task)
+{
+        bool any = false;
+        for (size_t i = 0; i < n; i++) {
+                const struct profile_request *q = &requests[i];
+                if (q->of_task != of_task)
+                        continue;
+                buf_puts(b, any ? "," : "");
+                any = true;
+                json_put_string(b, q->name);
+                event_json_field(b, ":{\"Resource Name\":", q->name);
+                if (of_task) { /* as Java writes a double */
+                        buf_printf(b,
+                                   q->amount == (double)(int64_t)q->amount ? ",\"Amount\":%.1f}" : ",\"Amount\":%.16g}",
+                                   q->amount);
+                        continue;
+                }
+                buf_printf(b, ",\"Amount\":%" PRId64, (int64_t)q->amount);
+                event_json_field(b, ",\"Discovery Script\":", q->discovery_script ? q->discovery_script : "");
+                event_json_field(b, ",\"Vendor\":", q->vendor ? q->vendor : "");
+                buf_putc(b, '}');
+        }
+}
+
 void event_json_resource_profile_added(struct buf *b, const struct resource_profile_added *e)
 {
-        static const char request[] =
-                "\"%s\":{\"Resource Name\":\"%s\",\"Amount\":%" PRId64 ",\"Discovery Script\":\"\",\"Vendor\":\"\"}";
+        const struct profile_request known[] = {{"cores", e->executor_cores, "", "", false},
+                                                {"memory", (double)e->executor_memory_mib, "", "", false},
+                                                {"offHeap", (double)e->executor_offheap_mib, "", "", false},
+                                                {"cpus", e->task_cpus, "", "", true}};
+        const struct profile_request *requests = e->requests ? e->requests : known;
+        size_t n = e->requests ? e->n_requests : ARRAY_SIZE(known);
         buf_printf(b,
                    "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":%d,"
                    "\"Executor Resource Requests\":{",
                    e->id);
-        const struct {
-                const char *name;
-                int64_t amount;
-        } requests[] = {
-                {"cores", e->executor_cores}, {"memory", e->executor_memory_mib}, {"offHeap", e->executor_offheap_mib}};
-        for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
-                buf_puts(b, i ? "," : "");
-                buf_printf(b, request, requests[i].name, requests[i].name, requests[i].amount);
-        }
-        buf_printf(b, "},\"Task Resource Requests\":{\"cpus\":{\"Resource Name\":\"cpus\",\"Amount\":%.1f}}}\n",
-                   e->task_cpus);
+        event_json_requests(b, requests, n, false);
+        buf_puts(b, "},\"Task Resource Requests\":{");
+        event_json_requests(b, requests, n, true);
+        buf_puts(b, "}}\n");
 }
 
 void event_json_block_manager_added(struct buf *b, const struct block_manager_added *e)

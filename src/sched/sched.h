@@ -62,15 +62,6 @@ struct task_launch {
         int n_resources;
 };
 
-/* A resource profile: what each task takes. The default one, with id 0, comes from the configuration. */
-struct task_profile {
-        int id;
-        int cpus;
-        bool any_executor; /* tasks run on executors of every profile, else on those of this one */
-        const struct resource_request *requests;
-        int n_requests;
-};
-
 /* The map output of a TASK_FETCH_FAILED. */
 struct task_fetch {
         int shuffle_id;

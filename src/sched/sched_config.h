@@ -17,6 +17,15 @@ struct resource_request {
         int64_t amount; /* in parts of RESOURCE_ONE: ≤ one, or a multiple of it */
 };
 
+/* A resource profile: what each task takes. The default one, with id 0, comes from the configuration. */
+struct task_profile {
+        int id;
+        int cpus;
+        bool any_executor; /* tasks run on executors of every profile, else on those of this one */
+        const struct resource_request *requests;
+        int n_requests;
+};
+
 /* spark.locality.wait.*: how long a free core waits for a task with better locality. */
 struct locality_config {
         int64_t wait_process, wait_node, wait_rack; /* .process, .node, .rack */

@@ -11,6 +11,7 @@
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
 #include "driver/executor_info.h"
+#include "driver/resources/resource_profiles.h"
 #include "exec/actions/row_sink.h"
 #include "exec/task/task_batch_wire.h"
 #include "hadoop/credentials.h"
@@ -52,8 +53,22 @@ static const struct strmap *driver_endpoint_settings(struct cluster_backend *b)
 
 static void driver_endpoint_retrieve_config(struct cluster_backend *b, struct rpc_message *m)
 {
+        _cleanup_(strmap_deinit) struct strmap of_profile = STRMAP_INIT;
+        const struct strmap *settings = driver_endpoint_settings(b);
+        Firesteel__RetrieveAppConfig *question = firesteel__retrieve_app_config__unpack(&wire_guarded, m->len, m->body);
+        const struct fst_resource_profile *profile =
+                question && question->resource_profile && b->sc->profiles
+                        ? resource_profiles_find(b->sc->profiles, question->resource_profile)
+                        : NULL;
+        if (question)
+                firesteel__retrieve_app_config__free_unpacked(question, NULL);
+        if (profile) {
+                strmap_merge(&of_profile, settings);
+                resource_profile_apply(profile, &of_profile);
+                settings = &of_profile;
+        }
         Firesteel__AppConfig config = FIRESTEEL__APP_CONFIG__INIT;
-        config.properties = driver_endpoint_properties(driver_endpoint_settings(b), &config.n_properties);
+        config.properties = driver_endpoint_properties(settings, &config.n_properties);
         config.app_id = b->sc->app_id;
         config.seed = b->sc->env.seed;
         driver_transfer_describe(b->transfer, &config);
@@ -78,6 +93,7 @@ static int driver_endpoint_announce(struct cluster_backend *b, const struct remo
                 .spec = {.id = x->id,
                          .host = x->host,
                          .cores = x->cores,
+                         .profile = r->resource_profile,
                          .resources = resources,
                          .n_resources = (int)r->n_resources},
                 .port = x->transfer_port,

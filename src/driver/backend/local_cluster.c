@@ -13,7 +13,8 @@
 #include "driver/backend/cluster_backend.h"
 #include "driver/check_mode.h"
 #include "driver/context.h"
-#include "driver/backend/custom_resources.h"
+#include "driver/resources/custom_resources.h"
+#include "driver/resources/resource_profiles.h"
 #include "process/child.h"
 #include "exec/executor.h"
 #include "exec/executor_process.h"
@@ -39,11 +40,17 @@ enum { MAX_MODULES = 64 };
 struct local_executor {
         struct local_cluster *cluster;
         char *id;
-        int worker, place;   /* place: index of its share of the worker's custom resources */
+        int worker, place; /* place: index of its share of the worker's custom resources; -1: it has none */
+        int profile, cores, memory_mib;
         struct child *child; /* NULL: ended */
         bool killed;         /* by this manager */
         uv_timer_t timeout;  /* runs while it may stop by itself */
         bool registered;
+};
+
+/* The requested number of executors of a resource profile. */
+struct profile_wanted {
+        int profile, wanted;
 };
 
 struct local_cluster {
@@ -54,9 +61,11 @@ struct local_cluster {
         struct worker_resources *resources;
         VEC(char *) hosts; /* of workers, in rotation */
         VEC(struct local_executor *) executors;
-        int cores, each_worker; /* of an executor; executors per worker */
-        int most;               /* maximum number of executors */
-        int wanted;             /* requested number of executors */
+        int cores, each_worker;            /* of an executor; executors per worker */
+        int most;                          /* maximum number of executors */
+        int wanted;                        /* requested number of executors */
+        VEC(struct profile_wanted) others; /* the same of other resource profiles */
+        int memory_mib;                    /* of an executor of the default profile */
         int next_id, running, failures, most_failures;
         bool failing; /* the last requested executors could not be started */
         bool stopping;
@@ -108,7 +117,11 @@ static void local_cluster_command_line(const struct local_cluster *c, const stru
         string_list_add(a, "--hostname");
         string_list_add(a, c->hosts.data[(size_t)x->worker % c->hosts.len]);
         string_list_add(a, "--cores");
-        string_list_take(a, mem_printf("%d", c->cores));
+        string_list_take(a, mem_printf("%d", x->cores));
+        if (x->profile) {
+                string_list_add(a, "--resourceProfileId");
+                string_list_take(a, mem_printf("%d", x->profile));
+        }
         string_list_add(a, "--group-processes");
         string_list_take(a, mem_printf("%d", local_cluster_processes(c)));
         string_list_add(a, "--started-by");
@@ -125,18 +138,19 @@ static void local_cluster_command_line(const struct local_cluster *c, const stru
 
 static void local_cluster_on_executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
 
-static int local_cluster_start_executor(struct local_cluster *c, int worker, int place, struct fst_error *error)
+/* Starts an executor with the place, profile and size of @at. */
+static int local_cluster_start_executor(struct local_cluster *c, const struct local_executor *at,
+                                        struct fst_error *error)
 {
-        const char *resources;
-        int r = worker_resources_file(c->resources, place, &resources, error);
+        const char *resources = NULL;
+        int r = at->place < 0 ? 0 : worker_resources_file(c->resources, at->place, &resources, error);
         if (r)
                 return r;
         struct local_executor *x = new0(struct local_executor);
+        *x = *at;
         _cleanup_(string_list_deinit) struct string_list command = {0}, variables = {0};
         x->cluster = c;
         x->id = mem_printf("%d", c->next_id++);
-        x->worker = worker;
-        x->place = place;
         uv_timer_init(cluster_backend_loop(c->backend), &x->timeout);
         x->timeout.data = x;
         vec_push(&c->executors, x);
@@ -154,37 +168,82 @@ static int local_cluster_start_executor(struct local_cluster *c, int worker, int
         return r;
 }
 
-/* Find a free place in the worker with the fewest executors. One exists while fewer than `most` run. */
-static void local_cluster_find_place(const struct local_cluster *c, int *worker, int *place)
+/* Adds up the running executors of a worker. */
+static int local_cluster_used(const struct local_cluster *c, int worker, int *cores, int *memory_mib)
 {
-        int workers = c->sc->master.executors;
-        bool *taken = new_array(bool, (size_t)workers *(size_t)c->each_worker);
-        int *on = new_array(int, (size_t)workers);
+        int n = 0;
+        *cores = *memory_mib = 0;
         for (size_t i = 0; i < c->executors.len; i++) {
                 const struct local_executor *x = c->executors.data[i];
-                if (!x->child)
+                if (!x->child || x->worker != worker)
                         continue;
-                taken[x->worker * c->each_worker + x->place] = true;
-                on[x->worker]++;
+                *cores += x->cores;
+                *memory_mib += x->memory_mib;
+                n++;
         }
-        *worker = *place = 0;
-        for (int w = 1; w < workers; w++)
-                if (on[w] < on[*worker])
-                        *worker = w;
-        while (taken[*worker * c->each_worker + *place])
-                ++*place;
-        free(taken);
-        free(on);
+        return n;
+}
+
+/* The first free share of the worker's custom resources; -1: none is free. */
+static int local_cluster_free_place(const struct local_cluster *c, int worker)
+{
+        _cleanup_free_ bool *taken = new_array(bool, (size_t)c->each_worker + 1);
+        int place = 0;
+        for (size_t i = 0; i < c->executors.len; i++) {
+                const struct local_executor *x = c->executors.data[i];
+                if (x->child && x->worker == worker && x->place >= 0)
+                        taken[x->place] = true;
+        }
+        while (place < c->each_worker && taken[place])
+                place++;
+        return place < c->each_worker ? place : -1;
+}
+
+/* Finds the worker with the fewest executors that has room for @x, and sets its place. Returns false if there is none.
+ */
+static bool local_cluster_find_place(const struct local_cluster *c, struct local_executor *x)
+{
+        const struct master_url *m = &c->sc->master;
+        int fewest = INT32_MAX;
+        for (int w = 0; w < m->executors; w++) {
+                int cores, memory_mib, place = x->profile ? -1 : local_cluster_free_place(c, w);
+                int n = local_cluster_used(c, w, &cores, &memory_mib);
+                if (n >= fewest || cores + x->cores > m->cores || memory_mib + x->memory_mib > m->memory_mib ||
+                    (!x->profile && place < 0))
+                        continue;
+                fewest = n;
+                x->worker = w;
+                x->place = place;
+        }
+        return fewest < INT32_MAX;
+}
+
+static int local_cluster_count(const struct local_cluster *c, int profile)
+{
+        int n = 0;
+        for (size_t i = 0; i < c->executors.len; i++)
+                n += c->executors.data[i]->child && c->executors.data[i]->profile == profile;
+        return n;
+}
+
+/* Starts the missing executors of a profile, as far as workers have room. */
+static int local_cluster_start_profile(struct local_cluster *c, int id, int wanted, struct fst_error *error)
+{
+        const struct fst_resource_profile *p = id ? resource_profiles_find(c->sc->profiles, id) : NULL;
+        struct local_executor at = {.profile = id,
+                                    .cores = (int)resource_profile_amount(p, PROFILE_CORES, c->cores),
+                                    .memory_mib = (int)resource_profile_amount(p, PROFILE_MEMORY, c->memory_mib)};
+        int r = 0;
+        while (r == 0 && local_cluster_count(c, id) < wanted && local_cluster_find_place(c, &at))
+                r = local_cluster_start_executor(c, &at, error);
+        return r;
 }
 
 static int local_cluster_start_wanted(struct local_cluster *c, struct fst_error *error)
 {
-        int r = 0;
-        while (r == 0 && c->running < MIN(c->wanted, c->most)) {
-                int worker, place;
-                local_cluster_find_place(c, &worker, &place);
-                r = local_cluster_start_executor(c, worker, place, error);
-        }
+        int r = local_cluster_start_profile(c, 0, MIN(c->wanted, c->most), error);
+        for (size_t i = 0; i < c->others.len && r == 0; i++)
+                r = local_cluster_start_profile(c, c->others.data[i].profile, c->others.data[i].wanted, error);
         return r;
 }
 
@@ -277,6 +336,7 @@ static int local_cluster_plan(struct local_cluster *c, struct fst_error *error)
         room = each ? MIN(room, m->cores / each) : room;
         c->each_worker = (int)MIN(room, worker_resources_executors(c->resources));
         c->cores = (int)(each ? each : m->cores);
+        c->memory_mib = (int)mib;
         most = MAX(most / c->cores, 1);
         c->most = (int)MIN((int64_t)c->each_worker * m->executors, most);
         return 0;
@@ -326,14 +386,17 @@ static int local_cluster_start(struct executor_manager *manager, struct cluster_
         return local_cluster_start_wanted(c, error);
 }
 
-/* There is only one resource profile. */
 static bool local_cluster_request(struct executor_manager *manager, const struct executor_request *requests, int n)
 {
         struct local_cluster *c = local_cluster_of(manager);
         struct fst_error error = FST_ERROR_INIT;
         c->wanted = 0;
+        c->others.len = 0;
         for (int i = 0; i < n; i++)
-                c->wanted += requests[i].target;
+                if (requests[i].profile == 0)
+                        c->wanted = requests[i].target;
+                else
+                        vec_push(&c->others, (struct profile_wanted){requests[i].profile, requests[i].target});
         if (!c->backend || c->stopping)
                 return true;
         bool failed = local_cluster_start_wanted(c, &error) != 0;
@@ -434,6 +497,7 @@ static void local_cluster_free(struct executor_manager *manager)
         for (size_t i = 0; i < c->hosts.len; i++)
                 free(c->hosts.data[i]);
         vec_deinit(&c->hosts);
+        vec_deinit(&c->others);
         free(c->program);
         free(c->driver_url);
         free(c);

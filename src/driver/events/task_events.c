@@ -6,6 +6,7 @@
 #include "rdd/rdd_class.h"
 #include "rdd/rdd_visit.h"
 #include "sched/tasks/task_set.h"
+#include "sched/tasks/profile.h"
 
 struct task_event_poster {
         struct fst_context *sc;
@@ -48,6 +49,7 @@ void task_events_executor_added(struct task_event_poster *e, const struct execut
                                                                               .host = x->spec.host,
                                                                               .ms = now,
                                                                               .total_cores = x->spec.cores,
+                                                                              .resource_profile = x->spec.profile,
                                                                               .log_urls = x->log_urls,
                                                                               .attributes = x->attributes});
         if (x->memory < 0)
@@ -170,6 +172,7 @@ static void stage_description_init(const struct stage *stage, int tasks, struct 
                 .n_rdds = d->rdds.len,
                 .parent_ids = d->parents,
                 .n_parents = (size_t)stage->n_parents,
+                .resource_profile = stage->profile->id,
         };
 }
 

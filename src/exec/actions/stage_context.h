@@ -20,6 +20,7 @@ struct stage_context {
         int stage_id, stage_attempt;
         int job_id;                       /* the first job that needs it, or -1; used by the driver only */
         bool barrier;                     /* all of its tasks run at the same time */
+        int task_cpus;                    /* cores of each task, by its resource profile; 0: spark.task.cpus */
         const fst_rdd *final;             /* the RDD to compute */
         const fst_rdd *shuffled;          /* map stage: the RDD that reads its output; NULL: a result stage */
         struct action *action;            /* result stage: the action on the rows */

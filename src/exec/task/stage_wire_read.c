@@ -279,6 +279,7 @@ static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *sta
         work->stage_id = stage->stage_id;
         work->stage_attempt = stage->stage_attempt;
         work->barrier = stage->barrier;
+        work->task_cpus = stage->task_cpus;
         for (size_t i = 0; i < stage->n_properties; i++)
                 strmap_set(&work->properties, stage->properties[i]->key, stage->properties[i]->value);
         if (!stage->shuffle_write == !stage->action)

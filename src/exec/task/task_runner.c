@@ -112,7 +112,7 @@ static void run_task(struct task_runner *runner, struct stage_context *work, str
         task_run_begin(run, &t->info, runner->env->seed);
         run->partitions = work->final->lineage.partitions;
         run->barrier = work->barrier;
-        run->cpus = runner->env->task_cpus;
+        run->cpus = work->task_cpus > 0 ? work->task_cpus : runner->env->task_cpus;
         crash_set_task(&run->task.info);
         __atomic_store_n(&runner->began_ns, begin, __ATOMIC_RELAXED);
         __atomic_store_n(&runner->current, t->info.id, __ATOMIC_RELEASE);

@@ -272,6 +272,7 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
         int executors, r;
         if ((r = initial_executors(m, &executors, error)) || (r = complete_conf(m, error)) ||
             (r = kube_executors_new(&(struct kube_executors_options){.client = m->client,
+                                                                     .profiles = m->sc->profiles,
                                                                      .namespace = m->namespace,
                                                                      .app_id = m->app_id,
                                                                      .conf = &m->conf,

@@ -234,6 +234,7 @@ static int make_core(struct kube_executors *x, struct fst_error *error)
                                                .container = container ? container : KUBE_EXECUTOR_CONTAINER},
                 &calls_ops, x);
         x->creator = pod_creator_new(&(struct pod_creator_options){.client = x->options.client,
+                                                                   .profiles = x->options.profiles,
                                                                    .namespace = x->options.namespace,
                                                                    .conf = x->options.conf,
                                                                    .driver_owns_claims = x->deleted.claims},

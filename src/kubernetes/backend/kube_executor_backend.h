@@ -26,9 +26,10 @@ struct kube_executors;
 struct kube_executors_options {
         struct kube_client *client;
         const char *namespace, *app_id;
-        const struct kube_conf *conf; /* an executor's configuration without id and profile */
-        struct fst_conf *settings;    /* conf->conf, into which recovery mode writes */
-        const char *driver_pod;       /* the driver pod's name; NULL: the driver does not run in a pod */
+        const struct kube_conf *conf;       /* an executor's configuration without id and profile */
+        struct fst_conf *settings;          /* conf->conf, into which recovery mode writes */
+        const char *driver_pod;             /* the driver pod's name; NULL: the driver does not run in a pod */
+        struct resource_profiles *profiles; /* of the application; NULL: only the default one */
 };
 
 struct kube_executors_ops {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "driver/resources/resource_profiles.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/pods/executor_builder.h"
 #include "kubernetes/api/kube_client.h"
@@ -184,8 +185,16 @@ static int pod_creator_build(struct pod_creator *creator, int32_t id, int32_t pr
                              struct fst_error *error)
 {
         char text[12];
-        const struct kube_profile other = {.id = profile};
+        const struct fst_resource_profile *p = profile && creator->options.profiles
+                                                       ? resource_profiles_find(creator->options.profiles, profile)
+                                                       : NULL;
+        _cleanup_free_ struct kube_amount *amounts =
+                p ? new_array(struct kube_amount, (size_t)p->n_executor + 1) : NULL;
+        const struct kube_profile other = {.id = profile, .amounts = amounts, .n = p ? (size_t)p->n_executor : 0};
         struct kube_conf conf = *creator->options.conf;
+        for (size_t i = 0; i < other.n; i++)
+                amounts[i] = (struct kube_amount){p->executor[i].name, (int64_t)p->executor[i].amount,
+                                                  p->executor[i].vendor};
         snprintf(text, sizeof(text), "%d", id);
         conf.executor_id = text;
         conf.profile = profile ? &other : NULL;

@@ -17,13 +17,15 @@ struct fst_error;
 struct kube_client;
 struct kube_conf;
 struct pod_creator;
+struct resource_profiles;
 
 /* Borrowed while the creator lives. */
 struct pod_creator_options {
         struct kube_client *client;
         const char *namespace;
-        const struct kube_conf *conf; /* an executor's configuration without id and profile */
-        bool driver_owns_claims;      /* if there is a driver pod */
+        const struct kube_conf *conf;       /* an executor's configuration without id and profile */
+        bool driver_owns_claims;            /* if there is a driver pod */
+        struct resource_profiles *profiles; /* NULL: executors of all profiles are as those of the default one */
 };
 
 struct pod_creation {

@@ -20,6 +20,7 @@
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
+#include "driver/resources/resource_profiles.h"
 #include "exec/executor.h"
 #include "exec/app/module.h"
 #include "exec/resource_discovery.h"
@@ -236,6 +237,48 @@ static Firesteel__Standalone__ExecutorProfile default_profile(struct standalone_
         return profile;
 }
 
+/* Needs of the custom resources of a profile. Its names are borrowed from @p. */
+static Firesteel__Standalone__ResourceNeed **profile_needs(const struct fst_resource_profile *p, size_t *n)
+{
+        Firesteel__Standalone__ResourceNeed **list =
+                new_array(Firesteel__Standalone__ResourceNeed *, (size_t)p->n_executor + 1);
+        *n = 0;
+        for (int i = 0; i < p->n_executor; i++) {
+                if (!resource_profile_is_custom(p->executor[i].name))
+                        continue;
+                Firesteel__Standalone__ResourceNeed *need = mem_alloc(sizeof(*need));
+                firesteel__standalone__resource_need__init(need);
+                need->name = (char *)p->executor[i].name;
+                need->amount = (int32_t)p->executor[i].amount;
+                list[(*n)++] = need;
+        }
+        return list;
+}
+
+/* What a profile does not name is as in the default one, without its custom resources. */
+static Firesteel__Standalone__ExecutorProfile executor_profile_of(struct standalone_manager *m, int id)
+{
+        const struct fst_resource_profile *p =
+                id && m->sc->profiles ? resource_profiles_find(m->sc->profiles, id) : NULL;
+        Firesteel__Standalone__ExecutorProfile profile = default_profile(m);
+        profile.id = id;
+        if (!p)
+                return profile;
+        profile.cores = (int32_t)resource_profile_amount(p, PROFILE_CORES, m->cores_each);
+        profile.memory = resource_profile_amount(p, PROFILE_MEMORY, m->memory_mib);
+        profile.needs = profile_needs(p, &profile.n_needs);
+        return profile;
+}
+
+static void executor_profile_release(struct standalone_manager *m, Firesteel__Standalone__ExecutorProfile *profile)
+{
+        if (profile->needs == m->needs.data)
+                return;
+        for (size_t i = 0; i < profile->n_needs; i++)
+                free(profile->needs[i]);
+        free(profile->needs);
+}
+
 /* ------------------------------------------------------------------------------------------- events from masters */
 
 static void on_registered(void *owner, const char *app_id)
@@ -267,8 +310,7 @@ static void standalone_request(struct standalone_manager *m, const struct execut
         Firesteel__Standalone__ExecutorProfile *profiles = new_array(Firesteel__Standalone__ExecutorProfile, (size_t)n);
         Firesteel__Standalone__ExecutorTarget **list = new_array(Firesteel__Standalone__ExecutorTarget *, (size_t)n);
         for (int i = 0; i < n; i++) {
-                profiles[i] = default_profile(m);
-                profiles[i].id = requests[i].profile;
+                profiles[i] = executor_profile_of(m, requests[i].profile);
                 firesteel__standalone__executor_target__init(&targets[i]);
                 targets[i].profile = &profiles[i];
                 targets[i].executors = requests[i].target;
@@ -276,6 +318,8 @@ static void standalone_request(struct standalone_manager *m, const struct execut
                 m->n_profiles = MAX(m->n_profiles, requests[i].profile + 1);
         }
         app_client_request(m->client, list, (size_t)n);
+        for (int i = 0; i < n; i++)
+                executor_profile_release(m, &profiles[i]);
         free(list);
         free(profiles);
         free(targets);

@@ -64,6 +64,7 @@ struct yarn_target {
         int locality_tasks; /* that prefer some host */
         const struct yarn_host_tasks *hosts;
         size_t n_hosts;
+        const struct strmap *settings; /* of its executors, in the place of the application's; NULL: none */
 };
 
 /* A container that YARN has granted. Borrowed. */
@@ -89,6 +90,7 @@ struct yarn_failure {
 };
 #define YARN_AM_EXIT_MAX_EXECUTOR_FAILURES 11
 
+struct strmap;
 struct yarn_container; /* yarn_allocator.c */
 struct profile_state;
 

@@ -50,6 +50,15 @@ static Firesteel__Yarn__AmTarget *am_target_new(const struct yarn_target *from)
                 host->tasks = from->hosts[target->n_hosts].tasks;
                 target->hosts[target->n_hosts] = host;
         }
+        if (from->settings)
+                target->settings = new_array(Firesteel__Yarn__AmProperty *, from->settings->count + 1);
+        for (struct strmap_entry *e = NULL; from->settings && (e = strmap_next(from->settings, e));) {
+                Firesteel__Yarn__AmProperty *property = new0(Firesteel__Yarn__AmProperty);
+                firesteel__yarn__am_property__init(property);
+                property->key = mem_strdup(e->key);
+                property->value = mem_strdup(e->value);
+                target->settings[target->n_settings++] = property;
+        }
         return target;
 }
 

@@ -25,6 +25,7 @@ void executor_containers_deinit(struct executor_containers *c)
         hadoop_credentials_deinit(&c->credentials);
         local_resources_deinit(&c->resources);
         yarn_executor_size_deinit(&c->size);
+        vec_deinit(&c->cores);
         am_settings_deinit(&c->settings);
         yarn_conf_deinit(&c->yarn_conf);
         free(c->driver_url);
@@ -63,6 +64,14 @@ static void containers_on_registered(void *owner, int64_t memory_mb, int cores)
                  (long long)memory_mb, cores);
 }
 
+static int containers_cores_of(const struct executor_containers *c, int32_t profile)
+{
+        for (size_t i = 0; i < c->cores.len; i++)
+                if (c->cores.data[i].profile == profile)
+                        return c->cores.data[i].cores;
+        return c->size.cores;
+}
+
 static const Firesteel__Yarn__ContainerLaunchContext *containers_on_launch(void *owner,
                                                                            const struct yarn_launch *launch)
 {
@@ -79,7 +88,7 @@ static const Firesteel__Yarn__ContainerLaunchContext *containers_on_launch(void 
                                                                .credentials = &c->credentials,
                                                                .view_acl = c->view_acl,
                                                                .modify_acl = c->modify_acl,
-                                                               .cores = c->size.cores},
+                                                               .cores = containers_cores_of(c, launch->profile)},
                              launch);
         return &c->launch.message;
 }
@@ -118,14 +127,30 @@ static const struct yarn_executors_ops containers_ops = {.registered = container
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-static void containers_add_profile(struct executor_containers *c, int profile)
+/* The size of executors of a profile with these settings. Returns 0, or -EINVAL with @error. */
+static int containers_read_size(const struct executor_containers *c, const struct strmap *settings,
+                                struct yarn_executor_size *size, struct fst_error *error)
 {
-        const size_t n = c->size.resources.list.len;
+        struct fst_conf *conf = fst_conf_new();
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&c->conf->set, e));)
+                if (strncmp(e->key, "spark.executor.resource.", 24) != 0)
+                        conf_set(conf, e->key, e->value);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(settings, e));)
+                conf_set(conf, e->key, e->value);
+        const int r = yarn_executor_size_read(conf, size, error);
+        fst_conf_free(conf);
+        return r;
+}
+
+static void containers_add_profile_of_size(struct executor_containers *c, int profile,
+                                           const struct yarn_executor_size *size)
+{
+        const size_t n = size->resources.list.len;
         Firesteel__Yarn__ResourceValue *values = new_array(Firesteel__Yarn__ResourceValue, n + 1);
         Firesteel__Yarn__ResourceValue **list = new_array(Firesteel__Yarn__ResourceValue *, n + 1);
         _cleanup_(buf_deinit) struct buf custom = BUF_INIT;
         for (size_t i = 0; i < n; i++) {
-                const struct container_resource *from = &c->size.resources.list.data[i];
+                const struct container_resource *from = &size->resources.list.data[i];
                 firesteel__yarn__resource_value__init(&values[i]);
                 values[i].key = from->name;
                 values[i].has_value = true;
@@ -137,18 +162,39 @@ static void containers_add_profile(struct executor_containers *c, int profile)
         }
         yarn_executors_add_profile(c->executors,
                                    &(struct yarn_profile){.id = profile,
-                                                          .memory_mb = c->size.total_mb,
-                                                          .cores = c->size.cores,
-                                                          .tasks_per_executor = c->size.tasks,
+                                                          .memory_mb = size->total_mb,
+                                                          .cores = size->cores,
+                                                          .tasks_per_executor = size->tasks,
                                                           .custom = custom.len ? custom.data : NULL},
                                    list, n);
         free(list);
         free(values);
 }
 
+static void containers_add_profile(struct executor_containers *c, const struct yarn_target *target)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        struct yarn_executor_size size = {0};
+        for (size_t i = 0; i < c->cores.len; i++)
+                if (c->cores.data[i].profile == target->profile)
+                        return;
+        if (target->settings && containers_read_size(c, target->settings, &size, &error) == 0) {
+                vec_push(&c->cores, (struct profile_cores){target->profile, size.cores});
+                containers_add_profile_of_size(c, target->profile, &size);
+        } else {
+                if (error.message)
+                        log_error("YarnAllocator", "resource profile %d gets executors of the default size: %s",
+                                  target->profile, error_message(&error));
+                vec_push(&c->cores, (struct profile_cores){target->profile, c->size.cores});
+                containers_add_profile_of_size(c, target->profile, &c->size);
+        }
+        yarn_executor_size_deinit(&size);
+        error_deinit(&error);
+}
+
 void executor_containers_request(struct executor_containers *c, const struct yarn_target *target)
 {
-        containers_add_profile(c, target->profile);
+        containers_add_profile(c, target);
         yarn_executors_set_targets(c->executors, target, 1);
 }
 

@@ -27,11 +27,18 @@ struct executor_containers_ops {
         void (*finished)(void *owner);
 };
 
+/* Cores of the executors of a resource profile. */
+struct profile_cores {
+        int32_t profile;
+        int cores;
+};
+
 struct executor_containers {
         const struct fst_conf *conf; /* borrowed */
         struct yarn_conf yarn_conf;
         struct am_settings settings;
-        struct yarn_executor_size size;
+        struct yarn_executor_size size; /* of the default profile's executors */
+        VEC(struct profile_cores) cores;
         char *driver_url, *app_id, *user, *staging_dir;
         char *view_acl, *modify_acl;           /* NULL before the start: those of `user` */
         struct local_resources resources;      /* that executors get */

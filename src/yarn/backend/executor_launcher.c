@@ -119,11 +119,16 @@ static void launcher_request(struct launcher *l, const Firesteel__Yarn__AmTarget
                 struct yarn_host_tasks *hosts = new_array(struct yarn_host_tasks, t->n_hosts + 1);
                 for (size_t k = 0; k < t->n_hosts; k++)
                         hosts[k] = (struct yarn_host_tasks){.host = t->hosts[k]->host, .tasks = t->hosts[k]->tasks};
-                executor_containers_request(&l->containers, &(struct yarn_target){.profile = t->profile,
-                                                                                  .total = t->executors,
-                                                                                  .locality_tasks = t->local_tasks,
-                                                                                  .hosts = hosts,
-                                                                                  .n_hosts = t->n_hosts});
+                _cleanup_(strmap_deinit) struct strmap settings = STRMAP_INIT;
+                for (size_t k = 0; k < t->n_settings; k++)
+                        strmap_set(&settings, t->settings[k]->key, t->settings[k]->value);
+                executor_containers_request(&l->containers,
+                                            &(struct yarn_target){.profile = t->profile,
+                                                                  .settings = t->n_settings ? &settings : NULL,
+                                                                  .total = t->executors,
+                                                                  .locality_tasks = t->local_tasks,
+                                                                  .hosts = hosts,
+                                                                  .n_hosts = t->n_hosts});
                 free(hosts);
         }
 }

@@ -15,6 +15,7 @@
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
+#include "driver/resources/resource_profiles.h"
 #include "exec/exit_hooks.h"
 #include "hadoop/rpc_client.h"
 #include "io/fs/file_systems.h"
@@ -426,7 +427,14 @@ static bool yarn_request_executors(struct executor_manager *manager, const struc
                 struct yarn_host_tasks *hosts = new_array(struct yarn_host_tasks, (size_t)from->n_hosts + 1);
                 for (int k = 0; k < from->n_hosts; k++)
                         hosts[k] = (struct yarn_host_tasks){.host = from->hosts[k].host, .tasks = from->hosts[k].tasks};
+                _cleanup_(strmap_deinit) struct strmap settings = STRMAP_INIT;
+                const struct fst_resource_profile *p = from->profile && m->sc->profiles
+                                                               ? resource_profiles_find(m->sc->profiles, from->profile)
+                                                               : NULL;
+                if (p)
+                        resource_profile_apply(p, &settings);
                 const struct yarn_target target = {.profile = from->profile,
+                                                   .settings = p ? &settings : NULL,
                                                    .total = from->target,
                                                    .locality_tasks = from->local_tasks,
                                                    .hosts = hosts,

@@ -2,7 +2,7 @@
  * See driver_resources.h. As in Spark, every driver discovers its resources, with any master. Only the driver's own
  * code uses them: tasks of a local master get none.
  */
-#include "driver/driver_resources.h"
+#include "driver/resources/driver_resources.h"
 
 #include "base/buf.h"
 #include "base/log.h"

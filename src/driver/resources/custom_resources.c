@@ -1,5 +1,5 @@
 /* See custom_resources.h. */
-#include "driver/backend/custom_resources.h"
+#include "driver/resources/custom_resources.h"
 
 #include "base/error.h"
 #include "base/mem.h"
