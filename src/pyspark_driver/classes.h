@@ -42,6 +42,9 @@ const char *class_class_codec(const struct py4j_object *object);
 
 extern const struct py4j_class executor_requests_class, task_requests_class, profile_builder_class;
 
+/* Argument @i as a resource profile of @session's context; or NULL, and the call throws. */
+const fst_resource_profile *profile_argument(struct py4j_call *call, size_t i, struct driver_session *session);
+
 /* A storage level as Spark's constructor takes it. */
 struct storage_flags {
         bool disk, memory, off_heap, deserialized;

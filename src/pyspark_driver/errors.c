@@ -21,6 +21,7 @@ static const struct {
         {"already exists", "org.apache.hadoop.mapred.FileAlreadyExistsException"},
         {"Cannot change storage level", "org.apache.spark.SparkUnsupportedOperationException"},
         {"spark.driver.maxResultSize", SPARK_EXCEPTION},
+        {"Multiple ResourceProfiles specified", "java.lang.IllegalArgumentException"},
         {"No space left on device", "java.io.IOException"},
         {"Permission denied", "java.io.IOException"},
 };

@@ -20,6 +20,7 @@ static void rdd_object_free_one(struct rdd_object *rdd)
                 session_leave(rdd->session);
         }
         py4j_object_unref(rdd->kept);
+        py4j_object_unref(rdd->profile);
         session_unref(rdd->session);
         free(rdd->name);
         free(rdd);
@@ -478,15 +479,31 @@ static const struct py4j_member serde_members[] = {
 
 const struct py4j_class serde_class = {.name = "org.apache.spark.api.python.SerDeUtil", PY4J_MEMBERS(serde_members)};
 
-static void rdd_refuse_profile(struct py4j_call *call)
+static void rdd_with_resources(struct py4j_call *call)
 {
-        py4j_throw(call, "java.lang.UnsupportedOperationException",
-                   "Firesteel has no resource profiles of RDDs: set spark.executor.* and spark.task.* for all stages");
+        struct rdd_object *self = rdd_self(call);
+        const fst_resource_profile *profile = self ? profile_argument(call, 0, self->session) : NULL;
+        if (!profile)
+                return;
+        fst_with_resources_at(self->rdd, profile, call_site("withResources"));
+        if (!fst_rdd_resource_profile(self->rdd)) {
+                throw_failure(call, "the resource profile cannot be used");
+                return;
+        }
+        pthread_mutex_lock(&names_lock); /* another connection may set it */
+        struct py4j_object *before = self->profile;
+        self->profile = py4j_object_ref(call->args[0].object);
+        pthread_mutex_unlock(&names_lock);
+        py4j_object_unref(before);
+        rdd_return_self(call);
 }
 
 static void rdd_get_profile(struct py4j_call *call)
 {
-        call->result = py4j_object_value(NULL);
+        struct rdd_object *self = (struct rdd_object *)call->self;
+        pthread_mutex_lock(&names_lock);
+        call->result = py4j_object_value(self->profile ? py4j_object_ref(self->profile) : NULL);
+        pthread_mutex_unlock(&names_lock);
 }
 
 static const struct py4j_member rdd_members[] = {
@@ -521,7 +538,7 @@ static const struct py4j_member rdd_members[] = {
         {"count", "", rdd_count},
         {"first", "", rdd_first},
         {"countApproxDistinct", "d", rdd_count_approx_distinct},
-        {"withResources", "o", rdd_refuse_profile},
+        {"withResources", "r", rdd_with_resources},
         {"getResourceProfile", "", rdd_get_profile},
         {"saveAsObjectFile", "s", rdd_save_as_object_file},
         {"saveAsTextFile", "s", rdd_save_as_text_file},

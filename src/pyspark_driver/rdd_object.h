@@ -20,7 +20,8 @@ struct rdd_object {
         bool locally_checkpointed;
         bool text; /* of map(BytesToString): rows are text */
         char *name;
-        struct rdd_object *next; /* in the list of those to free */
+        struct py4j_object *profile; /* of withResources; NULL: none */
+        struct rdd_object *next;     /* in the list of those to free */
 };
 
 /* The RDD that every class of RDDs inherits from, and those that Python tells apart. */

@@ -1,12 +1,15 @@
 /*
- * Requests of resources, and profiles made of them. A program can make and read profiles; the engine has none, so that
- * RDD.withResources refuses them.
+ * Requests of resources, and profiles made of them (firesteel/resource.h).
  */
 #include "pyspark_driver/classes.h"
 
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "py4j/collections.h"
+#include "pyspark_driver/call_site.h"
+#include "pyspark_driver/errors.h"
+
+#include <math.h>
 
 #define MIB (1 << 20)
 
@@ -22,6 +25,8 @@ struct request_object {
 struct requests_object {
         struct py4j_object object;
         struct py4j_object *executor, *task; /* maps */
+        struct driver_session *session;      /* of a profile: that built it */
+        const fst_resource_profile *profile; /* of that session's context */
         int id;
 };
 
@@ -79,6 +84,7 @@ static void requests_free(struct py4j_object *object)
         struct requests_object *r = requests_of(object);
         py4j_object_unref(r->executor);
         py4j_object_unref(r->task);
+        session_unref(r->session);
         free(r);
 }
 
@@ -100,6 +106,12 @@ static void requests_construct(struct py4j_call *call)
 static void requests_put(struct py4j_call *call, const char *name, double amount, bool whole)
 {
         struct requests_object *self = requests_of(call->self);
+        if (!whole && amount > 1 && amount != floor(amount)) {
+                py4j_throw(call, "java.lang.AssertionError",
+                           "assertion failed: The resource amount %.16g must be either <= 1.0, or a whole number.",
+                           amount);
+                return;
+        }
         struct request_object *request = new0(struct request_object);
         py4j_object_init(&request->object, &request_class);
         request->name = mem_strdup(name);
@@ -239,14 +251,59 @@ static void builder_clear_task(struct py4j_call *call)
 
 static const struct py4j_class profile_class;
 
+/* Makes the profile of the requests in @p, which keeps it. Throws, and returns false, if the context refuses it. */
+static bool profile_make(struct py4j_call *call, struct requests_object *p, fst_context *sc)
+{
+        size_t n = py4j_length(p->executor), m = py4j_length(p->task);
+        _cleanup_free_ struct fst_executor_amount *executor = new_array(struct fst_executor_amount, n + 1);
+        _cleanup_free_ struct fst_task_amount *task = new_array(struct fst_task_amount, m + 1);
+        for (size_t i = 0; i < n; i++) {
+                const struct request_object *r = (const struct request_object *)py4j_element(p->executor, i)->object;
+                executor[i] = (struct fst_executor_amount){r->name, (int64_t)r->amount, r->script, r->vendor};
+        }
+        for (size_t i = 0; i < m; i++) {
+                const struct request_object *r = (const struct request_object *)py4j_element(p->task, i)->object;
+                task[i] = (struct fst_task_amount){r->name, r->amount};
+        }
+        p->profile = fst_resource_profile_new_at(sc, executor, n, task, m, call_site("withResources"));
+        if (!p->profile)
+                throw_failure(call, "the resource profile is invalid");
+        else
+                p->id = fst_resource_profile_id(p->profile);
+        return p->profile != NULL;
+}
+
+/* Builds the profile in @session's context, unless it already is there. */
+static bool profile_use(struct py4j_call *call, struct requests_object *p, struct driver_session *session)
+{
+        if (p->profile && p->session == session)
+                return true;
+        session_unref(p->session);
+        p->session = session_ref(session);
+        return profile_make(call, p, session->sc);
+}
+
 static void builder_build(struct py4j_call *call)
 {
-        static int next_id = 1; /* 0 is the default profile */
         struct requests_object *self = requests_of(call->self), *profile = requests_new(&profile_class);
+        struct pyspark *pyspark = pyspark_of(call);
         requests_merge(profile->executor, self->executor);
         requests_merge(profile->task, self->task);
-        profile->id = __atomic_fetch_add(&next_id, 1, __ATOMIC_RELAXED);
-        call->result = py4j_object_value(&profile->object);
+        pthread_mutex_lock(&pyspark->lock);
+        struct driver_session *session =
+                pyspark->session && !session_has_ended(pyspark->session) ? session_ref(pyspark->session) : NULL;
+        pthread_mutex_unlock(&pyspark->lock);
+        if (!session || profile_use(call, profile, session)) /* without a context, the first RDD builds it */
+                call->result = py4j_object_value(&profile->object);
+        else
+                py4j_object_unref(&profile->object);
+        session_unref(session);
+}
+
+const fst_resource_profile *profile_argument(struct py4j_call *call, size_t i, struct driver_session *session)
+{
+        struct py4j_object *object = py4j_argument(call, i, &profile_class);
+        return object && profile_use(call, requests_of(object), session) ? requests_of(object)->profile : NULL;
 }
 
 static const struct py4j_member builder_members[] = {
@@ -265,7 +322,12 @@ const struct py4j_class profile_builder_class = {.name = "org.apache.spark.resou
 
 static void profile_id(struct py4j_call *call)
 {
-        call->result = py4j_int(requests_of(call->self)->id);
+        const struct requests_object *self = requests_of(call->self);
+        if (self->profile)
+                call->result = py4j_int(self->id);
+        else
+                py4j_throw(call, "java.lang.IllegalStateException",
+                           "a resource profile that was built without a SparkContext has no id before an RDD uses it");
 }
 
 static const struct py4j_member profile_members[] = {
