@@ -69,7 +69,7 @@ def build(tmp_path_factory):
 
 def submit(app, mode, master, *conf, status=0):
     command = [os.path.join(BIN, "spark-submit"), "--master", master]
-    for setting in ("spark.ui.enabled=false", *conf):
+    for setting in ("spark.ui.enabled=false", "spark.eventLog.compress=false", *conf):
         command += ["--conf", setting]
     done = subprocess.run([*command, str(app), mode], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == status, done.stderr

@@ -189,7 +189,7 @@ void event_json_executor_added(struct buf *b, const struct executor_added *e)
         event_json_map(b, e->log_urls, NULL);
         buf_puts(b, ",\"Attributes\":");
         event_json_map(b, e->attributes, NULL);
-        buf_puts(b, ",\"Resources\":{},\"Resource Profile Id\":0}}\n");
+        buf_printf(b, ",\"Resources\":{},\"Resource Profile Id\":%d}}\n", e->resource_profile);
 }
 
 void event_json_executor_removed(struct buf *b, const struct executor_removed *e)
@@ -304,7 +304,8 @@ static void event_json_stage_info(struct buf *b, const struct stage_info *s, con
                 event_json_field(b, ",\"Failure Reason\":", s->failure_reason);
         buf_puts(b, ",\"Accumulables\":[");
         buf_puts(b, accumulables);
-        buf_puts(b, "],\"Resource Profile Id\":0,\"Shuffle Push Enabled\":false,\"Shuffle Push Mergers Count\":0}");
+        buf_printf(b, "],\"Resource Profile Id\":%d,\"Shuffle Push Enabled\":false,\"Shuffle Push Mergers Count\":0}",
+                   s->resource_profile);
 }
 
 void event_json_job_start(struct buf *b, const struct job_start *e, const struct event_json_redact *redact)
