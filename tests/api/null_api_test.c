@@ -158,6 +158,10 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_rdd_id(NULL));
         NOTHING(fst_to_debug_string(NULL));
         NOTHING(fst_rdd_partitions(NULL));
+        NOTHING(fst_resource_profile_new_at(NULL, NULL, 2, NULL, 2, HERE));
+        NOTHING(fst_resource_profile_id(NULL));
+        NOTHING(fst_with_resources_at(NULL, NULL, HERE));
+        NOTHING(fst_rdd_resource_profile(NULL));
         NOTHING(fst_rdd_type(NULL));
         NOTHING(fst_rdd_set_name(NULL, NULL));
         NOTHING(fst_rdd_partitioner(NULL));
