@@ -13,6 +13,8 @@ import pytest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
 import environments  # noqa: E402
 
+from control_groups_test import group  # noqa: E402, F401 (a fixture)
+
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build")
 FOUND = environments.find(os.environ.get("FIRESTEEL_BUILD", f"{TOP}/build"))
@@ -24,13 +26,13 @@ pytestmark = pytest.mark.skipif(FOUND is None, reason=environments.MISSING)
 @pytest.fixture
 def run(tmp_path):
     """Runs a program and returns its output and its errors."""
-    def run_program(text):
+    def run_program(text, **popen):
         program = tmp_path / "program.py"
         program.write_text("import os, sys, time\nfrom frames import *\n" + textwrap.dedent(text))
         environment = os.environ | {"FIRESTEEL_LIBRARY": glob.glob(f"{BUILD}/src/libfiresteel.so")[0],
                                     "PYTHONPATH": f"{TOP}/tests/python_workers"}
         ended = subprocess.run([PYTHON, str(program)], env=environment, cwd=tmp_path, capture_output=True, text=True,
-                               timeout=240, check=False)
+                               timeout=240, check=False, **popen)
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return ended.stdout, ended.stderr
     return run_program
@@ -118,6 +120,23 @@ def test_reports_what_ended_a_worker(run, daemon):
     for text in ("PythonException: Traceback (most recent call last):", "ValueError: nö", "MemoryError",
                  "No module named 'no_such_module'", "(crashed): Fatal Python error: Segmentation fault"):
         assert text in errors
+
+
+@pytest.mark.parametrize("settings, reasons", [({"spark.executor.pyspark.memory": "250m"}, ["MemoryError"]),
+                                               ({}, ["because memory is short", "exited unexpectedly (crashed)"])], ids=["limited", "unlimited"])
+def test_memory_in_a_small_control_group(run, group, settings, reasons):  # noqa: F811
+    """With spark.executor.pyspark.memory the worker gets an exception. Without, the executor ends it, or the kernel. The application goes on."""
+    small = group(400)
+    printed, errors = run(f"""
+        c = Context("local[2]", **{settings!r})
+        rows = c.parallelize(range(2), 1)
+        print(c.collect(c.map(rows, lambda index, rows: [len(b"x" * (600 << 20))])))
+        print(c.collect(c.map(rows, lambda index, rows: rows)))
+        c.stop()
+    """, preexec_fn=small.join)
+    assert printed == "-5\n[0, 1]\n"
+    assert any(reason in errors for reason in reasons)
+    assert not settings or small.killed() == 0
 
 
 def test_a_stopped_task_frees_its_core(run):
