@@ -187,6 +187,7 @@ static void other_jobs_run_while_updates_are_received(void **state)
 {
         fst_context *sc = *state;
         struct fst_python_function f = python_fixture_function("add");
+        may_receive = receiving = 0;
         f.accumulator = fst_accumulator_list(sc, "slow", receive_when_allowed, NULL);
         fst_future *slow = fst_count_async(fst_python_rdd(frames_of_texts(sc, "a,b", 2), &f, false, false));
         while (!__atomic_load_n(&receiving, __ATOMIC_ACQUIRE))
