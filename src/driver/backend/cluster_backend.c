@@ -33,6 +33,7 @@
 #include "store/file_cipher.h"
 
 #define STOP_TIMEOUT_MS 3000
+#define TOLD_TIMEOUT_MS 1000                         /* until executors have ended, when the process ends */
 #define LEAVE_TIMEOUT_MS 20000                       /* Kubernetes kills a stopped pod after 30 s */
 #define DRAIN_MS 500                                 /* for tasks to end before their executors are stopped */
 #define MAX_UNAUTHORIZED_MESSAGE ((size_t)256 << 10) /* from peers that have not registered */
@@ -669,12 +670,15 @@ static void cluster_wait_for_executors(struct cluster_backend *b, int64_t timeou
 static void cluster_leave(struct scheduler_backend *backend)
 {
         struct cluster_backend *b = cluster_backend_of(backend);
-        if (b->manager->class->leave) {
-                cluster_stop_executors(b);
+        cluster_stop_executors(b);
+        if (b->manager->class->leave)
                 b->manager->class->leave(b->manager);
-        }
-        if (!b->manager->class->outlives_driver)
+        if (!b->manager->class->outlives_driver) {
+                /* Executors that lose their driver before they are told to stop report an error. */
+                if (!b->manager->class->leave)
+                        cluster_wait_for_executors(b, TOLD_TIMEOUT_MS);
                 return;
+        }
         cluster_wait_for_executors(b, LEAVE_TIMEOUT_MS);
         if (!b->manager->class->stopped(b->manager))
                 log_warn("CoarseGrainedSchedulerBackend",
