@@ -188,15 +188,18 @@ print(sc.parallelize([1], 1).map(lambda x: helper.answer() + x).collect())
 
 def test_interrupt_cancels_the_job_and_keeps_the_program(environment, tmp_path):
     program = tmp_path / "program.py"
+    # The signal handler of pyspark 3.5 reads an answer while the interrupted call reads one, which Python refuses: the job
+    # is cancelled, but the program gets an error of Py4J.
     program.write_text(START + """
 import pathlib, time
+from py4j.protocol import Py4JError
 began = sys.argv[1]
 def wait(x):
     pathlib.Path(began).touch()
     time.sleep(600)
 try:
     sc.parallelize([1], 1).foreach(wait)
-except KeyboardInterrupt:
+except (KeyboardInterrupt, Py4JError):
     print("interrupted")
 print(sc.parallelize([1, 2, 3], 1).count())
 """)
@@ -209,6 +212,34 @@ print(sc.parallelize([1, 2, 3], 1).count())
             assert process.communicate(timeout=120)[0].splitlines() == ["interrupted", "3"]
         finally:
             process.kill()
+
+
+def test_executors_null_strings_and_groups_cancelled_for_good(run):
+    printed = run(START + """
+from pyspark.rdd import RDD
+from pyspark.serializers import UTF8Deserializer
+print(RDD(sc._jvm.PythonUtils.generateRDDWithNull(sc._jsc), sc, UTF8Deserializer()).collect())
+info, = sc._jsc.statusTracker().getExecutorInfos()
+print(bool(info.host()), info.port() > 0, info.numRunningTasks(), info.totalOnHeapStorageMemory() > 0)
+sc.setJobGroup("gone", "")
+sc._jsc.sc().cancelJobGroupAndFutureJobs("gone")
+try:
+    sc.parallelize([1]).count()
+except Exception as e:
+    print("cancelled part of cancelled job group gone" in str(e))
+sc.setJobGroup("other", "")
+print(sc.parallelize([1]).count())
+""")
+    assert printed.splitlines() == ["['a', None, 'b']", "True True 0 True", "True", "1"]
+
+
+def test_executors_end_quietly_with_a_program_that_does_not_stop(environment, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(START.replace("local[2]", "local-cluster[1,1,1024]") + "print(sc.parallelize([1, 2], 1).count())\n")
+    ended = subprocess.run([PYTHON, str(program)], env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True, timeout=240, check=False)
+    assert ended.stdout == "2\n" and "Driver commanded a shutdown" in ended.stderr, ended.stderr
+    assert "disassociated" not in ended.stderr
 
 
 def test_engine_ends_when_python_is_killed(environment, tmp_path):

@@ -92,10 +92,22 @@ void job_runner_post_run_done(struct job_runner *r, struct task_batch *run)
         job_runner_post(r, (struct runner_message){.kind = MESSAGE_RUN_DONE, .run = run});
 }
 
-static int job_runner_refuse(struct job_runner *r, const struct job_request *request, struct fst_error *error)
+static bool job_runner_group_is_cancelled(const struct job_runner *r, const char *group)
+{
+        for (size_t i = 0; i < r->cancelled_groups.len; i++)
+                if (strcmp(r->cancelled_groups.data[i], group) == 0)
+                        return true;
+        return false;
+}
+
+static int job_runner_refuse(struct job_runner *r, const struct job_request *request, const struct strmap *properties,
+                             struct fst_error *error)
 {
         if (r->stopping)
                 return error_set(error, -ESHUTDOWN, "%s", r->abort_reason ? r->abort_reason : "the context is stopped");
+        const char *group = strmap_get(properties, "spark.jobGroup.id");
+        if (group && job_runner_group_is_cancelled(r, group))
+                return error_set(error, -ECANCELED, "Job cancelled part of cancelled job group %s", group);
         const char *refusal = barrier_chain_refusal(request->rdd, request->n, r->allocation != NULL);
         return refusal ? error_set(error, -EINVAL, "%s", refusal) : 0;
 }
@@ -130,7 +142,7 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
                 .properties = &wait->properties,
                 .user = wait,
         };
-        int id = job_runner_refuse(r, wait->request, &error);
+        int id = job_runner_refuse(r, wait->request, &wait->properties, &error);
         if (id == 0)
                 id = sched_submit_job(r->sched, &spec, now_ns(), &error);
         if (id >= 0)
@@ -139,6 +151,20 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
         wait->message = error.message ? steal(error.message) : NULL;
         wait->status = id;
         job_runner_end_wait(r, wait);
+}
+
+/* Spark: DAGScheduler.cancelledJobGroups. */
+static void job_runner_remember_group(struct job_runner *r, const char *group)
+{
+        struct string_list *list = &r->cancelled_groups;
+        if (job_runner_group_is_cancelled(r, group) || r->max_cancelled_groups <= 0)
+                return;
+        if (list->len == (size_t)r->max_cancelled_groups) {
+                free(list->data[0]);
+                memmove(&list->data[0], &list->data[1], (list->len - 1) * sizeof(*list->data));
+                list->len--;
+        }
+        string_list_add(list, group);
 }
 
 static void job_runner_receive(struct job_runner *r, struct runner_message *m)
@@ -153,9 +179,11 @@ static void job_runner_receive(struct job_runner *r, struct runner_message *m)
         case MESSAGE_CANCEL:
                 if (m->tag)
                         sched_cancel_tag(r->sched, m->tag, NULL, now_ns());
-                else if (m->group)
+                else if (m->group && m->for_good)
+                        job_runner_remember_group(r, m->group);
+                if (!m->tag && m->group)
                         sched_cancel_group(r->sched, m->group, NULL, now_ns());
-                else
+                else if (!m->tag)
                         sched_cancel_all(r->sched, now_ns());
                 free(m->group);
                 free(m->tag);
@@ -338,7 +366,11 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
         r->last = &r->first;
         pthread_mutex_init(&r->lock, NULL);
 
+        int64_t groups = 0;
         int e = job_runner_read_config(sc, &config, &pools, error);
+        if (e == 0)
+                e = conf_get_int(sc->conf, "spark.scheduler.numCancelledJobGroupsToTrack", &groups, error);
+        r->max_cancelled_groups = (int)MIN(MAX(groups, (int64_t)0), (int64_t)INT32_MAX);
         if (e == 0)
                 e = allocation_new(sc, backend, &r->allocation, error);
         if (e) {
@@ -398,6 +430,7 @@ void job_runner_free(struct job_runner *r)
         }
         if (r->sched)
                 sched_free(r->sched);
+        string_list_deinit(&r->cancelled_groups);
         barrier_sync_free(r->barriers);
         r->backend->class->free(r->backend);
         task_events_free(r->events);
@@ -518,6 +551,12 @@ void job_runner_remove_shuffles(struct job_runner *r, const int *shuffles, int n
 void job_runner_cancel(struct job_runner *r, const char *group)
 {
         job_runner_post(r, (struct runner_message){.kind = MESSAGE_CANCEL, .group = group ? mem_strdup(group) : NULL});
+}
+
+void job_runner_cancel_for_good(struct job_runner *r, const char *group)
+{
+        job_runner_post(r,
+                        (struct runner_message){.kind = MESSAGE_CANCEL, .group = mem_strdup(group), .for_good = true});
 }
 
 void job_runner_cancel_tag(struct job_runner *r, const char *tag)

@@ -76,5 +76,8 @@ bool job_runner_dump_threads(struct job_runner *runner, const char *executor, st
 /* Cancel the jobs of a group (NULL: all jobs). Any thread. */
 void job_runner_cancel(struct job_runner *runner, const char *group);
 
+/* Cancel the jobs of @group, and refuse later ones. */
+void job_runner_cancel_for_good(struct job_runner *runner, const char *group);
+
 /* Cancel the jobs with a tag. Any thread. */
 void job_runner_cancel_tag(struct job_runner *runner, const char *tag);

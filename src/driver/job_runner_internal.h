@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/string_list.h"
 #include "driver/job_runner.h"
 
 #include "driver/barrier_sync.h"
@@ -80,6 +81,7 @@ struct runner_message {
         struct call_wait *call;
         struct task_batch *run;
         char *group, *tag;
+        bool for_good;                  /* later jobs of the group are refused */
         int id;                         /* of the job or stage to cancel, or */
         const int *job_id_slot;         /* where the job's id is stored */
         struct barrier_requester asker; /* MESSAGE_BARRIER, with `request` */
@@ -98,6 +100,8 @@ struct job_runner {
         struct task_event_poster *events;
         struct allocation *allocation; /* NULL: no dynamic allocation */
         struct starvation starvation;
+        struct string_list cancelled_groups; /* whose later jobs are refused, oldest first */
+        int max_cancelled_groups;
 
         pthread_t thread;
         pthread_mutex_t lock;

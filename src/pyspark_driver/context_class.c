@@ -6,6 +6,7 @@
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
 #include "driver/local_properties.h"
+#include "driver/job_runner.h"
 #include "py4j/collections.h"
 #include "pyspark_driver/call_site.h"
 #include "pyspark_driver/added_directory.h"
@@ -461,6 +462,13 @@ static void context_cancel_group(struct py4j_call *call)
                 fst_cancel_job_group(sc, call->args[0].text);
 }
 
+static void context_cancel_group_for_good(struct py4j_call *call)
+{
+        fst_context *sc = context_to_cancel(call);
+        if (sc && sc->runner)
+                job_runner_cancel_for_good(sc->runner, call->args[0].text);
+}
+
 static void context_cancel_tag(struct py4j_call *call)
 {
         fst_context *sc = context_to_cancel(call);
@@ -522,7 +530,7 @@ static const struct py4j_member context_members[] = {
         {"getJobTags", "", context_get_job_tags},
         {"clearJobTags", "", context_clear_job_tags},
         {"cancelJobGroup", "s", context_cancel_group},
-        {"cancelJobGroupAndFutureJobs", "s", context_cancel_group},
+        {"cancelJobGroupAndFutureJobs", "s", context_cancel_group_for_good},
         {"cancelJobsWithTag", "s", context_cancel_tag},
         {"cancelAllJobs", "", context_cancel_all},
         {"statusTracker", "", context_status_tracker},

@@ -135,3 +135,15 @@ void source_union(struct py4j_call *call)
         }
         py4j_object_unref(array);
 }
+
+void source_rdd_with_null(struct py4j_call *call)
+{
+        static const char a[] = "\0\0\0\1a", null[] = "\xff\xff\xff\xfb", b[] = "\0\0\0\1b"; /* frames */
+        const fst_bytes rows[] = {{a, sizeof(a) - 1}, {null, sizeof(null) - 1}, {b, sizeof(b) - 1}};
+        struct driver_session *session = context_argument(call, 0);
+        if (session)
+                rdd_return(
+                        call, &java_rdd_class, session,
+                        fst_parallelize_at(session->sc, rows, ARRAY_SIZE(rows), FST_BYTES, 0, call_site("parallelize")),
+                        NULL);
+}

@@ -15,3 +15,6 @@ void source_checkpoint_file(struct py4j_call *call);
 
 /* The union of an array of RDDs. */
 void source_union(struct py4j_call *call);
+
+/* PythonUtils.generateRDDWithNull, of pyspark's tests: the strings a, null and b. */
+void source_rdd_with_null(struct py4j_call *call);

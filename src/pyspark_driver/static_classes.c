@@ -1,8 +1,9 @@
 /*
- * Classes without much state: java.lang.System, String and Class, java.io.File, Spark's Utils and SparkFiles, PythonUtils,
- * storage levels, log levels, conversions of collections.
+ * Classes without much state: java.lang.System, String and Class, java.io.File, Spark's Utils and SparkFiles,
+ * PythonUtils, storage levels, log levels, conversions of collections.
  */
 #include "pyspark_driver/classes.h"
+#include "pyspark_driver/rdd_sources.h"
 
 #include "base/error.h"
 #include "base/fs.h"
@@ -342,6 +343,7 @@ static const struct py4j_member python_utils_members[] = {
         {"getPythonAuthSocketTimeout", "r", python_utils_socket_timeout, PY4J_STATIC_METHOD},
         {"getSparkBufferSize", "r", python_utils_buffer_size, PY4J_STATIC_METHOD},
         {"getBroadcastThreshold", "r", python_utils_broadcast_threshold, PY4J_STATIC_METHOD},
+        {"generateRDDWithNull", "r", source_rdd_with_null, PY4J_STATIC_METHOD},
 };
 
 const struct py4j_class python_utils_class = {.name = "org.apache.spark.api.python.PythonUtils",

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "driver/context.h"
+#include "driver/events/app_status.h"
 #include "driver/events/listener_bus.h"
 #include "py4j/collections.h"
 
@@ -17,6 +18,13 @@ struct info_object {
         struct fst_stage_info stage;
         struct py4j_object *stages; /* of a job: the array of their ids */
 };
+
+struct executor_object {
+        struct py4j_object object;
+        struct executor_status status;
+};
+
+static const struct py4j_class executor_info_class;
 
 /* How long a program waits for the status of what it has seen already: that a job ended. */
 #define STATUS_TIMEOUT_MS 1000
@@ -140,10 +148,34 @@ static void tracker_stage_info(struct py4j_call *call)
         call->result = py4j_object_value(&info->object);
 }
 
+/* The driver and the executors that are alive. */
+static void tracker_executor_infos(struct py4j_call *call)
+{
+        fst_context *sc = tracker_context(call);
+        struct py4j_object *array = py4j_array_new("org.apache.spark.SparkExecutorInfo", 0);
+        _cleanup_free_ struct executor_status *list = NULL;
+        size_t room = 16, n = 0;
+        for (; sc && sc->app_status; room = n) {
+                list = mem_grow(list, room * sizeof(*list));
+                n = app_status_executors(sc->app_status, list, room);
+                if (n <= room)
+                        break;
+        }
+        for (size_t i = 0; i < n; i++) {
+                if (!list[i].is_active)
+                        continue;
+                struct executor_object *info = new0(struct executor_object);
+                py4j_object_init(&info->object, &executor_info_class);
+                info->status = list[i];
+                py4j_add(array, py4j_object_value(&info->object));
+        }
+        call->result = py4j_object_value(array);
+}
+
 static const struct py4j_member tracker_members[] = {
         {"getJobIdsForGroup", "S", tracker_jobs_of_group}, {"getActiveJobIds", "", tracker_active_jobs},
         {"getActiveStageIds", "", tracker_active_stages},  {"getJobInfo", "i", tracker_job_info},
-        {"getStageInfo", "i", tracker_stage_info},
+        {"getStageInfo", "i", tracker_stage_info},         {"getExecutorInfos", "", tracker_executor_infos},
 };
 
 const struct py4j_class status_tracker_class = {.name = "org.apache.spark.api.java.JavaSparkStatusTracker",
@@ -231,3 +263,70 @@ static const struct py4j_member stage_info_members[] = {
 
 const struct py4j_class stage_info_class = {
         .name = "org.apache.spark.SparkStageInfoImpl", PY4J_MEMBERS(stage_info_members), .free = info_free};
+
+/* --------------------------------------------------------------------------------------------------- executors */
+
+static const struct executor_status *executor_info_of(const struct py4j_call *call)
+{
+        return &((const struct executor_object *)call->self)->status;
+}
+
+static void executor_info_free(struct py4j_object *object)
+{
+        free(object);
+}
+
+static void executor_info_host(struct py4j_call *call)
+{
+        call->result = py4j_string(executor_info_of(call)->host);
+}
+
+static void executor_info_port(struct py4j_call *call)
+{
+        call->result = py4j_int(executor_info_of(call)->port);
+}
+
+static void executor_info_cache_size(struct py4j_call *call)
+{
+        call->result = py4j_long(executor_info_of(call)->memory_used);
+}
+
+static void executor_info_running_tasks(struct py4j_call *call)
+{
+        call->result = py4j_int((int)executor_info_of(call)->active_tasks);
+}
+
+static void executor_info_used_on_heap(struct py4j_call *call)
+{
+        call->result = py4j_long(executor_info_of(call)->used_on_heap);
+}
+
+static void executor_info_used_off_heap(struct py4j_call *call)
+{
+        call->result = py4j_long(executor_info_of(call)->used_off_heap);
+}
+
+static void executor_info_total_on_heap(struct py4j_call *call)
+{
+        call->result = py4j_long(executor_info_of(call)->max_on_heap);
+}
+
+static void executor_info_total_off_heap(struct py4j_call *call)
+{
+        call->result = py4j_long(executor_info_of(call)->max_off_heap);
+}
+
+static const struct py4j_member executor_info_members[] = {
+        {"host", "", executor_info_host},
+        {"port", "", executor_info_port},
+        {"cacheSize", "", executor_info_cache_size},
+        {"numRunningTasks", "", executor_info_running_tasks},
+        {"usedOnHeapStorageMemory", "", executor_info_used_on_heap},
+        {"usedOffHeapStorageMemory", "", executor_info_used_off_heap},
+        {"totalOnHeapStorageMemory", "", executor_info_total_on_heap},
+        {"totalOffHeapStorageMemory", "", executor_info_total_off_heap},
+};
+
+static const struct py4j_class executor_info_class = {.name = "org.apache.spark.SparkExecutorInfoImpl",
+                                                      PY4J_MEMBERS(executor_info_members),
+                                                      .free = executor_info_free};

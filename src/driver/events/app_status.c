@@ -129,7 +129,14 @@ static struct executor_status app_status_copy_executor(const struct status_execu
                 .duration_ms = x->duration_ms,
                 .shuffle_write_bytes = x->shuffle_write_bytes,
                 .peak_memory = x->peak_task_memory,
+                .memory_used = x->memory_used,
+                .max_on_heap = x->max_on_heap,
+                .max_off_heap = x->max_off_heap,
+                .used_on_heap = x->used_on_heap,
+                .used_off_heap = x->used_off_heap,
         };
+        const char *colon = x->host_port ? strrchr(x->host_port, ':') : NULL;
+        copy.port = colon ? atoi(colon + 1) : 0;
         snprintf(copy.id, sizeof(copy.id), "%s", x->id);
         snprintf(copy.host, sizeof(copy.host), "%s", x->host);
         snprintf(copy.removed_reason, sizeof(copy.removed_reason), "%s", x->removed_reason ? x->removed_reason : "");

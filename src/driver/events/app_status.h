@@ -86,7 +86,10 @@ struct executor_status {
         int64_t active_tasks, completed_tasks, failed_tasks; /* without killed tasks */
         int64_t duration_ms, shuffle_write_bytes;            /* sums over ended tasks */
         int64_t peak_memory;                                 /* the peak execution memory of one task, bytes */
-        char removed_reason[256];                            /* truncated */
+        int port;                                            /* of its block manager; 0: unknown */
+        int64_t memory_used;                                 /* by stored blocks, bytes */
+        int64_t max_on_heap, max_off_heap, used_on_heap, used_off_heap;
+        char removed_reason[256]; /* truncated */
 };
 
 /*
