@@ -124,7 +124,7 @@ sc._jvm.java.lang.System.gc()
 print(str(sc.emptyRDD()).split("[")[0], sc.parallelize([1, 2, 3, 4], 2)._jrdd.count())
 print(sc.parallelize([1, 2]).count())
 """)
-    assert printed.splitlines() == ["True True True", "True", "True", "True", "True", "True text", "EmptyRDD 4", "2"]
+    assert printed.splitlines() == ["True True True", "True", "True", "True", "True", "True text", "EmptyRDD 2", "2"]
 
 
 def test_updates_that_the_driver_does_not_take_fail_their_job(run):
