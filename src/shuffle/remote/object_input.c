@@ -159,18 +159,23 @@ static int object_range_request(struct remote_input *in, struct object_range *s,
                         memory_release_storage(manager, n);
                 return -ENOMEM;
         }
+        const unsigned char *whole = __atomic_load_n(&s->entry->damaged, __ATOMIC_RELAXED) ? NULL : s->entry->whole;
         *c = (struct object_chunk){.job.run = object_chunk_run,
                                    .store = in->store,
                                    .entry = object_entry_ref(s->entry),
                                    .manager = reserved ? manager : NULL,
                                    .offset = s->requested,
                                    .length = n,
-                                   .owners = 2};
+                                   .owners = whole ? 1 : 2,
+                                   .done = whole != NULL};
         list_append(&s->chunks, c);
         s->n_chunks++;
         s->requested += n;
         in->ahead += n;
-        object_pool_submit(in->store->pool, &c->job);
+        if (whole)
+                memcpy(c->data, whole + c->offset, n);
+        else
+                object_pool_submit(in->store->pool, &c->job);
         return 0;
 }
 
@@ -437,6 +442,7 @@ static int object_input_failed(struct remote_input *in, struct object_range *s, 
                 log_warn(LOG, "reading a block of %s again: %s", s->entry->path, error_message(error));
                 error_deinit(error);
                 s->damaged = s->block;
+                __atomic_store_n(&s->entry->damaged, 1, __ATOMIC_RELAXED);
                 object_range_restart(in, s, s->block);
                 return 0;
         }

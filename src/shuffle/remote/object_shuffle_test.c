@@ -275,6 +275,47 @@ static void reads_each_index_once(void **state)
         stored_world_deinit(&s);
 }
 
+/* One small row in partition 1 of each map. */
+static void stored_world_fill_small(struct stored_world *s)
+{
+        s->w.partitions = 2;
+        make_maps(&s->w, MAPS, EMPTY);
+        for (int m = 0; m < MAPS; m++) {
+                int e = s->w.env.inputs->maps[m].location;
+                struct shuffle_output *o = shuffle_output_new(2, TYPE, s->w.memory);
+                struct page *open = NULL;
+                add_row(o, 1, &open, m * (int64_t)1000000 + 10000, 5);
+                shuffle_output_add(o, 1, open);
+                shuffle_store_put(s->w.executors[e].store, SHUFFLE, m, 100 + m, o);
+                s->w.rows[m] = 1;
+                stored_world_publish(s, e, &m, 1);
+        }
+}
+
+static void reads_small_objects_once(void **state)
+{
+        for (enum codec_kind codec = CODEC_NONE; codec <= CODEC_LZ4; codec++) {
+                struct stored_world s;
+                stored_world_init(&s, codec);
+                stored_world_fill_small(&s);
+                for (int i = 0; i < 3; i++) {
+                        shuffle_run_again(&s.w);
+                        assert_int_equal(read_all(&s.w, 1, 0), 0);
+                        assert_int_equal(faults.reads, MAPS);
+                }
+                object_store_forget_shuffle(&s.store, SHUFFLE);
+                assert_int_equal(s.store.whole_bytes, 0);
+                /* A byte of a page is flipped when its object is read whole: the block is read again. */
+                faults.flip = OBJECT_HEADER + OBJECT_BLOCK + 3;
+                faults.flips = 1;
+                shuffle_run_again(&s.w);
+                assert_int_equal(read_all(&s.w, 1, 0), 0);
+                assert_int_equal(faults.flips, 0);
+                assert_int_equal(faults.reads, 2 * MAPS + 1);
+                stored_world_deinit(&s);
+        }
+}
+
 /* ------------------------------------------------------------------------------------------ group commit */
 
 struct publisher {
@@ -462,6 +503,7 @@ int main(void)
                 cmocka_unit_test(reads_maps_in_objects_and_at_executors_together),
                 cmocka_unit_test(skips_outputs_of_attempts_that_do_not_count),
                 cmocka_unit_test(reads_each_index_once),
+                cmocka_unit_test(reads_small_objects_once),
                 cmocka_unit_test(tasks_that_end_together_share_an_object),
                 cmocka_unit_test(a_byte_that_is_flipped_once_is_read_again),
                 cmocka_unit_test(a_byte_that_is_flipped_for_good_is_a_fetch_failure),

@@ -2,7 +2,8 @@
  * See object_store.h.
  *
  * An index takes 8 bytes for each partition of each object. It is read once by each executor, from the end of the
- * object with one request if it is small. Unused ones are kept up to MAX_UNUSED bytes.
+ * object with one request if it is small. Unused ones are kept up to MAX_UNUSED bytes. A small object is read and kept
+ * whole: many small map outputs would otherwise cost a request for each object and reduce task.
  */
 #include "shuffle/remote/object_store.h"
 
@@ -14,6 +15,8 @@
 
 #define LOG "ShuffleStore"
 #define MAX_UNUSED ((size_t)32 << 20)
+#define SMALL ((size_t)256 << 10)    /* maximum size of an object that is kept whole */
+#define MAX_WHOLE ((size_t)32 << 20) /* bytes of all of these */
 #define TAIL ((size_t)64 << 10) /* bytes of the first read of an object whose index is unknown */
 
 void object_store_init(struct object_store *s, const struct file_system *fs, char *directory, struct file_key *key,
@@ -42,9 +45,11 @@ static void object_entry_remove(struct object_store *s, struct object_entry *e)
 {
         list_remove(&s->unused, e);
         s->unused_bytes -= e->index ? object_index_memory(e->index) : 0;
+        s->whole_bytes -= e->whole ? e->index->size : 0;
         object_table_remove(&s->entries, object_entry_hash(e->shuffle, e->writer, e->place), e);
         object_index_free(e->index);
         error_deinit(&e->error);
+        free(e->whole);
         free(e->path);
         free(e);
 }
@@ -159,8 +164,9 @@ static int object_entry_stat(struct object_entry *e, uint64_t *size, struct fst_
         }
 }
 
-/* Reads the index from the end of the object. */
-static int object_entry_read(struct object_entry *e, struct object_index **index, struct fst_error *error)
+/* Reads the index from the end of the object; *@whole is the object if it is small, else NULL. */
+static int object_entry_read(struct object_entry *e, struct object_index **index, unsigned char **whole,
+                             struct fst_error *error)
 {
         struct object_store *s = e->store;
         struct object_trailer trailer;
@@ -170,7 +176,7 @@ static int object_entry_read(struct object_entry *e, struct object_index **index
                 return r;
         if (size < OBJECT_HEADER + OBJECT_TRAILER)
                 return error_set(error, -EBADMSG, "%s has only %llu bytes", e->path, (unsigned long long)size);
-        size_t tail = (size_t)MIN(size, (uint64_t)TAIL);
+        size_t tail = size <= SMALL ? (size_t)size : TAIL;
         _cleanup_free_ unsigned char *data = mem_alloc(tail), *more = NULL;
         r = object_store_read(s, e->path, size, size - tail, data, tail, NULL, error);
         if (r == 0)
@@ -189,8 +195,12 @@ static int object_entry_read(struct object_entry *e, struct object_index **index
                 r = s->key ? file_crypt(s->key, trailer.iv, at, bytes, bytes, n, error)
                            : error_set(error, -EBADMSG,
                                        "it is encrypted, and spark.io.encryption.enabled is not set here");
+        if (r == 0 && trailer.encrypted && tail == size)
+                r = file_crypt(s->key, trailer.iv, OBJECT_HEADER, data + OBJECT_HEADER, data + OBJECT_HEADER,
+                               (size_t)at - OBJECT_HEADER, error);
         if (r == 0)
                 r = object_index_read(&trailer, size, bytes, index, error);
+        *whole = r == 0 && tail == size ? steal(data) : NULL;
         return r ? error_wrap(error, r, "%s", e->path) : 0;
 }
 
@@ -201,21 +211,27 @@ static void object_entry_load(struct object_job *job)
         struct object_store *s = e->store;
         struct fst_error error = FST_ERROR_INIT;
         struct object_index *index = NULL;
-        int r = object_entry_read(e, &index, &error);
+        unsigned char *whole = NULL;
+        int r = object_entry_read(e, &index, &whole, &error);
         if (r == -EBADMSG) {
                 log_warn(LOG, "reading %s again: %s", e->path, error_message(&error));
                 error_deinit(&error);
-                r = object_entry_read(e, &index, &error);
+                r = object_entry_read(e, &index, &whole, &error);
         }
         pthread_mutex_lock(&s->lock);
         e->loading = false;
         e->loaded = r == 0;
         e->index = index;
+        if (whole && s->whole_bytes + index->size <= MAX_WHOLE) {
+                e->whole = steal(whole);
+                s->whole_bytes += index->size;
+        }
         e->status = r;
         error_deinit(&e->error);
         e->error = error;
         pthread_cond_broadcast(&s->loaded);
         pthread_mutex_unlock(&s->lock);
+        free(whole);
         object_entry_put(e);
 }
 

@@ -29,6 +29,7 @@ struct object_store {
         struct object_table entries;
         LIST(struct object_entry) unused; /* entries without references, the one that was used last at the end */
         size_t unused_bytes;              /* of their indexes */
+        size_t whole_bytes;               /* of all objects that are kept whole */
 };
 
 /* @directory and @key are stolen. */
@@ -57,7 +58,9 @@ struct object_entry {
         int32_t writer;
         uint32_t place;
         char *path;
-        struct object_index *index; /* constant once the entry is loaded */
+        struct object_index *index; /* constant once the entry is loaded, like `whole` */
+        unsigned char *whole;       /* a small object that was read with its index, decrypted; NULL: it is not kept */
+        int damaged;                /* atomic: a block of `whole` is damaged, so that it is not used any more */
 
         /* under the store's lock */
         int refs;
