@@ -116,16 +116,53 @@ def test_missing_python_of_executors_is_told_in_one_line(submit):
             "Python that executors have, or send one: --archives env.tar.gz#env and ./env/bin/python") in failure(printed)
 
 
-def test_python_without_pyspark_is_told_in_one_line(submit, tmp_path):
+@pytest.fixture
+def bare(tmp_path):
     """An executor's Python that finds neither pyspark nor the directories of the driver's."""
-    bare = tmp_path / "bare.py"
-    bare.write_text(f"""#!{sys.executable} -IS
+    python = tmp_path / "bare.py"
+    python.write_text(f"""#!{sys.executable} -IS
 import sys
-code, sys.argv = sys.argv[2], ["-c", *sys.argv[3:5], ""]
+code, sys.argv = sys.argv[2], ["-c", *sys.argv[3:5], "", *sys.argv[6:]]
 exec(code)
 """)
-    bare.chmod(0o700)
-    printed = submit(LOOK, "--files", str(bare), status=1, PYSPARK_PYTHON="./bare.py", PYSPARK_DRIVER_PYTHON=PYTHON)
+    python.chmod(0o700)
+    return python
+
+
+def test_executors_get_pyspark_from_the_driver(submit, bare):
+    """Their Python has none, and the driver's directories are not on their machine."""
+    printed = submit(LOOK, "--files", str(bare), PYSPARK_PYTHON="./bare.py", PYSPARK_DRIVER_PYTHON=PYTHON)
+    found = executors(printed)
+    assert found and all(row[1].endswith("/.pyspark.zip/pyspark") for row in found), printed
+
+
+@pytest.mark.parametrize("daemon", ["true", "false"])
+def test_executors_with_another_version_use_the_driver_s(submit, tmp_path, daemon):
+    """Two tasks of one executor, so that the second one begins with what the first one found out."""
+    other = tmp_path / "other" / "pyspark"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("raise RuntimeError('the pyspark of the executor')\n")
+    (other / "version.py").write_text('__version__: str = "3.3.0"\n')
+    printed = submit("""
+        from pyspark import SparkContext
+        def look(_):
+            import pyspark
+            return pyspark.__file__
+        print(*SparkContext().parallelize(range(2), 2).map(look).collect())
+        """, "--conf", f"spark.executorEnv.PYTHONPATH={other.parent}", "--conf", f"spark.python.use.daemon={daemon}",
+                     "--conf", "spark.cores.max=1", PYSPARK_PYTHON=PYTHON)
+    assert all(path.endswith("/.pyspark.zip/pyspark/__init__.py") for path in printed.split()) and len(printed.split()) == 2, printed
+
+
+def test_python_without_pyspark_is_told_in_one_line(submit, tmp_path, bare):
+    """The driver's pyspark has no archive: only pip installs one."""
+    package = tmp_path / "path" / "pyspark"
+    package.mkdir(parents=True)
+    for entry in os.listdir(f"{PYSPARK}/pyspark"):
+        if entry not in ("python", "__pycache__"):
+            (package / entry).symlink_to(f"{PYSPARK}/pyspark/{entry}")
+    printed = submit(LOOK, "--files", str(bare), status=1, PYSPARK_PYTHON="./bare.py", PYSPARK_DRIVER_PYTHON=PYTHON,
+                     PYTHONPATH=str(package.parent))
     said = failure(printed)
     assert "/bare.py cannot import pyspark (ModuleNotFoundError: No module named 'pyspark')." in said
     assert "Install the driver's version of pyspark where executors run, or send it with --archives and set spark.pyspark.python" in said

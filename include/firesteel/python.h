@@ -26,6 +26,12 @@ struct fst_python_function {
         const fst_broadcast *broadcasts; /* that the function uses; workers get files with their bytes */
         size_t n_broadcasts;
         fst_accumulator accumulator; /* of fst_accumulator_list; gets the updates of the worker. Zero: dropped */
+        /*
+         * The version of the driver's pyspark, "4.3.0", and the names, separated by ':', of files of the application
+         * that are archives with it and py4j. An `exec` without pyspark or with another version uses them. NULL: it
+         * uses its own or those of `package_path`.
+         */
+        const char *package_version, *package_files;
 };
 
 /*

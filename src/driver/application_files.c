@@ -118,6 +118,20 @@ static int application_files_add_localized(fst_context *sc, const char *uri, enu
         return r;
 }
 
+int application_files_add_module(fst_context *sc, const char *name, const char *path, struct fst_error *error)
+{
+        pthread_mutex_lock(&sc->files->lock);
+        int r = application_files_make_directory(sc, error);
+        r = r ? r : app_files_add_in_place(sc->env.files, name, path, APP_MODULE, error);
+        if (r == 0) {
+                struct added_file file = {mem_strdup(name), APP_MODULE};
+                vec_push(&sc->files->all, file);
+                application_files_notify(sc, &file);
+        }
+        pthread_mutex_unlock(&sc->files->lock);
+        return r;
+}
+
 /* How the elements of a list become files of the application. */
 enum list_kind { LIST_OF_SPARK, LIST_OF_MANAGER, LIST_LOCALIZED };
 

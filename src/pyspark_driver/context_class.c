@@ -1,8 +1,12 @@
 /* JavaSparkContext, and the SparkContext that its sc() returns: one class, since Python never tells them apart. */
 #include "pyspark_driver/classes.h"
 
+#include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "base/string_prefix.h"
+#include "driver/application_files.h"
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
 #include "driver/local_properties.h"
@@ -65,6 +69,20 @@ static fst_context *context_start_with(const struct strmap *settings)
         return fst_context_new_conf(conf);
 }
 
+/* Offers executors the driver's pyspark, if it is in archives. */
+static void context_offer_package(struct pyspark *p, struct driver_session *session)
+{
+        static const char *const names[] = {".pyspark.zip", ".py4j.zip"}; /* PYSPARK_FILES */
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        _cleanup_(string_list_deinit) struct string_list archives = {0};
+        int r = python_package_archives(&p->package, &archives) ? 0 : -ENOENT;
+        for (size_t i = 0; r == 0 && i < archives.len; i++)
+                r = application_files_add_module(session->sc, names[i], archives.data[i], &error);
+        session->has_package = r == 0;
+        if (error.message)
+                log_warn("SparkContext", "Executors cannot get the driver's pyspark: %s", error_message(&error));
+}
+
 static void context_construct(struct py4j_call *call)
 {
         struct pyspark *p = pyspark_of(call);
@@ -88,6 +106,7 @@ static void context_construct(struct py4j_call *call)
         session->conf = conf_object_new(&settings);
         session->directories = py4j_list_new();
         strmap_deinit(&settings);
+        context_offer_package(p, session);
         pthread_mutex_lock(&p->lock);
         old = p->session;
         p->session = session_ref(session);

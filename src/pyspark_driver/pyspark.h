@@ -16,12 +16,16 @@
 
 struct fst_error;
 
+/* The archives with the driver's pyspark, for executors that lack it, as files of the application. */
+#define PYSPARK_FILES ".pyspark.zip:.py4j.zip"
+
 /* One SparkContext from its start to its end. */
 struct driver_session {
         int refs; /* atomic */
         fst_context *sc;
         struct py4j_object *conf;        /* as the context completed it, and as Python changes it later */
         struct py4j_object *directories; /* a list: the names of added directories */
+        bool has_package;                /* PYSPARK_FILES are among the application's files */
         bool stopped;                    /* atomic */
 };
 

@@ -134,6 +134,8 @@ static void python_rdd_construct(struct py4j_call *call)
                 .exec = f->exec,
                 .version = f->version,
                 .package_path = package_path,
+                .package_version = pyspark_of(call)->package.version,
+                .package_files = parent->session->has_package ? PYSPARK_FILES : NULL,
                 .broadcasts = broadcasts,
                 .n_broadcasts = n,
                 .accumulator = accumulator_object_handle(f->accumulator),

@@ -30,15 +30,18 @@
 #define MAX_TEXT 65536
 #define MAX_ERRNO 4095 /* Linux's */
 
-/* The marks before the version, and before the reason why there is none. */
+/* The marks before the version, the reason why there is none, and the need of archives. */
 #define VERSION_MARK 0x46535059
 #define FAILED_MARK 0x46534552
+#define ARCHIVES_MARK 0x46534152
 
 /*
- * Arguments: the module to run, its argument, the directories of pyspark. A Python without pyspark gets the directories
- * that exist. The worker's modules are imported before the fork, unless packages that start threads would come with
- * them, and frozen: otherwise the garbage collection after each task visits all of them. Nothing is collected before:
- * imports leave little garbage, and the collections between them take a tenth of their time.
+ * Arguments: the module to run, its argument, the directories of pyspark, the driver's version of it, archives with it,
+ * and whether there are such archives that were not given. A Python without pyspark gets the directories that exist and
+ * have this version, or else the archives. One with another version gets the archives. The worker's modules are
+ * imported before the fork, unless packages that start threads would come with them, and frozen: otherwise the garbage
+ * collection after each task visits all of them. Nothing is collected before: imports leave little garbage, and the
+ * collections between them take a tenth of their time.
  */
 static const char bootstrap[] =
         "import gc\n"
@@ -47,12 +50,37 @@ static const char bootstrap[] =
         "def say(mark, text):\n"
         "    data = text.encode('utf-8', 'replace')[:60000]\n"
         "    os.write(1, mark.to_bytes(4, 'big') + len(data).to_bytes(4, 'big') + data)\n"
-        "module, folders = sys.argv[1], [f for f in sys.argv[3].split(':') if f and os.path.exists(f)]\n"
+        "def version_in(read, folder):\n"
+        "    try:\n"
+        "        text = read(os.path.join(folder, 'version.py')).decode()\n"
+        "        return text[text.index('__version__'):].split('=', 1)[1].strip().split()[0].strip('\"\\'')\n"
+        "    except Exception:\n"
+        "        return ''\n"
+        "def read_file(path):\n"
+        "    with open(path, 'rb') as file:\n"
+        "        return file.read()\n"
+        "def python_path(folders, first):\n"
+        "    place = 0 if first else len(sys.path)\n"
+        "    sys.path[place:place] = folders\n"
+        "    before = [p for p in [os.environ.get('PYTHONPATH')] if p]\n"
+        "    os.environ['PYTHONPATH'] = ':'.join(folders + before if first else before + folders)\n"
+        "module, folders, wanted, archives = sys.argv[1], *(sys.argv[i].split(':') for i in (3, 4, 5))\n"
+        "folders, wanted = [f for f in folders if f and os.path.exists(f)], wanted[0]\n"
+        "archives, more = [f for f in archives if f], sys.argv[6]\n"
         "sys.argv = [sys.argv[0], sys.argv[2]]\n"
         "try:\n"
-        "    if importlib.util.find_spec('pyspark') is None and folders:\n"
-        "        sys.path.extend(folders)\n"
-        "        os.environ['PYTHONPATH'] = ':'.join([p for p in [os.environ.get('PYTHONPATH')] if p] + folders)\n"
+        "    own = importlib.util.find_spec('pyspark')\n"
+        "    place = own and own.submodule_search_locations and own.submodule_search_locations[0]\n"
+        "    version = version_in(own.loader.get_data, place) if place else None\n"
+        "    if version is None and folders and (not (archives or more) or\n"
+        "            wanted in ('', version_in(read_file, os.path.join(folders[0], 'pyspark')))):\n"
+        "        python_path(folders, False)\n"
+        "    elif version is None or version not in ('', wanted) and wanted:\n"
+        "        if more:\n"
+        "            say(0x46534152, '')\n"
+        "            os._exit(0)\n"
+        "        if archives:\n"
+        "            python_path(archives, True)\n"
         "    from pyspark.version import __version__ as version\n"
         "    if module == 'pyspark.daemon' and sys.argv[1] == 'pyspark.worker' and not (\n"
         "            importlib.util.find_spec('pandas') or importlib.util.find_spec('pyarrow')):\n"
@@ -183,6 +211,9 @@ static int python_start(const struct python_spec *spec, const char *module, cons
                          (char *)module,
                          (char *)argument,
                          (char *)(spec->package_path ? spec->package_path : ""),
+                         (char *)(spec->package_version ? spec->package_version : ""),
+                         (char *)(spec->package_archives ? spec->package_archives : ""),
+                         spec->has_archives && !spec->package_archives ? (char *)"more" : (char *)"",
                          NULL};
         vec_push(environment, NULL);
         int r = piped_command_start(&p->command, words, environment->data);
@@ -221,12 +252,14 @@ static int python_read_version(const struct python_spec *spec, const char *modul
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         int32_t mark;
         int r = python_read_int(p->command.out, START_TIMEOUT_MS, stopped, &mark);
-        if (r == 0 && mark != VERSION_MARK && mark != FAILED_MARK)
+        if (r == 0 && mark != VERSION_MARK && mark != FAILED_MARK && mark != ARCHIVES_MARK)
                 return python_bad_output(spec, module, mark, error);
         if (r == 0)
                 r = python_read_text(p->command.out, MAX_TEXT, START_TIMEOUT_MS, stopped, &text);
         if (r)
                 return python_no_start(spec, module, r, error);
+        if (mark == ARCHIVES_MARK)
+                return PYTHON_POOL_E_PACKAGE;
         if (mark == FAILED_MARK)
                 return error_set(
                         error, -ENOENT,

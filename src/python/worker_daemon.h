@@ -42,7 +42,10 @@ struct python_process {
         int version;  /* of pyspark: PYTHON_VERSION */
 };
 
-/* Starts a daemon and waits until it listens. Returns 0, or negative with @error. */
+/*
+ * Starts a daemon and waits until it listens. Returns 0, PYTHON_POOL_E_PACKAGE (python/worker_pool.h), or negative with
+ * @error.
+ */
 int python_daemon_start(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
                         struct python_process *process, struct fst_error *error);
 
@@ -61,7 +64,7 @@ int python_worker_read_greeting(const struct python_settings *s, const struct py
 int python_daemon_fork(const struct python_settings *s, const struct python_process *daemon, const int *stopped,
                        int *fd, pid_t *pid, struct fst_error *error);
 
-/* Starts a worker without a daemon. */
+/* Starts a worker without a daemon. Returns as python_daemon_start. */
 int python_worker_start(const struct python_settings *s, const struct python_spec *spec, const int *stopped,
                         struct python_process *process, int *fd, pid_t *pid, struct fst_error *error);
 

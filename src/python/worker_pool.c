@@ -39,6 +39,7 @@ struct python_daemon {
         struct python_pool *pool;
         char *key; /* program, directories and environment */
         enum daemon_state state;
+        bool needs_archives;           /* the program lacks the driver's pyspark */
         struct python_process process; /* without spark.python.use.daemon: none, but the version */
         int generation;                /* number of starts */
         LIST(struct python_worker) idle;
@@ -384,6 +385,7 @@ static int python_pool_start_daemon(struct python_pool *p, struct python_daemon 
         int r = python_daemon_start(&p->settings, spec, stopped, &process, error);
         pthread_mutex_lock(&p->lock);
         d->state = r ? DAEMON_NONE : DAEMON_RUNNING;
+        d->needs_archives |= r == PYTHON_POOL_E_PACKAGE;
         if (r == 0) {
                 d->process = process;
                 d->generation++;
@@ -398,8 +400,14 @@ static int python_pool_start_daemon(struct python_pool *p, struct python_daemon 
         return r;
 }
 
+/* Whether the start of Python would end with PYTHON_POOL_E_PACKAGE again. Under the lock. */
+static bool python_daemon_lacks_archives(const struct python_daemon *d, const struct python_spec *spec)
+{
+        return d->needs_archives && spec->has_archives && !spec->package_archives;
+}
+
 /* Waits until the daemon runs; starts it if need be. Returns 0 with an idle worker or the daemon's process
- * (whose texts the caller owns) and generation. */
+ * (whose texts the caller owns) and generation; or an error of python_pool_acquire. */
 static int python_pool_take(struct python_pool *p, struct python_daemon *d, const struct python_spec *spec,
                             const int *stopped, struct python_worker **idle, struct python_process *process,
                             int *generation, struct fst_error *error)
@@ -418,10 +426,12 @@ static int python_pool_take(struct python_pool *p, struct python_daemon *d, cons
                 bool running = d->state == DAEMON_RUNNING;
                 process->path = running && !*idle ? mem_strdup_if(process->path) : NULL; /* another task may end it */
                 process->secret = running && !*idle ? mem_strdup_if(process->secret) : NULL;
-                if (!running && !*idle) {
+                const bool lacks = !running && !*idle && python_daemon_lacks_archives(d, spec);
+                if (!running && !*idle && !lacks)
                         d->state = DAEMON_STARTING;
-                }
                 pthread_mutex_unlock(&p->lock);
+                if (lacks)
+                        return PYTHON_POOL_E_PACKAGE;
                 if (running || *idle)
                         return 0;
                 int r = python_pool_start_daemon(p, d, spec, stopped, error);
@@ -462,8 +472,15 @@ static int python_pool_start_single(struct python_pool *p, struct python_daemon 
         struct python_single *single = new0(struct python_single);
         int fd;
         pid_t pid;
-        int r = python_worker_start(&p->settings, spec, stopped, &single->process, &fd, &pid, error);
+        pthread_mutex_lock(&p->lock);
+        int r = python_daemon_lacks_archives(d, spec) ? PYTHON_POOL_E_PACKAGE : 0;
+        pthread_mutex_unlock(&p->lock);
+        if (r == 0)
+                r = python_worker_start(&p->settings, spec, stopped, &single->process, &fd, &pid, error);
         if (r) {
+                pthread_mutex_lock(&p->lock);
+                d->needs_archives |= r == PYTHON_POOL_E_PACKAGE;
+                pthread_mutex_unlock(&p->lock);
                 free(single);
                 return r;
         }

@@ -32,7 +32,13 @@ struct python_spec {
         const char *program;            /* "python3": a name in PATH or a path */
         const char *const *environment; /* "NAME=value", ends with NULL, added to this process's; NULL: nothing */
         const char *package_path; /* directories separated by ':' with pyspark and py4j, for a Python that lacks them */
+        const char *package_version;  /* of the driver's pyspark; NULL or "": any */
+        const char *package_archives; /* files separated by ':' with it, for a Python that lacks it; NULL: none yet */
+        bool has_archives;            /* the caller can get them: PYTHON_POOL_E_PACKAGE */
 };
+
+/* The program lacks the driver's pyspark: set package_archives. */
+#define PYTHON_POOL_E_PACKAGE 1
 
 struct python_worker {
         struct python_worker *prev, *next; /* idle workers of its daemon, the oldest first */
@@ -60,7 +66,8 @@ void python_pool_free(struct python_pool *pool);
 
 /*
  * Takes an idle worker or starts one; the first of a daemon takes as long as Python needs to import pyspark. Returns 0;
- * -ECANCELED once *@stopped (atomic) is set; or negative with @error, which says what to change.
+ * PYTHON_POOL_E_PACKAGE if @spec has_archives, which are needed, without package_archives; -ECANCELED once *@stopped
+ * (atomic) is set; or negative with @error, which says what to change.
  */
 int python_pool_acquire(struct python_pool *pool, const struct python_spec *spec, const int *stopped,
                         struct python_worker **worker, struct fst_error *error);

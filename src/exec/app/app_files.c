@@ -327,7 +327,8 @@ static int no_such_file(struct app_files *f, const char *name, struct fst_error 
 {
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
         for (size_t i = 0; i < f->all.len && i < 20; i++)
-                buf_printf(&names, "%s%s", i ? ", " : "", f->all.data[i]->name);
+                if (f->all.data[i]->use != APP_MODULE)
+                        buf_printf(&names, "%s%s", names.len ? ", " : "", f->all.data[i]->name);
         return error_set(error, -ENOENT,
                          "the application has no file %s (it has: %s); add it with fst_add_file or --files", name,
                          names.len ? buf_text(&names) : "none");

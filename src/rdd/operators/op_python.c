@@ -181,6 +181,38 @@ static char *python_program_among(const char *files, const char *program)
         return access(path, X_OK) == 0 ? steal(path) : NULL;
 }
 
+/* The driver's pyspark: fetches the archives, and sets *@paths to theirs, separated by ':'. The caller owns it. */
+static int python_fetch_package(struct python_op *self, char **paths, struct fst_error *error)
+{
+        const struct task_services *services = self->op.run->services;
+        _cleanup_free_ char *names = mem_strdup(self->f->package_files);
+        struct buf list = BUF_INIT;
+        int r = 0;
+        for (char *rest, *name = strtok_r(names, ":", &rest); name && r == 0; name = strtok_r(NULL, ":", &rest)) {
+                const char *path;
+                r = services->file(services->owner, name, self->op.run->task.stopped, &path, error);
+                if (r == 0)
+                        buf_printf(&list, "%s%s", list.len ? ":" : "", path);
+        }
+        *paths = buf_steal(&list);
+        return r && r != -ECANCELED ? error_wrap(error, r, "the driver's pyspark") : r;
+}
+
+/* Takes a worker. An executor fetches the driver's pyspark once it turns out that its Python lacks it. */
+static int python_acquire(struct python_op *self, struct python_spec *spec, struct fst_error *error)
+{
+        struct task_run *run = self->op.run;
+        _cleanup_free_ char *archives = NULL;
+        int r = python_pool_acquire(run->services->python, spec, run->task.stopped, &self->worker, error);
+        if (r != PYTHON_POOL_E_PACKAGE)
+                return r;
+        r = python_fetch_package(self, &archives, error);
+        spec->package_archives = archives;
+        r = r ? r : python_pool_acquire(run->services->python, spec, run->task.stopped, &self->worker, error);
+        spec->package_archives = NULL;
+        return r;
+}
+
 static int python_begin(struct op *op)
 {
         struct python_op *self = python_of(op);
@@ -190,7 +222,9 @@ static int python_begin(struct op *op)
         _cleanup_(strmap_deinit) struct strmap own = STRMAP_INIT;
         struct python_spec spec = {.program = self->f->program,
                                    .environment = (const char *const *)self->f->environment,
-                                   .package_path = self->f->package_path};
+                                   .package_path = self->f->package_path,
+                                   .package_version = self->f->package_version,
+                                   .has_archives = *self->f->package_files};
         _cleanup_free_ char *program = NULL;
         const char *files = "";
         int r;
@@ -206,7 +240,7 @@ static int python_begin(struct op *op)
                 spec.program = program;
         if (run->barrier && (r = python_barrier_begin(self, &own)))
                 return r;
-        if ((r = python_pool_acquire(services->python, &spec, run->task.stopped, &self->worker, &error)))
+        if ((r = python_acquire(self, &spec, &error)))
                 return python_fail(self, r, &error);
         python_answer_begin(&self->answer, self->worker->version);
         self->heard_ms = now_ms();

@@ -46,6 +46,8 @@ static struct rdd_python *python_function_copy(const struct fst_python_function 
         copy->program = mem_strdup(f->exec);
         copy->version = mem_strdup(f->version);
         copy->package_path = mem_strdup(f->package_path ? f->package_path : "");
+        copy->package_version = mem_strdup(f->package_version ? f->package_version : "");
+        copy->package_files = mem_strdup(f->package_files ? f->package_files : "");
         copy->environment = python_list_copy(f->environment);
         copy->includes = python_list_copy(f->includes);
         copy->broadcasts = new_array(fst_broadcast, f->n_broadcasts + 1);
@@ -65,6 +67,8 @@ static void python_rdd_free(fst_rdd *rdd)
         free((void *)f->program);
         free((void *)f->version);
         free((void *)f->package_path);
+        free((void *)f->package_version);
+        free((void *)f->package_files);
         python_list_free(f->environment);
         python_list_free(f->includes);
         free(f->broadcasts);
@@ -118,6 +122,8 @@ static int python_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firestee
         p->program = (char *)f->program;
         p->version = (char *)f->version;
         p->package_path = (char *)f->package_path;
+        p->package_version = (char *)f->package_version;
+        p->package_files = (char *)f->package_files;
         p->environment = f->environment;
         p->n_environment = python_list_length(f->environment);
         p->includes = f->includes;
@@ -157,6 +163,8 @@ static int python_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
         *f = (struct rdd_python){.program = p->program,
                                  .version = rdd_wire_text(p->version),
                                  .package_path = rdd_wire_text(p->package_path),
+                                 .package_version = rdd_wire_text(p->package_version),
+                                 .package_files = rdd_wire_text(p->package_files),
                                  .command = {(const char *)p->command.data, p->command.len},
                                  .n_broadcasts = p->n_broadcast_ids};
         if (p->accumulator)

@@ -7,7 +7,7 @@ struct op;
 struct task_run;
 
 struct rdd_python {
-        const char *program, *version, *package_path;
+        const char *program, *version, *package_path, *package_version, *package_files;
         char **environment, **includes; /* end with NULL */
         fst_bytes command;
         fst_broadcast *broadcasts;
