@@ -1,9 +1,13 @@
-"""Python programs on genuine YARN in client mode: their executors are in containers."""
+"""Python programs on genuine YARN: their executors are in containers, and in cluster mode their drivers, too."""
 import os
 import subprocess
+import sys
 import zipfile
 
 import native
+
+sys.path.append(os.path.join(native.TOP, "tests"))
+from python_environment import pack  # noqa: E402
 
 PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
 
@@ -19,6 +23,57 @@ print("found", set(sc.parallelize(range(8), 8).map(look).collect()))
 words = sc.textFile("hdfs:///python/in").flatMap(str.split).map(lambda word: (word, 1))
 words.reduceByKey(lambda a, b: a + b).map(lambda pair: "%s %d" % pair).saveAsTextFile("hdfs:///python/out")
 """
+
+# Writes what its driver and its tasks have, and counts words.
+CLUSTER_PROGRAM = """import os, sys
+from pyspark import SparkContext
+import first, pyspark, second
+sc = SparkContext()
+def look(who):
+    import first, pyspark, second
+    with open("words.txt") as words, open("packed/inner.txt") as inner:
+        in_container = "/container_" in os.getcwd()
+        environment = "env" if "/env/bin/" in sys.executable and "/env/lib/" in pyspark.__file__ else "zip" if ".zip/" in pyspark.__file__ else "own"
+        return " ".join(map(str, (who, first.number(), second.number(), words.read(), inner.read(), in_container, environment)))
+rows = [look("driver"), *set(sc.parallelize(range(8), 8).map(lambda _: look("task")).collect())]
+sc.parallelize(rows, 1).saveAsTextFile(sys.argv[1] + "/rows")
+words = sc.textFile("hdfs:///python/in").flatMap(str.split).map(lambda word: (word, 1))
+words.reduceByKey(lambda a, b: a + b).map(lambda pair: "%s %d" % pair).saveAsTextFile(sys.argv[1] + "/words")
+sys.exit(int(sys.argv[2]))
+"""
+
+CLIENT_PROGRAM = """import sys
+from pyspark import SparkContext
+print(set(SparkContext().parallelize(range(4), 4).map(lambda _: "/env/bin/" in sys.executable).collect()))
+"""
+
+
+def lines_of(yarn, path):
+    return sorted(filter(None, b"".join(yarn.read_folder(path).values()).decode().split("\n")))
+
+
+def check_cluster_mode(yarn, client, application, words, real, expect):
+    """With the Python that a variable names, with one that has no pyspark, and with one of an archive."""
+    with open(os.path.join(application.folder, "cluster.py"), "w", encoding="utf-8") as file:
+        file.write(CLUSTER_PROGRAM)
+    with open(os.path.join(application.folder, "client.py"), "w", encoding="utf-8") as file:
+        file.write(CLIENT_PROGRAM)
+    archives = f"packed.zip#packed,{pack(os.path.join(application.folder, 'env.tar.gz'))}#env"
+    packed = [archives if word == "packed.zip#packed" else word for word in words]
+    for name, options, variables, found in (
+            ("own", (*words, "--conf", f"spark.yarn.appMasterEnv.PYSPARK_PYTHON={PYTHON}"), {}, "own"),
+            ("brought", (*words, "--conf", f"spark.pyspark.python={real}"), {"PYSPARK_DRIVER_PYTHON": PYTHON}, "zip"),
+            ("archive", (*packed, "--conf", "spark.pyspark.python=./env/bin/python"), {}, "env")):
+        done = application.run("--deploy-mode", "cluster", *options, "cluster.py", f"hdfs:///python/{name}", "0", **variables)
+        rows = lines_of(yarn, f"/python/{name}/rows") if done.returncode == 0 else []
+        expect(f"a Python program runs in cluster mode with pyspark: {name}", done.stderr + str(rows),
+               rows == [f"driver 1 2 words inner True {found}", f"task 1 2 words inner True {found}"])
+        expect("… it reads and writes HDFS", done.stderr, rows and lines_of(yarn, f"/python/{name}/words") == ["be 2", "not 1", "or 1", "to 2"])
+        expect("… and has succeeded", done.stderr, client.call("wait", native.id_of(done)).startswith("FINISHED SUCCEEDED"))
+    done = application.run("--deploy-mode", "cluster", *words, "--conf", f"spark.pyspark.python={PYTHON}", "cluster.py", "hdfs:///python/status", "3")
+    expect("… its exit status fails it", done.stderr, done.returncode == 1 and "User application exited with status 3" in done.stderr)
+    done = application.run(*packed, "--conf", "spark.pyspark.python=./env/bin/python", "--conf", f"spark.pyspark.driver.python={PYTHON}", "client.py")
+    expect("the environment of an archive serves executors in client mode", done.stdout + done.stderr, done.returncode == 0 and "{True}" in done.stdout)
 
 
 def check(build, yarn, client, folder, expect):
@@ -43,3 +98,4 @@ def check(build, yarn, client, folder, expect):
     lines = b"".join(yarn.read_folder("/python/out").values()).decode().split("\n")
     expect("… it reads and writes HDFS", lines, sorted(filter(None, lines)) == ["be 2", "not 1", "or 1", "to 2"])
     expect("… and has succeeded", done.stderr, client.call("wait", native.id_of(done)).startswith("FINISHED SUCCEEDED"))
+    check_cluster_mode(yarn, client, application, words, found.stdout.strip(), expect)
