@@ -7,261 +7,11 @@
  * The trace is not trusted. This file checks everything that the scheduler assumes of its driver: ids in range,
  * existing parents, one writer for a shuffle, times that do not run backwards.
  */
-#include "sched/simulator/sched_replay.h"
+#include "sched/simulator/sched_replay_internal.h"
 
-#include "base/error.h"
-#include "sched/dag.h"
 #include "sched/sched_recorder.h"
-#include "sched/trace_format.h"
 
 #include <stdio.h>
-
-enum { MAX_ID = 1 << 20 };
-#define MAX_TIME ((int64_t)1 << 61)
-
-struct replay_rdd {
-        struct lineage lineage;
-        struct replay *replay;
-        int **needs; /* by dependency: first and count for each partition, NULL for an even distribution */
-};
-
-struct replay {
-        const char *at, *parsed, *compared, *end; /* at: the current input line */
-        size_t line;                              /* line number of compared, from 1 */
-        int max_tasks;
-        int64_t now;
-        struct sched *s;
-        struct sched_config config;
-        VEC(struct pool_spec) pools;
-        VEC(struct replay_rdd *) rdds; /* by id */
-        VEC(uint8_t) shuffles;         /* by id: whether it has a writer */
-        VEC(struct resource_request) resources;
-        VEC(char *) hosts; /* answers of the current call */
-        struct task_profile profile;
-        VEC(struct resource_request) requests; /* of the profile */
-        struct sched_replay_report report;
-        bool diverged, ended;
-        struct fst_error *error;
-};
-
-static size_t line_len(const struct replay *r, const char *at)
-{
-        const char *newline = memchr(at, '\n', (size_t)(r->end - at));
-
-        return (size_t)((newline ? newline : r->end) - at);
-}
-
-static void sched_replay_diverge(struct replay *r, const char *now, size_t len)
-{
-        size_t then = r->compared < r->end ? line_len(r, r->compared) : 0;
-
-        if (r->diverged)
-                return;
-        r->diverged = true;
-        error_set(r->error, FST_REPLAY_E_DIVERGED,
-                  "line %zu: the trace has \"%.*s\", the replay \"%.*s\", after \"%.*s\"", r->line,
-                  then ? (int)MIN(then, (size_t)400) : 18, then ? r->compared : "(end of the trace)",
-                  (int)MIN(len, (size_t)400), now, (int)MIN(line_len(r, r->at), (size_t)400), r->at);
-}
-
-/* Compares one line of the new scheduler's trace. */
-static void sched_replay_compare(void *owner, const char *line, size_t len)
-{
-        struct replay *r = owner;
-
-        if (r->diverged || r->compared == r->end) /* a truncated trace ends here */
-                return;
-        if ((size_t)(r->end - r->compared) < len || memcmp(r->compared, line, len) != 0) {
-                sched_replay_diverge(r, line, len - 1);
-                return;
-        }
-        r->report.lines++;
-        r->compared += len;
-        r->line++;
-}
-
-/* Returns true if the expected line is this answer. */
-static bool sched_replay_answered(const struct replay *r, const char *word, int64_t number)
-{
-        char line[64];
-        int len = snprintf(line, sizeof(line), "%s %lld\n", word, (long long)number);
-
-        return !r->diverged && r->end - r->compared >= len && memcmp(r->compared, line, (size_t)len) == 0;
-}
-
-static bool sched_replay_cached(const struct lineage *rdd, int partition)
-{
-        return sched_replay_answered(container_of(rdd, struct replay_rdd, lineage)->replay, "cached", rdd->id);
-}
-
-/* Stores the words of the expected line after @word. Returns false if it is another line. */
-static bool sched_replay_due(const struct replay *r, const char *word, struct trace_words *w)
-{
-        size_t len = strlen(word);
-
-        if (r->diverged || (size_t)(r->end - r->compared) < len || memcmp(r->compared, word, len) != 0)
-                return false;
-        *w = trace_words_of(r->compared + len, line_len(r, r->compared) - len);
-        return true;
-}
-
-static int sched_replay_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out,
-                                  int max)
-{
-        struct replay *r = owner;
-        struct trace_words w;
-        int n = 0;
-
-        if (!sched_replay_due(r, "preferred ", &w) || trace_take_number(&w, 0, MAX_ID) != rdd->id ||
-            trace_take_number(&w, 0, INT32_MAX) != partition)
-                return 0;
-        n = (int)trace_take_number(&w, 0, max);
-        for (int i = 0; i < n && !w.bad; i++) {
-                out[i].executor = (int)trace_take_number(&w, -1, MAX_ID);
-                char *host = trace_take_text(&w);
-
-                out[i].host = host;
-                if (host)
-                        vec_push(&r->hosts, host); /* the scheduler borrows it until its next query */
-        }
-        return w.bad ? 0 : n;
-}
-
-static void free_requests(struct replay *r)
-{
-        for (size_t i = 0; i < r->requests.len; i++)
-                free(r->requests.data[i].name);
-        r->requests.len = 0;
-}
-
-static bool sched_replay_may_prefer(void *owner, const struct lineage *rdd)
-{
-        return sched_replay_answered(owner, "may_prefer", rdd->id);
-}
-
-static const char *sched_replay_rack(void *owner, const char *host)
-{
-        struct replay *r = owner;
-        struct trace_words w;
-
-        if (!sched_replay_due(r, "rack ", &w))
-                return NULL;
-        _cleanup_free_ char *name = trace_take_text(&w);
-        char *answer = name && strcmp(name, host) == 0 ? trace_take_text(&w) : NULL;
-
-        if (answer)
-                vec_push(&r->hosts, answer);
-        return answer;
-}
-
-/* Keeps the answer until the next query. */
-static const struct task_profile *sched_replay_profile(void *owner, const int *ids, int n)
-{
-        struct replay *r = owner;
-        struct trace_words w;
-
-        if (!sched_replay_due(r, "profile ", &w))
-                return NULL;
-        free_requests(r);
-        r->profile = (struct task_profile){.id = (int)trace_take_number(&w, 1, MAX_ID)};
-        r->profile.cpus = (int)trace_take_number(&w, 1, MAX_ID);
-        r->profile.any_executor = trace_take_number(&w, 0, 1);
-        while (trace_words_left(&w) && !w.bad) {
-                char *name = trace_take_text(&w);
-                int64_t amount = trace_take_number(&w, 1, INT64_MAX);
-
-                if (name && (amount <= RESOURCE_ONE || amount % RESOURCE_ONE == 0))
-                        vec_push(&r->requests, (struct resource_request){name, amount});
-                else
-                        free(name);
-        }
-        r->profile.requests = r->requests.data;
-        r->profile.n_requests = (int)r->requests.len;
-        return w.bad ? NULL : &r->profile;
-}
-
-static void sched_replay_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
-                               int *count)
-{
-        const int *at = container_of(child, struct replay_rdd, lineage)->needs[dep - child->deps];
-
-        *first = at[2 * partition];
-        *count = at[2 * partition + 1];
-}
-
-static void free_hosts(struct replay *r)
-{
-        for (size_t i = 0; i < r->hosts.len; i++)
-                free(r->hosts.data[i]);
-        r->hosts.len = 0;
-}
-
-/* -------------------------------------------------------------------------------------------- decisions */
-
-static void sched_replay_job_started(void *owner, struct job *job)
-{
-        ((struct replay *)owner)->report.jobs++;
-}
-
-static void sched_replay_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
-{
-}
-
-static void sched_replay_launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
-{
-        ((struct replay *)owner)->report.tasks += n;
-}
-
-static void sched_replay_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
-{
-}
-
-static void sched_replay_stage_completed(void *owner, struct stage *stage, const char *failure)
-{
-}
-
-static void sched_replay_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
-{
-}
-
-static void sched_replay_map_output_removed(void *owner, int shuffle_id, int map_partition, int executor,
-                                            uint64_t handle)
-{
-}
-
-static void sched_replay_task_set_removed(void *owner, struct task_set *set)
-{
-}
-
-static void sched_replay_task_lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
-{
-}
-
-static void sched_replay_stage_removed(void *owner, struct stage *stage)
-{
-}
-
-static void sched_replay_job_removed(void *owner, struct job *job)
-{
-}
-
-static const struct sched_ops replay_ops = {
-        .job_started = sched_replay_job_started,
-        .stage_submitted = sched_replay_stage_submitted,
-        .launch = sched_replay_launch,
-        .kill_task = sched_replay_kill_task,
-        .task_lost = sched_replay_task_lost,
-        .stage_completed = sched_replay_stage_completed,
-        .job_ended = sched_replay_job_ended,
-        .map_output_removed = sched_replay_map_output_removed,
-        .task_set_removed = sched_replay_task_set_removed,
-        .stage_removed = sched_replay_stage_removed,
-        .job_removed = sched_replay_job_removed,
-        .preferred = sched_replay_preferred,
-        .may_prefer = sched_replay_may_prefer,
-        .rack = sched_replay_rack,
-        .profile = sched_replay_profile,
-};
 
 /* ----------------------------------------------------------------------------------------- events, a line each */
 
@@ -449,8 +199,9 @@ static void sched_replay_take_profiles(struct replay *r)
 {
         static const char word[] = "rdd_profile ", other[] = "profile ";
 
-        for (const char *at = r->at + line_len(r, r->at) + 1; at < r->end; at += line_len(r, at) + 1) {
-                size_t len = line_len(r, at);
+        for (const char *at = r->at + sched_replay_line_len(r, r->at) + 1; at < r->end;
+             at += sched_replay_line_len(r, at) + 1) {
+                size_t len = sched_replay_line_len(r, at);
                 struct trace_words w =
                         trace_words_of(at + MIN(len, sizeof(word) - 1), len - MIN(len, sizeof(word) - 1));
 
@@ -727,7 +478,7 @@ static int bad_line(struct replay *r, const char *why)
         for (const char *c = r->compared; c < r->at; c++)
                 line += *c == '\n';
         return error_set(r->error, -EINVAL, "line %zu: %s: \"%.*s\"", r->line + line - 1, why,
-                         (int)MIN(line_len(r, r->at), (size_t)200), r->at);
+                         (int)MIN(sched_replay_line_len(r, r->at), (size_t)200), r->at);
 }
 
 /* Creates the scheduler after the settings, and compares its first lines. */
@@ -737,13 +488,13 @@ static void sched_replay_begin(struct replay *r)
         r->config.n_pools = (int)r->pools.len;
         r->config.resources = r->resources.data;
         r->config.n_resources = (int)r->resources.len;
-        r->s = sched_new(&r->config, &replay_ops, r);
+        r->s = sched_new(&r->config, &sched_replay_ops, r);
         sched_record(r->s, (struct sched_trace_sink){.write = sched_replay_compare, .owner = r, .each_line = true});
 }
 
 static int sched_replay_feed(struct replay *r)
 {
-        size_t len = line_len(r, r->at);
+        size_t len = sched_replay_line_len(r, r->at);
         struct trace_words w = trace_words_of(r->at, len);
         const struct replay_record *record = NULL;
         char word[24];
@@ -769,7 +520,7 @@ static int sched_replay_feed(struct replay *r)
                 r->parsed = r->at + len + 1;
                 return 0;
         }
-        free_hosts(r);
+        sched_replay_free_hosts(r);
         r->report.calls++;
         r->parsed = r->compared;
         if (!r->diverged && r->compared <= r->at)
@@ -833,8 +584,8 @@ int sched_replay(const char *text, size_t len, int max_tasks, struct sched_repla
         }
         for (size_t i = 0; i < r.resources.len; i++)
                 free(r.resources.data[i].name);
-        free_hosts(&r);
-        free_requests(&r);
+        sched_replay_free_hosts(&r);
+        sched_replay_free_requests(&r);
         vec_deinit(&r.requests);
         vec_deinit(&r.hosts);
         vec_deinit(&r.resources);
