@@ -326,6 +326,21 @@ static struct job *job_new(struct sched *s, const struct job_spec *spec)
         return job;
 }
 
+/* Takes over the results of an earlier driver. */
+static void job_keep_done(struct job *job, const uint8_t *done)
+{
+        const struct stage *stage = job->result_stage;
+        int n = 0;
+
+        for (int i = 0; i < job->n; i++)
+                n += done[i] != 0;
+        if (n < job->n && (stage->barrier || stage->indeterminate))
+                return;
+        for (int i = 0; i < job->n; i++)
+                job->output_done[i] = done[i] != 0;
+        job->done = n;
+}
+
 void job_unref(struct sched *s, struct job *job)
 {
         if (--job->refs > 0)
@@ -459,6 +474,8 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
                 return id;
         }
         stage_graph_build(s, job);
+        if (spec->done)
+                job_keep_done(job, spec->done);
         log_job(s, job);
         s->ops->job_started(s->owner, job);
         if (dag_profiles_conflict(job))
@@ -467,6 +484,8 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
                          "conflicting ResourceProfiles yourself or enable "
                          "spark.scheduler.resource.profileMergeConflicts and understand how Spark handles the merging "
                          "them.");
+        else if (job->done == job->n)
+                end_job(s, job, JOB_SUCCEEDED, NULL);
         else
                 submit_stage(s, job->result_stage);
         return id;

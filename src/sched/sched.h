@@ -205,6 +205,7 @@ struct job_spec {
         struct lineage *final;           /* the RDD of the action; must live until job_removed */
         const int *partitions;           /* of the RDD; copied. NULL: all of them */
         int n_partitions;                /* length of @partitions; 0: the job succeeds at once */
+        const uint8_t *done;             /* by output: 1 if an earlier driver has left its result. Borrowed. NULL: none */
         const char *call_site;           /* "count at a.c:12"; copied, NULL allowed */
         const struct strmap *properties; /* spark.jobGroup.id, spark.scheduler.pool, …; copied, NULL allowed */
         void *user;                      /* becomes job->user */
@@ -212,6 +213,10 @@ struct job_spec {
 
 /* Submits a job and its first stages. Returns its id (≥ 0), which job_started gets first, or -EINVAL with @error for
  * a partition that the RDD does not have.
+ *
+ * Outputs that are done before are not computed: the owner takes their results in job_started, for the outputs that
+ * job->output_done names. A job whose outputs are all done ends at once. If the tasks of the result stage run together
+ * or read outputs that may differ when computed again, some results without the others are not kept.
  */
 int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, struct fst_error *error);
 

@@ -76,6 +76,7 @@ struct sched_config {
         int64_t resubmit_delay;            /* to collect fetch failures before a map stage runs again */
         int max_run;                       /* ≤ SCHED_MAX_RUN; 1 disables runs */
         int64_t run_target;                /* amount of work for a run */
+        int64_t first_task_id;             /* at least; those of an earlier driver are lower */
         bool outputs_outlive_executors;    /* an external shuffle service serves map outputs */
         bool unregister_outputs_on_host;   /* spark.files.fetchFailure.unRegisterOutputOnHost, with the service */
         bool dynamic_allocation;           /* executors are requested as tasks need them */

@@ -117,9 +117,28 @@ static void sched_recorder_describe(struct sched_recorder *r, const struct linea
         vec_deinit(&stack);
 }
 
+/* Writes the outputs that are done before, as ranges. */
+static void sched_recorder_done(struct sched_recorder *r, const struct job_spec *spec)
+{
+        const int n = spec->partitions ? spec->n_partitions : spec->final->partitions;
+        struct buf *b = sched_recorder_begin(r, "done");
+
+        for (int i = 0, end; i < n; i = end + 1) {
+                for (end = i; end < n && spec->done[end];)
+                        end++;
+                if (end > i) {
+                        trace_put_number(b, i);
+                        trace_put_number(b, end - i);
+                }
+        }
+        sched_recorder_end(r);
+}
+
 void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec, int64_t now)
 {
         sched_recorder_describe(r, spec->final);
+        if (spec->done)
+                sched_recorder_done(r, spec);
         struct buf *b = sched_recorder_begin(r, "submit");
 
         trace_put_number(b, now);

@@ -17,6 +17,7 @@
  *                                                  2 indeterminate. DEP: "n PARENT"; "m PARENT FIRST COUNT …" where
  *                                                  each partition needs other ones; "s PARENT SHUFFLE"
  *      submit T RDD CALL-SITE N PARTITION … KEY VALUE …        N is -1 for all partitions; properties follow
+ *      done OUTPUT COUNT …                         outputs of the next job that are done before
  *      cancel_job T JOB TEXT                       cancel_group T GROUP TEXT
  *      cancel_tag T TAG TEXT                       cancel_stage T STAGE TEXT
  *      cancel_all T                                unregister_shuffle SHUFFLE
@@ -90,6 +91,7 @@ struct sched_recorder;
         SETTING(resubmit_delay)                                                                                        \
         SETTING(max_run)                                                                                               \
         SETTING(run_target)                                                                                            \
+        SETTING(first_task_id)                                                                                         \
         SETTING(outputs_outlive_executors)                                                                             \
         SETTING(unregister_outputs_on_host)                                                                            \
         SETTING(dynamic_allocation)                                                                                    \

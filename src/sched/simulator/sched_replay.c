@@ -217,6 +217,18 @@ static void sched_replay_take_profiles(struct replay *r)
         }
 }
 
+static void on_done(struct replay *r, struct trace_words *w)
+{
+        r->done.len = 0;
+        while (trace_words_left(w) && !w->bad) {
+                int first = take_int(w, 0, r->max_tasks), count = take_int(w, 0, r->max_tasks);
+
+                w->bad |= first < (int)r->done.len || first + count > r->max_tasks;
+                for (int i = (int)r->done.len; !w->bad && i < first + count; i++)
+                        vec_push(&r->done, i >= first);
+        }
+}
+
 static void on_submit(struct replay *r, struct trace_words *w)
 {
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
@@ -237,16 +249,22 @@ static void on_submit(struct replay *r, struct trace_words *w)
         }
         w->bad |= !rdd;
         if (!w->bad) {
+                const size_t outputs = (size_t)(n >= 0 ? n : rdd->lineage.partitions);
+
                 vec_reserve(&partitions, 1);
+                while (r->done.len && r->done.len < outputs)
+                        vec_push(&r->done, 0);
                 struct job_spec spec = {.final = &rdd->lineage,
                                         .partitions = n >= 0 ? partitions.data : NULL,
                                         .n_partitions = MAX(n, 0),
+                                        .done = r->done.len ? r->done.data : NULL,
                                         .call_site = call_site,
                                         .properties = &properties};
 
                 sched_replay_take_profiles(r);
                 w->bad = sched_submit_job(r->s, &spec, now, NULL) < 0;
         }
+        r->done.len = 0;
         vec_deinit(&partitions);
 }
 
@@ -429,6 +447,7 @@ static const struct replay_record {
         {"tick", .format = "T", .call = call_tick},
         {"submit", on_submit},
         {"rdd", on_rdd, true},
+        {"done", on_done, true},
         {"config", on_config, true},
         {"pool", on_pool, true},
         {"resource", on_resource, true},
@@ -588,6 +607,7 @@ int sched_replay(const char *text, size_t len, int max_tasks, struct sched_repla
         sched_replay_free_requests(&r);
         vec_deinit(&r.requests);
         vec_deinit(&r.hosts);
+        vec_deinit(&r.done);
         vec_deinit(&r.resources);
         vec_deinit(&r.pools);
         vec_deinit(&r.rdds);

@@ -35,6 +35,7 @@ void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *c
         ts->config.task_cpus = MAX(1, config->task_cpus);
         ts->config.max_failures = MAX(1, config->max_failures);
         ts->abort_deadline = ts->locality_deadline = ts->speculation_at = INT64_MAX;
+        task_table_start(&ts->tasks, config->first_task_id);
         health_tracker_init(&ts->health);
         executors_init(&ts->executors, &(struct task_profile){.cpus = ts->config.task_cpus,
                                                               .requests = config->resources,

@@ -4,6 +4,12 @@
  */
 #include "sched/tasks/task_table.h"
 
+void task_table_start(struct task_table *t, int64_t first)
+{
+        t->base = (MAX(MIN(first, INT64_MAX / 2), 0) + TASK_CHUNK - 1) >> TASK_CHUNK_BITS;
+        t->next_id = t->base << TASK_CHUNK_BITS;
+}
+
 void task_table_deinit(struct task_table *t)
 {
         for (size_t i = 0; i < t->chunks.len; i++)

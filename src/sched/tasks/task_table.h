@@ -33,6 +33,9 @@ struct task_table {
         struct task_table_chunk *spare;
 };
 
+/* Sets the id of the first task, at least @first. Before any is added. */
+void task_table_start(struct task_table *t, int64_t first);
+
 void task_table_deinit(struct task_table *t);
 
 /* Assigns the next task id. The caller fills in the attempt. */
