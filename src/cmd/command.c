@@ -33,6 +33,7 @@ static const struct program_command {
         {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"operator", "the operator of SparkApplications on Kubernetes, and its client", command_operator,
          command_operator_help},
+        {"resume", "start the driver of an application again that has died", command_resume, command_resume_help},
         {"shuffle-service", "serve map outputs, even after their executors have ended", command_shuffle_service,
          command_shuffle_service_help},
         {"simulate", "run the scheduler under a virtual clock, or replay a trace of it", command_simulate,

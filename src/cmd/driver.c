@@ -1,6 +1,11 @@
-/* firesteel driver: started by a worker for a cluster-mode driver; see submit/jvm/driver_wrapper.h. */
+/*
+ * The commands that start a driver on behalf of somebody else: `firesteel driver` of a worker, for a driver in cluster
+ * mode (submit/jvm/driver_wrapper.h), and `firesteel resume`, for one that has died (driver/resume).
+ */
 #include "base/error.h"
+#include "base/mem.h"
 #include "cmd/command.h"
+#include "driver/resume/restart.h"
 #include "submit/jvm/driver_wrapper.h"
 
 #include <fcntl.h>
@@ -66,4 +71,44 @@ int command_driver(int argc, char **argv)
         }
         error_deinit(&error);
         return status;
+}
+
+const char command_resume_help[] =
+        "Usage: firesteel resume --dir DIRECTORY APPLICATION\n"
+        "\n"
+        "Starts the driver of an application again that has died, with its program, arguments and working directory. The new\n"
+        "driver takes over from the old one, if that is still alive, and goes on where the journal ends.\n"
+        "\n"
+        "  --dir DIRECTORY   spark.firesteel.resume.dir of the application\n"
+        "  --print           print the command, and start nothing\n"
+        "  --help            print this\n"
+        "\n"
+        "APPLICATION is the name of its directory there: the id of the application that its first driver has logged.\n";
+
+int command_resume(int argc, char **argv)
+{
+        const char *directory = NULL, *id = NULL;
+        bool only_print = false;
+        for (int i = 1; i < argc; i++) {
+                if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+                        return fputs(command_resume_help, stdout) < 0 || fflush(stdout) != 0;
+                if (strcmp(argv[i], "--print") == 0)
+                        only_print = true;
+                else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc)
+                        directory = argv[++i];
+                else if (argv[i][0] == '-')
+                        return command_usage(command_resume_help,
+                                             "an unknown option, or one without its value:", argv[i]);
+                else if (id)
+                        return command_usage(command_resume_help, "more than one application is named:", argv[i]);
+                else
+                        id = argv[i];
+        }
+        if (!id || !directory)
+                return command_usage(command_resume_help, id ? "--dir is missing" : "an application is missing", NULL);
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        int r = resume_restart(directory, id, only_print, &error);
+        if (r)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        return r ? 1 : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/vec.h"
+#include "driver/resume/resume.h"
 #include "driver/context.h"
 #include "driver/context_handles.h"
 #include "exec/blocks/broadcasts.h"
@@ -69,6 +70,7 @@ FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, siz
                 context_action_failed(sc, "broadcast", r, &error);
                 return (fst_broadcast){0};
         }
+        resume_broadcast(sc->resume, id, data, size);
         log_info("SparkContext", "Created broadcast %" PRId64 " of %zu bytes", id, size);
         return (fst_broadcast){id, size};
 }

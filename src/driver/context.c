@@ -34,6 +34,7 @@
 #include "driver/backend/local_backend.h"
 #include "driver/local_properties.h"
 #include "driver/plugins.h"
+#include "driver/resume/resume.h"
 #include "driver/unstopped_context.h"
 #include "driver/events/progress_bar.h"
 #include "exec/executor_attributes.h"
@@ -128,6 +129,7 @@ int context_cores_of_one(const struct fst_context *sc)
 static int context_register(struct fst_context *sc, struct fst_error *error)
 {
         struct executor_manager *manager;
+        _cleanup_free_ char *former = steal(sc->app_id); /* of the driver whose application this one resumes */
         int r = 0;
         if (sc->manager->in_process)
                 sc->backend = local_backend_new(sc);
@@ -138,7 +140,7 @@ static int context_register(struct fst_context *sc, struct fst_error *error)
         if (r)
                 return r;
         if (!sc->app_id)
-                sc->app_id = context_make_app_id(sc);
+                sc->app_id = former ? steal(former) : context_make_app_id(sc);
         conf_set(sc->conf, "spark.app.id", sc->app_id);
         if (sc->attempt_id)
                 conf_set(sc->conf, "spark.app.attempt.id", sc->attempt_id);
@@ -382,6 +384,8 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         if ((r = context_start_log(sc, error)) || (r = conf_validate(sc->conf, error)) ||
             (r = shuffle_manager_read(sc->conf, NULL, error)) || (r = context_read_identity(sc, error)))
                 return r;
+        if ((r = resume_open(sc, error)))
+                return r;
         /* Drivers of spark-submit did this before their main, and with the same settings. Others begin here. */
         log_capture_start_driver(sc->conf);
         sc->driver_log = driver_log_start(sc->conf);
@@ -398,8 +402,9 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
                 return r;
         int64_t heap;
         if ((r = context_start_memory(sc, &heap, error)) || (r = driver_ui_open(sc, &sc->ui, error)) ||
-            (r = context_register(sc, error)) || (r = context_start_env(sc, heap, error)) ||
-            (r = context_start_listeners(sc, error)) || (r = driver_metrics_start(sc, &sc->metrics, error)))
+            (r = context_register(sc, error)) || (r = resume_start(sc, error)) ||
+            (r = context_start_env(sc, heap, error)) || (r = context_start_listeners(sc, error)) ||
+            (r = driver_metrics_start(sc, &sc->metrics, error)))
                 return r;
         if ((r = application_files_configured(sc, error)))
                 return r;
@@ -480,6 +485,7 @@ static void context_close(struct fst_context *sc, int exit_code)
         driver_ui_free(steal(sc->ui));
         driver_metrics_end(sc->metrics); /* threads that do not end still count */
         driver_log_free(steal(sc->driver_log));
+        resume_end(sc->resume, exit_code == 0);
         exec_env_remove_files(&sc->env);
 }
 
@@ -691,6 +697,7 @@ FST_API int fst_context_stop(fst_context *sc)
         if (!sc->status)
                 launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         launcher_backend_close(sc->launcher);
+        resume_end(sc->resume, status == 0);
         isolation_free(sc->env.isolation);
         context_stop_listeners(sc);
         context_free_results(sc);
@@ -699,6 +706,7 @@ FST_API int fst_context_stop(fst_context *sc)
         broadcast_variables_free(sc->broadcasts, sc->env.broadcasts);
         rdd_registry_deinit(&sc->registry);
         driver_log_free(sc->driver_log);
+        resume_free(sc->resume);
         exec_env_deinit(&sc->env);
         context_finish_end(sc);
         if (!sc->status)

@@ -28,6 +28,7 @@ struct progress_bar;
 struct resource_profiles;
 struct app_status;
 struct launcher_backend;
+struct resume;
 struct scheduler_backend;
 
 /* Returns a context that has not started. Owns @conf. */
@@ -58,6 +59,7 @@ struct fst_context {
         struct accumulators *accumulators;
         struct broadcast_variables *broadcasts;
         struct application_files *files;
+        struct resume *resume; /* NULL: spark.firesteel.resume.enabled is false */
 
         struct listener_bus *bus;
         struct driver_log *driver_log;           /* spark.driver.log.*; NULL: off */

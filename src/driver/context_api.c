@@ -8,15 +8,23 @@
 #include "driver/backend/cluster_manager.h"
 #include "driver/job_runner.h"
 #include "driver/local_properties.h"
+#include "driver/resume/resume.h"
 #include "process/failure_reason.h"
 #include "rdd/rdd.h"
 
 #include <firesteel/frames.h>
+#include <firesteel/resume.h>
 
 FST_API const char *fst_context_app_id(const fst_context *sc)
 {
         sc = context_given(sc, rdd_site("context_app_id"));
         return sc->app_id ? sc->app_id : "";
+}
+
+FST_API bool fst_is_resumed(const fst_context *sc)
+{
+        sc = context_given(sc, rdd_site("is_resumed"));
+        return resume_is_resumed(sc->resume);
 }
 
 FST_API int64_t fst_context_start_time(const fst_context *sc)

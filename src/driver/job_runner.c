@@ -144,9 +144,16 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
         };
         int id = job_runner_refuse(r, wait->request, &wait->properties, &error);
         if (id == 0)
+                id = resume_job_submit(r->sc->resume, wait->request, &wait->resume, &error);
+        spec.done = wait->resume.done;
+        if (id == 0)
                 id = sched_submit_job(r->sched, &spec, now_ns(), &error);
+        const struct job *job = id >= 0 ? sched_job(r->sched, id) : NULL;
+        if (job && !job->ended && wait->resume_status)
+                sched_cancel_job(r->sched, id, NULL, now_ns());
         if (id >= 0)
                 return;
+        resume_job_ended(r->sc->resume, &wait->resume, false);
         wait->result = JOB_FAILED;
         wait->message = error.message ? steal(error.message) : NULL;
         wait->status = id;
@@ -377,6 +384,7 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
                 job_runner_free(r);
                 return e;
         }
+        config.first_task_id = resume_first_task_id(sc->resume);
         config.dynamic_allocation = r->allocation != NULL;
         r->sched = sched_new(&config, &scheduler_ops, r);
         if ((e = scheduler_trace_start(r->sched, sc->conf, error))) {
@@ -475,6 +483,7 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
         if (local)
                 strmap_merge(&wait.properties, local);
         job_waiter_set_scope(&wait);
+        resume_job_prepare(r->sc->resume, request, &wait.resume);
         pthread_cond_init(&wait.done, NULL);
         job_runner_post(r, (struct runner_message){.kind = MESSAGE_SUBMIT, .job = &wait});
         pthread_mutex_lock(&r->lock);
@@ -483,6 +492,7 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
         pthread_mutex_unlock(&r->lock);
         pthread_cond_destroy(&wait.done);
         strmap_deinit(&wait.properties);
+        resume_sync(r->sc->resume);
         return job_runner_outcome(&wait, error);
 }
 
@@ -493,6 +503,7 @@ void job_runner_submit(struct job_runner *r, const struct job_request *request, 
         *wait = (struct job_waiter){.request = request, .job_id = -1, .then = ended, .owner = owner};
         strmap_merge(&wait->properties, properties);
         job_waiter_set_scope(wait);
+        resume_job_prepare(r->sc->resume, request, &wait->resume);
         job_runner_post(r, (struct runner_message){.kind = MESSAGE_SUBMIT, .job = wait});
 }
 

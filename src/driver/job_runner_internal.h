@@ -11,6 +11,7 @@
 #include "driver/starvation_timer.h"
 #include "driver/backend/scheduler_backend.h"
 #include "sched/map_outputs.h"
+#include "driver/resume/resume.h"
 #include "sched/tasks/registered_resources.h"
 #include "sched/sched.h"
 
@@ -49,6 +50,8 @@ struct job_waiter {
         int status; /* of the failure */
         int job_id;
         struct job_runner *runner; /* while accumulators deliver the job's updates */
+        struct resume_job resume; /* unused if sc->resume is NULL */
+        int resume_status;        /* the results of an earlier driver cannot be merged: the job must fail */
         void (*then)(void *owner, int status, struct fst_error *error); /* NULL: a thread waits */
         void *owner;
 };

@@ -24,6 +24,11 @@ static void scheduler_ops_job_started(void *owner, struct job *job)
                 __atomic_store_n(wait->request->job, job->id, __ATOMIC_RELAXED);
         task_events_job_started(r->events, job);
         allocation_job_started(r->allocation, job);
+        struct fst_error error = FST_ERROR_INIT;
+        wait->resume_status =
+                resume_job_started(r->sc->resume, &wait->resume, job, wait->request, r->sc->accumulators, &error);
+        if (wait->resume_status)
+                wait->message = error.message;
 }
 
 static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, struct stage *stage)
@@ -120,6 +125,7 @@ static void scheduler_ops_launch(void *owner, int executor, struct task_set *set
         task_events_launched(r->events, set, run);
         allocation_launched(r->allocation, run);
         starvation_launched(&r->starvation);
+        resume_launched(r->sc->resume, launches[n - 1].task_id);
         r->backend->class->launch(r->backend, executor, run);
 }
 
@@ -157,9 +163,12 @@ static void scheduler_ops_barrier_launching(void *owner, struct task_set *set, c
 
 static void scheduler_ops_outputs_reset(void *owner, struct job *job)
 {
-        struct action *action = ((struct job_waiter *)job->user)->request->action;
+        struct job_runner *r = owner;
+        struct job_waiter *wait = job->user;
+        struct action *action = wait->request->action;
         if (action->reset)
                 action->reset(action);
+        resume_job_reset(r->sc->resume, &wait->resume);
 }
 
 static void scheduler_ops_stage_completed(void *owner, struct stage *stage, const char *failure)
@@ -184,8 +193,14 @@ static void scheduler_ops_job_ended(void *owner, struct job *job, enum job_resul
         struct job_waiter *wait = job->user;
         task_events_job_ended(r->events, job, message);
         allocation_job_ended(r->allocation, job);
-        wait->result = result;
-        wait->message = message ? mem_strdup(message) : NULL;
+        resume_job_ended(r->sc->resume, &wait->resume, result == JOB_SUCCEEDED && !wait->resume_status);
+        if (wait->resume_status) {
+                wait->result = JOB_FAILED;
+                wait->status = wait->resume_status;
+        } else {
+                wait->result = result;
+                wait->message = message ? mem_strdup(message) : NULL;
+        }
         /* Tasks in this process use the action itself, so the job ends after the last of them. */
         if (!r->backend->class->is_remote)
                 return;

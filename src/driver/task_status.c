@@ -61,6 +61,22 @@ static void task_status_merge_result(struct job_runner *r, struct action *action
                                    : mem_printf("the result of the task cannot be merged: %s", strerror(-e));
 }
 
+/*
+ * The journal has results as bytes. Those of tasks in this process are encoded for it, and decoded again, so that a
+ * driver that resumes the application gets the same ones.
+ */
+static void task_status_encode_result(struct action *action, struct slot_task *t)
+{
+        struct fst_error error = FST_ERROR_INIT;
+        int e = t->is_encoded ? 0 : task_result_encode(action, &t->result, &t->encoded, &error);
+        t->is_encoded = true;
+        if (e == 0)
+                return;
+        t->state = TASK_FAILED_FATAL;
+        t->status = e;
+        t->message = steal(error.message);
+}
+
 /* Merges the accumulator updates of a task. Returns false if this fails. The task has then failed for good. */
 static bool task_status_merge_accumulators(struct job_runner *r, struct task_batch *run, struct slot_task *t)
 {
@@ -87,11 +103,22 @@ static void task_status_release_commit(struct job_runner *r, const struct slot_t
                                           t->info.attempt);
 }
 
+/* The journal's part of the job for which @run ran, NULL if the job has ended. */
+static struct resume_job *task_status_resume_job(const struct task_batch *run)
+{
+        const struct task_set *set = run->user;
+        const struct job *job = run->work->shuffled ? set->job : set->stage->job;
+        struct job_waiter *wait = job->user;
+        return wait ? &wait->resume : NULL;
+}
+
 void job_runner_run_done(struct job_runner *r, struct task_batch *run)
 {
         struct task_status statuses[MAX_TASK_BATCH];
         struct task_fetch fetches[MAX_TASK_BATCH];
+        bool accepted[MAX_TASK_BATCH];
         struct action *action = run->work->action;
+        struct resume *resume = r->sc->resume;
         int64_t began = now_ns();
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
@@ -99,7 +126,10 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 *s = (struct task_status){.task_id = t->info.id,
                                           .run_ns = t->run_ns,
                                           .records = t->counters.input_records + t->counters.shuffle_read_records};
-                if (t->state == TASK_SUCCEEDED && !sched_result_is_needed(r->sched, t->info.id)) {
+                const bool needed = t->state == TASK_SUCCEEDED && sched_result_is_needed(r->sched, t->info.id);
+                if (resume && needed && action)
+                        task_status_encode_result(action, t);
+                if (t->state == TASK_SUCCEEDED && !needed) {
                         task_status_discard_result(r, run, t);
                 } else if (t->state == TASK_SUCCEEDED && t->accumulated && !task_status_merge_accumulators(r, run, t)) {
                         /* failed for good */
@@ -113,11 +143,14 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 }
                 if (action)
                         task_status_release_commit(r, t);
+                accepted[i] = needed && t->state == TASK_SUCCEEDED;
                 s->state = t->state;
                 s->message = t->message;
                 fetches[i] = (struct task_fetch){t->fetch_shuffle, t->fetch_map, t->fetch_executor};
                 s->fetch = t->state == TASK_FETCH_FAILED ? &fetches[i] : NULL;
         }
+        if (resume)
+                resume_tasks_succeeded(resume, task_status_resume_job(run), run, accepted);
         task_events_ended(r->events, run);
         allocation_ended(r->allocation, run);
         r->backend->class->run_returned(r->backend, run);
@@ -225,7 +258,8 @@ bool job_runner_wants_result(struct job_runner *r, int64_t task_id, int64_t byte
 bool job_runner_may_commit(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id)
 {
         struct task_attempt_info info;
-        return sched_task(r->sched, task_id, &info) && info.partition == partition &&
+        return resume_may_commit(r->sc->resume) && sched_task(r->sched, task_id, &info) &&
+               info.partition == partition &&
                !((info.set->barrier || info.set->stage->indeterminate) && info.set->zombie) &&
                commit_coordinator_may_commit(r->commits, stage_id, stage_attempt, partition, info.attempt);
 }

@@ -5,6 +5,7 @@
 #include "io/fs/file_systems.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 #define SPLIT_SLOP 1.1 /* the last split of a file may be this much longer than the others */
 
@@ -56,6 +57,8 @@ int input_splits_cut(struct input_splits *splits, const struct file_status *file
         if (r < 0)
                 return r;
         const char *path = arena_copy(&splits->arena, file->path, strlen(file->path));
+        splits->stamp =
+                XXH3_64bits_withSeed(path, strlen(path), splits->stamp + file->size + (uint64_t)file->modified_ms);
         if (codec != CODEC_NONE || file->size == 0) {
                 input_splits_add_split(splits, path, 0, file->size, codec, &blocks);
                 return 0;

@@ -26,6 +26,7 @@ struct input_splits {
         uint64_t bytes; /* of all files */
         size_t files;
         bool near_hosts; /* some split has hosts */
+        uint64_t stamp;  /* a hash of the paths, sizes and times of the files: it tells whether they have changed */
 };
 #define INPUT_SPLITS_INIT ((struct input_splits){0})
 

@@ -144,21 +144,34 @@ struct output_identity output_committer_identity(const struct output_committer *
         return (struct output_identity){c->path, c->tracker, c->job, c->options.algorithm, c->options.codec};
 }
 
+/* The tracker becomes part of paths: only digits are allowed. */
+static bool output_committer_is_tracker(const char *text)
+{
+        const size_t n = strspn(text, "0123456789");
+        return n > 0 && n < sizeof(((struct output_committer *)NULL)->tracker) && !text[n];
+}
+
 int output_committer_join(const struct output_identity *identity, struct output_committer **committer,
                           struct fst_error *error)
 {
         struct output_options options = {.algorithm = identity->algorithm, .codec = identity->codec};
         struct output_committer *c;
-        size_t n = strspn(identity->tracker, "0123456789");
-        /* The tracker becomes part of paths: only digits are allowed. */
-        if (n == 0 || n >= sizeof(c->tracker) || identity->tracker[n] || identity->job < 0 ||
+        if (!output_committer_is_tracker(identity->tracker) || identity->job < 0 ||
             (identity->algorithm != 1 && identity->algorithm != 2) || (unsigned)identity->codec >= CODEC_KINDS)
                 return error_set(error, -EINVAL, "invalid output committer: algorithm, job or tracker");
         int r = output_committer_new(identity->path, identity->job, &options, &c, error);
         if (r)
                 return r;
-        memcpy(c->tracker, identity->tracker, n + 1);
+        output_committer_set_tracker(c, identity->tracker);
         *committer = c;
+        return 0;
+}
+
+int output_committer_set_tracker(struct output_committer *c, const char *tracker)
+{
+        if (!output_committer_is_tracker(tracker))
+                return -EINVAL;
+        memcpy(c->tracker, tracker, strlen(tracker) + 1);
         return 0;
 }
 
@@ -189,17 +202,23 @@ char *output_committer_task_path(const struct output_committer *c, int partition
         return mem_printf("%s/part-%05d%s", directory, partition, codec_suffix(c->options.codec));
 }
 
+int output_committer_check_output(const struct output_committer *c, struct fst_error *error)
+{
+        _cleanup_(file_status_deinit) struct file_status status = {0};
+        int r = c->options.validate ? c->fs->stat(c->fs, c->path, &status, error) : -ENOENT;
+        if (r == 0)
+                return error_set(error, -EEXIST, "Output directory %s already exists", c->path);
+        if (r != -ENOENT)
+                return r;
+        error_deinit(error); /* success: it does not exist */
+        return 0;
+}
+
 int output_committer_setup_job(struct output_committer *c, struct fst_error *error)
 {
-        if (c->options.validate) {
-                _cleanup_(file_status_deinit) struct file_status status = {0};
-                int r = c->fs->stat(c->fs, c->path, &status, error);
-                if (r == 0)
-                        return error_set(error, -EEXIST, "Output directory %s already exists", c->path);
-                if (r != -ENOENT)
-                        return r;
-                error_deinit(error); /* success: it does not exist */
-        }
+        int r = output_committer_check_output(c, error);
+        if (r)
+                return r;
         if (strcmp(c->fs->scheme, "s3a") == 0)
                 log_warn("FileOutputCommitter",
                          "Using standard FileOutputCommitter to commit work. This is slow and potentially unsafe: an "
@@ -293,6 +312,54 @@ void output_committer_forget_commits(struct output_committer *c)
         for (size_t i = 0; i < c->tasks.len; i++)
                 c->tasks.data[i] = (struct task_commit){.attempt = NO_ATTEMPT};
         pthread_mutex_unlock(&c->lock);
+}
+
+/* The partition of a committed task's directory, or with version 2 of its part file. -1: the entry is another one. */
+static int output_committer_partition_of(const struct output_committer *c, const char *name)
+{
+        char prefix[96];
+        int partition, used = 0;
+        if (c->options.algorithm == 1)
+                snprintf(prefix, sizeof(prefix), "task_%s_%04d_m_", c->tracker, c->job);
+        else
+                snprintf(prefix, sizeof(prefix), "part-");
+        const size_t n = strlen(prefix);
+        if (strncmp(name, prefix, n) != 0 || sscanf(name + n, "%d%n", &partition, &used) != 1)
+                return -1;
+        const char *suffix = c->options.algorithm == 1 ? "" : codec_suffix(c->options.codec);
+        return strcmp(name + n + used, suffix) == 0 ? partition : -1;
+}
+
+int output_committer_find_tasks(const struct output_committer *c, uint8_t *committed, int n, struct fst_error *error)
+{
+        struct file_list entries = {0};
+        int r = c->fs->list(c->fs, c->options.algorithm == 1 ? c->job_path : c->path, &entries, error);
+        for (size_t i = 0; r == 0 && i < entries.len; i++) {
+                int partition = output_committer_partition_of(c, path_name(entries.data[i].path));
+                if (partition >= 0 && partition < n)
+                        committed[partition] = 1;
+        }
+        file_list_deinit(&entries);
+        if (r == -ENOENT) { /* no task got that far */
+                error_deinit(error);
+                r = 0;
+        }
+        return r;
+}
+
+void output_committer_set_resumed(struct output_committer *c)
+{
+        c->options.validate = false;
+}
+
+void output_committer_set_committed(struct output_committer *c)
+{
+        c->job_committed = true;
+}
+
+int output_committer_clear(struct output_committer *c, bool output, struct fst_error *error)
+{
+        return c->fs->remove(c->fs, output ? c->path : c->temporary, error);
 }
 
 int output_committer_abort_task(struct output_committer *c, int partition, int attempt, struct fst_error *error)

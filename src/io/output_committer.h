@@ -65,9 +65,25 @@ struct output_identity output_committer_identity(const struct output_committer *
 int output_committer_join(const struct output_identity *identity, struct output_committer **committer,
                           struct fst_error *error);
 
-/* Creates the temporary directory. Returns -EEXIST "Output directory file:/… already exists" unless @validate is off;
- * in that case the commit replaces files of the same name. */
+/* Returns -EEXIST "Output directory file:/… already exists" if it does, unless @validate is off; in that case the
+ * commit replaces files of the same name. */
+int output_committer_check_output(const struct output_committer *c, struct fst_error *error);
+
+/* Checks the output, and creates the temporary directory. */
 int output_committer_setup_job(struct output_committer *c, struct fst_error *error);
+
+/*
+ * For a process that goes on with the job of another one, which has ended. set_tracker takes its tracker before the
+ * first task: -EINVAL for text that is not one. set_resumed: the output may exist. find_tasks sets committed[p] for
+ * each of the @n partitions whose task has committed. set_committed: that process has committed the job. clear removes
+ * what it left: the temporary files or, with
+ * @output, the whole output directory.
+ */
+int output_committer_set_tracker(struct output_committer *c, const char *tracker);
+void output_committer_set_resumed(struct output_committer *c);
+int output_committer_find_tasks(const struct output_committer *c, uint8_t *committed, int n, struct fst_error *error);
+void output_committer_set_committed(struct output_committer *c);
+int output_committer_clear(struct output_committer *c, bool output, struct fst_error *error);
 
 /* The full path of the part file of attempt @attempt of task @partition: "…/part-00003" with the codec's suffix. The
  * caller owns it. */

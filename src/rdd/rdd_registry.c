@@ -93,22 +93,24 @@ int rdd_registry_next_id(fst_context *sc)
 }
 
 /* Creates "@dir/<uuid>" and returns it in *@own. The caller owns the string. */
-static int checkpoint_own_directory(const char *dir, char **own, struct fst_error *error)
+static int checkpoint_own_directory(struct rdd_registry *r, const char *dir, char **own, struct fst_error *error)
 {
         _cleanup_free_ char *whole = NULL;
         const struct file_system *fs;
-        char name[UUID_TEXT];
-        int r = file_system_resolve(dir, &whole, &fs, error);
-        if (r)
-                return r;
-        uuid_draw(name);
-        char *path = mem_printf("%s/%s", whole, name);
-        r = fs->mkdirs(fs, path, error);
-        if (r)
+        char uuid[UUID_TEXT];
+        int status = file_system_resolve(dir, &whole, &fs, error);
+        if (status)
+                return status;
+        uuid_draw(uuid);
+        const int before = r->checkpoint_name ? __atomic_fetch_add(&r->checkpoint_dirs, 1, __ATOMIC_RELAXED) : 0;
+        const char *name = r->checkpoint_name ? r->checkpoint_name : uuid;
+        char *path = before ? mem_printf("%s/%s-%d", whole, name, before) : mem_printf("%s/%s", whole, name);
+        status = fs->mkdirs(fs, path, error);
+        if (status)
                 free(path);
         else
                 *own = path;
-        return r;
+        return status;
 }
 
 FST_API const char *fst_checkpoint_dir(fst_context *sc)
@@ -124,7 +126,7 @@ int rdd_registry_set_checkpoint_dir(fst_context *sc, const char *dir, struct fst
 {
         struct rdd_registry *r = registry_of(sc);
         char *own = NULL;
-        int status = checkpoint_own_directory(dir, &own, error);
+        int status = checkpoint_own_directory(r, dir, &own, error);
         if (status)
                 return status;
         pthread_mutex_lock(&r->lock);
@@ -141,7 +143,7 @@ int rdd_registry_checkpoint_path(fst_context *sc, int rdd, char **path, struct f
         int status = 0;
         pthread_mutex_lock(&r->lock);
         if (!r->checkpoint_dir && configured && *configured)
-                status = checkpoint_own_directory(configured, &r->checkpoint_dir, error);
+                status = checkpoint_own_directory(r, configured, &r->checkpoint_dir, error);
         else if (!r->checkpoint_dir)
                 status = error_set(error, -EINVAL,
                                    "Checkpoint directory has not been set in the SparkContext: call "

@@ -34,10 +34,12 @@ struct rdd_registry {
         /* Returns a local property of the calling thread, borrowed until the thread changes it. NULL: there are none.
          */
         const char *(*local_property)(fst_context *sc, const char *key);
-        fst_rdd *rdds;          /* newest first */
-        fst_rdd *cleaned;       /* RDDs that driver/cleaner.c has cleaned and that are not used any more */
-        char *checkpoint_dir;   /* the application's own directory, or NULL; owned */
-        int checkpoints_wanted; /* RDDs that wait for their checkpoint; atomic */
+        fst_rdd *rdds;               /* newest first */
+        fst_rdd *cleaned;            /* RDDs that driver/cleaner.c has cleaned and that are not used any more */
+        char *checkpoint_dir;        /* the application's own directory, or NULL; owned */
+        const char *checkpoint_name; /* its name, for an application that several drivers run; NULL: a random one */
+        int checkpoint_dirs;         /* that had this name */
+        int checkpoints_wanted;      /* RDDs that wait for their checkpoint; atomic */
         int next_rdd_id, next_shuffle_id;
 };
 

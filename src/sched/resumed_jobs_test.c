@@ -156,7 +156,8 @@ static void each_result_counts_once_whenever_drivers_die(void **state)
                 struct survivor all = {0};
                 int drivers = 1;
 
-                for (unsigned at = seed; !survivor_run_driver(&all, seed, (int)(at % (2 * MAPS + OUTPUTS + 2))); at += 5)
+                for (unsigned at = seed; !survivor_run_driver(&all, seed, (int)(at % (2 * MAPS + OUTPUTS + 2)));
+                     at += 5)
                         assert_true(++drivers < 1000);
                 for (int i = 0; i < OUTPUTS; i++)
                         assert_int_equal(all.computed[i], 1);

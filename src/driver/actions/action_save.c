@@ -3,6 +3,8 @@
  * (exec/actions/action_save.c), then the driver commits the job (io/output_committer.h).
  */
 #include "driver/actions/actions.h"
+#include "driver/actions/preliminary_jobs.h"
+#include "driver/resume/resume.h"
 
 #include "base/mem.h"
 #include "exec/actions/action_kinds.h"
@@ -21,21 +23,65 @@ static void save_reset(struct action *action)
         output_committer_forget_commits(container_of(action, struct save_action, action)->committer);
 }
 
+static bool save_kept(const struct action *action, int output)
+{
+        const struct save_action *self = container_of(action, struct save_action, action);
+        return !self->committed || self->committed[output];
+}
+
 typedef int (*run_fn)(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                       struct fst_error *error);
 
-static int save_run(fst_rdd *rdd, struct save_action *self, run_fn run, fst_site site, struct fst_error *error)
+/* Finds out what an earlier driver has left of this output, and journals that this one is about to make it. */
+static int save_begin_output(fst_rdd *rdd, struct save_action *self, bool made, struct resume_output *output,
+                             fst_site site, struct fst_error *error)
 {
-        int r = output_committer_setup_job(self->committer, error);
+        struct job_request request = {.rdd = rdd, .n = rdd->lineage.partitions, .action = &self->action};
+        _cleanup_free_ char *call_site = action_call_site(site);
+        request.call_site = call_site;
+        int r = action_check(rdd, error);
+        if (r == 0 && resume_is_resumed(rdd->sc->resume))
+                r = preliminary_jobs_run(rdd, site, error);
+        request.n = rdd->lineage.partitions;
+        if (r == 0)
+                r = resume_output_begin(rdd->sc->resume, &request, self->committer, output, error);
+        self->committed = output->committed;
+        if (r == 0)
+                r = output_committer_check_output(self->committer, error);
+        if (r == 0)
+                resume_output_making(rdd->sc->resume, self->committer, made, output);
+        return r;
+}
+
+static int save_commit(fst_rdd *rdd, struct save_action *self, struct resume_output *output, struct fst_error *error)
+{
+        struct resume *resume = rdd->sc->resume;
+        if (!resume_output_state(resume, output, RESUME_OUTPUT_COMMITTING))
+                return error_set(error, -ESTALE, "another driver has taken over the application");
+        int r = output_committer_commit_job(self->committer, error);
+        if (r == 0)
+                resume_output_state(resume, output, RESUME_OUTPUT_COMMITTED);
+        return r;
+}
+
+/* @made: what is in the directory at the end is the application's own. */
+static int save_run(fst_rdd *rdd, struct save_action *self, run_fn run, bool made, fst_site site,
+                    struct fst_error *error)
+{
+        _cleanup_(resume_output_deinit) struct resume_output output = {0};
+        int r = rdd->sc->resume ? save_begin_output(rdd, self, made, &output, site, error) : 0;
+        if (r == 0 && !(output.resumed && output.state == RESUME_OUTPUT_COMMITTED))
+                r = output_committer_setup_job(self->committer, error);
         if (r)
                 return r;
         r = run(rdd, &self->action, NULL, 0, site, error);
         if (r == 0)
-                r = output_committer_commit_job(self->committer, error);
+                r = save_commit(rdd, self, &output, error);
         if (r) {
                 struct fst_error ignored = FST_ERROR_INIT;
                 output_committer_abort_job(self->committer, &ignored);
                 error_deinit(&ignored);
+                resume_output_state(rdd->sc->resume, &output, RESUME_OUTPUT_ABORTED);
         }
         return r;
 }
@@ -58,8 +104,8 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct output_options options = OUTPUT_OPTIONS_INIT;
-        struct save_action action = {{.class = class, .type = rdd->type, .merge = save_merge, .reset = save_reset},
-                                     NULL};
+        struct save_action action = {
+                {.class = class, .type = rdd->type, .merge = save_merge, .reset = save_reset, .kept = save_kept}};
         int r = action_check(rdd, &error);
         if (r == 0 && (!path || !*path))
                 r = error_set(&error, -EINVAL, "%s needs a path: Can not create a Path from an empty string",
@@ -75,7 +121,7 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, &error);
         if (r == 0)
-                r = save_run(rdd, &action, action_run, site, &error);
+                r = save_run(rdd, &action, action_run, options.validate, site, &error);
         output_committer_free(action.committer);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
@@ -83,9 +129,11 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
 int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct fst_error *error)
 {
         struct output_options options = OUTPUT_OPTIONS_INIT;
-        struct save_action action = {
-                {.class = &save_objects_action_class, .type = rdd->type, .merge = save_merge, .reset = save_reset},
-                NULL};
+        struct save_action action = {{.class = &save_objects_action_class,
+                                      .type = rdd->type,
+                                      .merge = save_merge,
+                                      .reset = save_reset,
+                                      .kept = save_kept}};
         int r = output_options_read(rdd->sc->conf, &options, error);
         options.validate = false; /* replaces the output of a failed attempt */
         if (r == 0)
@@ -93,7 +141,7 @@ int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, error);
         if (r == 0)
-                r = save_run(rdd, &action, action_run_job, site, error);
+                r = save_run(rdd, &action, action_run_job, true, site, error);
         output_committer_free(action.committer);
         return r;
 }

@@ -25,6 +25,12 @@ int action_check(fst_rdd *rdd, struct fst_error *error)
         return r ? error_set(error, r, "%s", error_message(&rdd->error)) : 0;
 }
 
+char *action_call_site(fst_site site)
+{
+        const char *file = strrchr(site.file, '/');
+        return mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
+}
+
 int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                    struct fst_error *error)
 {
@@ -33,9 +39,7 @@ int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, i
                 r = preliminary_jobs_run(rdd, site, error);
         if (r)
                 return r;
-        const char *file = strrchr(site.file, '/');
-        _cleanup_free_ char *call_site =
-                mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
+        _cleanup_free_ char *call_site = action_call_site(site);
         struct job_request request = {
                 .rdd = rdd,
                 .partitions = partitions,
@@ -59,8 +63,7 @@ int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n
 
 int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *error)
 {
-        const char *file = strrchr(site.file, '/');
-        _cleanup_free_ char *name = mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
+        _cleanup_free_ char *name = action_call_site(site);
         return context_action_failed(rdd->sc, name, status, error);
 }
 

@@ -79,6 +79,12 @@ struct action {
          * NULL if merge keeps nothing.
          */
         void (*reset)(struct action *action);
+
+        /*
+         * Driver only: returns whether the effect of output @output, which an earlier driver has accepted, still exists.
+         * NULL: it has no effect but its result.
+         */
+        bool (*kept)(const struct action *action, int output);
 };
 
 #define TASK_RESULT_VERSION 1

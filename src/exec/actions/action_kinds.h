@@ -80,6 +80,8 @@ extern const struct action_class save_java_objects_action_class;
 struct save_action {
         struct action action;
         struct output_committer *committer; /* borrowed */
+        const uint8_t
+                *committed; /* driver only: by partition, what an earlier driver's tasks have committed; borrowed */
 };
 
 /* result.data: a struct sampled_keys */

@@ -1,0 +1,323 @@
+/* See history.h. Numbers are indexes: a job's record comes before the records that name the job. */
+#include "driver/resume/history.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "journal/fields.h"
+
+#include <inttypes.h>
+
+void history_init(struct history *h)
+{
+        *h = (struct history){.last_task_id = -1, .ordered = true};
+}
+
+static void past_job_free(struct past_job *job)
+{
+        if (!job)
+                return;
+        vec_deinit(&job->results);
+        vec_deinit(&job->maps);
+        free(job->done);
+        free(job->call_site);
+        free(job);
+}
+
+static void past_output_free(struct past_output *output)
+{
+        if (!output)
+                return;
+        free(output->path);
+        free(output->tracker);
+        free(output);
+}
+
+/* Removes the jobs and outputs from these numbers on. */
+static void history_cut(struct history *h, uint64_t jobs, uint64_t outputs)
+{
+        while (h->jobs.len > jobs)
+                past_job_free(h->jobs.data[--h->jobs.len]);
+        while (h->outputs.len > outputs)
+                past_output_free(h->outputs.data[--h->outputs.len]);
+}
+
+void history_deinit(struct history *h)
+{
+        history_cut(h, 0, 0);
+        vec_deinit(&h->jobs);
+        vec_deinit(&h->outputs);
+        resume_application_deinit(&h->application);
+}
+
+/* ------------------------------------------------------------------------------------------------------ records */
+
+static struct past_job *history_job_at(struct history *h, struct fields *f)
+{
+        uint64_t number = fields_take_number(f);
+        return !f->bad && number < h->jobs.len ? h->jobs.data[number] : NULL;
+}
+
+static int history_add_application(struct history *h, const void *content, size_t size)
+{
+        struct resume_application app;
+        int r = resume_application_read(content, size, &app);
+        if (r)
+                return r;
+        if (h->application.id) { /* the first driver's counts */
+                resume_application_deinit(&app);
+                return 0;
+        }
+        h->application = app;
+        return 0;
+}
+
+static int history_add_void(struct history *h, struct fields *f)
+{
+        uint64_t jobs = fields_take_number(f), outputs = fields_take_number(f);
+        if (!fields_are_complete(f) || jobs > h->jobs.len || outputs > h->outputs.len)
+                return -EBADMSG;
+        history_cut(h, jobs, outputs);
+        return 0;
+}
+
+static int history_add_job(struct history *h, const void *content, size_t size)
+{
+        struct resume_job_record record;
+        int r = resume_job_read(content, size, &record);
+        if (r || record.job != h->jobs.len)
+                return -EBADMSG;
+        struct past_job *job = new0(struct past_job);
+        *job = (struct past_job){.signature = record.signature,
+                                 .outputs = record.outputs,
+                                 .call_site = mem_strndup(record.call_site.data, record.call_site.len)};
+        h->ordered = h->ordered && record.alone;
+        vec_push(&h->jobs, job);
+        return 0;
+}
+
+static bool past_job_make_done(struct past_job *job)
+{
+        if (!job->done && job->outputs) {
+                job->done = mem_try(job->outputs);
+                if (job->done)
+                        memset(job->done, 0, job->outputs);
+        }
+        return job->done;
+}
+
+static int history_add_results(struct history *h, struct fields *f)
+{
+        struct past_job *job = history_job_at(h, f);
+        if (!job)
+                return -EBADMSG;
+        while (f->at < f->end) {
+                uint64_t output = fields_take_number(f);
+                struct past_result result = {
+                        .output = (uint32_t)output, .result = fields_take_bytes(f), .updates = fields_take_bytes(f)};
+                if (f->bad || output >= job->outputs || !past_job_make_done(job))
+                        return -EBADMSG;
+                if (job->done[output])
+                        continue;
+                job->done[output] = 1;
+                vec_push(&job->results, result);
+        }
+        return f->bad ? -EBADMSG : 0;
+}
+
+static int history_add_map_updates(struct history *h, struct fields *f)
+{
+        struct past_job *job = history_job_at(h, f);
+        struct past_map_updates updates = {.shuffle = (int)fields_take_limited(f, INT32_MAX),
+                                           .partition = (int)fields_take_limited(f, INT32_MAX),
+                                           .updates = fields_take_bytes(f)};
+        if (!job || !fields_are_complete(f))
+                return -EBADMSG;
+        vec_push(&job->maps, updates);
+        return 0;
+}
+
+static int history_add_reset(struct history *h, struct fields *f)
+{
+        struct past_job *job = history_job_at(h, f);
+        if (!job || !fields_are_complete(f))
+                return -EBADMSG;
+        job->results.len = 0;
+        free(steal(job->done));
+        return 0;
+}
+
+static int history_add_job_ended(struct history *h, struct fields *f)
+{
+        struct past_job *job = history_job_at(h, f);
+        fields_take_limited(f, 1);
+        return job && fields_are_complete(f) ? 0 : -EBADMSG;
+}
+
+static int history_add_output(struct history *h, struct fields *f)
+{
+        uint64_t number = fields_take_number(f);
+        struct past_output output = {.path = fields_take_text(f), .tracker = fields_take_text(f)};
+        output.made = fields_take_limited(f, 1);
+        if (!fields_are_complete(f) || number > h->outputs.len) {
+                free(output.path);
+                free(output.tracker);
+                return -EBADMSG;
+        }
+        if (number == h->outputs.len)
+                vec_push(&h->outputs, new0(struct past_output));
+        struct past_output *to = h->outputs.data[number];
+        free(to->path);
+        free(to->tracker);
+        *to = output;
+        return 0;
+}
+
+static int history_add_output_state(struct history *h, struct fields *f)
+{
+        uint64_t number = fields_take_number(f), state = fields_take_limited(f, RESUME_OUTPUT_ABORTED);
+        if (!fields_are_complete(f) || number >= h->outputs.len)
+                return -EBADMSG;
+        h->outputs.data[number]->state = (enum resume_output_state)state;
+        return 0;
+}
+
+static int history_add_tasks(struct history *h, struct fields *f)
+{
+        int64_t last = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER);
+        if (!fields_are_complete(f))
+                return -EBADMSG;
+        h->last_task_id = MAX(h->last_task_id, last);
+        return 0;
+}
+
+int history_add(struct history *h, uint8_t kind, const void *content, size_t size)
+{
+        struct fields f = fields_of(content, size);
+        switch (kind) {
+        case RESUME_APPLICATION:
+                return history_add_application(h, content, size);
+        case RESUME_EARLIER:
+                return 0; /* the reader of the files has used it */
+        case RESUME_VOID:
+                return history_add_void(h, &f);
+        case RESUME_JOB:
+                return history_add_job(h, content, size);
+        case RESUME_RESULTS:
+                return history_add_results(h, &f);
+        case RESUME_MAP_UPDATES:
+                return history_add_map_updates(h, &f);
+        case RESUME_RESET:
+                return history_add_reset(h, &f);
+        case RESUME_JOB_ENDED:
+                return history_add_job_ended(h, &f);
+        case RESUME_OUTPUT:
+                return history_add_output(h, &f);
+        case RESUME_OUTPUT_STATE:
+                return history_add_output_state(h, &f);
+        case RESUME_TASKS:
+                return history_add_tasks(h, &f);
+        default:
+                return -EBADMSG;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------- answers */
+
+static bool past_job_is(const struct past_job *past, const struct resume_job_record *job)
+{
+        return past && !past->taken && past->outputs == job->outputs &&
+               resume_signature_equal(&past->signature, &job->signature);
+}
+
+/* The number of the untaken job that @job continues, or the number of jobs. */
+static uint64_t history_find_job(const struct history *h, const struct resume_job_record *job)
+{
+        uint64_t i = h->next_job;
+        if (h->ordered && job->alone)
+                return i < h->jobs.len && past_job_is(h->jobs.data[i], job) ? i : h->jobs.len;
+        while (i < h->jobs.len && !past_job_is(h->jobs.data[i], job))
+                i++;
+        return i;
+}
+
+static void history_explain(const struct past_job *past, const struct resume_job_record *job, uint64_t number,
+                            struct buf *why)
+{
+        if (strlen(past->call_site) != job->call_site.len ||
+            memcmp(past->call_site, job->call_site.data, job->call_site.len) != 0)
+                buf_printf(why, "job %" PRIu64 " was \"%s\" and is now \"%.*s\"", number, past->call_site,
+                           (int)job->call_site.len, job->call_site.data);
+        else if (past->signature.modules != job->signature.modules)
+                buf_printf(why, "job %" PRIu64 " (%s) has functions of another build of the application", number,
+                           past->call_site);
+        else if (past->signature.inputs != job->signature.inputs)
+                buf_printf(why, "the input files of job %" PRIu64 " (%s) have changed", number, past->call_site);
+        else
+                buf_printf(why, "the operators, captured values or settings of job %" PRIu64 " (%s) have changed",
+                           number, past->call_site);
+}
+
+static void history_skip_taken(struct history *h)
+{
+        while (h->next_job < h->jobs.len && (!h->jobs.data[h->next_job] || h->jobs.data[h->next_job]->taken))
+                h->next_job++;
+        while (h->next_output < h->outputs.len &&
+               (!h->outputs.data[h->next_output] || h->outputs.data[h->next_output]->taken))
+                h->next_output++;
+}
+
+enum history_answer history_take_job(struct history *h, struct resume_job_record *job, struct past_job **past,
+                                     struct buf *why)
+{
+        h->ordered = h->ordered && job->alone;
+        uint64_t number = history_find_job(h, job);
+        if (number < h->jobs.len) {
+                *past = h->jobs.data[number];
+                (*past)->taken = true;
+                job->job = number;
+                history_skip_taken(h);
+                return HISTORY_TAKEN;
+        }
+        bool differs = h->ordered && h->next_job < h->jobs.len;
+        if (differs) {
+                history_explain(h->jobs.data[h->next_job], job, h->next_job, why);
+                history_cut(h, h->next_job, h->next_output);
+        }
+        job->job = h->jobs.len;
+        vec_push(&h->jobs, NULL);
+        history_skip_taken(h);
+        return differs ? HISTORY_DIFFERS : HISTORY_NEW;
+}
+
+bool history_has_job(const struct history *h, const struct resume_job_record *job)
+{
+        return history_find_job(h, job) < h->jobs.len;
+}
+
+struct past_output *history_take_output(struct history *h, const char *path, uint64_t *number)
+{
+        uint64_t i = h->next_output;
+        while (i < h->outputs.len &&
+               (!h->outputs.data[i] || h->outputs.data[i]->taken || strcmp(h->outputs.data[i]->path, path) != 0))
+                i++;
+        if (i < h->outputs.len && h->ordered && i != h->next_output)
+                i = h->outputs.len; /* main took another way */
+        *number = i;
+        if (i == h->outputs.len) {
+                vec_push(&h->outputs, NULL);
+                history_skip_taken(h);
+                return NULL;
+        }
+        h->outputs.data[i]->taken = true;
+        history_skip_taken(h);
+        return h->outputs.data[i];
+}
+
+void history_count(const struct history *h, uint64_t *jobs, uint64_t *results)
+{
+        *jobs = *results = 0;
+        for (size_t i = 0; i < h->jobs.len; i++) {
+                *jobs += h->jobs.data[i] != NULL;
+                *results += h->jobs.data[i] ? h->jobs.data[i]->results.len : 0;
+        }
+}

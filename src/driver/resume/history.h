@@ -1,0 +1,82 @@
+/*
+ * What earlier drivers of an application have recorded, and which of it the running one may use.
+ *
+ * Records go in, in order. Then the application's main runs again, and each job asks whether an earlier driver has had
+ * it. The history answers by these rules:
+ *
+ *  - If one thread submits the jobs, one after another, job n must be the job n of the journal. The first job that
+ *    differs makes everything from there on void, because main has taken another way.
+ *  - If jobs overlap or several threads submit them, now or then, their order has no meaning. A job gets the first
+ *    untaken job with its signature.
+ *  - Each job of the journal is taken once. A signature tells everything that decides a result, so equal ones have
+ * equal results, whatever the order.
+ *
+ * Pure: no file, no clock. One thread at a time. Rebuilt from any prefix of a journal it is the history at that time.
+ */
+#pragma once
+
+#include "driver/resume/records.h"
+
+struct fst_error;
+
+struct past_result {
+        uint32_t output;
+        fst_bytes result;  /* of the task, as on the wire (exec/actions/action.h) */
+        fst_bytes updates; /* of accumulators; empty: none */
+};
+
+struct past_map_updates {
+        int shuffle, partition;
+        fst_bytes updates;
+};
+
+struct past_job {
+        struct resume_signature signature;
+        uint32_t outputs;
+        char *call_site;
+        VEC(struct past_result) results; /* in the order in which they were merged; each output once */
+        VEC(struct past_map_updates) maps;
+        uint8_t *done; /* by output */
+        bool taken;
+};
+
+struct past_output {
+        char *path, *tracker;
+        bool made; /* the application made the directory */
+        enum resume_output_state state;
+        bool taken;
+};
+
+struct history {
+        struct resume_application application; /* id NULL: no driver got that far */
+        VEC(struct past_job *) jobs;           /* by number; NULL: of this driver, or void */
+        VEC(struct past_output *) outputs;     /* likewise */
+        uint64_t next_job, next_output;        /* the first that is untaken */
+        int64_t last_task_id;
+        bool ordered; /* order has a meaning */
+};
+
+void history_init(struct history *h);
+void history_deinit(struct history *h);
+
+/* Adds a record. Views of @content stay in use. Returns -EBADMSG if it contradicts earlier ones. */
+int history_add(struct history *h, uint8_t kind, const void *content, size_t size);
+
+enum history_answer {
+        HISTORY_NEW,     /* no earlier driver got that far */
+        HISTORY_TAKEN,   /* *past has its results */
+        HISTORY_DIFFERS, /* everything from here on is void; @why has a sentence */
+};
+
+/* A job is submitted: @job->job gets its number. @past is valid until history_deinit. */
+enum history_answer history_take_job(struct history *h, struct resume_job_record *job, struct past_job **past,
+                                     struct buf *why);
+
+/* Whether history_take_job would answer HISTORY_TAKEN. Changes nothing. */
+bool history_has_job(const struct history *h, const struct resume_job_record *job);
+
+/* A save begins: sets *@number. Returns its earlier attempt at this path, or NULL. */
+struct past_output *history_take_output(struct history *h, const char *path, uint64_t *number);
+
+/* The number of jobs that ended or have results, and that of results, for a message. */
+void history_count(const struct history *h, uint64_t *jobs, uint64_t *results);

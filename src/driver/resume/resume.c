@@ -1,0 +1,358 @@
+/* See resume.h: the application's journal, from its start to its end. */
+#include "driver/resume/resume_internal.h"
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/redact.h"
+#include "driver/context.h"
+#include "journal/fields.h"
+#include "journal/frame.h"
+#include "journal/place.h"
+#include "journal/writer.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <unistd.h>
+
+#define TASK_ID_RESERVE INT64_C(1000000)
+
+struct buf *resume_record_begin(struct resume *r, enum resume_record kind, size_t *place)
+{
+        struct buf *b = journal_writer_begin(r->writer);
+        *place = journal_record_begin(b, (uint8_t)kind);
+        return b;
+}
+
+void resume_record_end(struct resume *r, struct buf *b, size_t place)
+{
+        journal_record_end(b, place);
+        journal_writer_end(r->writer);
+}
+
+void resume_sync(struct resume *r)
+{
+        if (r && r->writer)
+                journal_writer_sync(r->writer);
+}
+
+bool resume_may_commit(struct resume *r)
+{
+        return !r || !r->writer || journal_writer_check_epoch(r->writer, 0);
+}
+
+bool resume_is_resumed(const struct resume *r)
+{
+        return r && r->resumed;
+}
+
+int64_t resume_first_task_id(const struct resume *r)
+{
+        return r ? r->history.last_task_id + 1 : 0;
+}
+
+void resume_broadcast(struct resume *r, int64_t id, const void *data, size_t size)
+{
+        if (r)
+                signatures_add_broadcast(&r->signatures, id, data, size);
+}
+
+/*
+ * Another driver has the application. This one must not touch anything of it any more, so no hook runs: only the files
+ * that no other process uses are removed.
+ */
+static void resume_on_superseded(void *owner)
+{
+        struct resume *r = owner;
+        log_error(RESUME_LOG,
+                  "Another driver has taken over application %s (epoch %d or later; this driver has epoch %d). This "
+                  "driver ends at once and commits nothing",
+                  r->sc->app_id, r->epoch + 1, r->epoch);
+        exec_env_remove_files(&r->sc->env);
+        _exit(1);
+}
+
+/* -------------------------------------------------------------------------------------------------------- reading */
+
+struct epoch_reading {
+        struct resume *r;
+        uint64_t *limits; /* bytes of each earlier epoch that count */
+        int epoch;        /* the one that is read */
+};
+
+/* Takes what the driver of an epoch has read of the earlier ones. */
+static int resume_read_limit(void *context, uint8_t kind, const void *content, size_t size)
+{
+        struct epoch_reading *reading = context;
+        if (kind != RESUME_EARLIER)
+                return 0;
+        struct fields f = fields_of(content, size);
+        uint64_t epoch = fields_take_number(&f), bytes = fields_take_number(&f);
+        if (!fields_are_complete(&f) || epoch < 1 || epoch >= (uint64_t)reading->epoch)
+                return -EBADMSG;
+        reading->limits[epoch - 1] = MIN(reading->limits[epoch - 1], bytes);
+        return 0;
+}
+
+static int resume_read_record(void *context, uint8_t kind, const void *content, size_t size)
+{
+        struct epoch_reading *reading = context;
+        return history_add(&reading->r->history, kind, content, size);
+}
+
+static int resume_read_files(struct resume *r, struct fst_error *error)
+{
+        for (int e = 1; e < r->epoch; e++) {
+                struct buf bytes = BUF_INIT;
+                int status = journal_place_read(r->place, e, &bytes, error);
+                if (status && status != -ENOENT)
+                        return status;
+                error_deinit(error);
+                vec_push(&r->files, bytes);
+                vec_push(&r->earlier, 0);
+        }
+        return 0;
+}
+
+/* Rebuilds the history from the files of earlier epochs. */
+static int resume_read_epochs(struct resume *r, struct fst_error *error)
+{
+        const size_t n = (size_t)r->epoch - 1;
+        _cleanup_free_ uint64_t *limits = new_array(uint64_t, n + 1);
+        struct epoch_reading reading = {.r = r, .limits = limits};
+        struct journal_extent extent;
+        int status = resume_read_files(r, error);
+        for (size_t i = 0; i < n && status == 0; i++) {
+                _cleanup_free_ char *name = mem_printf("%s/epoch-%06zu", journal_place_path(r->place), i + 1);
+                reading.epoch = (int)i + 1;
+                limits[i] = UINT64_MAX;
+                status = journal_read_frames(r->files.data[i].data, r->files.data[i].len, name, resume_read_limit,
+                                             &reading, &extent, error);
+        }
+        for (size_t i = 0; i < n && status == 0; i++) {
+                size_t size = (size_t)MIN(r->files.data[i].len, limits[i]);
+                reading.epoch = (int)i + 1;
+                status = journal_read_frames(r->files.data[i].data, size, "", resume_read_record, &reading, &extent,
+                                             error);
+                r->earlier.data[i] = extent.good;
+                if (status == 0 && extent.end == JOURNAL_DAMAGED)
+                        log_warn(RESUME_LOG,
+                                 "%s/epoch-%06zu is damaged behind byte %" PRIu64 ": what followed is computed again",
+                                 journal_place_path(r->place), i + 1, extent.good);
+        }
+        return status;
+}
+
+static void resume_forget(struct resume *r)
+{
+        history_deinit(&r->history);
+        for (size_t i = 0; i < r->files.len; i++)
+                buf_deinit(&r->files.data[i]);
+        r->files.len = r->earlier.len = 0;
+}
+
+/* Takes an epoch, then reads the earlier ones. A journal that cannot be read is not an error of the application. */
+static int resume_take(struct resume *r, const char *id, struct fst_error *error)
+{
+        const char *directory = conf_get_raw(r->sc->conf, "spark.firesteel.resume.dir");
+        int newest = 0;
+        int status = journal_place_open(directory, id, &r->place, error);
+        if (status == 0)
+                status = newest = journal_place_newest(r->place, error);
+        if (status >= 0)
+                status = newest >= MAX_JOURNAL_EPOCH
+                                 ? error_set(error, -EOVERFLOW, "%s has no epoch left", journal_place_path(r->place))
+                                 : journal_place_take(r->place, newest + 1, error);
+        if (status < 0)
+                return error_wrap(error, status, "spark.firesteel.resume.dir");
+        r->epoch = newest + 1;
+        struct fst_error unread = FST_ERROR_INIT;
+        if (resume_read_epochs(r, &unread) < 0) {
+                log_warn(RESUME_LOG, "The application starts from the beginning: %s", error_message(&unread));
+                int64_t last = r->history.last_task_id;
+                resume_forget(r);
+                history_init(&r->history);
+                r->history.last_task_id = last + TASK_ID_RESERVE * newest; /* those that were not read */
+                r->earlier.len = 0;
+        }
+        error_deinit(&unread);
+        r->resumed = r->history.application.id != NULL;
+        return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- writing */
+
+/* Replaces the words if one of them is a secret, because the journal must not hold any. */
+static void resume_put_words(struct resume *r, struct resume_application *app)
+{
+        _cleanup_(buf_deinit) struct buf line = BUF_INIT;
+        struct redactor redactor;
+        bool secret = redactor_init(&redactor, r->sc->conf, NULL) != 0;
+        if (secret || file_text_read("/proc/self/cmdline", 1 << 20, &line, NULL))
+                return;
+        for (size_t at = 0; at < line.len; at += strlen(line.data + at) + 1) {
+                const char *word = line.data + at, *equals = strchr(word, '=');
+                _cleanup_free_ char *key = equals ? mem_strndup(word, (size_t)(equals - word)) : NULL;
+                secret |= equals && strcmp(redactor_value(&redactor, key, equals + 1), REDACTED) == 0;
+                vec_push(&app->words, mem_strdup(word));
+        }
+        redactor_deinit(&redactor);
+        for (size_t i = 0; secret && i < app->words.len; i++)
+                free(app->words.data[i]);
+        if (secret)
+                app->words.len = 0;
+}
+
+static void resume_put_application(struct resume *r)
+{
+        struct resume_application app = {.id = mem_strdup(r->sc->app_id), .started_ms = r->sc->started_ms};
+        char program[PATH_MAX], directory[PATH_MAX], token[UUID_TEXT];
+        ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+        size_t place;
+        uuid_draw(token);
+        app.token = mem_strdup(token);
+        r->token = mem_strdup(token);
+        app.program = mem_strndup(program, n > 0 ? (size_t)n : 0);
+        app.directory = mem_strdup(getcwd(directory, sizeof(directory)) ? directory : "");
+        resume_put_words(r, &app);
+        struct buf *b = resume_record_begin(r, RESUME_APPLICATION, &place);
+        resume_application_put(b, &app);
+        resume_record_end(r, b, place);
+        resume_application_deinit(&app);
+}
+
+static void resume_put_earlier(struct resume *r)
+{
+        size_t place;
+        for (size_t i = 0; i < r->earlier.len; i++) {
+                struct buf *b = resume_record_begin(r, RESUME_EARLIER, &place);
+                fields_put_number(b, i + 1);
+                fields_put_number(b, r->earlier.data[i]);
+                resume_record_end(r, b, place);
+        }
+        if (r->resumed || r->epoch == 1)
+                return;
+        struct buf *b = resume_record_begin(r, RESUME_VOID, &place);
+        fields_put_number(b, 0);
+        fields_put_number(b, 0);
+        resume_record_end(r, b, place);
+}
+
+void resume_launched(struct resume *r, int64_t task_id)
+{
+        size_t place;
+        if (!r || task_id + TASK_ID_RESERVE / 2 < r->reserved)
+                return;
+        r->reserved = task_id + TASK_ID_RESERVE;
+        struct buf *b = resume_record_begin(r, RESUME_TASKS, &place);
+        fields_put_number(b, (uint64_t)r->reserved);
+        resume_record_end(r, b, place);
+}
+
+/* ---------------------------------------------------------------------------------------------------- start and end */
+
+/* The id of the application's journal if it is known before the application has an id. Owned by the caller. */
+static char *resume_known_id(struct fst_context *sc)
+{
+        const char *given = conf_get_raw(sc->conf, "spark.firesteel.resume.id"), *variable = getenv(RESUME_VARIABLE);
+        char *id = mem_strdup_if(given && *given ? given : variable && *variable ? variable : NULL);
+        unsetenv(RESUME_VARIABLE); /* programs that the application starts are other applications */
+        return id ? id : mem_strdup_if(conf_get_raw(sc->conf, "spark.app.id"));
+}
+
+int resume_open(struct fst_context *sc, struct fst_error *error)
+{
+        bool enabled, strict;
+        _cleanup_free_ char *id = resume_known_id(sc);
+        const char *directory = conf_get_raw(sc->conf, "spark.firesteel.resume.dir");
+        int status = conf_get_bool(sc->conf, "spark.firesteel.resume.enabled", &enabled, error);
+        if (status == 0)
+                status = conf_get_bool(sc->conf, "spark.firesteel.resume.strict", &strict, error);
+        if (status || !enabled)
+                return status;
+        if (!directory || !*directory)
+                return error_set(
+                        error, -EINVAL,
+                        "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory "
+                        "that the next driver can read");
+        struct resume *r = sc->resume = new0(struct resume);
+        r->sc = sc;
+        r->strict = strict;
+        r->reserved = -1;
+        pthread_mutex_init(&r->lock, NULL);
+        signatures_init(&r->signatures);
+        history_init(&r->history);
+        status = id ? resume_take(r, id, error) : 0;
+        if (status || !r->resumed)
+                return status;
+        sc->started_ms = r->history.application.started_ms;
+        sc->app_id = mem_strdup(r->history.application.id); /* unless the manager assigns another one */
+        if (!sc->attempt_id)
+                sc->attempt_id = mem_printf("%d", r->epoch);
+        return 0;
+}
+
+static void resume_log_start(const struct resume *r)
+{
+        const char *id = strrchr(journal_place_path(r->place), '/') + 1;
+        uint64_t jobs, results;
+        history_count(&r->history, &jobs, &results);
+        if (r->resumed)
+                log_info(RESUME_LOG,
+                         "Resuming application %s as its driver number %d: %" PRIu64 " jobs and %" PRIu64
+                         " results of tasks are in %s",
+                         r->history.application.id, r->epoch, jobs, results, journal_place_path(r->place));
+        else
+                log_info(RESUME_LOG, "Journaling to %s. If this driver dies: firesteel resume --dir %.*s %s",
+                         journal_place_path(r->place), (int)(id - 1 - journal_place_path(r->place)),
+                         journal_place_path(r->place), id);
+}
+
+int resume_start(struct fst_context *sc, struct fst_error *error)
+{
+        struct resume *r = sc->resume;
+        struct journal_writer_options options = JOURNAL_WRITER_DEFAULT;
+        int status = r && !r->place ? resume_take(r, sc->app_id, error) : 0;
+        if (!r || status)
+                return status;
+        options.superseded = resume_on_superseded;
+        options.owner = r;
+        if ((status = journal_writer_start(r->place, &options, &r->writer, error)))
+                return status;
+        resume_put_earlier(r);
+        if (r->resumed)
+                r->token = mem_strdup(r->history.application.token);
+        else
+                resume_put_application(r);
+        resume_launched(r, resume_first_task_id(r));
+        sc->registry.checkpoint_name = r->token;
+        resume_sync(r);
+        resume_log_start(r);
+        return 0;
+}
+
+void resume_end(struct resume *r, bool succeeded)
+{
+        if (!r || !r->place)
+                return;
+        resume_sync(r);
+        if (succeeded && resume_may_commit(r))
+                journal_place_remove(r->place);
+        else
+                log_info(RESUME_LOG, "The journal stays in %s", journal_place_path(r->place));
+}
+
+void resume_free(struct resume *r)
+{
+        if (!r)
+                return;
+        journal_writer_stop(r->writer);
+        journal_place_free(r->place);
+        resume_forget(r);
+        vec_deinit(&r->files);
+        vec_deinit(&r->earlier);
+        signatures_deinit(&r->signatures);
+        pthread_mutex_destroy(&r->lock);
+        free(r->token);
+        free(r);
+}

@@ -1,0 +1,110 @@
+/*
+ * Lets another driver go on with the application: keeps what this one has done in a journal (journal/), and gives main,
+ * which runs again, the results that earlier drivers have journaled.
+ *
+ *      resume_open         before the context has an id: takes an epoch, reads earlier ones
+ *      resume_start        once it has one: begins the journal
+ *      resume_job_…        for each job, by the job runner
+ *      resume_output_…     for each save, by its action
+ *      resume_end          removes the journal of an application that has succeeded
+ *
+ * All functions accept NULL: spark.firesteel.resume.enabled is false. Then they do nothing.
+ */
+#pragma once
+
+#include "driver/resume/history.h"
+
+#include <pthread.h>
+
+struct accumulator_updates;
+struct accumulators;
+struct fst_context;
+struct job;
+struct job_request;
+struct output_committer;
+struct resume;
+struct task_batch;
+
+/* Sets sc->resume if the key is set, and with it the start time and, where no manager assigns one, the id. */
+int resume_open(struct fst_context *sc, struct fst_error *error);
+int resume_start(struct fst_context *sc, struct fst_error *error);
+
+/* The application ends: writes the rest, or removes the journal of an application that has succeeded. */
+void resume_end(struct resume *r, bool succeeded);
+void resume_free(struct resume *r);
+
+/* An earlier driver ran the application. */
+bool resume_is_resumed(const struct resume *r);
+
+/* The first task id that no earlier driver has used. */
+int64_t resume_first_task_id(const struct resume *r);
+
+/* The application has created a broadcast variable. */
+void resume_broadcast(struct resume *r, int64_t id, const void *data, size_t size);
+
+/* ---------------------------------------------------------------------------------------------------------- jobs */
+
+/* A job's part of its waiter. */
+struct resume_job {
+        struct resume_job_record record;
+        struct past_job *past; /* what an earlier driver left, or NULL */
+        uint8_t *done;         /* by output: results that are still valid; owned. NULL: none */
+        pthread_t thread;      /* that submits it */
+        bool open;             /* it has a number */
+};
+
+/* Computes the signature. On the thread that submits the job. */
+void resume_job_prepare(struct resume *r, const struct job_request *request, struct resume_job *job);
+
+/*
+ * Finds out whether an earlier driver had the job, and sets job->done. Returns 0, or -ESTALE with @error if it differs
+ * and spark.firesteel.resume.strict is set. On the runner's thread, as the functions below.
+ */
+int resume_job_submit(struct resume *r, const struct job_request *request, struct resume_job *job,
+                      struct fst_error *error);
+
+/* Merges the results that the scheduler kept. Returns 0, or negative with @error: the job must fail. */
+int resume_job_started(struct resume *r, struct resume_job *job, const struct job *started,
+                       const struct job_request *request, struct accumulators *accumulators, struct fst_error *error);
+
+/* Journals the tasks of @run with accepted[i] set. @job NULL: the job has ended. */
+void resume_tasks_succeeded(struct resume *r, struct resume_job *job, const struct task_batch *run,
+                            const bool *accepted);
+
+/* Tasks up to @task_id are being launched. */
+void resume_launched(struct resume *r, int64_t task_id);
+
+/* All outputs of the job are computed again. */
+void resume_job_reset(struct resume *r, struct resume_job *job);
+void resume_job_ended(struct resume *r, struct resume_job *job, bool succeeded);
+
+/* Waits until everything before is durable. Any thread but the runner's. */
+void resume_sync(struct resume *r);
+
+/* Returns false if another driver has the application: then nobody may commit. */
+bool resume_may_commit(struct resume *r);
+
+/* -------------------------------------------------------------------------------------------------------- outputs */
+
+/* A save. Zero-initialised. */
+struct resume_output {
+        uint64_t number;
+        enum resume_output_state state; /* of the earlier attempt, or BEGUN */
+        bool resumed;                   /* an earlier driver began it, and its results are used */
+        uint8_t *committed;             /* by partition: its result exists; owned */
+};
+
+/*
+ * Before the save of @rdd: makes @committer continue the output that an earlier driver began, or removes what cannot be
+ * continued. Returns 0, or negative with @error if the output must not be touched.
+ */
+int resume_output_begin(struct resume *r, const struct job_request *request, struct output_committer *committer,
+                        struct resume_output *output, struct fst_error *error);
+
+/* The committer is about to make its directories. @made: none of them exists, so all that will be there is its own. */
+void resume_output_making(struct resume *r, const struct output_committer *committer, bool made,
+                          const struct resume_output *output);
+
+/* Before and after the job's commit, and after an abort. Returns false if another driver has the application. */
+bool resume_output_state(struct resume *r, struct resume_output *output, enum resume_output_state state);
+void resume_output_deinit(struct resume_output *output);

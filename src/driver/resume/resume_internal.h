@@ -1,0 +1,35 @@
+/* Shared by the files of this room: resume.c (start, end, journal), resume_jobs.c, resume_outputs.c. */
+#pragma once
+
+#include "driver/resume/resume.h"
+#include "driver/resume/signature.h"
+
+#define RESUME_LOG "DriverResume"
+#define RESUME_VARIABLE "FIRESTEEL_RESUME_ID" /* the id of the application to go on with, in the environment */
+
+struct journal_place;
+struct journal_writer;
+
+struct resume {
+        struct fst_context *sc;
+        struct journal_place *place; /* NULL until the application has an id */
+        struct journal_writer *writer;
+        int epoch;
+        bool resumed, strict;
+        char *token; /* names directories that every driver of the application finds again */
+        struct signatures signatures;
+
+        pthread_mutex_t lock; /* guards the fields below */
+        struct history history;
+        VEC(struct buf) files;    /* bytes of earlier epochs, which the history borrows */
+        VEC(uint64_t) earlier;    /* of each, how many count */
+        pthread_t first;          /* the first thread that submitted a job */
+        bool has_first, threaded; /* another one has submitted a job, too */
+        int open_jobs;
+        int64_t reserved; /* tasks up to this id are journaled as launched */
+        bool warned;      /* about a job without a signature */
+};
+
+/* Begins and ends a record; between them the caller appends its fields. */
+struct buf *resume_record_begin(struct resume *r, enum resume_record kind, size_t *place);
+void resume_record_end(struct resume *r, struct buf *b, size_t place);

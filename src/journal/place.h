@@ -1,0 +1,59 @@
+/*
+ * Where the journal of an application lies: a directory with one file for each epoch.
+ *
+ *      DIR/APPLICATION/epoch-000001    the records of the first driver
+ *      DIR/APPLICATION/epoch-000002    those of the driver that resumed it
+ *
+ * A driver takes an epoch by creating its file, which fails if the file exists. Exactly one driver therefore has an
+ * epoch, and the newest epoch has the application. A driver reads the files of earlier epochs only after it has taken
+ * its own, and looks for a newer epoch after each write: either its write comes before that reading, or it notices the
+ * newer driver.
+ *
+ * Any thread, one at a time.
+ */
+#pragma once
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fst_error;
+struct journal_place;
+
+#define MAX_JOURNAL_EPOCH 999999
+
+/*
+ * Opens the place of application @id below @directory (a path or URI of a file system) and creates the directories.
+ * @id becomes the name of a directory. Returns -EINVAL for an id that is not a file name, -ENOTSUP for a file system
+ * that cannot hold a journal, or the errors of the file system, with @error.
+ */
+int journal_place_open(const char *directory, const char *id, struct journal_place **place, struct fst_error *error);
+
+/* The same for a place that exists: -ENOENT with @error if it does not. */
+int journal_place_find(const char *directory, const char *id, struct journal_place **place, struct fst_error *error);
+
+/* NULL is allowed. */
+void journal_place_free(struct journal_place *place);
+
+/* The directory, for messages. */
+const char *journal_place_path(const struct journal_place *place);
+
+/* The newest epoch, 0 if there is none, or negative with @error. */
+int journal_place_newest(struct journal_place *place, struct fst_error *error);
+
+/* Takes @epoch and begins its file. Returns -EEXIST with @error if another driver has it. */
+int journal_place_take(struct journal_place *place, int epoch, struct fst_error *error);
+
+/* Appends the content of the file of @epoch to @out. Returns 0, -ENOENT, or another negative errno, with @error. */
+int journal_place_read(struct journal_place *place, int epoch, struct buf *out, struct fst_error *error);
+
+/* Appends a frame to the taken epoch. It is durable when this returns 0. */
+int journal_place_append(struct journal_place *place, const void *header, size_t header_size, const void *body,
+                         size_t size, struct fst_error *error);
+
+/* True if a newer epoch than the taken one exists: another driver has the application. */
+bool journal_place_is_superseded(struct journal_place *place);
+
+/* Removes the journal. */
+void journal_place_remove(struct journal_place *place);

@@ -1,0 +1,52 @@
+/*
+ * Writes the records of a journal from a thread of its own: many records to a frame.
+ *
+ *      struct buf *body = journal_writer_begin(w);     locks
+ *      …append records…
+ *      journal_writer_end(w);                          unlocks; durable within the interval
+ *      journal_writer_sync(w);                         waits until everything before is durable
+ *
+ * A failed write (a full disk) is logged once. The application then goes on without a journal: records are dropped and
+ * nobody waits. When a newer epoch appears, @superseded is called, which ends the process.
+ *
+ * Any thread.
+ */
+#pragma once
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fst_error;
+struct journal_place;
+struct journal_writer;
+
+struct journal_writer_options {
+        int64_t interval_ms;             /* between a record and its write, if nobody waits for it */
+        int64_t watch_ms;                /* how often to look for a newer epoch when nothing is written */
+        size_t max_backlog;              /* bytes; writers of records wait while more is unwritten */
+        void (*superseded)(void *owner); /* another driver has the application. On the writer's thread, or a caller's */
+        void *owner;
+};
+#define JOURNAL_WRITER_DEFAULT                                                                                         \
+        ((struct journal_writer_options){.interval_ms = 50, .watch_ms = 1000, .max_backlog = (size_t)256 << 20})
+
+/* Starts the thread, for the taken epoch of @place, which must outlive it. Returns a negative errno with @error. */
+int journal_writer_start(struct journal_place *place, const struct journal_writer_options *options,
+                         struct journal_writer **writer, struct fst_error *error);
+
+/* Writes what is left, ends the thread. NULL is allowed. */
+void journal_writer_stop(struct journal_writer *w);
+
+struct buf *journal_writer_begin(struct journal_writer *w);
+void journal_writer_end(struct journal_writer *w);
+
+/* Returns true if the records are durable, false if the journal has failed. */
+bool journal_writer_sync(struct journal_writer *w);
+
+/*
+ * Calls superseded if a newer epoch exists. Returns true if there is none: the caller may act for the application.
+ * Looks at the place if the last look is more than @fresh_ms old.
+ */
+bool journal_writer_check_epoch(struct journal_writer *w, int64_t fresh_ms);
