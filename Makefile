@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-resume check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -138,6 +138,9 @@ check-hdfs: build ## read, write and submit files in genuine HDFS, with two name
 check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments; some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run_standalone
+
+check-resume: build ## kill drivers at 200 random moments, and let other drivers go on; some minutes
+	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run_resume --rounds 100
 
 check-fresh: ## run make run and make check in a bare Debian 12 made with debootstrap (root)
 	@tests/fresh

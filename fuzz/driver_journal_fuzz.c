@@ -14,7 +14,7 @@ static int copy_record(void *context, uint8_t kind, const void *content, size_t 
 {
         struct buf *body = context;
         size_t place = journal_record_begin(body, kind);
-        struct fields f = fields_of(content, size);
+        struct field_reader f = fields_of(content, size);
         while (f.at < f.end && !f.bad) {
                 fields_take_number(&f);
                 free(fields_take_text(&f));

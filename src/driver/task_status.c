@@ -127,7 +127,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                                           .run_ns = t->run_ns,
                                           .records = t->counters.input_records + t->counters.shuffle_read_records};
                 const bool needed = t->state == TASK_SUCCEEDED && sched_result_is_needed(r->sched, t->info.id);
-                if (resume && needed && action)
+                if (resume && needed && action && action->class->encode_result)
                         task_status_encode_result(action, t);
                 if (t->state == TASK_SUCCEEDED && !needed) {
                         task_status_discard_result(r, run, t);

@@ -25,14 +25,14 @@ void fields_put_text(struct buf *out, const char *text)
         fields_put_bytes(out, text, text ? strlen(text) : 0);
 }
 
-static uint64_t fields_fail(struct fields *f)
+static uint64_t fields_fail(struct field_reader *f)
 {
         f->bad = true;
         f->at = f->end;
         return 0;
 }
 
-uint64_t fields_take_number(struct fields *f)
+uint64_t fields_take_number(struct field_reader *f)
 {
         uint64_t x = 0;
         for (unsigned shift = 0; f->at < f->end && shift < 64; shift += 7) {
@@ -46,13 +46,13 @@ uint64_t fields_take_number(struct fields *f)
         return fields_fail(f);
 }
 
-uint64_t fields_take_limited(struct fields *f, uint64_t most)
+uint64_t fields_take_limited(struct field_reader *f, uint64_t most)
 {
         uint64_t x = fields_take_number(f);
         return x <= most ? x : fields_fail(f);
 }
 
-fst_bytes fields_take_bytes(struct fields *f)
+fst_bytes fields_take_bytes(struct field_reader *f)
 {
         uint64_t size = fields_take_number(f);
         if (size > (size_t)(f->end - f->at)) {
@@ -64,7 +64,7 @@ fst_bytes fields_take_bytes(struct fields *f)
         return bytes;
 }
 
-char *fields_take_text(struct fields *f)
+char *fields_take_text(struct field_reader *f)
 {
         fst_bytes bytes = fields_take_bytes(f);
         if (bytes.len && memchr(bytes.data, '\0', bytes.len)) {
@@ -74,7 +74,7 @@ char *fields_take_text(struct fields *f)
         return mem_strndup(bytes.data, bytes.len);
 }
 
-bool fields_are_complete(const struct fields *f)
+bool fields_are_complete(const struct field_reader *f)
 {
         return !f->bad && f->at == f->end;
 }

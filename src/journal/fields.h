@@ -20,26 +20,26 @@ void fields_put_number(struct buf *out, uint64_t x);
 void fields_put_bytes(struct buf *out, const void *data, size_t size);
 void fields_put_text(struct buf *out, const char *text); /* NULL as "" */
 
-struct fields {
+struct field_reader {
         const unsigned char *at, *end;
         bool bad;
 };
 
-static inline struct fields fields_of(const void *data, size_t size)
+static inline struct field_reader fields_of(const void *data, size_t size)
 {
-        return (struct fields){.at = data, .end = (const unsigned char *)data + size};
+        return (struct field_reader){.at = data, .end = (const unsigned char *)data + size};
 }
 
-uint64_t fields_take_number(struct fields *f);
+uint64_t fields_take_number(struct field_reader *f);
 
 /* A number of at most @most; `bad` is set for a larger one. */
-uint64_t fields_take_limited(struct fields *f, uint64_t most);
+uint64_t fields_take_limited(struct field_reader *f, uint64_t most);
 
 /* A view into the record. */
-fst_bytes fields_take_bytes(struct fields *f);
+fst_bytes fields_take_bytes(struct field_reader *f);
 
 /* A copy that the caller owns. A NUL within the text makes the record bad. */
-char *fields_take_text(struct fields *f);
+char *fields_take_text(struct field_reader *f);
 
 /* True if all fields fit and none is left. */
-bool fields_are_complete(const struct fields *f);
+bool fields_are_complete(const struct field_reader *f);

@@ -126,7 +126,7 @@ static void fields_are_read_as_written(void **state)
         fields_put_text(&b, "text");
         fields_put_text(&b, NULL);
         fields_put_bytes(&b, "a\0b", 3);
-        struct fields f = fields_of(b.data, b.len);
+        struct field_reader f = fields_of(b.data, b.len);
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
                 assert_true(fields_take_number(&f) == numbers[i]);
         _cleanup_free_ char *text = fields_take_text(&f), *empty = fields_take_text(&f);
@@ -150,7 +150,7 @@ static void fields_are_read_as_written(void **state)
 static void rejects_fields_beyond_their_limits(void **state)
 {
         static const unsigned char long_number[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1};
-        struct fields f = fields_of(long_number, sizeof(long_number));
+        struct field_reader f = fields_of(long_number, sizeof(long_number));
         assert_int_equal(fields_take_number(&f), 0);
         assert_true(f.bad);
         f = fields_of("\x05", 1);

@@ -185,8 +185,9 @@ int journal_place_append(struct journal_place *place, const void *header, size_t
 
 bool journal_place_is_superseded(struct journal_place *place)
 {
+        _cleanup_free_ char *own = journal_place_file(place, place->epoch);
         _cleanup_free_ char *next = journal_place_file(place, place->epoch + 1);
-        return access(next, F_OK) == 0;
+        return access(next, F_OK) == 0 || (access(own, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR));
 }
 
 void journal_place_remove(struct journal_place *place)

@@ -52,7 +52,10 @@ int journal_place_read(struct journal_place *place, int epoch, struct buf *out, 
 int journal_place_append(struct journal_place *place, const void *header, size_t header_size, const void *body,
                          size_t size, struct fst_error *error);
 
-/* True if a newer epoch than the taken one exists: another driver has the application. */
+/*
+ * True if a newer epoch than the taken one exists: another driver has the application. Also if the file of the taken
+ * one is gone: that driver has ended the application and removed the journal.
+ */
 bool journal_place_is_superseded(struct journal_place *place);
 
 /* Removes the journal. */

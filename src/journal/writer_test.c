@@ -206,6 +206,9 @@ static void a_newer_epoch_is_noticed(void **state)
         while (__atomic_load_n(&noticed, __ATOMIC_RELAXED) == 0) /* also without a write */
                 usleep(1000);
         journal_writer_stop(w);
+        assert_false(journal_place_is_superseded(new));
+        journal_place_remove(new); /* the newer driver has ended the application */
+        assert_true(journal_place_is_superseded(old));
         journal_place_free(old);
         journal_place_free(new);
 }

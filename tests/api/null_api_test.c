@@ -4,6 +4,7 @@
 
 #include <firesteel/frames.h>
 #include <firesteel/python.h>
+#include <firesteel/resume.h>
 
 #define HERE FST_HERE("call")
 #define NO_FN ((fst_fn){.name = "f"})
@@ -75,6 +76,7 @@ static void reports_each_null_argument(void **state)
         NOTHING(fst_context_stop(NULL));
         NOTHING(fst_context_app_id(NULL));
         NOTHING(fst_context_start_time(NULL));
+        NOTHING(fst_is_resumed(NULL));
         NOTHING(fst_context_user(NULL));
         NOTHING(fst_context_conf(NULL, NULL));
         NOTHING(fst_context_default_parallelism(NULL));

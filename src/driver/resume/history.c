@@ -51,7 +51,7 @@ void history_deinit(struct history *h)
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-static struct past_job *history_job_at(struct history *h, struct fields *f)
+static struct past_job *history_job_at(struct history *h, struct field_reader *f)
 {
         uint64_t number = fields_take_number(f);
         return !f->bad && number < h->jobs.len ? h->jobs.data[number] : NULL;
@@ -71,7 +71,7 @@ static int history_add_application(struct history *h, const void *content, size_
         return 0;
 }
 
-static int history_add_void(struct history *h, struct fields *f)
+static int history_add_void(struct history *h, struct field_reader *f)
 {
         uint64_t jobs = fields_take_number(f), outputs = fields_take_number(f);
         if (!fields_are_complete(f) || jobs > h->jobs.len || outputs > h->outputs.len)
@@ -105,7 +105,7 @@ static bool past_job_make_done(struct past_job *job)
         return job->done;
 }
 
-static int history_add_results(struct history *h, struct fields *f)
+static int history_add_results(struct history *h, struct field_reader *f)
 {
         struct past_job *job = history_job_at(h, f);
         if (!job)
@@ -124,7 +124,7 @@ static int history_add_results(struct history *h, struct fields *f)
         return f->bad ? -EBADMSG : 0;
 }
 
-static int history_add_map_updates(struct history *h, struct fields *f)
+static int history_add_map_updates(struct history *h, struct field_reader *f)
 {
         struct past_job *job = history_job_at(h, f);
         struct past_map_updates updates = {.shuffle = (int)fields_take_limited(f, INT32_MAX),
@@ -136,7 +136,7 @@ static int history_add_map_updates(struct history *h, struct fields *f)
         return 0;
 }
 
-static int history_add_reset(struct history *h, struct fields *f)
+static int history_add_reset(struct history *h, struct field_reader *f)
 {
         struct past_job *job = history_job_at(h, f);
         if (!job || !fields_are_complete(f))
@@ -146,14 +146,14 @@ static int history_add_reset(struct history *h, struct fields *f)
         return 0;
 }
 
-static int history_add_job_ended(struct history *h, struct fields *f)
+static int history_add_job_ended(struct history *h, struct field_reader *f)
 {
         struct past_job *job = history_job_at(h, f);
         fields_take_limited(f, 1);
         return job && fields_are_complete(f) ? 0 : -EBADMSG;
 }
 
-static int history_add_output(struct history *h, struct fields *f)
+static int history_add_output(struct history *h, struct field_reader *f)
 {
         uint64_t number = fields_take_number(f);
         struct past_output output = {.path = fields_take_text(f), .tracker = fields_take_text(f)};
@@ -172,7 +172,7 @@ static int history_add_output(struct history *h, struct fields *f)
         return 0;
 }
 
-static int history_add_output_state(struct history *h, struct fields *f)
+static int history_add_output_state(struct history *h, struct field_reader *f)
 {
         uint64_t number = fields_take_number(f), state = fields_take_limited(f, RESUME_OUTPUT_ABORTED);
         if (!fields_are_complete(f) || number >= h->outputs.len)
@@ -181,7 +181,7 @@ static int history_add_output_state(struct history *h, struct fields *f)
         return 0;
 }
 
-static int history_add_tasks(struct history *h, struct fields *f)
+static int history_add_tasks(struct history *h, struct field_reader *f)
 {
         int64_t last = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER);
         if (!fields_are_complete(f))
@@ -192,7 +192,7 @@ static int history_add_tasks(struct history *h, struct fields *f)
 
 int history_add(struct history *h, uint8_t kind, const void *content, size_t size)
 {
-        struct fields f = fields_of(content, size);
+        struct field_reader f = fields_of(content, size);
         switch (kind) {
         case RESUME_APPLICATION:
                 return history_add_application(h, content, size);

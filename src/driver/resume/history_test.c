@@ -137,7 +137,7 @@ static void every_prefix_is_the_history_at_that_time(void **state)
                 int after = MAX(r.records - 2, 0), job = after / (OUTPUTS + 2), within = after % (OUTPUTS + 2);
                 history_count(&r.history, &jobs, &results);
                 assert_int_equal(jobs, job + (within > 0));
-                assert_int_equal(results, job * OUTPUTS + MAX(0, MIN(within - 1, OUTPUTS)));
+                assert_int_equal(results, job * OUTPUTS + (within > OUTPUTS ? OUTPUTS : within ? within - 1 : 0));
                 assert_int_equal(r.history.last_task_id, r.records > 1 ? 1000 : -1);
                 for (uint64_t k = 0; k < JOBS; k++) { /* main runs again */
                         struct resume_job_record record = job_record(0, 100 + k, true);

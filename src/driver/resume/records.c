@@ -35,7 +35,7 @@ void resume_application_put(struct buf *out, const struct resume_application *ap
 
 int resume_application_read(const void *content, size_t size, struct resume_application *app)
 {
-        struct fields f = fields_of(content, size);
+        struct field_reader f = fields_of(content, size);
         if (fields_take_number(&f) != RESUME_RECORDS_VERSION)
                 return -EPROTONOSUPPORT;
         *app = (struct resume_application){.id = fields_take_text(&f)};
@@ -65,7 +65,7 @@ void resume_job_put(struct buf *out, const struct resume_job_record *job)
 
 int resume_job_read(const void *content, size_t size, struct resume_job_record *job)
 {
-        struct fields f = fields_of(content, size);
+        struct field_reader f = fields_of(content, size);
         *job = (struct resume_job_record){.job = fields_take_limited(&f, MAX_RESUME_NUMBER)};
         if (f.bad || f.end - f.at < 24)
                 return -EBADMSG;

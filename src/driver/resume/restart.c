@@ -30,7 +30,7 @@ static int restart_read(struct journal_place *place, struct resume_application *
                                                 app, &extent, error);
         }
         if (r == 0 && !app->id)
-                r = error_set(error, -ENOENT, "%s has no journal of an application", journal_place_path(place));
+                r = error_set(error, -ENOENT, "%s is empty: the driver died before it began. Run the application again", journal_place_path(place));
         return r;
 }
 

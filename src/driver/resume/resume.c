@@ -65,8 +65,8 @@ static void resume_on_superseded(void *owner)
 {
         struct resume *r = owner;
         log_error(RESUME_LOG,
-                  "Another driver has taken over application %s (epoch %d or later; this driver has epoch %d). This "
-                  "driver ends at once and commits nothing",
+                  "Another driver has taken over application %s (epoch %d or later; this driver has epoch %d), or its "
+                  "journal was removed. This driver ends at once and commits nothing",
                   r->sc->app_id, r->epoch + 1, r->epoch);
         exec_env_remove_files(&r->sc->env);
         _exit(1);
@@ -86,7 +86,7 @@ static int resume_read_limit(void *context, uint8_t kind, const void *content, s
         struct epoch_reading *reading = context;
         if (kind != RESUME_EARLIER)
                 return 0;
-        struct fields f = fields_of(content, size);
+        struct field_reader f = fields_of(content, size);
         uint64_t epoch = fields_take_number(&f), bytes = fields_take_number(&f);
         if (!fields_are_complete(&f) || epoch < 1 || epoch >= (uint64_t)reading->epoch)
                 return -EBADMSG;

@@ -116,25 +116,25 @@ int resume_job_submit(struct resume *r, const struct job_request *request, struc
         return status;
 }
 
-static int resume_merge_updates(struct accumulators *accumulators, fst_bytes bytes, const struct past_map_updates *map,
-                                struct fst_error *error)
+static int resume_merge_updates(struct accumulators *accumulators, int job, fst_bytes bytes,
+                                const struct past_map_updates *map, struct fst_error *error)
 {
         struct accumulator_updates *updates = NULL;
         int status = bytes.len ? accumulator_updates_decode(bytes.data, bytes.len, &updates, error) : 0;
         if (status == 0 && updates)
-                status = map ? accumulators_merge_map(accumulators, map->shuffle, map->partition, updates, error)
-                             : accumulators_merge(accumulators, updates, error);
+                status = map ? accumulators_merge_map(accumulators, job, map->shuffle, map->partition, updates, error)
+                             : accumulators_merge(accumulators, job, updates, error);
         accumulator_updates_free(updates);
         return status;
 }
 
 static int resume_merge_result(struct action *action, const struct past_result *past, struct accumulators *accumulators,
-                               struct fst_error *error)
+                               int job, struct fst_error *error)
 {
         struct task_result result = {0};
         int status = task_result_decode(action, past->result.data, past->result.len, &result, error);
         if (status == 0)
-                status = resume_merge_updates(accumulators, past->updates, NULL, error);
+                status = resume_merge_updates(accumulators, job, past->updates, NULL, error);
         return status ? status : action->merge(action, (int)past->output, &result, error);
 }
 
@@ -146,10 +146,12 @@ int resume_job_started(struct resume *r, struct resume_job *job, const struct jo
         if (!past)
                 return 0;
         for (size_t i = 0; i < past->maps.len && status == 0; i++)
-                status = resume_merge_updates(accumulators, past->maps.data[i].updates, &past->maps.data[i], error);
+                status = resume_merge_updates(accumulators, started->id, past->maps.data[i].updates,
+                                              &past->maps.data[i], error);
         for (size_t i = 0; i < past->results.len && status == 0; i++)
                 if (started->output_done[past->results.data[i].output])
-                        status = resume_merge_result(request->action, &past->results.data[i], accumulators, error);
+                        status = resume_merge_result(request->action, &past->results.data[i], accumulators, started->id,
+                                                     error);
         if (past->results.len > 0 && started->done == 0)
                 resume_job_reset(r, job);
         log_info(RESUME_LOG, "Job %d (%s): %d of %d results are those of earlier drivers", started->id,
@@ -162,9 +164,22 @@ int resume_job_started(struct resume *r, struct resume_job *job, const struct jo
 static void resume_put_updates(struct buf *b, const struct accumulator_updates *updates)
 {
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
-        if (updates)
-                accumulator_updates_encode(updates, &bytes);
+        if (!updates) {
+                buf_putc(b, 0); /* the length */
+                return;
+        }
+        accumulator_updates_encode(updates, &bytes);
         fields_put_bytes(b, bytes.data, bytes.len);
+}
+
+/* The result of a task. One without a value has no bytes: then it is the version alone, as if it had been encoded. */
+static void resume_put_result(struct buf *b, const struct slot_task *t)
+{
+        static const char none[] = {TASK_RESULT_VERSION};
+        if (t->is_encoded)
+                fields_put_bytes(b, t->encoded.data, t->encoded.len);
+        else
+                fields_put_bytes(b, none, sizeof(none));
 }
 
 static void resume_put_results(struct resume *r, const struct resume_job *job, const struct task_batch *run,
@@ -178,7 +193,7 @@ static void resume_put_results(struct resume *r, const struct resume_job *job, c
                 if (!accepted[i] || t->encoded.len > MAX_JOURNALED_RESULT || b->len > MAX_JOURNAL_FRAME / 2)
                         continue;
                 fields_put_number(b, (uint64_t)t->output);
-                fields_put_bytes(b, t->encoded.data, t->encoded.len);
+                resume_put_result(b, t);
                 resume_put_updates(b, t->accumulated);
         }
         resume_record_end(r, b, place);

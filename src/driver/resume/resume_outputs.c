@@ -49,11 +49,11 @@ static int resume_output_continue(const struct past_output *past, const struct j
                         identity.path);
         output->resumed = true;
         output->state = past->state;
+        output_committer_set_resumed(committer);
         if (past->state == RESUME_OUTPUT_COMMITTED) {
                 output_committer_set_committed(committer);
                 return 0;
         }
-        output_committer_set_resumed(committer);
         if (past->state == RESUME_OUTPUT_COMMITTING)
                 return 0;
         output->committed = mem_zero((size_t)MAX(request->n, 1));

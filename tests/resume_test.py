@@ -1,0 +1,324 @@
+"""Another driver goes on with an application whose driver was killed or is stuck (docs/guide/resuming.md)."""
+import os
+import signal
+import subprocess
+
+import pytest
+
+from conditions import wait_until
+from inherited_environment import inherited_environment
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
+
+# Counts, sums by key, and saves four times. Each task writes its phase and partition to DIR/runs, once a row. A task of phase GATE_PHASE and
+# partition 3 waits until DIR/go exists.
+APPLICATION = r"""
+#include <firesteel/firesteel.h>
+#include <firesteel/resume.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct phase {
+        char dir[400];
+        int phase, gated;
+        fst_accumulator rows;
+};
+
+static int trace(fst_task *task, fst_bytes line, fst_out *out)
+{
+        const struct phase *p = fst_captured(task);
+        char path[512], text[64];
+        snprintf(path, sizeof(path), "%s/runs", p->dir);
+        if (fst_task_partition(task) == 3 && p->phase == p->gated) {
+                char gate[512];
+                snprintf(gate, sizeof(gate), "%s/go", p->dir);
+                while (access(gate, F_OK) != 0 && !fst_task_interrupted(task))
+                        usleep(2000);
+        }
+        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+        int n = snprintf(text, sizeof(text), "%d.%d\n", p->phase, fst_task_partition(task));
+        if (write(fd, text, (size_t)n) != n)
+                return fst_fail(task, "cannot write");
+        close(fd);
+        usleep(500); /* tasks of some ms come one by one, not in batches that report together */
+        fst_accumulate(task, p->rows, (int64_t)1);
+        fst_emit(out, (int64_t)(line.len % 5), (int64_t)line.len);
+        return 0;
+}
+
+static fst_rdd *traced(fst_context *sc, const char *input, struct phase *p, int phase)
+{
+        p->phase = phase;
+        return fst_flat_map(fst_text_file_n(sc, input, 8), FST_WITH(trace, *p), FST_PAIR(I64, I64));
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("resumed");
+        struct phase p = {0};
+        int64_t n = 0, sum = 0, keys = 0;
+        char out[512];
+        snprintf(p.dir, sizeof(p.dir), "%s", argv[2]);
+        p.gated = atoi(argv[3]);
+        p.rows = fst_accumulator_i64(sc, "rows");
+        fst_count(traced(sc, argv[1], &p, 1), &n);
+        fst_reduce(fst_values(traced(sc, argv[1], &p, 2)), fst_fn_sum, &sum);
+        fst_count(fst_reduce_by_key_n(traced(sc, argv[1], &p, 3), fst_fn_sum, 3), &keys);
+        for (int i = 4; i <= 5; i++) {
+                snprintf(out, sizeof(out), "%s/out%d", argv[2], i);
+                fst_save_as_text_file(fst_sort_by_key(traced(sc, argv[1], &p, i), FST_ASCENDING), out);
+                snprintf(out, sizeof(out), "%s/plain%d", argv[2], i);
+                fst_save_as_text_file(traced(sc, argv[1], &p, i + 2), out);
+        }
+        printf("n %ld sum %ld keys %ld rows %ld resumed %d\n", (long)n, (long)sum, (long)keys,
+               (long)fst_accumulator_sum_i64(sc, p.rows), fst_is_resumed(sc));
+        return fst_context_stop(sc);
+}
+"""
+PHASES = range(1, 8)
+PARTITIONS = 8
+LINES = [f"{'x' * (i % 23)}{i}" for i in range(160)]
+
+
+def compile_application(folder):
+    """Compiles the application in @folder and returns its path."""
+    (folder / "resumed.c").write_text(APPLICATION)
+    subprocess.run([f"{BIN}/firesteel", "compile", str(folder / "resumed.c"), "-o", str(folder / "resumed.so")],
+                   check=True, timeout=120)
+    return folder / "resumed.so"
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    return compile_application(tmp_path_factory.mktemp("application"))
+
+
+def journaled(bytes_, job):
+    """How many results of a job a journal has (src/journal/frame.h, src/driver/resume/records.h)."""
+    def number(at):
+        value = shift = 0
+        while True:
+            byte = bytes_[at]
+            value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+            if byte < 128:
+                return value, at
+
+    count, at = 0, bytes_.index(b"\n") + 1
+    while at + 20 <= len(bytes_):
+        end = at + 20 + int.from_bytes(bytes_[at + 4:at + 8], "little")
+        if end > len(bytes_):
+            break
+        at += 20
+        while at < end:
+            kind, size = bytes_[at], int.from_bytes(bytes_[at + 1:at + 5], "little")
+            at, stop = at + 5, at + 5 + size
+            if kind == 5:  # RESUME_RESULTS
+                of, at = number(at)
+                while at < stop:
+                    _, at = number(at)
+                    for _ in range(2):
+                        length, at = number(at)
+                        at += length
+                    count += of == job
+            at = stop
+    return count
+
+
+class Run:
+    """An application with a gate, and its journal."""
+
+    def __init__(self, folder, application, master="local[2]", phase=4, settings=()):
+        self.folder, self.journals = folder, folder / "journals"
+        (folder / "input").write_text("".join(line + "\n" for line in LINES))
+        confs = ["spark.firesteel.resume.enabled=true", f"spark.firesteel.resume.dir={self.journals}",
+                 "spark.ui.enabled=false", *settings]
+        self.command = [f"{BIN}/spark-submit", "--master", master,
+                        *[word for conf in confs for word in ("--conf", conf)], str(application),
+                        str(folder / "input"), str(folder), str(phase)]
+        self.processes = []
+
+    def start(self, command=None):
+        log = open(self.folder / f"log{len(self.processes)}", "w", encoding="utf-8")
+        process = subprocess.Popen(command or self.command, stdout=log, stderr=log, env=inherited_environment(),
+                                   cwd=self.folder, start_new_session=True)
+        log.close()
+        self.processes.append(process)
+        return process
+
+    def resume(self, *settings):
+        return self.start([f"{BIN}/firesteel", "resume", "--dir", str(self.journals), self.id(), *settings])
+
+    def log(self, number):
+        return (self.folder / f"log{number}").read_text(encoding="utf-8")
+
+    def id(self):
+        return os.listdir(self.journals)[0]
+
+    def ran(self):
+        runs = self.folder / "runs"
+        return runs.read_text(encoding="utf-8").split() if runs.exists() else []
+
+    def wait_at_gate(self, phase, job):
+        """Until all tasks of the phase but the gated one have run and their results are in the journal."""
+        def ready():
+            assert self.processes[-1].poll() is None, self.log(len(self.processes) - 1)
+            tasks = {task for task in self.ran() if task.startswith(f"{phase}.")}
+            if len(tasks) < PARTITIONS - 1 or not self.journals.exists():
+                return False
+            epochs = sorted((self.journals / self.id()).iterdir())
+            return sum(journaled(epoch.read_bytes(), job) for epoch in epochs) >= PARTITIONS - 1
+        wait_until(ready, f"the gate of phase {phase}", 120)
+
+    def open_gate(self):
+        (self.folder / "go").write_text("")
+
+    def check(self, number, resumed=None):
+        """The results of a run without a kill, in the output of driver @number."""
+        resumed = resumed or f"resumed {int(number > 0)}"
+        total = sum(len(line) for line in LINES)
+        keys = len({len(line) % 5 for line in LINES})
+        rows = len(LINES) * (len(PHASES) + 2)  # sort_by_key reads its input twice
+        expected = f"n {len(LINES)} sum {total} keys {keys} rows {rows} {resumed}\n"
+        assert expected in self.log(number), self.log(number)
+        pairs = sorted((len(line) % 5, len(line)) for line in LINES)
+        for name in ("out4", "plain4", "out5", "plain5"):
+            parts = sorted(os.listdir(self.folder / name))
+            assert parts == ["_SUCCESS", *[f"part-{i:05}" for i in range(len(parts) - 1)]], parts
+            text = "".join((self.folder / name / part).read_text() for part in parts)
+            found = [tuple(int(x) for x in line.strip("()").split(",")) for line in text.split()]
+            assert (sorted(found) if "plain" in name else [key for key, _ in found]) == \
+                (pairs if "plain" in name else [key for key, _ in pairs])
+        assert not os.path.exists(self.journals / "x") and os.listdir(self.journals) == []
+
+    def end(self):
+        for process in self.processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(timeout=30)
+
+
+@pytest.fixture
+def run(tmp_path, application):
+    made = []
+
+    def make(**options):
+        made.append(Run(tmp_path, application, **options))
+        return made[-1]
+    yield make
+    for one in made:
+        one.end()
+
+
+# Jobs by number: count, reduce, count by key, the bounds of sort_by_key (sample), the sorted save, the plain save, …
+@pytest.mark.parametrize("master, phase, job", [("local[2]", 1, 0), ("local[2]", 6, 5), ("local-cluster[2,1,1024]", 2, 1)])
+def test_another_driver_goes_on(run, master, phase, job):
+    app = run(master=master, phase=phase)
+    app.start()
+    app.wait_at_gate(phase, job)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    before = app.ran()
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    again = app.ran()[len(before):]
+    done = {f"{phase}.{i}" for i in range(PARTITIONS)} - {f"{phase}.3"}
+    ended = {f"{p}.{i}" for p in PHASES if p < phase for i in range(PARTITIONS)} if phase < 3 else set()
+    assert not (done | ended) & set(again), (before, again)
+    assert f"{phase}.3" in again
+    assert f"Job {job} (" in app.log(1) and f"{PARTITIONS - 1} of {PARTITIONS} results are those of earlier" in app.log(1)
+
+
+def test_it_is_resumed_again_and_again(run):
+    app = run(phase=1)
+    app.start()
+    app.wait_at_gate(1, 0)
+    for _ in range(3):
+        app.processes[-1].kill()
+        app.processes[-1].wait(timeout=30)
+        app.resume()
+        wait_until(lambda: "7 of 8 results are those" in app.log(len(app.processes) - 1), "the resumed driver", 60)
+    app.open_gate()
+    assert app.processes[-1].wait(timeout=120) == 0, app.log(3)
+    app.check(3)
+
+
+def test_a_stuck_driver_that_wakes_up_changes_nothing(run):
+    app = run(phase=6)
+    old = app.start()
+    app.wait_at_gate(6, 5)
+    old.send_signal(signal.SIGSTOP)
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    before = {path: path.stat().st_mtime_ns for path in app.folder.glob("*/*")}
+    os.makedirs(app.journals / "x", exist_ok=True)  # the place of the journal is gone: nothing of it may come back
+    os.rmdir(app.journals / "x")
+    old.send_signal(signal.SIGCONT)
+    assert old.wait(timeout=60) == 1, app.log(0)
+    assert "Another driver has taken over application" in app.log(0)
+    assert before == {path: path.stat().st_mtime_ns for path in app.folder.glob("*/*")}
+
+
+def test_changed_input_is_computed_again(run):
+    app = run(phase=2)
+    app.start()
+    app.wait_at_gate(2, 1)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    LINES.append("one more line")
+    try:
+        with open(app.folder / "input", "a", encoding="utf-8") as file:
+            file.write(LINES[-1] + "\n")
+        app.open_gate()
+        assert app.resume().wait(timeout=120) == 0, app.log(1)
+        app.check(1)
+    finally:
+        LINES.pop()
+    assert "everything is computed again: the input files of job 0 (count at resumed.c:" in app.log(1)
+
+
+def test_strict_refuses_what_differs(run):
+    app = run(phase=2, settings=["spark.firesteel.resume.strict=true"])
+    app.start()
+    app.wait_at_gate(2, 1)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    os.utime(app.folder / "input", (1, 1))
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 1
+    assert "it cannot be resumed, and spark.firesteel.resume.strict is true: the input files of job 0" in app.log(1)
+
+
+def test_refuses_wrong_use(run):
+    app = run()
+    plain = [word for word in app.command if "resume.dir" not in word]
+    plain.pop(plain.index("--conf", plain.index("spark.firesteel.resume.enabled=true")))
+    done = subprocess.run(plain, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir" in done.stderr
+    for words, status, text in ((["nobody"], 1, "no journal of application nobody in"),
+                                (["../x"], 1, "'../x' is not the id of an application"), ([], 2, "an application is missing"),
+                                (["a", "b"], 2, "more than one application is named: b")):
+        done = subprocess.run([f"{BIN}/firesteel", "resume", "--dir", str(app.folder), *words], capture_output=True,
+                              text=True, timeout=60, check=False)
+        assert done.returncode == status and text in done.stderr, done.stderr
+
+
+def test_arguments_with_a_secret_are_not_journaled(run):
+    app = run(phase=1, settings=["spark.hadoop.my.password=hush"])
+    app.start()
+    app.wait_at_gate(1, 0)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    epoch = app.journals / app.id() / "epoch-000001"
+    assert b"hush" not in epoch.read_bytes() and epoch.stat().st_mode & 0o777 == 0o600
+    assert app.resume().wait(timeout=60) == 1
+    assert f"--conf spark.firesteel.resume.id={app.id()}" in app.log(1)
+    app.open_gate()
+    again = [*app.command[:3], "--conf", f"spark.firesteel.resume.id={app.id()}", *app.command[3:]]
+    assert app.start(again).wait(timeout=120) == 0, app.log(2)
+    app.check(2)
