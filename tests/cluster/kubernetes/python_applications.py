@@ -1,9 +1,14 @@
 """A part of check_node: programs in Python whose executors run in pods of an image with pyspark."""
+import io
 import os
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 from cluster import TIMEOUT, expect
+from fake_registry import Depot, s3_settings
+from node import ADDRESS
 
 TAG = "firesteel-python:0.1.0"
 PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
@@ -25,6 +30,20 @@ if "fail" in sys.argv:
 """
 WORDS = "words [('be', 2), ('not', 1), ('or', 1), ('to', 2)]"
 
+# What --archives brings: data, and an environment with a module and the image's Python.
+ARCHIVE_PROGRAM = """import sys
+from pyspark import SparkContext
+sc = SparkContext()
+def look(_):
+    import in_environment
+    with open("data/inner.txt") as inner:
+        return "/env/bin/" in sys.executable, in_environment.number(), inner.read()
+print("tasks", set(sc.parallelize(range(8), 8).map(look).collect()), flush=True)
+if "driver" in sys.argv:
+    print("driver", look(0), flush=True)
+"""
+IN_TASKS, IN_DRIVER = "tasks {(True, 44, 'inner')}", "driver (True, 44, 'inner')"
+
 
 def missing():
     """Why the part cannot run, or None."""
@@ -44,6 +63,55 @@ def build_image(check):
     return program, helper
 
 
+def pack_environment(path, name):
+    """Makes the archive of a virtual environment of the image's Python, which has @name, as venv-pack does."""
+    texts = {"pyvenv.cfg": "home = /opt/python/bin\ninclude-system-site-packages = true\n",
+             f"lib/{name}/site-packages/in_environment.py": "def number():\n    return 44\n"}
+    with tarfile.open(path, "w:gz") as archive:
+        link = tarfile.TarInfo("bin/python")
+        link.type, link.linkname = tarfile.SYMTYPE, f"/opt/python/bin/{name}"
+        archive.addfile(link)
+        for entry, text in texts.items():
+            file = tarfile.TarInfo(entry)
+            file.size = len(text)
+            archive.addfile(file, io.BytesIO(text.encode()))
+    return path
+
+
+def check_uploads(check, helper, image):
+    """A program, a module, a package and archives of this machine, in cluster mode."""
+    package, data = check.folder / "package.zip", check.folder / "data.zip"
+    for path, entry, text in ((package, "packed/__init__.py", "def answer():\n    return 43\n"), (data, "inner.txt", "inner")):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(entry, text)
+    uploaded, archived = check.folder / "uploaded.py", check.folder / "archived.py"
+    uploaded.write_text(PROGRAM.replace("import helper\n", "import helper, packed\n")
+                        .replace("helper.answer()", "helper.answer() + packed.answer()"))
+    archived.write_text(ARCHIVE_PROGRAM)
+    name = subprocess.run([PYTHON, "-c", "import sys; print('python%d.%d' % sys.version_info[:2], end='')"],
+                          capture_output=True, text=True, check=True).stdout
+    environment = pack_environment(check.folder / "env.tar.gz", name)
+    archives = ("--archives", f"file://{environment}#env,file://{data}#data")
+    with check.namespace("python-uploads") as n, Depot(ADDRESS) as depot:
+        conf = [*image, "spark.kubernetes.file.upload.path=s3a://bucket/up", *s3_settings(depot)]
+        done = n.submit(f"file://{uploaded}", "up", words=["--py-files", f"file://{helper},file://{package}"], conf=conf)
+        said = n.driver_log()
+        expect("a Python program of this machine runs in cluster mode", done.returncode == 0 and WORDS in said, done.stderr + said)
+        expect("… its executors have the uploaded module and package", "answers {85} ['up']" in said and "-exec-" in said, said)
+        stored = sorted(path.rsplit("/", 1)[1] for path in depot.files)
+        expect("… which are stored", stored == ["helper.py", "package.zip", "uploaded.py"], str(stored))
+        n.forget()
+        done = n.submit(f"file://{archived}", "driver", words=archives, conf=[*conf, "spark.pyspark.python=./env/bin/python"])
+        said = n.driver_log()
+        expect("uploaded archives give a driver and its executors data and a Python", done.returncode == 0 and IN_TASKS in said and
+               IN_DRIVER in said, done.stderr + said)
+        n.forget()
+        done = n.submit(str(archived), words=archives, mode="client", conf=[
+            *image, f"spark.pyspark.driver.python={PYTHON}", "spark.pyspark.python=./env/bin/python"])
+        expect("… and executors of a driver in client mode", done.returncode == 0 and IN_TASKS in done.stdout,
+               done.stdout + done.stderr)
+
+
 def run(check):
     reason = missing()
     if reason:
@@ -51,6 +119,7 @@ def run(check):
         return
     program, helper = build_image(check)
     image = [f"spark.kubernetes.container.image={TAG}"]
+    check_uploads(check, helper, image)
     with check.namespace("python") as n:
         def cluster(*arguments, words=("--py-files", "local:///opt/app/helper.py")):
             done = n.submit("/opt/app/program.py", *arguments, conf=image, words=words)
