@@ -1,0 +1,111 @@
+/*
+ * The records of a driver's journal, from arbitrary bytes. Each record is its kind, the length of its content (a byte)
+ * and the content. Any prefix makes a history whose parts agree, whose jobs a driver can take once each, in order or
+ * not. An application and a job that were read can be written and read again.
+ */
+#include "base/mem.h"
+#include "driver/resume/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check_application(const void *content, size_t size)
+{
+        struct resume_application app = {0}, again = {0};
+        struct buf first = BUF_INIT, second = BUF_INIT;
+        if (resume_application_read(content, size, &app))
+                return;
+        resume_application_put(&first, &app);
+        if (resume_application_read(first.data, first.len, &again))
+                abort();
+        resume_application_put(&second, &again);
+        if (first.len != second.len || memcmp(first.data, second.data, first.len) != 0)
+                abort();
+        buf_deinit(&first);
+        buf_deinit(&second);
+        resume_application_deinit(&app);
+        resume_application_deinit(&again);
+}
+
+static void check_job(const void *content, size_t size)
+{
+        struct resume_job_record job, again;
+        struct buf bytes = BUF_INIT;
+        if (resume_job_read(content, size, &job))
+                return;
+        resume_job_put(&bytes, &job);
+        if (resume_job_read(bytes.data, bytes.len, &again) || again.job != job.job || again.outputs != job.outputs ||
+            again.alone != job.alone || !resume_signature_equal(&again.signature, &job.signature) ||
+            again.call_site.len != job.call_site.len)
+                abort();
+        buf_deinit(&bytes);
+}
+
+static void check_results(const struct past_job *job)
+{
+        for (size_t i = 0; i < job->results.len; i++) {
+                const struct past_result *result = &job->results.data[i];
+                if (result->output >= job->outputs || !job->done || !job->done[result->output])
+                        abort();
+                for (size_t j = 0; j < i; j++)
+                        if (job->results.data[j].output == result->output)
+                                abort();
+        }
+}
+
+/* A driver submits the jobs of the journal again, and one that the journal does not have. */
+static void check_taking(struct history *h)
+{
+        const size_t jobs = h->jobs.len, outputs = h->outputs.len;
+        for (size_t i = 0; i < jobs; i++) {
+                struct buf why = BUF_INIT;
+                struct past_job *past = NULL, *expected = h->jobs.data[i];
+                struct resume_job_record job = {.signature = expected->signature,
+                                                .outputs = expected->outputs,
+                                                .alone = h->ordered,
+                                                .call_site = {expected->call_site, strlen(expected->call_site)}};
+                if (!history_has_job(h, &job) || history_take_job(h, &job, &past, &why) != HISTORY_TAKEN ||
+                    past != h->jobs.data[job.job] || !past->taken)
+                        abort();
+                buf_deinit(&why);
+        }
+        for (size_t i = 0; i < outputs; i++) {
+                uint64_t number;
+                struct past_output *past = history_take_output(h, h->outputs.data[i]->path, &number);
+                if (!past || number >= outputs || past != h->outputs.data[number])
+                        abort();
+        }
+        struct buf why = BUF_INIT;
+        struct past_job *past = NULL;
+        struct resume_job_record another = {.alone = true, .call_site = {"another", 7}};
+        if (history_take_job(h, &another, &past, &why) != HISTORY_NEW || another.job != jobs)
+                abort();
+        buf_deinit(&why);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct history h;
+        uint64_t jobs, results, counted = 0;
+        history_init(&h);
+        while (size >= 2) {
+                size_t length = data[1] < size - 2 ? data[1] : size - 2;
+                check_application(data + 2, length);
+                check_job(data + 2, length);
+                if (history_add(&h, data[0], data + 2, length) < 0)
+                        break; /* as the reader of a journal */
+                data += 2 + length;
+                size -= 2 + length;
+        }
+        for (size_t i = 0; i < h.jobs.len; i++) {
+                check_results(h.jobs.data[i]);
+                counted += h.jobs.data[i]->results.len;
+        }
+        history_count(&h, &jobs, &results);
+        if (jobs != h.jobs.len || results != counted || h.last_task_id < -1)
+                abort();
+        check_taking(&h);
+        history_deinit(&h);
+        return 0;
+}
