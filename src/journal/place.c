@@ -192,5 +192,7 @@ bool journal_place_is_superseded(struct journal_place *place)
 
 void journal_place_remove(struct journal_place *place)
 {
-        remove_tree(place->path);
+        _cleanup_free_ char *removed = mem_printf("%s.removed", place->path);
+        remove_tree(removed);
+        remove_tree(rename(place->path, removed) == 0 ? removed : place->path);
 }

@@ -58,5 +58,8 @@ int journal_place_append(struct journal_place *place, const void *header, size_t
  */
 bool journal_place_is_superseded(struct journal_place *place);
 
-/* Removes the journal. */
+/*
+ * Removes the journal. Renames its directory to PATH.removed first, so that a driver that is killed here leaves the whole
+ * journal or none.
+ */
 void journal_place_remove(struct journal_place *place);

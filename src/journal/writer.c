@@ -31,8 +31,8 @@ struct journal_writer {
         int waiting;   /* threads in journal_writer_sync */
         bool failed, stopping;
 
-        pthread_mutex_t place_lock; /* guards `place` and the next */
-        bool superseded;
+        pthread_mutex_t place_lock; /* guards `place` and the next two */
+        bool superseded, removed;
         int64_t looked; /* when the place was last searched for a newer epoch; ns; atomic */
 };
 
@@ -47,7 +47,7 @@ bool journal_writer_check_epoch(struct journal_writer *w, int64_t fresh_ms)
         pthread_mutex_lock(&w->place_lock);
         int64_t now = now_ns();
         if (now - __atomic_load_n(&w->looked, __ATOMIC_RELAXED) >= ms_to_ns(fresh_ms)) {
-                w->superseded = w->superseded || journal_place_is_superseded(w->place);
+                w->superseded = w->superseded || (!w->removed && journal_place_is_superseded(w->place));
                 __atomic_store_n(&w->looked, now, __ATOMIC_RELAXED);
         }
         bool superseded = w->superseded;
@@ -150,6 +150,14 @@ int journal_writer_start(struct journal_place *place, const struct journal_write
         }
         *writer = w;
         return 0;
+}
+
+void journal_writer_remove(struct journal_writer *w)
+{
+        pthread_mutex_lock(&w->place_lock);
+        w->removed = true;
+        journal_place_remove(w->place);
+        pthread_mutex_unlock(&w->place_lock);
 }
 
 void journal_writer_stop(struct journal_writer *w)

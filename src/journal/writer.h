@@ -36,6 +36,9 @@ struct journal_writer_options {
 int journal_writer_start(struct journal_place *place, const struct journal_writer_options *options,
                          struct journal_writer **writer, struct fst_error *error);
 
+/* Removes the journal: later records have no effect, and nobody looks for a newer epoch any more. */
+void journal_writer_remove(struct journal_writer *w);
+
 /* Writes what is left, ends the thread. NULL is allowed. */
 void journal_writer_stop(struct journal_writer *w);
 

@@ -213,6 +213,28 @@ static void a_newer_epoch_is_noticed(void **state)
         journal_place_free(new);
 }
 
+static void a_removed_journal_is_not_watched(void **state)
+{
+        struct journal_writer_options options = JOURNAL_WRITER_DEFAULT;
+        struct journal_place *place = open_place("app-7"), *again;
+        int noticed = 0;
+        options.superseded = on_superseded;
+        options.owner = &noticed;
+        options.watch_ms = 1;
+        assert_int_equal(journal_place_take(place, 1, NULL), 0);
+        struct journal_writer *w = start_writer(place, &options);
+        put_record(w, 0);
+        journal_writer_remove(w);
+        assert_int_equal(journal_place_find(temp_dir, "app-7", &again, NULL), -ENOENT);
+        assert_int_equal(journal_place_find(temp_dir, "app-7.removed", &again, NULL), -ENOENT);
+        put_record(w, 1);
+        assert_true(journal_writer_sync(w)); /* each write is followed by a look */
+        assert_true(journal_writer_check_epoch(w, 0));
+        journal_writer_stop(w);
+        assert_int_equal(noticed, 0);
+        journal_place_free(place);
+}
+
 static void a_full_disk_drops_records_and_blocks_nobody(void **state)
 {
         struct journal_writer_options options = JOURNAL_WRITER_DEFAULT;
@@ -250,6 +272,7 @@ int main(void)
                 cmocka_unit_test(an_epoch_has_one_driver),
                 cmocka_unit_test(rejects_ids_and_places),
                 cmocka_unit_test(a_newer_epoch_is_noticed),
+                cmocka_unit_test(a_removed_journal_is_not_watched),
                 cmocka_unit_test(a_full_disk_drops_records_and_blocks_nobody),
         };
         return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);

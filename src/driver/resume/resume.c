@@ -336,8 +336,8 @@ void resume_end(struct resume *r, bool succeeded)
         if (!r || !r->place)
                 return;
         resume_sync(r);
-        if (succeeded && resume_may_commit(r))
-                journal_place_remove(r->place);
+        if (succeeded && r->writer && resume_may_commit(r))
+                journal_writer_remove(r->writer); /* and its watch: the rest of the end may take seconds */
         else
                 log_info(RESUME_LOG, "The journal stays in %s", journal_place_path(r->place));
 }
