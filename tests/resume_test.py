@@ -76,9 +76,11 @@ int main(int argc, char **argv)
         }
         printf("n %ld sum %ld keys %ld rows %ld resumed %d\n", (long)n, (long)sum, (long)keys,
                (long)fst_accumulator_sum_i64(sc, p.rows), fst_is_resumed(sc));
+        fflush(stdout); /* a driver may be killed after its context has stopped */
         return fst_context_stop(sc);
 }
 """
+FIRST_LINE = b"Firesteel driver journal, version 1. Not a text: do not edit.\n"
 PHASES = range(1, 8)
 PARTITIONS = 8
 LINES = [f"{'x' * (i % 23)}{i}" for i in range(160)]
@@ -306,6 +308,36 @@ def test_refuses_wrong_use(run):
         done = subprocess.run([f"{BIN}/firesteel", "resume", "--dir", str(app.folder), *words], capture_output=True,
                               text=True, timeout=60, check=False)
         assert done.returncode == status and text in done.stderr, done.stderr
+
+
+# A driver that died after it took its epoch, and before its first record was durable.
+@pytest.mark.parametrize("size", [0, 20, len(FIRST_LINE), len(FIRST_LINE) + 30])
+def test_a_driver_that_died_before_its_first_record_left_nothing(run, size):
+    app = run(phase=0)
+    place = app.journals / "app-1"
+    place.mkdir(parents=True)
+    (place / "epoch-000001").write_bytes((FIRST_LINE + b"\xf5fdj" + b"\0" * 100)[:size])
+    done = subprocess.run([f"{BIN}/firesteel", "resume", "--dir", str(app.journals), "app-1"], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{place} is empty: the driver died before it began. Run the application again" in done.stderr
+    if size == len(FIRST_LINE):  # its next driver begins the application
+        again = [*app.command[:3], "--conf", "spark.firesteel.resume.id=app-1", *app.command[3:]]
+        assert app.start(again).wait(timeout=120) == 0, app.log(0)
+        app.check(0, "resumed 0")
+
+
+def test_a_second_driver_that_died_before_its_first_record_changes_nothing(run):
+    app = run(phase=1)
+    app.start()
+    app.wait_at_gate(1, 0)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    (app.journals / app.id() / "epoch-000002").write_bytes(FIRST_LINE)
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert "as its driver number 3: 1 jobs and 7 results of tasks" in app.log(1)
 
 
 def test_arguments_with_a_secret_are_not_journaled(run):
