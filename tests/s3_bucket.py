@@ -8,11 +8,11 @@ TIME, ISO_TIME, TIME_MS = "Tue, 14 Nov 2023 22:13:20 GMT", "2023-11-14T22:13:20.
 
 
 class Bucket(http.server.ThreadingHTTPServer):
-    """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set. Reading
-    a key of `slow` waits for its event."""
+    """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set. Closes
+    the connection of the next `drops` requests to store without an answer. Reading a key of `slow` waits for its event."""
 
     def __init__(self):
-        self.objects, self.removed, self.slow, self.refuses = {}, [], {}, False
+        self.objects, self.removed, self.slow, self.refuses, self.drops = {}, [], {}, False, 0
         bucket = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -63,6 +63,10 @@ class Bucket(http.server.ThreadingHTTPServer):
                 data = bucket.objects.get(source) if source else self.rfile.read(int(self.headers["Content-Length"]))
                 if data is None:
                     return self.answer(404)
+                if bucket.drops > 0:
+                    bucket.drops -= 1
+                    self.close_connection = True
+                    return None
                 if bucket.refuses:
                     return self.answer(403)
                 bucket.objects[self.key()] = data

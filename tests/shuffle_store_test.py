@@ -117,6 +117,17 @@ def test_directories_of_dead_drivers_are_swept(store, folder, tmp_path):
     assert [path.name for path in store.iterdir()] == ["other"]
 
 
+def test_a_lease_whose_first_request_gets_no_answer_is_written_again(bucket, folder):
+    bucket.drops = 2
+    with Application(folder, MASTER, *bucket.conf, "spark.firesteel.shuffle.store=s3a://bucket/store", allocation=False) as app:
+        app.until_alive(2)
+        assert bucket.drops == 0
+        app.open_gate()
+        assert app.run(f"shuffle 2 {app.gate}")[0] == sum_of(2)
+        assert "writing the lease of this application's map outputs again: s3a://bucket/store/firesteel-shuffle-" in app.log()
+    assert not bucket.objects
+
+
 def test_a_store_that_cannot_be_used_is_refused_at_once(tmp_path, folder):
     file = tmp_path / "file"
     file.write_text("")

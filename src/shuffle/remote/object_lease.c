@@ -12,12 +12,14 @@
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 #include "shuffle/remote/object_shuffle.h"
+#include "shuffle/remote/object_store.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 #define LOG "ShuffleStore"
 #define LEASE_KEY OBJECT_STORE_KEY ".lease"
@@ -26,12 +28,15 @@
 #define RENEWALS 6 /* in the time to live of a lease */
 #define MIN_LEASE_MS 1000
 #define MAX_DEPTH 3
+#define FIRST_RETRY_NS (200 * NS_PER_MS) /* the wait before the first lease is written again; it doubles */
+#define MAX_FIRST_RETRIES 5
+#define MIN_RETRY_MS 100 /* after a renewal that failed */
 
 struct object_lease {
         struct remote_shuffle_driver driver;
         const struct file_system *fs;
         char *root, *directory, *lease;
-        int64_t lease_ms;
+        int64_t lease_ms, retry_ms; /* after a renewal that failed */
         pthread_t thread;
         pthread_mutex_t lock; /* protects the fields below */
         pthread_cond_t wake;
@@ -54,6 +59,22 @@ static int object_lease_write(struct object_lease *l, struct fst_error *error)
         if (file.fs)
                 l->fs->discard(&file);
         return r;
+}
+
+/* Writes the first lease, again after a failure that may pass: the application cannot start without it. */
+static int object_lease_write_first(struct object_lease *l, int retries, struct fst_error *error)
+{
+        int64_t wait_ns = FIRST_RETRY_NS;
+        for (int tries = 0;; tries++, wait_ns *= 2) {
+                int r = object_lease_write(l, error);
+                if (r == 0 || object_status_is_final(r) || tries >= MIN(retries, MAX_FIRST_RETRIES))
+                        return r;
+                log_warn(LOG, "writing the lease of this application's map outputs again: %s",
+                         error ? error_message(error) : strerror(-r));
+                error_deinit(error);
+                nanosleep(&(struct timespec){.tv_sec = wait_ns / NS_PER_SECOND, .tv_nsec = wait_ns % NS_PER_SECOND},
+                          NULL);
+        }
 }
 
 /* Returns the time to live that a lease states; 0 if it cannot be read. */
@@ -142,12 +163,16 @@ static void object_lease_remove_shuffle_now(struct object_lease *l, int shuffle)
         error_deinit(&error);
 }
 
-static void object_lease_renew(struct object_lease *l)
+/* Returns the milliseconds until the next renewal, fewer after a failure. */
+static int64_t object_lease_renew(struct object_lease *l)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (object_lease_write(l, &error))
+        int64_t every_ms = l->lease_ms / RENEWALS;
+        int r = object_lease_write(l, &error);
+        if (r)
                 log_warn(LOG, "the lease of this application's map outputs is not renewed: %s", error_message(&error));
         error_deinit(&error);
+        return r ? MIN(every_ms, l->retry_ms) : every_ms;
 }
 
 /* Waits until something is to be done. With the lock. */
@@ -162,7 +187,7 @@ static void object_lease_wait(struct object_lease *l, int64_t until_ns)
 static void *object_lease_main(void *arg)
 {
         struct object_lease *l = arg;
-        int64_t every = ms_to_ns(l->lease_ms / RENEWALS), renewal = now_ns() + every;
+        int64_t renewal = now_ns() + ms_to_ns(l->lease_ms / RENEWALS);
         pthread_setname_np(pthread_self(), "shuffle-lease");
         object_lease_sweep(l);
         pthread_mutex_lock(&l->lock);
@@ -172,8 +197,8 @@ static void *object_lease_main(void *arg)
                 bool stopping = l->stopping, due = now_ns() >= renewal;
                 pthread_mutex_unlock(&l->lock);
                 if (due && !stopping) {
-                        object_lease_renew(l);
-                        renewal = now_ns() + every;
+                        int64_t wait_ms = object_lease_renew(l);
+                        renewal = now_ns() + ms_to_ns(wait_ms);
                         if (rounds++ % RENEWALS == 0)
                                 object_lease_sweep(l);
                 }
@@ -243,11 +268,15 @@ int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_sh
         const char *key = conf_contains(conf, OBJECT_STORE_KEY) ? OBJECT_STORE_KEY : OBJECT_FALLBACK_KEY;
         const char *store = conf_get_raw(conf, key);
         uint32_t random = 0;
-        int64_t lease_ms;
+        int64_t lease_ms, retries, retry_ms;
         *driver = NULL;
         if (!store || !*store)
                 return 0;
         int r = conf_get_ms(conf, LEASE_KEY, &lease_ms, error);
+        if (r == 0)
+                r = conf_get_int(conf, "spark.shuffle.io.maxRetries", &retries, error);
+        if (r == 0)
+                r = conf_get_ms(conf, "spark.shuffle.io.retryWait", &retry_ms, error);
         if (r)
                 return r;
         if (lease_ms < MIN_LEASE_MS)
@@ -255,6 +284,7 @@ int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_sh
         struct object_lease *l = new0(struct object_lease);
         l->driver.class = &object_lease_class;
         l->lease_ms = lease_ms;
+        l->retry_ms = MAX(retry_ms, (int64_t)MIN_RETRY_MS);
         pthread_mutex_init(&l->lock, NULL);
         pthread_cond_init(&l->wake, NULL);
         r = file_system_resolve(store, &l->root, &l->fs, error);
@@ -264,7 +294,7 @@ int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_sh
                 _cleanup_free_ char *name = object_lease_name(app_id, random);
                 l->directory = path_join(l->root, name);
                 l->lease = path_join(l->directory, LEASE);
-                r = object_lease_write(l, error);
+                r = object_lease_write_first(l, (int)MIN(retries, (int64_t)INT16_MAX), error);
         }
         if (r == 0) {
                 conf_set(conf, OBJECT_DIRECTORY_KEY, l->directory);
