@@ -48,8 +48,9 @@ def build(folder):
     os.mkdir(os.path.join(folder, "conf"))
 
 
-def results(out):
-    """Return the sorted lines of each part, because the order of a hash table is undefined. None: output incomplete."""
+def results(out, exact=False):
+    """Return the sorted lines of each part, because the order of a hash table is undefined; its bytes if @exact. None: output
+    incomplete."""
     found = {}
     for name in RESULTS:
         folder = os.path.join(out, name)
@@ -58,7 +59,7 @@ def results(out):
         for part in sorted(os.listdir(folder)):
             if part.startswith("part-"):
                 with open(os.path.join(folder, part), "rb") as lines:
-                    found[name, part] = sorted(lines)
+                    found[name, part] = lines.read() if exact else sorted(lines)
             elif part != "_SUCCESS":
                 found[name, part] = "should not be here"
     return found
@@ -78,12 +79,13 @@ def stacks(pid):
 class Run:
     """A job that is watched. Calls @strike(run, who, pid, place) when executors reach @place for the @moment-th time."""
 
-    def __init__(self, folder, place=None, moment=0, strike=None, conf=(), master=None, timeout=30, arguments=()):
+    def __init__(self, folder, place=None, moment=0, strike=None, conf=(), master=None, timeout=30, arguments=(), stored=False):
         self.shared, self.place, self.moment, self.strike = folder, place, moment, strike
         self.conf, self.timeout = dict(conf), timeout
         self.master = master or f"local-cluster[{EXECUTORS},1,512]"
         self.arguments = arguments
         self.folder = tempfile.mkdtemp(prefix="run", dir=folder)
+        self.store = os.path.join(self.folder, "store") if stored else None
         self.out = os.path.join(self.folder, "out")
         self.local = os.path.join(self.folder, "local")
         self.passages = collections.Counter()
@@ -101,6 +103,8 @@ class Run:
         conf = {"spark.executor.memory": "512m", "spark.local.dir": self.local, "spark.log.level": "INFO",
                 "spark.eventLog.enabled": "true", "spark.eventLog.dir": os.path.join(self.folder, "events"),
                 "spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "false", "spark.ui.enabled": "false"}
+        if self.store:
+            conf["spark.firesteel.shuffle.store"] = f"file://{self.store}"
         conf.update(self.conf)
         words = [os.path.join(BIN, "spark-submit"), "--master", self.master]
         for key, value in conf.items():
@@ -222,7 +226,8 @@ class Run:
         return found
 
     def left_files(self):
-        return [os.path.join(where, name) for where, folders, names in os.walk(self.local) for name in folders + names]
+        stored = os.listdir(self.store) if self.store else []
+        return stored + [os.path.join(where, name) for where, folders, names in os.walk(self.local) for name in folders + names]
 
     # -------------------------------------------------------------------------------------------------- recomputation
 
@@ -247,14 +252,15 @@ class Run:
         return ended
 
     def check_attempts(self):
-        """Check that a partition was recomputed only if its executor was hit."""
+        """Check that a partition was recomputed only if its executor was hit, and in no case if its output is stored."""
         for (what, partition), ends in self.attempts().items():
             done_on = None
             for executor, reason in ends:
                 if reason == "Success":
-                    if done_on is not None and (what[0] == "result" or done_on not in self.struck):
-                        raise Violation(f"{what} {partition} was complete on executor {done_on}, which nothing had "
-                                        f"happened to, and was computed again")
+                    if done_on is not None and (what[0] == "result" or self.store or done_on not in self.struck):
+                        why = "whose output is stored" if self.store else "which nothing had happened to"
+                        raise Violation(f"{what} {partition} was complete on executor {done_on}, {why}, and was "
+                                        f"computed again")
                     done_on = executor
             if done_on is None:
                 raise Violation(f"{what} {partition} never succeeded: {ends}")
@@ -264,7 +270,7 @@ class Run:
             raise Violation(f"it hung\n{self.stacks}")
         if self.status != 0:
             raise Violation(f"it ended with status {self.status}")
-        found = results(self.out)
+        found = results(self.out, self.store is not None)
         if found != expected:
             raise Violation("the result differs" if found else "the result is not complete")
         if "did not stop cleanly" in self.stderr:
