@@ -60,6 +60,17 @@ struct shuffle *dag_shuffle(struct sched *s, int shuffle_id);
 /* Asks the owner for the preferred locations of the tasks of @set; sets set->locality. */
 void preferred_places_find(struct sched *s, struct task_set *set);
 
+/* ------------------------------------------------------------------------------------------- dag_outputs.c */
+
+/* Unregisters the map outputs of all shuffles on @executor; those that are stored elsewhere only if @stored. */
+void dag_unregister_outputs(struct sched *s, int executor, bool stored);
+
+/* Unregisters the map outputs of all shuffles on executors that ever were on @host. */
+void dag_lose_host(struct sched *s, const char *host, const char *message);
+
+/* Unregisters the missing outputs of a failed fetch, and all other outputs of that executor. */
+void dag_unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch);
+
 /* --------------------------------------------------------------------------------------------------- dag.c */
 
 void job_unref(struct sched *s, struct job *job);
@@ -68,11 +79,6 @@ void job_unref(struct sched *s, struct job *job);
  */
 bool dag_is_stale(const struct task_set *set);
 
-/* Unregisters the map outputs of all shuffles on @executor; those that are stored elsewhere only if @stored. */
-void dag_unregister_outputs(struct sched *s, int executor, bool stored);
-
-/* Unregisters the map outputs of all shuffles on executors that ever were on @host. */
-void dag_lose_host(struct sched *s, const char *host, const char *message);
 void dag_resubmit_failed(struct sched *s);
 
 /* An executor was added: barrier stages that wait for slots start if there are enough now. */
