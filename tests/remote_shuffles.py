@@ -63,11 +63,14 @@ class Shuffles:
             killer = threading.Thread(target=kill)
             killer.start()
             try:
-                results = [app.run(f"shuffle 40 {app.gate}" if i % 2 == 0 else "shuffled")[0] for i in range(8)]
+                results = []
+                while len(results) < 8 or (killed < 10 and killer.is_alive()):
+                    results.append(app.run(f"shuffle 40 {app.gate}" if len(results) % 2 == 0 else "shuffled")[0])
             finally:
                 over.set()
                 killer.join()
-            self.expect(f"{killed} executors killed at random (seed {seed}): results", results, results == [self.gated.sum_of(40)] * 8)
+            self.expect(f"{killed} executors killed at random in {len(results)} jobs (seed {seed}): results", (killed, results),
+                        killed >= 10 and set(results) == {self.gated.sum_of(40)})
 
     def all(self):
         undisturbed, tasks = self.run_four("undisturbed", lambda app: None)
