@@ -183,8 +183,8 @@ FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator a);
 /*
  * Make every executor fetch a local file, as spark.files and --files do, or the content of a directory or archive, as
  * spark.archives and --archives do (.zip, .tar, .tar.gz, .tgz, .jar; "data.zip#name" unpacks into the directory
- * "name"). The file is copied. Later changes have no effect. Returns 0, or a status whose message has been logged:
- * -EEXIST if another file has that name. Any thread of the driver.
+ * "name"). The file is copied. Later changes have no effect. "local:" names a file that every node has: nothing is added. Returns
+ * 0, or a status whose message has been logged: -EEXIST if another file has that name. Any thread of the driver.
  */
 FST_API int fst_add_file(fst_context *sc, const char *path);
 FST_API int fst_add_archive(fst_context *sc, const char *path);

@@ -69,12 +69,20 @@ static void application_files_notify(fst_context *sc, const struct added_file *f
                 sc->files->added(sc->files->owner, file->name, path, file->use);
 }
 
-/* Adds "file:/a/b", "file:///a/b" or "/a/b". With @named it may end in "#name". */
+/* Adds "file:/a/b", "file:///a/b" or "/a/b". With @named it may end in "#name". A "local:" name adds nothing, as in
+ * Spark. */
 static int application_files_add(fst_context *sc, const char *uri, enum app_file_use use, bool named,
                                  struct fst_error *error)
 {
         _cleanup_free_ char *path = NULL, *without_alias = mem_strdup(uri);
         const char *colon = strstr(uri, ":/");
+        if (text_starts_with(uri, "local:")) { /* Spark's line */
+                log_warn("SparkContext",
+                         "File with 'local' scheme %s is not supported to add to file server, since it is already "
+                         "available on every node.",
+                         uri);
+                return 0;
+        }
         char *alias = named ? strrchr(without_alias, '#') : NULL;
         if (alias)
                 *alias++ = '\0';

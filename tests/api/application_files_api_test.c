@@ -63,6 +63,19 @@ static void tasks_find_files(void **state)
         assert_int_equal(path[0], '/');
 }
 
+static void leaves_out_files_of_every_node(void **state)
+{
+        const char *name;
+        fst_context *sc =
+                api_context("local[2]", "spark.log.level", "ERROR", "spark.files", "local:///none/a.txt", NULL);
+        assert_int_equal(fst_count(fst_range_n(sc, 0, 10, 3), NULL), 0);
+        assert_int_equal(fst_add_file(sc, "local:/none/b.txt"), 0);
+        assert_int_equal(fst_add_archive(sc, "local:/none/b.zip"), 0);
+        assert_int_equal(fst_list_files(sc, &name, 1), 0);
+        assert_int_equal(fst_list_archives(sc, &name, 1), 0);
+        fst_context_stop(sc);
+}
+
 static void rejects_invalid_files(void **state)
 {
         fst_context *sc = *state;
@@ -129,6 +142,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(tasks_find_files, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(rejects_invalid_files, heard_setup, api_teardown),
+                cmocka_unit_test(leaves_out_files_of_every_node),
                 cmocka_unit_test(unpacks_archives),
         };
         return cmocka_run_group_tests(tests, set_up, tear_down);
