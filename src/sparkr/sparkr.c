@@ -145,7 +145,10 @@ static int sparkr_run_batch(struct sparkr *s, char *const *words, int *status, s
         int r = piped_command_start(&p, words, variables);
         sparkr_free_variables(variables);
         if (r)
-                return error_set(error, r, "Cannot run program \"%s\": %s", s->world.command, strerror(-r));
+                return error_set(error, r,
+                                 "Cannot run program \"%s\": %s. Install R and a shell on this machine or in this "
+                                 "container's image, or name the program in spark.r.command",
+                                 s->world.command, strerror(-r));
         close(p.in); /* a program that reads its input sees its end */
         p.in = -1;
         fcntl(p.out, F_SETFL, 0);
