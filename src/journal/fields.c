@@ -6,11 +6,7 @@
 void fields_put_number(struct buf *out, uint64_t x)
 {
         unsigned char bytes[MAX_FIELD_NUMBER];
-        size_t n = 0;
-        for (; x >= 0x80; x >>= 7)
-                bytes[n++] = (unsigned char)(x | 0x80);
-        bytes[n++] = (unsigned char)x;
-        buf_append(out, bytes, n);
+        buf_append(out, bytes, (size_t)(fields_write_number(bytes, x) - bytes));
 }
 
 void fields_put_bytes(struct buf *out, const void *data, size_t size)

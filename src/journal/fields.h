@@ -16,6 +16,15 @@
 
 #define MAX_FIELD_NUMBER 10 /* bytes of a number */
 
+/* Writes a number at @at, which has room for MAX_FIELD_NUMBER bytes. Returns the byte after it. */
+static inline unsigned char *fields_write_number(unsigned char *at, uint64_t x)
+{
+        for (; x >= 0x80; x >>= 7)
+                *at++ = (unsigned char)(x | 0x80);
+        *at++ = (unsigned char)x;
+        return at;
+}
+
 void fields_put_number(struct buf *out, uint64_t x);
 void fields_put_bytes(struct buf *out, const void *data, size_t size);
 void fields_put_text(struct buf *out, const char *text); /* NULL as "" */

@@ -172,7 +172,7 @@ static void resume_put_updates(struct buf *b, const struct accumulator_updates *
         fields_put_bytes(b, bytes.data, bytes.len);
 }
 
-/* The result of a task. One without a value has no bytes: then it is the version alone, as if it had been encoded. */
+/* The result of a task. One without a value is the version alone, as if it had been encoded. */
 static void resume_put_result(struct buf *b, const struct slot_task *t)
 {
         static const char none[] = {TASK_RESULT_VERSION};
@@ -182,15 +182,51 @@ static void resume_put_result(struct buf *b, const struct slot_task *t)
                 fields_put_bytes(b, none, sizeof(none));
 }
 
+/* Whether there is nothing to journal but the end of the task, as for foreach and saves. */
+static inline bool resume_has_no_value(const struct slot_task *t)
+{
+        return !t->is_encoded && !t->accumulated;
+}
+
+/*
+ * Appends the results without a value. A batch has hundreds of them, so the room is reserved once. Returns the number
+ * of accepted tasks that are left.
+ */
+static int resume_put_ends(struct buf *b, const struct task_batch *run, const bool *accepted)
+{
+        int left = 0;
+        buf_reserve(b, (size_t)run->n * (MAX_FIELD_NUMBER + 3));
+        unsigned char *at = (unsigned char *)b->data + b->len;
+        for (int i = 0; i < run->n; i++) {
+                if (!accepted[i])
+                        continue;
+                if (!resume_has_no_value(&run->tasks[i])) {
+                        left++;
+                        continue;
+                }
+                at = fields_write_number(at, (uint64_t)run->tasks[i].output);
+                *at++ = 1; /* the length of a result that is the version alone, as if it had been encoded */
+                *at++ = TASK_RESULT_VERSION;
+                *at++ = 0; /* the length of the updates */
+        }
+        b->len = (size_t)((char *)at - b->data);
+        b->data[b->len] = '\0';
+        return left;
+}
+
 static void resume_put_results(struct resume *r, const struct resume_job *job, const struct task_batch *run,
                                const bool *accepted)
 {
         size_t place;
         struct buf *b = resume_record_begin(r, RESUME_RESULTS, &place);
         fields_put_number(b, job->record.job);
-        for (int i = 0; i < run->n; i++) {
+        int left = resume_put_ends(b, run, accepted);
+        for (int i = 0; i < run->n && left > 0; i++) {
                 const struct slot_task *t = &run->tasks[i];
-                if (!accepted[i] || t->encoded.len > MAX_JOURNALED_RESULT || b->len > MAX_JOURNAL_FRAME / 2)
+                if (!accepted[i] || resume_has_no_value(t))
+                        continue;
+                left--;
+                if (t->encoded.len > MAX_JOURNALED_RESULT || b->len > MAX_JOURNAL_FRAME / 2)
                         continue;
                 fields_put_number(b, (uint64_t)t->output);
                 resume_put_result(b, t);
