@@ -73,6 +73,12 @@ struct py4j_gateway *py4j_gateway_new(const struct py4j_gateway_options *options
         return g;
 }
 
+void py4j_gateway_interrupt(struct py4j_gateway *gateway)
+{
+        if (gateway->options.interrupted)
+                gateway->options.interrupted(gateway->options.context);
+}
+
 /* Removes an id. The caller holds the lock, or is alone. */
 static struct py4j_object *held_take(struct py4j_gateway *g, struct held *held)
 {

@@ -32,6 +32,8 @@ struct py4j_gateway_options {
         /* Surround each function of a member; `leave` gets what `enter` returned. Both or none. */
         void *(*enter)(const struct py4j_call *call);
         void (*leave)(void *entered);
+        /* The program has closed a connection whose command still runs; runs on the watcher of the server. Or NULL. */
+        void (*interrupted)(void *context);
 };
 
 struct py4j_gateway *py4j_gateway_new(const struct py4j_gateway_options *options);
@@ -41,6 +43,9 @@ void py4j_gateway_free(struct py4j_gateway *gateway);
 
 /* Executes @command and appends the line of its answer, with its line feed. A shutdown has no answer. */
 void py4j_gateway_execute(struct py4j_gateway *gateway, const struct py4j_command *command, struct buf *answer);
+
+/* Tells the options' owner that the program was interrupted while it waited for an answer. */
+void py4j_gateway_interrupt(struct py4j_gateway *gateway);
 
 /* For tests: the number of references that the program holds. */
 size_t py4j_gateway_objects(struct py4j_gateway *gateway);

@@ -230,7 +230,7 @@ static void *connection_thread(void *argument)
 
 /* --------------------------------------------------------------------------------------------------- threads */
 
-/* Executes the commands that a busy connection has sent. */
+/* Executes the commands that a busy connection has sent. Its end interrupts the program's calls. */
 static void server_watch(struct connection *c)
 {
         if (pthread_mutex_trylock(&c->lock) != 0)
@@ -239,6 +239,8 @@ static void server_watch(struct connection *c)
                 ssize_t n = connection_read(c);
                 size_t len;
                 c->ended = n <= 0 && n != -EAGAIN;
+                if (n == 0 || n == -ECONNRESET)
+                        py4j_gateway_interrupt(c->server->gateway);
                 while (c->busy && c->in.len && (len = py4j_scan(&c->scanner, c->in.data, c->in.len)) > 0)
                         if (connection_serve(c, len, false) < 0)
                                 break;

@@ -5,7 +5,10 @@
  * A connection must first prove the secret. Before that it can send PY4J_MAX_GREETING bytes within 15 seconds.
  *
  * A program that is interrupted while it waits for an answer sends its next command at once, to cancel the jobs. The
- * server then executes that command although the earlier one still runs, and answers it first.
+ * server then executes that command although the earlier one still runs, and answers it first. Python refuses to read
+ * that answer inside the interrupted read: the program then closes the connection, before its second command (sc(),
+ * then cancelAllJobs()) and without a retry. The server tells the gateway of such a close,
+ * py4j_gateway_options.interrupted.
  */
 #pragma once
 

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -25,6 +26,7 @@ struct py4j_world {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool waiting, released;
+static int interrupts;
 
 /* Waits until another call releases it. */
 static void job_wait(struct py4j_call *call)
@@ -47,7 +49,26 @@ static void job_release(struct py4j_call *call)
         pthread_mutex_unlock(&lock);
 }
 
+static void job_count(struct py4j_call *call)
+{
+        pthread_mutex_lock(&lock);
+        call->result = py4j_int(interrupts);
+        pthread_mutex_unlock(&lock);
+}
+
+/* The jobs of an interrupted program end. */
+static void on_interrupted(void *context)
+{
+        (void)context;
+        pthread_mutex_lock(&lock);
+        interrupts++;
+        released = true;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&lock);
+}
+
 static const struct py4j_member job_members[] = {
+        {"count", "", job_count, PY4J_STATIC_METHOD},
         {"wait", "", job_wait, PY4J_STATIC_METHOD},
         {"release", "", job_release, PY4J_STATIC_METHOD},
 };
@@ -58,7 +79,9 @@ static int setup(void **state)
         static const struct py4j_class *const classes[] = {&job_class};
         struct py4j_world *w = new0(struct py4j_world);
         waiting = released = false;
-        w->gateway = py4j_gateway_new(&(struct py4j_gateway_options){.classes = classes, .n_classes = 1});
+        interrupts = 0;
+        w->gateway = py4j_gateway_new(
+                &(struct py4j_gateway_options){.classes = classes, .n_classes = 1, .interrupted = on_interrupted});
         assert_int_equal(py4j_server_start(w->gateway, "s3cret", &w->server, &w->port, NULL), 0);
         *state = w;
         return 0;
@@ -165,6 +188,56 @@ static void interrupted_program_is_answered_while_its_command_runs(void **state)
         close(fd);
 }
 
+/* Python closes the connection if its signal handler cannot read the answer inside the interrupted read. */
+static void close_of_busy_connection_interrupts(void **state)
+{
+        int fd = dial(*state);
+        say(fd, "A\ns3cret\n");
+        hear(fd, "!yv");
+        say(fd, "c\nz:org.example.Job\nwait\ne\n");
+        pthread_mutex_lock(&lock);
+        while (!waiting)
+                pthread_cond_wait(&changed, &lock);
+        assert_int_equal(interrupts, 0);
+        pthread_mutex_unlock(&lock);
+        say(fd, "c\nz:org.example.Job\ncount\ne\n");
+        close(fd);
+        pthread_mutex_lock(&lock);
+        while (!released)
+                pthread_cond_wait(&changed, &lock);
+        assert_int_equal(interrupts, 1);
+        pthread_mutex_unlock(&lock);
+}
+
+static void close_of_idle_connection_interrupts_nothing(void **state)
+{
+        int idle = dial(*state), other = dial(*state);
+        say(idle, "A\ns3cret\n");
+        hear(idle, "!yv");
+        say(other, "A\ns3cret\n");
+        hear(other, "!yv");
+        say(idle, "c\nz:org.example.Job\ncount\ne\n");
+        hear(idle, "!yi0");
+        say(other, "c\nz:org.example.Job\nwait\ne\n");
+        pthread_mutex_lock(&lock);
+        while (!waiting)
+                pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+        shutdown(idle, SHUT_RDWR);
+        hear(idle, "");
+        close(idle);
+        int third = dial(*state);
+        say(third, "A\ns3cret\n");
+        hear(third, "!yv");
+        say(third, "c\nz:org.example.Job\ncount\ne\n");
+        hear(third, "!yi0");
+        say(third, "c\nz:org.example.Job\nrelease\ne\n");
+        hear(third, "!yv");
+        hear(other, "!ysreleased");
+        close(other);
+        close(third);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -174,6 +247,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(closes_connection_after_malformed_command, setup, teardown),
                 cmocka_unit_test_setup_teardown(interrupted_program_is_answered_while_its_command_runs, setup,
                                                 teardown),
+                cmocka_unit_test_setup_teardown(close_of_busy_connection_interrupts, setup, teardown),
+                cmocka_unit_test_setup_teardown(close_of_idle_connection_interrupts_nothing, setup, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

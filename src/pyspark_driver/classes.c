@@ -57,5 +57,6 @@ struct py4j_gateway_options pyspark_gateway_options(struct pyspark *p)
                                              .n_refusals = ARRAY_SIZE(pyspark_refusals),
                                              .context = p,
                                              .enter = pyspark_enter,
-                                             .leave = pyspark_leave};
+                                             .leave = pyspark_leave,
+                                             .interrupted = pyspark_interrupted};
 }

@@ -52,13 +52,9 @@ void session_stop(struct driver_session *session)
                 fst_context_stop(session->sc);
 }
 
-void *pyspark_enter(const struct py4j_call *call)
+/* Returns the latest session, entered and with a reference; or NULL. */
+static struct driver_session *pyspark_enter_latest(struct pyspark *p)
 {
-        static const char *const others[] = {"stop", "close", "getResult", "waitTillDataReceived"};
-        struct pyspark *p = pyspark_of(call);
-        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-                if (strcmp(call->member->name, others[i]) == 0)
-                        return NULL;
         pthread_mutex_lock(&p->lock);
         struct driver_session *session = p->session ? session_ref(p->session) : NULL;
         pthread_mutex_unlock(&p->lock);
@@ -68,12 +64,29 @@ void *pyspark_enter(const struct py4j_call *call)
         return NULL;
 }
 
+void *pyspark_enter(const struct py4j_call *call)
+{
+        static const char *const others[] = {"stop", "close", "getResult", "waitTillDataReceived"};
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                if (strcmp(call->member->name, others[i]) == 0)
+                        return NULL;
+        return pyspark_enter_latest(pyspark_of(call));
+}
+
 void pyspark_leave(void *entered)
 {
         if (!entered)
                 return;
         session_leave(entered);
         session_unref(entered);
+}
+
+void pyspark_interrupted(void *context)
+{
+        struct driver_session *session = pyspark_enter_latest(context);
+        if (session)
+                fst_cancel_all_jobs(session->sc);
+        pyspark_leave(session);
 }
 
 struct pyspark *pyspark_new(const char *python)

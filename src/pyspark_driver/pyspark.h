@@ -54,6 +54,12 @@ void session_stop(struct driver_session *session);
 void *pyspark_enter(const struct py4j_call *call);
 void pyspark_leave(void *entered);
 
+/*
+ * Cancels all jobs of the latest session of @context, a struct pyspark, because the program was interrupted: pyspark's
+ * handler of SIGINT asks for this, but its request does not arrive.
+ */
+void pyspark_interrupted(void *context);
+
 /* Whether the context has been stopped. */
 bool session_has_ended(const struct driver_session *session);
 

@@ -120,6 +120,23 @@ def test_shell_shows_its_banner(terminal):
     assert shell.close() == 0
 
 
+# Both tasks run when Ctrl-C comes, so that the next job needs their cores.
+def test_shell_survives_an_interrupt(terminal):
+    shell = terminal("--master", "local[2]")
+    shell.wait(r">>> ")
+    shell.type(WAIT + "\n")
+    shell.wait(r">>> ")
+    shell.type("sc.parallelize(range(2), 2).foreach(lambda i: time.sleep(600))\n")
+    shell.wait(r"\(0 \+ 2\) / 2\]")
+    shell.type("\x03")
+    shell.wait(r"KeyboardInterrupt\r?\n>>> ")
+    shell.type("sc.parallelize(range(6), 2).sum()\n")
+    shell.wait(r"15\r?\n>>> ")
+    shell.type("sc.statusTracker().getActiveJobsIds()\n")
+    shell.wait(r"\[\]\r?\n>>> ")
+    assert shell.close() == 0
+
+
 def test_shell_shows_progress(terminal):
     shell = terminal("--master", "local[2]")
     shell.wait(r">>> ")
