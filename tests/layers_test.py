@@ -117,6 +117,13 @@ def test_directory_with_too_many_files_is_refused(tree, check):
     assert "files: split the directory, it may have 45" in output
 
 
+def test_file_with_too_many_lines_is_refused(tree, check):
+    tree.append("src/cmd/command.h", "\n" * 800)
+    code, output = check()
+    assert code == 1
+    assert "lines: split the file, it may have 800" in output
+
+
 def test_source_that_nobody_builds_is_refused(tree, check):
     tree.append("src/base/forgotten_test.c", "int main(void) { return 0; }")
     code, output = check()
