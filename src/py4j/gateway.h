@@ -32,7 +32,10 @@ struct py4j_gateway_options {
         /* Surround each function of a member; `leave` gets what `enter` returned. Both or none. */
         void *(*enter)(const struct py4j_call *call);
         void (*leave)(void *entered);
-        /* The program has closed a connection whose command still runs; runs on the watcher of the server. Or NULL. */
+        /*
+         * The program has closed a connection whose command still runs. Runs on a thread of the server, under its lock,
+         * so it may not wait for calls. Or NULL.
+         */
         void (*interrupted)(void *context);
 };
 

@@ -43,7 +43,10 @@ struct connection {
         int fd;
         bool busy; /* its thread executes a command */
         bool ended;
-        bool watched; /* the watcher uses it, without the lock of the server, which guards this field */
+        /* under the lock of the server */
+        bool watched;     /* the watcher uses it, without that lock */
+        bool running;     /* its thread executes a command; like `busy`, which the watcher needs */
+        bool interrupted; /* the program closed it while a command ran, which the gateway was told */
 };
 
 struct py4j_server {
@@ -128,9 +131,11 @@ static int connection_execute(struct connection *c, char *text, size_t len, stru
         return r;
 }
 
-static void server_count_busy(struct py4j_server *server, bool begins)
+static void connection_count_busy(struct connection *c, bool begins)
 {
+        struct py4j_server *server = c->server;
         pthread_mutex_lock(&server->lock);
+        c->running = begins;
         server->busy += begins ? 1 : (size_t)-1;
         if (begins && !server->watching)
                 pthread_cond_signal(&server->has_busy);
@@ -145,11 +150,11 @@ static int connection_serve(struct connection *c, size_t len, bool is_owner)
         if (is_owner) {
                 c->busy = true;
                 pthread_mutex_unlock(&c->lock);
-                server_count_busy(c->server, true);
+                connection_count_busy(c, true);
         }
         int r = connection_execute(c, text, len, &answer);
         if (is_owner) {
-                server_count_busy(c->server, false);
+                connection_count_busy(c, false);
                 pthread_mutex_lock(&c->lock);
                 c->busy = false;
         }
@@ -230,7 +235,24 @@ static void *connection_thread(void *argument)
 
 /* --------------------------------------------------------------------------------------------------- threads */
 
-/* Executes the commands that a busy connection has sent. Its end interrupts the program's calls. */
+/*
+ * Tells the gateway if the program has closed a connection whose command runs. The acceptor calls this before it adds a
+ * connection, so that what an interrupted program does next comes after. The caller holds the server's lock.
+ */
+static void server_notice_interrupt(struct py4j_server *server)
+{
+        bool found = false;
+        for (struct connection *c = server->first; c; c = c->next) {
+                struct pollfd at = {.fd = c->fd, .events = POLLRDHUP};
+                if (!c->running || c->interrupted || poll(&at, 1, 0) <= 0)
+                        continue;
+                c->interrupted = found = true;
+        }
+        if (found)
+                py4j_gateway_interrupt(server->gateway);
+}
+
+/* Executes the commands that a busy connection has sent. */
 static void server_watch(struct connection *c)
 {
         if (pthread_mutex_trylock(&c->lock) != 0)
@@ -239,8 +261,6 @@ static void server_watch(struct connection *c)
                 ssize_t n = connection_read(c);
                 size_t len;
                 c->ended = n <= 0 && n != -EAGAIN;
-                if (n == 0 || n == -ECONNRESET)
-                        py4j_gateway_interrupt(c->server->gateway);
                 while (c->busy && c->in.len && (len = py4j_scan(&c->scanner, c->in.data, c->in.len)) > 0)
                         if (connection_serve(c, len, false) < 0)
                                 break;
@@ -261,6 +281,7 @@ static void *server_watcher_thread(void *argument)
                 pthread_mutex_unlock(&server->lock);
                 poll(NULL, 0, WATCH_MS);
                 pthread_mutex_lock(&server->lock);
+                server_notice_interrupt(server);
                 for (struct connection *c = server->first; c;) {
                         c->watched = true; /* stays in the list */
                         pthread_mutex_unlock(&server->lock);
@@ -288,6 +309,7 @@ static int server_add(struct py4j_server *server, int fd)
         pthread_attr_init(&attributes);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_mutex_lock(&server->lock);
+        server_notice_interrupt(server);
         int r = server->connections < MAX_CONNECTIONS ? -pthread_create(&thread, &attributes, connection_thread, c)
                                                       : -EMFILE;
         if (r == 0) {
