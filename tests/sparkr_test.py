@@ -87,7 +87,8 @@ def test_runs_functions_and_passes_output_and_arguments(place):
         import sys
         s = Session()
         sc = s.context()
-        print(sys.argv[1:], os.path.isdir(os.environ["SPARK_HOME"]), os.environ["SPARKR_BACKEND_CONNECTION_TIMEOUT"])
+        print(sys.argv[1:], os.path.isdir(os.environ["SPARK_HOME"]), os.environ["SPARKR_BACKEND_CONNECTION_TIMEOUT"],
+              flush=True)
         print("on standard error", file=sys.stderr)
         spark = s.static("org.apache.spark.sql.api.r.SQLUtils", "getOrCreateSparkSession", sc, {}, False)
         print(s.call(spark, "version"), s.call(sc, "defaultParallelism"))
