@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "hadoop/secret_buf.h"
 #include "base/queue.h"
+#include "net/byte_order.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -122,16 +123,9 @@ void hadoop_message_pack(const ProtobufCMessage *message, struct buf *out)
         out->data[out->len] = '\0';
 }
 
-static void append_varint(struct buf *out, size_t value)
-{
-        for (; value >= 0x80; value >>= 7)
-                buf_putc(out, (char)(value | 0x80));
-        buf_putc(out, (char)value);
-}
-
 static void append_delimited(struct buf *out, const ProtobufCMessage *message)
 {
-        append_varint(out, protobuf_c_message_get_packed_size(message));
+        buf_put_varint(out, protobuf_c_message_get_packed_size(message));
         hadoop_message_pack(message, out);
 }
 
@@ -151,7 +145,7 @@ static void session_append_frame(struct hadoop_rpc_session *s, struct buf *out, 
         append_delimited(&frame, &header.base);
         append_delimited(&frame, first);
         if (second)
-                append_varint(&frame, len);
+                buf_put_varint(&frame, len);
         append_length(out, frame.len + len);
         buf_append(out, frame.data, frame.len);
         if (second)

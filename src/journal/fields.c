@@ -3,12 +3,6 @@
 
 #include "base/mem.h"
 
-void fields_put_number(struct buf *out, uint64_t x)
-{
-        unsigned char bytes[MAX_FIELD_NUMBER];
-        buf_append(out, bytes, (size_t)(fields_write_number(bytes, x) - bytes));
-}
-
 void fields_put_bytes(struct buf *out, const void *data, size_t size)
 {
         fields_put_number(out, size);

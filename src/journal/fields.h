@@ -1,31 +1,25 @@
 /*
  * The fields of a journal's record: numbers of variable length, texts and bytes, one after another.
  *
- * A number takes 7 bits a byte, lowest first; all bytes but the last have the highest bit. A text or a byte string
- * follows its length. A reader takes untrusted bytes: after the first field that does not fit, `bad` is set and every
- * further field is 0 or empty, so that a caller checks once at the end.
+ * A number is a varint (net/byte_order.h). A text or a byte string follows its length. A reader takes untrusted bytes:
+ * after the first field that does not fit, `bad` is set and every further field is 0 or empty, so that a caller checks
+ * once at the end.
  */
 #pragma once
 
 #include "base/buf.h"
+#include "net/byte_order.h"
 
 #include <firesteel/types.h>
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MAX_FIELD_NUMBER 10 /* bytes of a number */
-
-/* Writes a number at @at, which has room for MAX_FIELD_NUMBER bytes. Returns the byte after it. */
-static inline unsigned char *fields_write_number(unsigned char *at, uint64_t x)
+static inline void fields_put_number(struct buf *out, uint64_t x)
 {
-        for (; x >= 0x80; x >>= 7)
-                *at++ = (unsigned char)(x | 0x80);
-        *at++ = (unsigned char)x;
-        return at;
+        buf_put_varint(out, x);
 }
 
-void fields_put_number(struct buf *out, uint64_t x);
 void fields_put_bytes(struct buf *out, const void *data, size_t size);
 void fields_put_text(struct buf *out, const char *text); /* NULL as "" */
 

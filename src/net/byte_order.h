@@ -1,4 +1,4 @@
-/* Little-endian integers in bytes, at any alignment. */
+/* Little-endian integers in bytes, at any alignment, and integers of variable length. */
 #pragma once
 
 #include "base/buf.h"
@@ -43,4 +43,24 @@ static inline void buf_put_le64(struct buf *out, uint64_t x)
 {
         x = htole64(x);
         buf_append(out, &x, sizeof(x));
+}
+
+#define MAX_VARINT 10 /* bytes */
+
+/*
+ * Writes a varint as in Protocol Buffers: 7 bits a byte, lowest first; all bytes but the last have the highest bit. @at
+ * has room for MAX_VARINT bytes. Returns the byte after it.
+ */
+static inline unsigned char *put_varint(unsigned char *at, uint64_t x)
+{
+        for (; x >= 0x80; x >>= 7)
+                *at++ = (unsigned char)(x | 0x80);
+        *at++ = (unsigned char)x;
+        return at;
+}
+
+static inline void buf_put_varint(struct buf *out, uint64_t x)
+{
+        unsigned char bytes[MAX_VARINT];
+        buf_append(out, bytes, (size_t)(put_varint(bytes, x) - bytes));
 }

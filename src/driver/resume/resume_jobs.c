@@ -195,7 +195,7 @@ static inline bool resume_has_no_value(const struct slot_task *t)
 static int resume_put_ends(struct buf *b, const struct task_batch *run, const bool *accepted)
 {
         int left = 0;
-        buf_reserve(b, (size_t)run->n * (MAX_FIELD_NUMBER + 3));
+        buf_reserve(b, (size_t)run->n * (MAX_VARINT + 3));
         unsigned char *at = (unsigned char *)b->data + b->len;
         for (int i = 0; i < run->n; i++) {
                 if (!accepted[i])
@@ -204,7 +204,7 @@ static int resume_put_ends(struct buf *b, const struct task_batch *run, const bo
                         left++;
                         continue;
                 }
-                at = fields_write_number(at, (uint64_t)run->tasks[i].output);
+                at = put_varint(at, (uint64_t)run->tasks[i].output);
                 *at++ = 1; /* the length of a result that is the version alone, as if it had been encoded */
                 *at++ = TASK_RESULT_VERSION;
                 *at++ = 0; /* the length of the updates */

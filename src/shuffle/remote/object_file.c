@@ -130,26 +130,6 @@ static int object_encoder_put_partition(struct object_encoder *w, uint32_t outpu
         return r;
 }
 
-static void object_put_varint(struct buf *to, uint64_t value)
-{
-        for (; value >= 0x80; value >>= 7)
-                buf_putc(to, (char)(value | 0x80));
-        buf_putc(to, (char)value);
-}
-
-static void object_put_le32(struct buf *to, uint32_t value)
-{
-        unsigned char bytes[4];
-        put_le32(bytes, value);
-        buf_append(to, bytes, sizeof(bytes));
-}
-
-static void object_put_le64(struct buf *to, uint64_t value)
-{
-        object_put_le32(to, (uint32_t)value);
-        object_put_le32(to, (uint32_t)(value >> 32));
-}
-
 /* Writes everything. @index has the outputs already. */
 static int object_encoder_put_all(struct object_encoder *w, const struct remote_output *outputs, int n,
                                   struct buf *index, struct fst_error *error)
@@ -160,9 +140,9 @@ static int object_encoder_put_all(struct object_encoder *w, const struct remote_
                 uint64_t from = w->offset;
                 for (int i = 0; i < n && r == 0; i++)
                         r = object_encoder_put_partition(w, (uint32_t)i, outputs[i].output, p, error);
-                object_put_varint(index, w->offset - from);
+                buf_put_varint(index, w->offset - from);
         }
-        object_put_le64(index, XXH3_64bits(index->data, index->len));
+        buf_put_le64(index, XXH3_64bits(index->data, index->len));
         if (r == 0 && index->len > OBJECT_MAX_INDEX)
                 r = error_set(error, -E2BIG, "its index has %zu bytes: use fewer partitions", index->len);
         if (r == 0)
@@ -199,11 +179,11 @@ int object_write(const struct file_system *fs, const char *path, const struct fi
         if (r)
                 return r;
         qsort(outputs, (size_t)n, sizeof(*outputs), object_compare_outputs);
-        object_put_le32(&index, (uint32_t)outputs[0].output->partitions);
-        object_put_le32(&index, (uint32_t)n);
+        buf_put_le32(&index, (uint32_t)outputs[0].output->partitions);
+        buf_put_le32(&index, (uint32_t)n);
         for (int i = 0; i < n; i++) {
-                object_put_le32(&index, (uint32_t)outputs[i].map_partition);
-                object_put_le64(&index, (uint64_t)outputs[i].task_id);
+                buf_put_le32(&index, (uint32_t)outputs[i].map_partition);
+                buf_put_le64(&index, (uint64_t)outputs[i].task_id);
         }
         w.block = mem_try(OBJECT_BLOCK + PAGE_BLOCK);
         if (!w.block)
