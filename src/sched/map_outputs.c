@@ -34,14 +34,19 @@ bool map_outputs_add(struct map_outputs *m, int map_partition, int executor, uin
         return true;
 }
 
+/* Returns the output if @executor holds it under this handle, else NULL. */
+static struct map_output *map_outputs_held(struct map_outputs *m, int map_partition, uint64_t handle, int executor)
+{
+        if (map_partition < 0 || map_partition >= m->n)
+                return NULL;
+        struct map_output *at = &m->at[map_partition];
+        return at->executor == executor && at->handle == handle ? at : NULL;
+}
+
 bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle, int executor, int to)
 {
-        struct map_output *at;
-
-        if (map_partition < 0 || map_partition >= m->n)
-                return false;
-        at = &m->at[map_partition];
-        if (at->executor != executor || at->handle != handle)
+        struct map_output *at = map_outputs_held(m, map_partition, handle, executor);
+        if (!at)
                 return false;
         at->executor = to;
         m->epoch++;
@@ -50,12 +55,8 @@ bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle,
 
 bool map_outputs_store(struct map_outputs *m, int map_partition, uint64_t handle, int executor, uint64_t stored)
 {
-        struct map_output *at;
-
-        if (map_partition < 0 || map_partition >= m->n)
-                return false;
-        at = &m->at[map_partition];
-        if (at->executor != executor || at->handle != handle)
+        struct map_output *at = map_outputs_held(m, map_partition, handle, executor);
+        if (!at)
                 return false;
         at->handle = stored;
         m->epoch++;
