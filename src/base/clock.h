@@ -25,6 +25,12 @@ static inline uint64_t ms_until(int64_t deadline, int64_t now)
         return deadline <= now ? 0 : ((uint64_t)deadline - (uint64_t)now - 1) / NS_PER_MS + 1;
 }
 
+/* Returns a time of a clock, or a duration, of @ns ≥ 0 for functions of the C library. */
+static inline struct timespec timespec_of_ns(int64_t ns)
+{
+        return (struct timespec){.tv_sec = ns / NS_PER_SECOND, .tv_nsec = ns % NS_PER_SECOND};
+}
+
 /* CLOCK_MONOTONIC, in nanoseconds. */
 static inline int64_t now_ns(void)
 {

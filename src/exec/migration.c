@@ -318,14 +318,7 @@ static int run_round(struct migration *m)
 /* Waits until a round is requested, or the interval is over. */
 static void wait_for_round(struct migration *m, int left)
 {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += m->interval_ns / 1000000000;
-        until.tv_nsec += m->interval_ns % 1000000000;
-        if (until.tv_nsec >= 1000000000) {
-                until.tv_sec++;
-                until.tv_nsec -= 1000000000;
-        }
+        struct timespec until = timespec_of_ns(now_ns() + m->interval_ns);
         int r = 0;
         while (!migration_is_stopped(m) && !m->again && r == 0)
                 r = left > 0 ? pthread_cond_clockwait(&m->wake, &m->lock, CLOCK_MONOTONIC, &until)

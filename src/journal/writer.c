@@ -38,7 +38,7 @@ struct journal_writer {
 
 static void journal_writer_wait_until(struct journal_writer *w, int64_t ns)
 {
-        struct timespec until = {ns / 1000000000, ns % 1000000000};
+        struct timespec until = timespec_of_ns(ns);
         pthread_cond_clockwait(&w->wake, &w->lock, CLOCK_MONOTONIC, &until);
 }
 

@@ -372,7 +372,7 @@ static void *sink_main(void *context)
         int64_t next = now_ns() + ms_to_ns(sink->period_ms);
         pthread_mutex_lock(&system->lock);
         while (!system->stopped) {
-                struct timespec until = {.tv_sec = next / NS_PER_SECOND, .tv_nsec = next % NS_PER_SECOND};
+                struct timespec until = timespec_of_ns(next);
                 if (next > now_ns()) {
                         pthread_cond_clockwait(&system->wake, &system->lock, CLOCK_MONOTONIC, &until);
                         continue;

@@ -265,7 +265,7 @@ int socket_wait(int fd, int events, int64_t timeout_ns, const int *stopped)
                 if (left < 0)
                         left = 0;
                 int64_t slice = stopped && left > STOP_LOOK_NS ? STOP_LOOK_NS : left;
-                struct timespec wait = {.tv_sec = slice / 1000000000, .tv_nsec = slice % 1000000000};
+                struct timespec wait = timespec_of_ns(slice);
                 struct pollfd p = {.fd = fd, .events = (short)events};
                 int r = ppoll(&p, 1, slice == INT64_MAX ? NULL : &wait, NULL);
                 if (r > 0)

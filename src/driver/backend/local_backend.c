@@ -279,7 +279,7 @@ static void local_wait(struct scheduler_backend *backend, int64_t deadline)
 {
         struct local_backend *b = local_backend_of(backend);
         deadline = MIN(MIN(deadline, b->next_check), b->next_sample);
-        struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
+        struct timespec until = timespec_of_ns(deadline);
         pthread_mutex_lock(&b->lock);
         while (!b->woken)
                 if (deadline == INT64_MAX)

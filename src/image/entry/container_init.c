@@ -95,7 +95,7 @@ static void container_init_wait_for_logs(const sigset_t *waited)
                 const int64_t left = until - now_ns();
                 if (left <= 0)
                         return;
-                const struct timespec time = {left / 1000000000, left % 1000000000};
+                const struct timespec time = timespec_of_ns(left);
                 if (sigtimedwait(waited, NULL, &time) == SIGCHLD)
                         container_init_reap(0, &unused);
         }

@@ -115,13 +115,8 @@ static int object_chunk_wait(struct object_chunk *c, struct task_run *run, struc
         int64_t began = 0;
         pthread_mutex_lock(&s->lock);
         while (!c->done && !task_run_stopped(run)) {
-                struct timespec until;
                 began = began ? began : now_ns();
-                clock_gettime(CLOCK_MONOTONIC, &until);
-                until.tv_nsec += 100000000;
-                until.tv_sec += until.tv_nsec / 1000000000;
-                until.tv_nsec %= 1000000000;
-                pthread_cond_clockwait(&s->loaded, &s->lock, CLOCK_MONOTONIC, &until);
+                object_store_await(s);
         }
         bool done = c->done;
         pthread_mutex_unlock(&s->lock);

@@ -72,8 +72,8 @@ static int object_lease_write_first(struct object_lease *l, int retries, struct 
                 log_warn(LOG, "writing the lease of this application's map outputs again: %s",
                          error ? error_message(error) : strerror(-r));
                 error_deinit(error);
-                nanosleep(&(struct timespec){.tv_sec = wait_ns / NS_PER_SECOND, .tv_nsec = wait_ns % NS_PER_SECOND},
-                          NULL);
+                const struct timespec wait = timespec_of_ns(wait_ns);
+                nanosleep(&wait, NULL);
         }
 }
 
@@ -178,7 +178,7 @@ static int64_t object_lease_renew(struct object_lease *l)
 /* Waits until something is to be done. With the lock. */
 static void object_lease_wait(struct object_lease *l, int64_t until_ns)
 {
-        struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+        struct timespec until = timespec_of_ns(until_ns);
         int r = 0;
         while (!l->stopping && !l->removed.len && r == 0)
                 r = pthread_cond_clockwait(&l->wake, &l->lock, CLOCK_MONOTONIC, &until);

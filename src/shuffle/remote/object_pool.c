@@ -1,10 +1,10 @@
 /* See object_pool.h. */
 #include "shuffle/remote/object_pool.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <pthread.h>
-#include <time.h>
 
 struct object_pool {
         pthread_mutex_t lock; /* protects all fields below */
@@ -75,14 +75,7 @@ void object_pool_submit(struct object_pool *p, struct object_job *job)
 
 bool object_pool_sleep(struct object_pool *p, int64_t ns)
 {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += ns / 1000000000;
-        until.tv_nsec += ns % 1000000000;
-        if (until.tv_nsec >= 1000000000) {
-                until.tv_sec++;
-                until.tv_nsec -= 1000000000;
-        }
+        struct timespec until = timespec_of_ns(now_ns() + ns);
         pthread_mutex_lock(&p->lock);
         int r = 0;
         while (!p->ending && r == 0)

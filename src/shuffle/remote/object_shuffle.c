@@ -129,14 +129,7 @@ static struct commit_group *object_shuffle_group(struct object_shuffle *x, int s
 /* Waits for more outputs, and closes the group. With the lock. */
 static void object_shuffle_gather(struct object_shuffle *x, struct commit_group *g)
 {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += x->wait_ns / NS_PER_SECOND;
-        until.tv_nsec += x->wait_ns % NS_PER_SECOND;
-        if (until.tv_nsec >= NS_PER_SECOND) {
-                until.tv_sec++;
-                until.tv_nsec -= NS_PER_SECOND;
-        }
+        struct timespec until = timespec_of_ns(now_ns() + x->wait_ns);
         int r = 0;
         while (r == 0 && x->wait_ns > 0 && g->bytes < x->object_size &&
                (!x->running || x->publishing < x->running(x->owner)))

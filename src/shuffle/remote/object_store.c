@@ -7,6 +7,7 @@
  */
 #include "shuffle/remote/object_store.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/fs/file_system.h"
@@ -17,7 +18,8 @@
 #define MAX_UNUSED ((size_t)32 << 20)
 #define SMALL ((size_t)256 << 10)    /* maximum size of an object that is kept whole */
 #define MAX_WHOLE ((size_t)32 << 20) /* bytes of all of these */
-#define TAIL ((size_t)64 << 10) /* bytes of the first read of an object whose index is unknown */
+#define TAIL ((size_t)64 << 10)      /* bytes of the first read of an object whose index is unknown */
+#define LOOK_NS (100 * NS_PER_MS)    /* how often a waiting task looks whether it was stopped */
 
 void object_store_init(struct object_store *s, const struct file_system *fs, char *directory, struct file_key *key,
                        int threads)
@@ -264,17 +266,18 @@ struct object_entry *object_store_get(struct object_store *s, int shuffle, int32
         return e;
 }
 
+void object_store_await(struct object_store *s)
+{
+        struct timespec until = timespec_of_ns(now_ns() + LOOK_NS);
+        pthread_cond_clockwait(&s->loaded, &s->lock, CLOCK_MONOTONIC, &until);
+}
+
 int object_entry_wait(struct object_entry *e, const int *stopped, struct fst_error *error)
 {
         struct object_store *s = e->store;
         pthread_mutex_lock(&s->lock);
         while (e->loading && !object_store_is_stopped(stopped)) {
-                struct timespec until;
-                clock_gettime(CLOCK_MONOTONIC, &until);
-                until.tv_nsec += 100000000;
-                until.tv_sec += until.tv_nsec / 1000000000;
-                until.tv_nsec %= 1000000000;
-                pthread_cond_clockwait(&s->loaded, &s->lock, CLOCK_MONOTONIC, &until);
+                object_store_await(s);
         }
         int r = e->loading ? -ECANCELED : e->loaded ? 0 : error_set(error, e->status, "%s", error_message(&e->error));
         pthread_mutex_unlock(&s->lock);

@@ -87,5 +87,11 @@ int object_entry_wait(struct object_entry *entry, const int *stopped, struct fst
 struct object_entry *object_entry_ref(struct object_entry *entry);
 void object_entry_put(struct object_entry *entry); /* NULL is allowed */
 
+/*
+ * Waits until something is loaded, or for a tenth of a second, after which the caller looks whether it was stopped.
+ * Under the store's lock.
+ */
+void object_store_await(struct object_store *store);
+
 /* Forgets the unused entries of a shuffle. Any thread. */
 void object_store_forget_shuffle(struct object_store *store, int shuffle);
