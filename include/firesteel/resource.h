@@ -22,8 +22,8 @@ FST_BEGIN_DECLS
 
 typedef struct fst_resource_profile fst_resource_profile;
 
-/* What each executor gets. Names: "cores"; "memory", "memoryOverhead", "offHeap", "pyspark.memory" in MiB; or that of a
- * custom resource, as "gpu" in spark.executor.resource.gpu.amount.
+/* Amounts for each executor. Names: "cores"; "memory", "memoryOverhead", "offHeap", "pyspark.memory" in MiB; or that of
+ * a custom resource, as "gpu" in spark.executor.resource.gpu.amount.
  */
 struct fst_executor_amount {
         const char *name;
@@ -31,7 +31,7 @@ struct fst_executor_amount {
         const char *discovery_script, *vendor; /* of a custom resource; NULL: none */
 };
 
-/* What each task gets. Names: "cpus", or that of a custom resource. An amount of a custom resource is a whole number,
+/* Amounts for each task. Names: "cpus", or that of a custom resource. An amount of a custom resource is a whole number,
  * or a fraction below 1 of an address that tasks share.
  */
 struct fst_task_amount {

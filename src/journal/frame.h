@@ -38,7 +38,7 @@ void journal_frame_header(const void *body, size_t size, unsigned char header[st
 size_t journal_record_begin(struct buf *body, uint8_t kind);
 void journal_record_end(struct buf *body, size_t place);
 
-/* How the bytes of a file end. */
+/* The kind of end of a file's bytes. */
 enum journal_end {
         JOURNAL_COMPLETE,
         JOURNAL_TORN,    /* in an incomplete frame: an interrupted write */

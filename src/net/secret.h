@@ -12,5 +12,5 @@
 /* Fill @text with (@size - 1) / 2 random bytes, at most 256, as hexadecimal digits and a NUL. Returns 0 or -errno. */
 int secret_draw(char *text, size_t size);
 
-/* Whether the @len bytes at @given are @secret. The time depends on the length of @secret alone. */
+/* Returns true if the @len bytes at @given are @secret. The time depends on the length of @secret alone. */
 bool secret_equals(const char *given, size_t len, const char *secret);

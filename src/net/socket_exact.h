@@ -22,7 +22,7 @@ int socket_read_exactly(int fd, void *data, size_t len, int64_t deadline, const 
 /* Writes all @len bytes. Returns 0; -EPIPE if the peer reads no more; -ETIMEDOUT, -ECANCELED or another errno. */
 int socket_write_exactly(int fd, const void *data, size_t len, int64_t deadline, const int *stopped);
 
-/* How a text of the handshake ends: Python counts its bytes, R counts a NUL behind them, too. */
+/* The end of a text of the handshake: Python counts its bytes, R counts a NUL behind them, too. */
 enum secret_end { SECRET_END_NONE = 0, SECRET_END_NUL = 1 };
 
 /* Reads a length of 4 bytes, big-endian, and a secret, and answers "ok" or "err" in the same form. Reads nothing that

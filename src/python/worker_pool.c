@@ -400,7 +400,7 @@ static int python_pool_start_daemon(struct python_pool *p, struct python_daemon 
         return r;
 }
 
-/* Whether the start of Python would end with PYTHON_POOL_E_PACKAGE again. Under the lock. */
+/* Returns true if the start of Python would end with PYTHON_POOL_E_PACKAGE again. Under the lock. */
 static bool python_daemon_lacks_archives(const struct python_daemon *d, const struct python_spec *spec)
 {
         return d->needs_archives && spec->has_archives && !spec->package_archives;

@@ -113,7 +113,7 @@ static void task_ids_follow_those_of_the_earlier_driver(void **state)
 
 /* ------------------------------------------------------------------------------------------- death at any event */
 
-/* What outlives drivers: the results that one of them has accepted. */
+/* The state that outlives drivers: the results that one of them has accepted. */
 struct survivor {
         uint8_t done[OUTPUTS];
         int computed[OUTPUTS];

@@ -34,7 +34,7 @@ struct remote_output {
         uint32_t place;                /* publish sets it */
 };
 
-/* What a reduce task reads. Everything is borrowed until close. */
+/* The data that a reduce task reads. Everything is borrowed until close. */
 struct remote_read {
         const struct shuffle_inputs *inputs;
         int partition;

@@ -1,4 +1,4 @@
-/* Which names spark.shuffle.manager may have. */
+/* The names that spark.shuffle.manager may have. */
 #include "shuffle/shuffle_manager.h"
 
 #include "base/error.h"

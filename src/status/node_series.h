@@ -31,7 +31,7 @@ struct node_pace {
  * if there were as many. */
 bool node_pace_add(struct node_pace *pace, int heartbeats);
 
-/* Whether node_pace_add can have made it. */
+/* Returns true if node_pace_add can have made it. */
 bool node_pace_is_valid(const struct node_pace *pace);
 
 struct node_series {

@@ -1,5 +1,5 @@
 /*
- * What earlier drivers of an application have recorded, and which of it the running one may use.
+ * The records of an application's earlier drivers, and the part of them that the running one may use.
  *
  * Records go in, in order. Then the application's main runs again, and each job asks whether an earlier driver has had
  * it. The history answers by these rules:
@@ -72,7 +72,7 @@ enum history_answer {
 enum history_answer history_take_job(struct history *h, struct resume_job_record *job, struct past_job **past,
                                      struct buf *why);
 
-/* Whether history_take_job would answer HISTORY_TAKEN. Changes nothing. */
+/* Returns true if history_take_job would answer HISTORY_TAKEN. Changes nothing. */
 bool history_has_job(const struct history *h, const struct resume_job_record *job);
 
 /* A save begins: sets *@number. Returns its earlier attempt at this path, or NULL. */

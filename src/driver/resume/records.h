@@ -33,7 +33,7 @@ enum resume_record {
         RESUME_TASKS,        /* the highest task id that was launched so far */
 };
 
-/* How far a saved output is. */
+/* The progress of a saved output. */
 enum resume_output_state {
         RESUME_OUTPUT_BEGUN,
         RESUME_OUTPUT_COMMITTING, /* all tasks have committed; the job's commit has begun */
@@ -41,7 +41,7 @@ enum resume_output_state {
         RESUME_OUTPUT_ABORTED,
 };
 
-/* What a job computes, in 128 bits, and in parts that tell what has changed. */
+/* A hash of what a job computes, in 128 bits, and in parts that tell what has changed. */
 struct resume_signature {
         uint64_t whole[2];
         uint32_t modules; /* of the functions: builds */

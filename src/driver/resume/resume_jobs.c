@@ -182,7 +182,7 @@ static void resume_put_result(struct buf *b, const struct slot_task *t)
                 fields_put_bytes(b, none, sizeof(none));
 }
 
-/* Whether there is nothing to journal but the end of the task, as for foreach and saves. */
+/* Returns true if only the end of the task is to be journaled, as for foreach and saves. */
 static inline bool resume_has_no_value(const struct slot_task *t)
 {
         return !t->is_encoded && !t->accumulated;

@@ -24,7 +24,7 @@ static const char *const output_state_names[] = {
         [RESUME_OUTPUT_ABORTED] = "gave up",
 };
 
-/* Whether the job that writes the output is that of the earlier driver. Its preliminary jobs have run. */
+/* Returns true if the job that writes the output is that of the earlier driver. Its preliminary jobs have run. */
 static bool resume_output_has_job(struct resume *r, const struct job_request *request)
 {
         struct resume_job job;

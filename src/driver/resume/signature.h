@@ -1,5 +1,5 @@
 /*
- * What a job computes, as a hash: the same in two processes that run the same application on the same input.
+ * A hash of what a job computes: the same in two processes that run the same application on the same input.
  *
  * Into it go the action and the lineage behind it as they are sent to executors (exec/task/stage_wire.h): operators,
  * partitioners with their bounds, functions as build-id and offset, captured structs, the rows of parallelize; sizes
@@ -24,7 +24,7 @@ struct stage_hash {
 
 struct signatures {
         pthread_mutex_t lock;
-        /* Of map stages by shuffle id: lineage is hashed once, however many jobs are built on it. */
+        /* Hashes of map stages by shuffle id: lineage is hashed once, however many jobs are built on it. */
         VEC(struct stage_hash) shuffles;
         uint64_t broadcasts; /* of all values so far */
 };

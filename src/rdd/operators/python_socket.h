@@ -11,7 +11,7 @@
 struct buf;
 struct task_run;
 
-/* What a barrier task's worker asks for. */
+/* The request of a barrier task's worker. */
 #define PYTHON_BARRIER_CALL 1
 #define PYTHON_ALL_GATHER_CALL 2
 

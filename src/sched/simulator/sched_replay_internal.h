@@ -1,4 +1,5 @@
-/* What the two halves of a replay share: sched_replay.c reads the trace, replay_answers.c stands for the driver. */
+/* Declarations that the two halves of a replay share: sched_replay.c reads the trace, replay_answers.c stands for the
+ * driver. */
 #pragma once
 
 #include "base/error.h"

@@ -63,7 +63,7 @@ int object_write(const struct file_system *fs, const char *path, const struct fi
                  const struct spill_space *space, struct remote_output *outputs, int n, uint64_t *bytes,
                  struct fst_error *error);
 
-/* What the trailer says. */
+/* The content of the trailer. */
 struct object_trailer {
         size_t index_size; /* of the index before it */
         bool encrypted;

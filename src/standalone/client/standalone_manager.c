@@ -255,7 +255,7 @@ static Firesteel__Standalone__ResourceNeed **profile_needs(const struct fst_reso
         return list;
 }
 
-/* What a profile does not name is as in the default one, without its custom resources. */
+/* Amounts that a profile does not name are those of the default one, without its custom resources. */
 static Firesteel__Standalone__ExecutorProfile executor_profile_of(struct standalone_manager *m, int id)
 {
         const struct fst_resource_profile *p =

@@ -248,7 +248,7 @@ static int am_launch_put_python_path(const struct am_launch_request *q, struct s
         return 0;
 }
 
-/* What Python reads. */
+/* The bytes that Python reads. */
 static int am_launch_put_python(const struct am_launch_request *q, struct strmap *env, struct fst_error *error)
 {
         static const char *const interpreters[] = {"PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON"};
