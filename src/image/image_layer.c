@@ -16,6 +16,7 @@
 #include <zlib.h>
 
 #define GZIP_WINDOW (15 + 16) /* windowBits for the gzip format */
+#define GZIP_LEVEL 4 /* 2 % larger than zlib's default of 6, for less than half of its time */
 #define MAX_FILE ((off_t)1 << 30)
 
 struct layer_entry {
@@ -150,7 +151,7 @@ static int image_layer_compress_layer(const struct buf *tar, struct buf *out, st
         z_stream z = {.next_in = (Bytef *)tar->data, .avail_in = (uInt)tar->len};
         if (tar->len > UINT32_MAX)
                 return error_set(error, -EFBIG, "a layer of %zu bytes is larger than 4 GiB", tar->len);
-        if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) != Z_OK)
                 return error_set(error, -ENOMEM, "not enough memory to compress a layer");
         size_t most = deflateBound(&z, tar->len);
         buf_reserve(out, most);
