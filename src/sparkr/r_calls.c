@@ -143,6 +143,15 @@ int r_call_context(struct r_call *call, fst_context **sc)
                          "Cannot call methods on a stopped SparkContext: call sparkR.session() again");
 }
 
+int r_call_setting(struct r_call *call, const char **key, const char **otherwise, fst_context **sc)
+{
+        *otherwise = NULL;
+        int r = r_call_text(call, 0, key);
+        if (r == 0 && call->n == 2)
+                r = r_call_text_or_null(call, 1, otherwise);
+        return r ? r : r_call_context(call, sc);
+}
+
 /* ------------------------------------------------------------------------------------------------------ results */
 
 int r_call_give(struct r_call *call, struct r_object *object)

@@ -74,6 +74,9 @@ int r_call_object(struct r_call *call, size_t i, enum r_class class, struct r_ob
 /* The running context. */
 int r_call_context(struct r_call *call, fst_context **sc);
 
+/* The arguments of get(key) and get(key, default), and the running context. *@otherwise is NULL without a default. */
+int r_call_setting(struct r_call *call, const char **key, const char **otherwise, fst_context **sc);
+
 /* Members of several classes: they stop the context, and answer with the version of Spark. */
 int r_context_stop(struct r_call *call);
 int r_context_version(struct r_call *call);

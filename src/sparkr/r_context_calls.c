@@ -112,13 +112,9 @@ static int context_of_java(struct r_call *call)
 
 static int conf_get_setting(struct r_call *call)
 {
-        const char *key, *otherwise = NULL;
+        const char *key, *otherwise;
         fst_context *sc;
-        int r = r_call_text(call, 0, &key);
-        if (r == 0 && call->n == 2)
-                r = r_call_text_or_null(call, 1, &otherwise);
-        if (r == 0)
-                r = r_call_context(call, &sc);
+        int r = r_call_setting(call, &key, &otherwise, &sc);
         if (r)
                 return r;
         const char *value = call->n == 2 ? conf_get_raw(sc->conf, key) : fst_context_conf(sc, key);

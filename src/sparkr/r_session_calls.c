@@ -83,13 +83,9 @@ static int session_conf(struct r_call *call)
 /* get(key), get(key, otherwise) */
 static int session_conf_get(struct r_call *call)
 {
-        const char *key, *otherwise = NULL;
+        const char *key, *otherwise;
         fst_context *sc;
-        int r = r_call_text(call, 0, &key);
-        if (r == 0 && call->n == 2)
-                r = r_call_text_or_null(call, 1, &otherwise);
-        if (r == 0)
-                r = r_call_context(call, &sc);
+        int r = r_call_setting(call, &key, &otherwise, &sc);
         if (r)
                 return r;
         pthread_mutex_lock(&call->world->lock);
