@@ -28,6 +28,7 @@
 #define CONNECT_TIMEOUT_MS 10000
 
 #define MAX_TEXT 65536
+#define FIRST_PART 65536 /* bytes of a text that are read at once; then as many as have arrived */
 #define MAX_ERRNO 4095 /* Linux's */
 
 /* The marks before the version, the reason why there is none, and the need of archives. */
@@ -127,11 +128,20 @@ int python_read_text(int fd, size_t most, int64_t timeout_ms, const int *stopped
         int32_t len = python_get_int(bytes);
         if (len < 0 || (size_t)len > most)
                 return -EBADMSG;
-        buf_reserve(text, (size_t)len);
-        r = socket_read_exactly(fd, text->data + text->len, (size_t)len, deadline, stopped);
-        if (r == 0)
-                text->len += (size_t)len;
-        text->data[text->len] = 0;
+        buf_reserve(text, 0);
+        for (size_t left = (size_t)len, got = 0; r == 0 && left > 0;) {
+                size_t part = got < FIRST_PART ? FIRST_PART : got;
+                part = MIN(left, part);
+                if (!buf_try_reserve(text, part))
+                        return -ENOMEM;
+                r = socket_read_exactly(fd, text->data + text->len, part, deadline, stopped);
+                if (r == 0) {
+                        text->len += part;
+                        got += part;
+                        left -= part;
+                }
+                text->data[text->len] = 0;
+        }
         return r;
 }
 

@@ -75,7 +75,8 @@ void python_daemon_kill(const struct python_process *daemon, pid_t pid);
 void python_process_end(struct python_process *process);
 
 /* The other end of such a connection, also for a task's barrier: reads a text of at most @most bytes, or an int, within
- * @timeout_ms. Return 0, -ETIMEDOUT, -EPIPE at the end, -EBADMSG, -ECANCELED, or -errno. */
+ * @timeout_ms. Return 0, -ETIMEDOUT, -EPIPE at the end, -EBADMSG, -ECANCELED, or -errno. A text grows @text as it
+ * arrives: a peer that announces a long one and sends nothing reserves 64 KiB. */
 struct buf;
 int python_read_text(int fd, size_t most, int64_t timeout_ms, const int *stopped, struct buf *text);
 int python_read_bytes(int fd, void *data, size_t len, int64_t timeout_ms, const int *stopped);
