@@ -83,6 +83,7 @@ check-operator: build ## run the Kubernetes operator against a real API server, 
 
 check-python: build ## run some 100 programs with pyspark 3.5, 4.0 and 4.3 from pip, without Java, and compare their output with genuine PySpark's
 	@tests/python/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/python/members $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/python/check_kills $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/python/check_shells $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
