@@ -1,10 +1,11 @@
 /*
  * The seam for map outputs that live outside of executors ("remote"): they survive the executors that wrote them.
  *
- *      map side     executor          class->publish: the finished outputs of map tasks. Returns a place for each,
- * which goes to the driver with the task's success driver       scheduler         keeps handle = task id + 1, place,
- * and MAP_OUTPUT_STORED (sched/map_outputs.h): a lost executor does not lose such an output reduce side  shuffle_reader
- * class->open, next, close: the pages of one partition, in the order of the maps
+ *  - An executor calls publish with the finished outputs of map tasks. It gets a place for each, which goes to the
+ *    driver with the task's success.
+ *  - The driver's scheduler keeps handle = task id + 1, the place, and MAP_OUTPUT_STORED (sched/map_outputs.h): a lost
+ *    executor does not lose such an output.
+ *  - shuffle_reader calls open, next and close: it gets the pages of one partition, in the order of the maps.
  *
  * An implementation is told which attempt of a map counts: reduce tasks name the task id of each. Outputs of failed,
  * killed and speculative attempts may exist, too, and are never read.
