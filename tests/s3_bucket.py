@@ -9,10 +9,12 @@ TIME, ISO_TIME, TIME_MS = "Tue, 14 Nov 2023 22:13:20 GMT", "2023-11-14T22:13:20.
 
 class Bucket(http.server.ThreadingHTTPServer):
     """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set. Closes
-    the connection of the next `drops` requests to store without an answer. Reading a key of `slow` waits for its event."""
+    the connection of the next `drops` requests to store without an answer. Reading a key of `slow` waits for its event,
+    and so does storing a key that contains the text of `held`, a pair of text and event."""
 
     def __init__(self):
         self.objects, self.removed, self.slow, self.refuses, self.drops = {}, [], {}, False, 0
+        self.held = None
         bucket = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -69,6 +71,8 @@ class Bucket(http.server.ThreadingHTTPServer):
                     return None
                 if bucket.refuses:
                     return self.answer(403)
+                if bucket.held and bucket.held[0] in self.key():
+                    bucket.held[1].wait(60)
                 bucket.objects[self.key()] = data
                 return self.answer(200, "<CopyObjectResult><ETag>x</ETag></CopyObjectResult>".encode() if source else b"")
 

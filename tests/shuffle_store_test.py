@@ -1,5 +1,6 @@
 """Map outputs in spark.firesteel.shuffle.store: they outlive executors and leave nothing behind."""
 import signal
+import threading
 
 import pytest
 
@@ -91,6 +92,20 @@ def test_a_store_that_refuses_is_named(bucket, folder):
     assert "cannot store map outputs of shuffle 0 in s3a://bucket/store/firesteel-shuffle-" in app.log()
     assert "let the user of the executors write there" in app.log()
     assert not bucket.objects
+
+
+def test_the_next_task_computes_while_outputs_are_stored(bucket, folder):
+    with Application(folder, "local-cluster[1,1,1024]", *bucket.conf, "spark.firesteel.shuffle.store=s3a://bucket/store",
+                     allocation=False) as app:
+        app.until_alive(1)
+        app.open_gate()
+        bucket.held = ("/shuffle-", threading.Event())
+        app.begin(f"shuffle 4 {app.gate}")
+        until(lambda: app.log().count(" Starting task ") == 2, "the core stays with a task whose output is being stored")
+        assert " Finished task " not in app.log()
+        bucket.held[1].set()
+        assert app.answer()[0] == sum_of(4)
+        assert app.tasks("ShuffleMapTask") == 4
 
 
 def test_directories_of_dead_drivers_are_swept(store, folder, tmp_path):

@@ -215,6 +215,11 @@ void job_runner_task_suspected(struct job_runner *r, int64_t task_id)
         sched_suspect_task(r->sched, task_id);
 }
 
+void job_runner_release_core(struct job_runner *r, int64_t task_id)
+{
+        sched_release_core(r->sched, task_id, now_ns());
+}
+
 void job_runner_task_progress(struct job_runner *r, int executor, int64_t task_id, int64_t records, int64_t run_ns)
 {
         struct task_attempt_info info;

@@ -38,6 +38,7 @@
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
 #include "rpc/wire_memory.h"
+#include "shuffle/remote/object_shuffle.h"
 #include "store/disk_dirs.h"
 #include "store/memory.h"
 
@@ -109,10 +110,10 @@ static double executor_disk_usage(const struct executor *x)
 /* Fills in the progress of running tasks. The caller frees *@storage after sending. */
 static void executor_fill_progress(struct executor *x, Firesteel__Heartbeat *beat, Firesteel__TaskProgress **storage)
 {
-        const size_t cores = (size_t)x->options->cores;
-        Firesteel__TaskProgress *tasks = new_array(Firesteel__TaskProgress, cores);
-        beat->tasks = new_array(Firesteel__TaskProgress *, cores);
-        for (size_t i = 0; x->slots && i < cores; i++) {
+        const size_t n = (size_t)x->n_slots;
+        Firesteel__TaskProgress *tasks = new_array(Firesteel__TaskProgress, n);
+        beat->tasks = new_array(Firesteel__TaskProgress *, n);
+        for (size_t i = 0; i < n; i++) {
                 struct slot_progress p;
                 if (!x->slots[i] || !slot_progress(x->slots[i], &p))
                         continue;
@@ -155,7 +156,7 @@ static void on_heartbeat(uv_timer_t *timer)
         beat.storage_memory = (int64_t)memory_manager_storage_used(x->env.memory);
         beat.disk_usage = executor_disk_usage(x);
         pthread_mutex_lock(&x->lock);
-        for (int s = 0; s < x->options->cores; s++)
+        for (int s = 0; s < x->n_slots; s++)
                 beat.running += x->running[s] != NULL;
         pthread_mutex_unlock(&x->lock);
         executor_fill_progress(x, &beat, &progress);
@@ -354,10 +355,13 @@ static int connect_driver(struct executor *x, struct fst_error *error)
 
 static int start_slots(struct executor *x, struct fst_error *error)
 {
-        int n = x->options->cores, r = 0;
-        x->slots = new_array(struct slot *, (size_t)n);
-        x->running = new_array(struct task_batch *, (size_t)n);
-        for (int i = 0; i < n && r == 0; i++)
+        /* Tasks in processes keep their core: an idle process of another slot takes memory. */
+        bool more = conf_contains(&x->conf, OBJECT_STORE_KEY) && !(x->env.isolation && x->env.isolation->all);
+        int r = 0;
+        x->n_slots = more ? 2 * x->options->cores : x->options->cores;
+        x->slots = new_array(struct slot *, (size_t)x->n_slots);
+        x->running = new_array(struct task_batch *, (size_t)x->n_slots);
+        for (int i = 0; i < x->n_slots && r == 0; i++)
                 r = slot_new(i, &x->env, executor_batch_done, x, &x->slots[i], error);
         return r;
 }
@@ -494,6 +498,7 @@ static int executor_register(struct executor *x, struct fst_error *error)
         m.executor_id = (char *)x->options->executor_id;
         m.hostname = (char *)x->options->hostname;
         m.cores = x->options->cores;
+        m.slots = x->n_slots;
         m.transfer_port = executor_transfer_port(x->data);
         m.shuffle_service_port = executor_transfer_service_port(x->data);
         m.resource_profile = x->options->resource_profile;
@@ -559,7 +564,7 @@ static int executor_start(struct executor *x, struct fst_error *error)
 static void end_tasks(struct executor *x)
 {
         VEC(int64_t) ids = {0};
-        for (int s = 0; x->running && s < x->options->cores; s++) {
+        for (int s = 0; s < x->n_slots; s++) {
                 ids.len = 0;
                 pthread_mutex_lock(&x->lock);
                 for (int i = 0; x->running[s] && i < x->running[s]->n; i++)
@@ -606,7 +611,7 @@ static void executor_stop(struct executor *x)
         uv_timer_stop(&x->heartbeat);
         uv_timer_stop(&x->look);
         slot_monitor_free(steal(x->watch));
-        for (int s = 0; x->slots && s < x->options->cores; s++)
+        for (int s = 0; s < x->n_slots; s++)
                 slot_free(x->slots[s]);
         executor_sinks_stop(steal(x->sinks));
         if (x->data)

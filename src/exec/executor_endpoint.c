@@ -30,7 +30,7 @@ static void executor_endpoint_launch_tasks(struct executor *x, const struct rpc_
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
                 struct task_batch *run = executor_batch_new(x);
-                if (task_batch_read_launch(launch->runs[i], x->options->cores, run, &error) == 0) {
+                if (task_batch_read_launch(launch->runs[i], x->n_slots, run, &error) == 0) {
                         executor_stages_run(x->stages, run);
                         continue;
                 }
@@ -124,7 +124,7 @@ static void executor_endpoint_update_tokens(struct executor *x, const struct rpc
 static void executor_endpoint_dump_threads(struct executor *x, struct rpc_message *m)
 {
         struct buf dump = BUF_INIT;
-        thread_dump_encode(x->slots, x->slots ? x->options->cores : 0, &dump);
+        thread_dump_encode(x->slots, x->n_slots, &dump);
         rpc_reply(m, FIRESTEEL__CONTROL_TYPE__THREAD_DUMP, dump.data, dump.len, NULL);
         buf_deinit(&dump);
 }

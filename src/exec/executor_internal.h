@@ -54,6 +54,7 @@ struct executor {
         struct migration *migration; /* after decommissioning; NULL: nothing is moved */
         int64_t reported_ns;         /* time when outcomes were last sent */
         struct slot **slots;
+        int n_slots; /* one for each core, and as many for batches whose outputs are being stored */
         struct slot_monitor *watch;
         struct executor_sinks *sinks; /* NULL: no sinks */
         int index;                    /* the scheduler's index of this executor */
@@ -61,6 +62,7 @@ struct executor {
 
         pthread_mutex_t lock;        /* protects the fields below */
         struct task_batch **running; /* by slot */
+        int storing;                 /* batches that gave their core back: at most n_slots - cores */
         struct task_batch *spare;
         struct buf outbox;    /* StatusUpdate */
         VEC(int64_t) through; /* killed tasks that have ended */

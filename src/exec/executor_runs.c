@@ -99,10 +99,35 @@ int executor_running_batches(void *owner)
         struct executor *x = owner;
         int n = 0;
         pthread_mutex_lock(&x->lock);
-        for (int s = 0; s < x->options->cores; s++)
+        for (int s = 0; s < x->n_slots; s++)
                 n += x->running[s] != NULL;
         pthread_mutex_unlock(&x->lock);
         return n;
+}
+
+/* Appends a message to the outbox, which the loop sends. With the lock. Returns whether the loop must be woken. */
+static bool append_to_outbox(struct executor *x, const struct buf *status)
+{
+        bool first = x->outbox.len == 0;
+        buf_append(&x->outbox, status->data, status->len);
+        return first;
+}
+
+/* Lets other tasks have the core of @run while its outputs are stored, unless too many do so already. */
+static void release_core(struct executor *x, struct task_batch *run)
+{
+        _cleanup_(buf_deinit) struct buf status = BUF_INIT;
+        bool wake = false;
+        task_batch_append_computed(run, &status);
+        pthread_mutex_lock(&x->lock);
+        run->computed = x->storing < x->n_slots - x->options->cores;
+        if (run->computed) {
+                x->storing++;
+                wake = append_to_outbox(x, &status);
+        }
+        pthread_mutex_unlock(&x->lock);
+        if (wake)
+                uv_async_send(&x->wake);
 }
 
 /* Sends the outcomes of @run to the driver. On the slot's thread, or on the loop's for batches that never ran. */
@@ -114,8 +139,10 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
         struct stage_context *work = run->work;
         fault_point(work && work->shuffled ? FAULT_MAP : FAULT_REDUCE);
         bool outside = work && work->shuffled && executor_transfer_publishes(x->data);
-        if (outside)
+        if (outside) {
+                release_core(x, run);
                 publish_outputs(x, run, work->shuffled->shuffle.id);
+        }
         for (int i = 0; i < run->n && work && work->shuffled && !outside; i++) {
                 struct slot_task *t = &run->tasks[i];
                 if (t->shuffle_output)
@@ -125,8 +152,9 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
         task_batch_append_status(run, work ? work->action : NULL, &options, &status);
         stage_context_unref(steal(run->work));
         pthread_mutex_lock(&x->lock);
-        bool first = x->outbox.len == 0;
-        buf_append(&x->outbox, status.data, status.len);
+        bool wake = append_to_outbox(x, &status);
+        x->storing -= run->computed;
+        run->computed = false;
         /* Under the same lock as the removal: a task that was killed while it was reported has ended, too. */
         for (int i = 0; i < run->n; i++)
                 if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
@@ -136,7 +164,7 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
         run->next = x->spare;
         x->spare = run;
         pthread_mutex_unlock(&x->lock);
-        if (first)
+        if (wake)
                 uv_async_send(&x->wake);
 }
 
@@ -151,7 +179,7 @@ int executor_mark_killed(struct executor *x, int64_t task_id)
 {
         int slot = -1;
         pthread_mutex_lock(&x->lock);
-        for (int s = 0; s < x->options->cores && slot < 0; s++) {
+        for (int s = 0; s < x->n_slots && slot < 0; s++) {
                 struct task_batch *run = x->running[s];
                 if (!run || task_id < run->tasks[0].info.id || task_id >= run->tasks[0].info.id + run->n)
                         continue;
@@ -166,7 +194,7 @@ bool executor_is_idle(struct executor *x)
 {
         bool idle = true;
         pthread_mutex_lock(&x->lock);
-        for (int s = 0; x->running && s < x->options->cores; s++)
+        for (int s = 0; s < x->n_slots; s++)
                 idle &= x->running[s] == NULL;
         pthread_mutex_unlock(&x->lock);
         return idle;
@@ -285,7 +313,7 @@ int executor_start_watch(struct executor *x, struct fst_error *error)
         struct slot_monitor_options options = {
                 .conf = &x->conf,
                 .slots = x->slots,
-                .n = x->options->cores,
+                .n = x->n_slots,
                 .env = &x->env,
                 .memory_limit = memory + overhead + off_heap,
                 .processes = x->options->group_processes,

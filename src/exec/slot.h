@@ -47,6 +47,7 @@ struct task_batch {
         struct stage_context *work; /* one reference */
         int executor;               /* the scheduler's index; used by the driver only */
         int slot;
+        bool computed;      /* has computed, and gave its core back while its outputs are stored */
         bool crash_suspect; /* may crash: runs in a task process if possible, even if the slot is a thread */
         uint8_t locality;   /* enum task_locality; used by the driver only */
         bool speculative;   /* used by the driver only */

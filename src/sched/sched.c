@@ -319,6 +319,13 @@ void sched_suspect_task(struct sched *s, int64_t task_id)
         task_scheduler_suspect(&s->tasks, task_id);
 }
 
+void sched_release_core(struct sched *s, int64_t task_id, int64_t now)
+{
+        sched_note(s, line, "release_core %" PRId64 " %" PRId64, now, task_id);
+        s->now = now;
+        task_scheduler_release_core(&s->tasks, task_id, now);
+}
+
 bool sched_result_fits(struct sched *s, int64_t task_id, int64_t bytes, int64_t now)
 {
         sched_note(s, line, "result_fits %" PRId64 " %" PRId64 " %" PRId64, now, task_id, bytes);

@@ -307,6 +307,11 @@ void sched_revive(struct sched *s, int64_t now);
  */
 void sched_update_status(struct sched *s, const struct task_status *statuses, int n, int64_t now);
 
+/* The tasks of the batch with @task_id have computed, and their outputs are being stored outside of the executor: its
+ * core may take other tasks before the batch's statuses arrive. Ignores unknown tasks.
+ */
+void sched_release_core(struct sched *s, int64_t task_id, int64_t now);
+
 /* Query: the preferred hosts of task @index of @set, up to @max of them in @out; returns their number. Borrowed while
  * the scheduler exists.
  */

@@ -28,7 +28,7 @@
  *      disable_executor E                          enable_executor E
  *      decommission_executor E HOST-TOO            suspect_task TASK-ID
  *      kill_attempt TASK-ID INTERRUPT TEXT         result_fits T TASK-ID BYTES
- *      task_progress TASK-ID RECORDS RUN-NS
+ *      task_progress TASK-ID RECORDS RUN-NS        release_core T TASK-ID
  *      status T TASK-ID STATE RUN-NS RECORDS OUTPUT …          for each status of the call. After a failure TEXT, after
  *                                                  a failed fetch SHUFFLE MAP E too (SHUFFLE -1: unknown)
  *      revive T                                    tick T                         end

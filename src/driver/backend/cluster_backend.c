@@ -91,7 +91,7 @@ static void cluster_append_removal(struct cluster_backend *b, struct remote_exec
 static void cluster_fail_run(struct cluster_backend *b, struct task_batch *run, int status, const char *why)
 {
         struct remote_executor *x = executor_table_at(&b->executors, run->executor);
-        x->running[run->slot] = NULL;
+        executor_free_slot(x, run);
         for (int i = 0; i < run->n; i++) {
                 run->tasks[i].state = TASK_FAILED;
                 run->tasks[i].status = status;
@@ -119,9 +119,7 @@ static void cluster_launch(struct scheduler_backend *backend, int executor, stru
 
 static void cluster_run_returned(struct scheduler_backend *backend, struct task_batch *run)
 {
-        struct remote_executor *x = executor_table_at(&cluster_backend_of(backend)->executors, run->executor);
-        if (x->running[run->slot] == run)
-                x->running[run->slot] = NULL;
+        executor_free_slot(executor_table_at(&cluster_backend_of(backend)->executors, run->executor), run);
 }
 
 static void cluster_kill_task(struct scheduler_backend *backend, int executor, int64_t task_id, bool interrupt,
@@ -438,7 +436,7 @@ static bool cluster_all_returned(const struct cluster_backend *b)
 {
         for (int i = 0; i < b->executors.n; i++) {
                 const struct remote_executor *x = b->executors.at[i];
-                for (int s = 0; x->state != EXECUTOR_GONE && s < x->cores; s++)
+                for (int s = 0; x->state != EXECUTOR_GONE && s < x->slots; s++)
                         if (x->running[s])
                                 return false;
         }
@@ -732,7 +730,7 @@ static void cluster_free(struct scheduler_backend *backend)
         cluster_end_services(b);
         b->manager->class->free(b->manager);
         for (int i = 0; i < b->executors.n; i++)
-                for (int slot = 0; slot < b->executors.at[i]->cores; slot++)
+                for (int slot = 0; slot < b->executors.at[i]->slots; slot++)
                         if (b->executors.at[i]->running[slot])
                                 job_runner_run_free(b->runner, steal(b->executors.at[i]->running[slot]));
         executor_table_deinit(&b->executors);

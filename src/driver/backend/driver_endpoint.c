@@ -184,9 +184,12 @@ static void driver_endpoint_status_update(struct cluster_backend *b, const struc
                 _cleanup_free_ char *no_memory = mem_printf(NO_DRIVER_MEMORY, (size_t)m->len);
                 driver_endpoint_give_up(b, x, refused ? no_memory : "not a valid message");
         }
+        for (size_t i = 0; update && i < update->n_computed; i++)
+                if (executor_batch_computed(x, update->computed[i]))
+                        job_runner_release_core(b->runner, update->computed[i]);
         for (size_t i = 0; update && i < update->n_runs && x->state == EXECUTOR_ALIVE; i++) {
                 const Firesteel__RunStatus *status = update->runs[i];
-                struct task_batch *run = status->slot >= 0 && status->slot < x->cores ? x->running[status->slot] : NULL;
+                struct task_batch *run = status->slot >= 0 && status->slot < x->slots ? x->running[status->slot] : NULL;
                 struct fst_error error = FST_ERROR_INIT;
                 bool again = run && cluster_awaits_results(run);
                 if (!run || again)

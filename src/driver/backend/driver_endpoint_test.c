@@ -46,6 +46,8 @@ static void client_receive(void *owner, struct rpc_message *m)
         c->launched = true;
         update.n_runs = 1;
         update.runs = &(Firesteel__RunStatus *){&status};
+        update.n_computed = 3; /* it has no slots in which outputs are stored */
+        update.computed = (int64_t[]){0, 1, INT64_MAX};
         assert_int_equal(rpc_send_packed(c->driver, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, &update.base, NULL), 0);
 }
 
@@ -215,6 +217,9 @@ static void rejects_invalid_registrations(void **state)
         r = make_registration("x");
         r.cores = 0;
         assert_registration_refused(&c, &r, "0 cores");
+        r = make_registration("x");
+        r.slots = 1 << 20;
+        assert_registration_refused(&c, &r, "1048576 slots");
         r = make_registration("x");
         r.abi = FST_ABI + 1;
         assert_registration_refused(&c, &r, "the same version");
@@ -391,6 +396,8 @@ static void ignores_unregistered_peers(void **state)
         Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
         update.n_runs = 1;
         update.runs = &(Firesteel__RunStatus *){&status};
+        update.n_computed = 1;
+        update.computed = &(int64_t){0};
         send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE, &update.base);
         Firesteel__BlockNames names = FIRESTEEL__BLOCK_NAMES__INIT;
         assert_null(ask_driver(&c, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, &names.base));

@@ -23,7 +23,7 @@
 static void executor_loss_mark_suspect(struct cluster_backend *b, const struct remote_executor *x, const char *reason)
 {
         int64_t id = crash_report_task(reason);
-        for (int s = 0; id >= 0 && s < x->cores; s++)
+        for (int s = 0; id >= 0 && s < x->slots; s++)
                 for (int i = 0; x->running[s] && i < x->running[s]->n; i++)
                         if (x->running[s]->tasks[i].info.id == id)
                                 job_runner_task_suspected(b->runner, id);
@@ -54,7 +54,7 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
         if (caused_by_app)
                 executor_loss_mark_suspect(b, x, reason);
         job_runner_executor_lost(b->runner, x->index, caused_by_app, reason);
-        for (int s = 0; s < x->cores; s++)
+        for (int s = 0; s < x->slots; s++)
                 if (x->running[s])
                         job_runner_run_lost(b->runner, steal(x->running[s]), caused_by_app, reason);
         struct rpc_peer *peer = x->ref ? rpc_ref_peer(x->ref) : NULL;

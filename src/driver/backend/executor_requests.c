@@ -86,7 +86,7 @@ int cluster_kill_executors(struct scheduler_backend *backend, const char *const 
 
 static bool executor_requests_is_busy(const struct remote_executor *x)
 {
-        for (int s = 0; s < x->cores; s++)
+        for (int s = 0; s < x->slots; s++)
                 if (x->running[s])
                         return true;
         return false;

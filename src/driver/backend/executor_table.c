@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #define MAX_NAME 255
+#define MAX_CORES 65536
 
 struct remote_executor *executor_table_at(struct executor_table *t, int index)
 {
@@ -56,12 +57,12 @@ int executor_table_check(struct executor_table *t, const Firesteel__RegisterExec
         if (!executor_table_is_printable(r->executor_id) || !executor_table_is_printable(r->hostname))
                 return error_set(error, -EINVAL, "the registration of an executor has no id or no host name");
         struct remote_executor *same = executor_table_find(t, r->executor_id);
-        if (r->cores < 1 || r->cores > 65536 || r->transfer_port < 0 || r->transfer_port > 65535 ||
+        if (r->cores < 1 || r->cores > MAX_CORES || r->slots < 0 || r->slots > 2 * MAX_CORES || r->transfer_port < 0 || r->transfer_port > 65535 ||
             r->shuffle_service_port < 0 || r->shuffle_service_port > 65535 || r->memory < 0 || r->off_heap_memory < 0)
                 return error_set(
                         error, -EINVAL,
-                        "executor '%s' on host '%s' has an invalid value: %d cores, port %d, %lld bytes of memory",
-                        r->executor_id, r->hostname, r->cores, r->transfer_port, (long long)r->memory);
+                        "executor '%s' on host '%s' has an invalid value: %d cores, %d slots, port %d, %lld bytes of memory",
+                        r->executor_id, r->hostname, r->cores, r->slots, r->transfer_port, (long long)r->memory);
         if (same && same->state != EXECUTOR_GONE)
                 return error_set(error, -EEXIST, "Duplicate executor ID: %s", r->executor_id);
         if (r->abi != FST_ABI)
@@ -102,12 +103,13 @@ struct remote_executor *executor_table_add(struct executor_table *t, const Fires
         x->id = mem_strdup(r->executor_id);
         x->host = mem_strdup(r->hostname);
         x->cores = r->cores;
+        x->slots = MAX(r->slots, r->cores);
         x->transfer_port = r->transfer_port;
         x->service_port = r->shuffle_service_port;
         x->memory = r->memory;
         x->off_heap_memory = r->off_heap_memory;
         x->pid = r->pid;
-        x->running = new_array(struct task_batch *, (size_t)r->cores);
+        x->running = new_array(struct task_batch *, (size_t)x->slots);
         executor_table_set_properties(&x->log_urls, r->log_urls, r->n_log_urls);
         executor_table_set_properties(&x->attributes, r->attributes, r->n_attributes);
         return t->at[t->n++] = x;
@@ -155,6 +157,28 @@ void executor_take_slot(struct remote_executor *x, struct task_batch *run)
         for (run->slot = 0; x->running[run->slot];)
                 run->slot++;
         x->running[run->slot] = run;
+        run->computed = false;
+}
+
+void executor_free_slot(struct remote_executor *x, const struct task_batch *run)
+{
+        if (x->running[run->slot] != run)
+                return;
+        x->running[run->slot] = NULL;
+        x->computed -= run->computed;
+}
+
+bool executor_batch_computed(struct remote_executor *x, int64_t task_id)
+{
+        for (int s = 0; s < x->slots && x->computed < x->slots - x->cores; s++) {
+                struct task_batch *run = x->running[s];
+                if (!run || run->tasks[0].info.id != task_id || run->computed)
+                        continue;
+                run->computed = true;
+                x->computed++;
+                return true;
+        }
+        return false;
 }
 
 void executor_table_drop_refs(struct executor_table *t)

@@ -21,6 +21,8 @@ struct remote_executor {
         int index; /* the scheduler's */
         char *id, *host;
         int cores, transfer_port, service_port; /* service_port: of the shuffle service with its map outputs; 0: none */
+        int slots;                              /* at least `cores` */
+        int computed; /* batches that gave their core back and keep a slot: at most slots - cores */
         enum remote_executor_state state;
         struct rpc_ref *ref;         /* its endpoint; NULL once gone */
         struct task_batch **running; /* by slot; NULL: idle */
@@ -73,6 +75,12 @@ void executor_table_locate(struct executor_table *table, struct shuffle_location
 
 /* Put @run into a free slot. The caller knows that one is free. */
 void executor_take_slot(struct remote_executor *x, struct task_batch *run);
+
+/* Take @run out of its slot, if it is there. */
+void executor_free_slot(struct remote_executor *x, const struct task_batch *run);
+
+/* Note that the batch that begins with @task_id has given its core back. Returns false if it had or may not. */
+bool executor_batch_computed(struct remote_executor *x, int64_t task_id);
 
 /* Drop the connections, before the rpc env is closed. */
 void executor_table_drop_refs(struct executor_table *table);

@@ -162,6 +162,12 @@ void job_runner_post_run_done(struct job_runner *runner, struct task_batch *run)
 /* This task crashed the executor whose loss is about to be reported: it runs alone next time. Ignores unknown tasks. */
 void job_runner_task_suspected(struct job_runner *runner, int64_t task_id);
 
+/*
+ * The batch of this task has computed, and its outputs are being stored: its core may take other tasks. Ignores unknown
+ * tasks.
+ */
+void job_runner_release_core(struct job_runner *runner, int64_t task_id);
+
 /* A task that runs on @executor has read @records records in @run_ns. Ignores tasks that do not run there. */
 void job_runner_task_progress(struct job_runner *runner, int executor, int64_t task_id, int64_t records,
                               int64_t run_ns);

@@ -296,6 +296,14 @@ static void status_release(struct status_scratch *s, struct task_batch *run)
         buf_deinit(&s->results);
 }
 
+void task_batch_append_computed(const struct task_batch *run, struct buf *to)
+{
+        Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
+        update.n_computed = 1;
+        update.computed = &(int64_t){run->tasks[0].info.id};
+        append_packed(&update.base, to);
+}
+
 void task_batch_append_status(struct task_batch *run, struct action *action, const struct task_status_options *options,
                               struct buf *to)
 {

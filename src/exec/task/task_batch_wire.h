@@ -39,6 +39,9 @@ struct task_status_options {
 void task_batch_append_status(struct task_batch *run, struct action *action, const struct task_status_options *options,
                               struct buf *to);
 
+/* Appends a StatusUpdate by which @run gives its core back before its outcomes are known. */
+void task_batch_append_computed(const struct task_batch *run, struct buf *to);
+
 /*
  * Reads outcomes into @run, the launched batch: states, times, messages, counters, encoded results (slot_task.encoded).
  * Untrusted: returns -EBADMSG with @error and leaves @run unchanged for another batch's outcomes.

@@ -420,6 +420,7 @@ CALL(call_enable_executor, sched_enable_executor(s, (int)a->n[0]))
 CALL(call_decommission_executor, sched_decommission_executor(s, (int)a->n[0], a->n[1]))
 CALL(call_lose_host, sched_host_lost(s, a->text[0], a->text[1], a->now))
 CALL(call_suspect_task, sched_suspect_task(s, a->n[0]))
+CALL(call_release_core, sched_release_core(s, a->n[0], a->now))
 CALL(call_task_progress, sched_task_progress(s, a->n[0], a->n[1], a->n[2]))
 CALL(call_kill_attempt, sched_kill_task(s, a->n[0], a->n[1], a->text[0]))
 CALL(call_result_fits, sched_result_fits(s, a->n[0], a->n[1], a->now))
@@ -460,6 +461,7 @@ static const struct replay_record {
         {"lose_host", .format = "TSs", .call = call_lose_host},
         {"suspect_task", .format = "k", .call = call_suspect_task},
         {"task_progress", .format = "kzz", .call = call_task_progress},
+        {"release_core", .format = "Tk", .call = call_release_core},
         {"kill_attempt", .format = "kbs", .call = call_kill_attempt},
         {"result_fits", .format = "Tkz", .call = call_result_fits},
         {"cancel_job", .format = "Tis", .call = call_cancel_job},

@@ -59,6 +59,15 @@ static struct launched_batch *run_new(struct task_scheduler *ts, struct task_set
         return run;
 }
 
+void task_scheduler_release_run(struct task_scheduler *ts, struct launched_batch *run)
+{
+        if (run->released)
+                return;
+        run->released = true;
+        sched_profile_give(run->set->profile, executors_at(&ts->executors, run->executor), run->shares);
+        executors_queue(&ts->executors, run->executor);
+}
+
 void task_scheduler_end_run(struct task_scheduler *ts, struct launched_batch *run)
 {
         struct sched_executor *e = executors_at(&ts->executors, run->executor);
@@ -70,9 +79,8 @@ void task_scheduler_end_run(struct task_scheduler *ts, struct launched_batch *ru
         *(run->prev_in_set ? &run->prev_in_set->next_in_set : &set->runs) = run->next_in_set;
         if (run->next_in_set)
                 run->next_in_set->prev_in_set = run->prev_in_set;
-        sched_profile_give(set->profile, e, run->shares);
+        task_scheduler_release_run(ts, run);
         schedulable_running(&set->node, set->pool, -1);
-        executors_queue(&ts->executors, run->executor);
         run->next_on = ts->spare_runs;
         ts->spare_runs = run;
 }

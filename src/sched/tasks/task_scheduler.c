@@ -408,6 +408,15 @@ void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id)
         executor_at(ts, a->run->executor)->reported = true;
 }
 
+void task_scheduler_release_core(struct task_scheduler *ts, int64_t task_id, int64_t now)
+{
+        struct task_attempt *a = task_table_find(&ts->tasks, task_id);
+
+        ts->now = now;
+        if (a && a->run)
+                task_scheduler_release_run(ts, a->run);
+}
+
 /* Returns the task that the core of @run was running: the reported one, else the first that has not ended. */
 static int64_t task_scheduler_task_at(const struct task_scheduler *ts, const struct launched_batch *run)
 {

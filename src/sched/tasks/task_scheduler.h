@@ -20,6 +20,7 @@ struct launched_batch {
         struct task_set *set;
         int executor;
         int n, left; /* tasks; those that have not ended */
+        bool released; /* its tasks have computed, and it has no core any more */
         int64_t first_id;
         int64_t launched;
         int64_t progress;                                 /* when its last task ended, or its launch */
@@ -86,6 +87,7 @@ int task_scheduler_add_executor(struct task_scheduler *ts, const struct executor
 void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
                                   int64_t now);
 void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id);
+void task_scheduler_release_core(struct task_scheduler *ts, int64_t task_id, int64_t now);
 bool task_scheduler_kill(struct task_scheduler *ts, int64_t task_id, bool interrupt, const char *reason);
 bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int64_t bytes, int64_t now);
 void task_scheduler_revive(struct task_scheduler *ts, int64_t now);
@@ -99,8 +101,11 @@ void task_scheduler_progress(struct task_scheduler *ts, int64_t task_id, int64_t
 
 /* ------------------------------------------------------------------------ between the files of this scheduler */
 
-/* The last task of the run has ended: releases the core. */
+/* The last task of the run has ended: releases the core, if the run has it still. */
 void task_scheduler_end_run(struct task_scheduler *ts, struct launched_batch *run);
+
+/* Gives the core and the resources of a run back, once. */
+void task_scheduler_release_run(struct task_scheduler *ts, struct launched_batch *run);
 
 /* @set may have something new to launch. */
 void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set);

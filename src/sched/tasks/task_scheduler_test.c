@@ -310,6 +310,48 @@ static void a_core_is_free_when_its_run_has_ended(void **state)
         fix_end(&f);
 }
 
+static void a_core_is_released_once_while_outputs_are_stored(void **state)
+{
+        struct fix f;
+
+        fix_begin(&f, NULL, 1, 1);
+        fix_submit(&f, fix_rdd(&f, 4));
+        assert_int_equal(fix_count_running(&f), 1);
+        sched_release_core(f.s, 0, f.now);
+        sched_release_core(f.s, 0, f.now);
+        sched_release_core(f.s, 12345, f.now);
+        sched_revive(f.s, f.now);
+        assert_int_equal(fix_count_running(&f), 2);
+        fix_succeed_id(&f, 0); /* the core has the second task */
+        assert_int_equal(fix_count_running(&f), 1);
+        sched_release_core(f.s, 0, f.now);
+        sched_revive(f.s, f.now);
+        assert_int_equal(fix_count_running(&f), 1);
+        sched_release_core(f.s, 1, f.now);
+        sched_revive(f.s, f.now);
+        assert_true(sched_kill_task(f.s, 1, true, "the test says so"));
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        assert_int_equal(f.s->tasks.executors.at.data[0].free, 1);
+        fix_end(&f);
+}
+
+static void a_released_core_is_lost_with_its_executor(void **state)
+{
+        struct fix f;
+
+        fix_begin(&f, NULL, 2, 1);
+        fix_submit(&f, fix_rdd(&f, 3));
+        sched_release_core(f.s, 0, f.now);
+        sched_executor_lost(f.s, f.tasks.data[0].executor, true, "the test says so", f.now);
+        sched_release_core(f.s, 0, f.now);
+        sched_revive(f.s, f.now);
+        assert_int_equal(fix_count_running(&f), 1);
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        fix_end(&f);
+}
+
 static void a_retry_goes_first_and_alone(void **state)
 {
         struct fix f;
@@ -410,6 +452,8 @@ int main(void)
                 cmocka_unit_test(runs_grow_with_knowledge_and_shrink_at_the_end),
                 cmocka_unit_test(a_run_holds_its_target_of_work),
                 cmocka_unit_test(a_core_is_free_when_its_run_has_ended),
+                cmocka_unit_test(a_core_is_released_once_while_outputs_are_stored),
+                cmocka_unit_test(a_released_core_is_lost_with_its_executor),
                 cmocka_unit_test(a_retry_goes_first_and_alone),
                 cmocka_unit_test(a_lost_run_charges_the_task_it_was_at),
                 cmocka_unit_test(runs_can_be_switched_off),
