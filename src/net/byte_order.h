@@ -1,4 +1,4 @@
-/* Little-endian integers in bytes, at any alignment, and integers of variable length. */
+/* Little-endian and big-endian integers in bytes, at any alignment, and integers of variable length. */
 #pragma once
 
 #include "base/buf.h"
@@ -42,6 +42,32 @@ static inline void buf_put_le32(struct buf *out, uint32_t x)
 static inline void buf_put_le64(struct buf *out, uint64_t x)
 {
         x = htole64(x);
+        buf_append(out, &x, sizeof(x));
+}
+
+static inline uint32_t get_be32(const unsigned char *at)
+{
+        uint32_t x;
+        memcpy(&x, at, sizeof(x));
+        return be32toh(x);
+}
+
+static inline uint64_t get_be64(const unsigned char *at)
+{
+        uint64_t x;
+        memcpy(&x, at, sizeof(x));
+        return be64toh(x);
+}
+
+static inline void buf_put_be32(struct buf *out, uint32_t x)
+{
+        x = htobe32(x);
+        buf_append(out, &x, sizeof(x));
+}
+
+static inline void buf_put_be64(struct buf *out, uint64_t x)
+{
+        x = htobe64(x);
         buf_append(out, &x, sizeof(x));
 }
 
