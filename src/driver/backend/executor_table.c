@@ -57,8 +57,9 @@ int executor_table_check(struct executor_table *t, const Firesteel__RegisterExec
         if (!executor_table_is_printable(r->executor_id) || !executor_table_is_printable(r->hostname))
                 return error_set(error, -EINVAL, "the registration of an executor has no id or no host name");
         struct remote_executor *same = executor_table_find(t, r->executor_id);
-        if (r->cores < 1 || r->cores > MAX_CORES || r->slots < 0 || r->slots > 2 * MAX_CORES || r->transfer_port < 0 || r->transfer_port > 65535 ||
-            r->shuffle_service_port < 0 || r->shuffle_service_port > 65535 || r->memory < 0 || r->off_heap_memory < 0)
+        if (r->cores < 1 || r->cores > MAX_CORES || r->slots < 0 || r->slots > 2 * MAX_CORES || r->transfer_port < 0 ||
+            r->transfer_port > 65535 || r->shuffle_service_port < 0 || r->shuffle_service_port > 65535 ||
+            r->memory < 0 || r->off_heap_memory < 0)
                 return error_set(
                         error, -EINVAL,
                         "executor '%s' on host '%s' has an invalid value: %d cores, %d slots, port %d, %lld bytes of memory",

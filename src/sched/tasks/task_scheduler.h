@@ -19,7 +19,7 @@
 struct launched_batch {
         struct task_set *set;
         int executor;
-        int n, left; /* tasks; those that have not ended */
+        int n, left;   /* tasks; those that have not ended */
         bool released; /* its tasks have computed, and it has no core any more */
         int64_t first_id;
         int64_t launched;
