@@ -149,6 +149,15 @@ def environment(tmp_path):
     return folder
 
 
+def isolated(root):
+    """A command's words that run a program in the directory, with a /proc of its own."""
+    (root / "proc").mkdir()
+    words = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", f"--mount-proc={root}/proc", "chroot", str(root)]
+    if subprocess.run([*words, "/opt/spark/bin/firesteel", "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody make a user namespace with a /proc of its own")
+    return words
+
+
 def test_an_image_with_python_runs_its_packages_where_nothing_else_is(environment, tmp_path):
     done = build(tmp_path, "--python=venv/bin/python", "--root", "root")
     assert done.returncode == 0, done.stderr
@@ -160,12 +169,7 @@ def test_an_image_with_python_runs_its_packages_where_nothing_else_is(environmen
             "ctypes.CDLL('libgcc_s.so.1')\n"  # glibc needs it when a thread ends early
             "print(pyspark.__file__, os.path.exists(pyspark.__cached__), end=' ')\n"
             "try: pyspark.where()\nexcept KeyError: print(traceback.format_exc())")
-    (tmp_path / "root" / "proc").mkdir()
-    isolate = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", f"--mount-proc={tmp_path}/root/proc",
-               "chroot", f"{tmp_path}/root"]
-    if subprocess.run([*isolate, "/opt/spark/bin/firesteel", "--version"], capture_output=True, check=False).returncode:
-        pytest.skip("this machine lets nobody make a user namespace with a /proc of its own")
-    ran = subprocess.run([*isolate, "/usr/local/bin/python3", "-c", code], env={"PATH": os.environ["PATH"], "PYTHONPATH": inside}, text=True,
+    ran = subprocess.run([*isolated(tmp_path / "root"), "/usr/local/bin/python3", "-c", code], env={"PATH": os.environ["PATH"], "PYTHONPATH": inside}, text=True,
                          capture_output=True, timeout=TIMEOUT, check=False)
     assert ran.stdout.startswith(f"{inside}/pyspark/__init__.py True "), ran.stderr
     assert f'File "{inside}/pyspark/__init__.py", line 2, in where' in ran.stdout
@@ -180,6 +184,34 @@ def test_an_image_with_python_names_what_is_missing(environment, tmp_path):
     assert done.returncode == 1 and "/nowhere/python cannot be the Python of the image" in done.stderr
     done = build(tmp_path, "--python=", "--root", "root")
     assert done.returncode == 1 and "needs an interpreter" in done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("Rscript"), reason="this machine has no R")
+def test_an_image_with_r_runs_its_packages_where_nothing_else_is(tmp_path, monkeypatch):
+    package = tmp_path / "library" / "SparkR"
+    (package / "help").mkdir(parents=True)
+    (package / "DESCRIPTION").write_text("Package: SparkR\nVersion: 1.0\n")
+    (package / "help" / "large").write_text("help")
+    monkeypatch.setenv("R_LIBS", str(package.parent))
+    done = build(tmp_path, "--r", "--root", "root")
+    assert done.returncode == 0, done.stderr
+    code = ("print(lm(mpg ~ wt, mtcars)$rank); print(format(.POSIXct(0), tz = 'Asia/Kolkata', '%H:%M'));"
+            "cat(system('echo a shell', intern = TRUE), nchar('\u00e9'), find.package('SparkR'), dir(find.package('SparkR')))")
+    ran = subprocess.run([*isolated(tmp_path / "root"), "/usr/local/bin/Rscript", "--vanilla", "-e", code], text=True, capture_output=True,
+                         env={"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin", "LANG": "C.UTF-8"}, timeout=TIMEOUT, check=False)
+    assert ran.stdout.splitlines()[:2] == ["[1] 2", '[1] "05:30"'], ran.stderr
+    assert ran.stdout.splitlines()[2].startswith("a shell 1 /") and ran.stdout.endswith("/site-library/SparkR DESCRIPTION"), ran.stdout
+
+
+@pytest.mark.skipif(not shutil.which("Rscript"), reason="this machine has no R")
+def test_an_image_with_r_names_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("R_LIBS", str(tmp_path))
+    for words, message in ((["--r=/nowhere/Rscript"], "/nowhere/Rscript cannot be the R of the image"), (["--r="], "--r= needs a program")):
+        done = build(tmp_path, *words, "--root", "root")
+        assert done.returncode == 1 and message in done.stderr and list(tmp_path.iterdir()) == []
+    done = build(tmp_path, "--r", "--root", "root")
+    if done.returncode:  # else R has the package
+        assert "it has no package SparkR: install it" in done.stderr and list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("words, message", [

@@ -27,6 +27,8 @@ const char command_image_help[] =
         "                         a C file is compiled first, as spark-submit does. May be given several times\n"
         "  -p, --python[=PYTHON]  add this Python interpreter (default: $PYSPARK_PYTHON, or python3) with its packages, among\n"
         "                         them pyspark without Spark's jars, for Python applications\n"
+        "  --r[=RSCRIPT]          add the R of this machine (default: Rscript in PATH) with its packages, among them SparkR,\n"
+        "                         for applications in R\n"
         "  -u, --user UID         user id in the container (default: 185)\n"
         "  -r, --root FOLDER      write the image's files to a new folder instead of an archive, for a Dockerfile\n"
         "\n"
@@ -82,15 +84,15 @@ static int image_command_parse_user(const char *text, int *user)
         return 0;
 }
 
-/* Parses "--python" and "--python=PYTHON". */
-static bool image_command_is_python(const char *word, const char **python)
+/* Parses "--NAME" or the short form, which mean @usual, and "--NAME=PROGRAM". */
+static bool image_command_is_interpreter(const char *word, const char *name, const char *brief, const char *usual,
+                                         const char **interpreter)
 {
-        const char *variable = getenv("PYSPARK_PYTHON");
-        bool alone = strcmp(word, "--python") == 0 || strcmp(word, "-p") == 0;
-        if (alone)
-                *python = variable && *variable ? variable : "python3";
-        else if (text_starts_with(word, "--python="))
-                *python = word + strlen("--python=");
+        size_t n = strlen(name);
+        if (strcmp(word, name) == 0 || (brief && strcmp(word, brief) == 0))
+                *interpreter = usual;
+        else if (strncmp(word, name, n) == 0 && word[n] == '=')
+                *interpreter = word + n + 1;
         else
                 return false;
         return true;
@@ -100,9 +102,12 @@ static int image_command_parse(struct words *w, int argc, char **argv, struct fs
 {
         static const char *const names[][2] = {
                 {"--tag", "-t"}, {"--output", "-o"}, {"--add", "-a"}, {"--user", "-u"}, {"--root", "-r"}};
+        const char *python = getenv("PYSPARK_PYTHON");
         for (int i = 2; i < argc; i++) {
                 size_t k = 0, n = 0;
-                if (image_command_is_python(argv[i], &w->options.python))
+                if (image_command_is_interpreter(argv[i], "--python", "-p", python && *python ? python : "python3",
+                                                 &w->options.python) ||
+                    image_command_is_interpreter(argv[i], "--r", NULL, "Rscript", &w->options.r))
                         continue;
                 for (; k < ARRAY_SIZE(names); k++) {
                         n = strlen(names[k][0]);

@@ -10,8 +10,10 @@
 #include "image/image_digest.h"
 #include "image/image_layer.h"
 #include "image/image_name.h"
+#include "image/listed_files.h"
 #include "image/program_files.h"
 #include "image/python_files.h"
+#include "image/r_files.h"
 #include "image/tar_writer.h"
 #include "image/zone_files.h"
 
@@ -25,7 +27,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define LAYERS 4
+#define LAYERS 5
 #define LAYER_TYPE "application/vnd.oci.image.layer.v1.tar+gzip"
 #define CONFIG_TYPE "application/vnd.oci.image.config.v1+json"
 #define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
@@ -37,7 +39,7 @@ struct image {
         struct image_sealed layers[LAYERS];
         const char *history[LAYERS]; /* what each layer holds */
         size_t n_layers;
-        char *python_packages; /* the directory of Python's packages in the image, or NULL */
+        struct string_list environment; /* variables that interpreters need */
         struct image_report report;
 };
 
@@ -169,17 +171,20 @@ static void image_free_layer(struct image_layer **layer)
         image_layer_free(*layer);
 }
 
-static int image_add_python(struct image *image, const struct program_files *files, const struct image_layer *system,
-                            struct fst_error *error)
+/* Adds a layer with an interpreter of this machine, which @find lists. */
+static int image_add_interpreter(struct image *image, const struct program_files *files, struct image_layer *system,
+                                 int (*find)(struct listed_files *, const char *, struct fst_error *),
+                                 const char *interpreter, const char *history, struct fst_error *error)
 {
         _cleanup_(image_free_layer) struct image_layer *layer = image_layer_new();
-        _cleanup_(python_files_deinit) struct python_files python = PYTHON_FILES_INIT;
+        _cleanup_(listed_files_deinit) struct listed_files listed = LISTED_FILES_INIT;
         int r;
-        if ((r = python_files_find(&python, image->options->python, error)) ||
-            (r = python_files_add(&python, layer, system, files->folder, error)))
+        if ((r = listed_files_init(&listed, error)) || (r = find(&listed, interpreter, error)) ||
+            (r = listed_files_add(&listed, layer, system, files->folder, error)))
                 return r;
-        image->python_packages = mem_strdup(python.packages);
-        return image_seal(image, layer, "Python and its packages", error);
+        for (size_t i = 0; i < listed.environment.len; i++)
+                string_list_add(&image->environment, listed.environment.data[i]);
+        return image_seal(image, layer, history, error);
 }
 
 static int image_make_layers(struct image *image, struct fst_error *error)
@@ -188,15 +193,19 @@ static int image_make_layers(struct image *image, struct fst_error *error)
         _cleanup_(image_free_layer) struct image_layer *system = image_layer_new();
         _cleanup_(image_free_layer) struct image_layer *firesteel = image_layer_new();
         _cleanup_(image_free_layer) struct image_layer *added = image_layer_new();
+        const struct image_options *o = image->options;
         int r;
         if ((r = program_files_find(&files, error)) || (r = image_make_system(image, &files, system, error)) ||
             (r = image_make_firesteel(image, &files, firesteel, error)) ||
             (r = image_make_added(image, added, error)) ||
             (r = image_seal(image, system, "the C library and the libraries", error)) ||
-            (image->options->python && (r = image_add_python(image, &files, system, error))) ||
+            (o->python && (r = image_add_interpreter(image, &files, system, python_files_find, o->python,
+                                                     "Python and its packages", error))) ||
+            (o->r &&
+             (r = image_add_interpreter(image, &files, system, r_files_find, o->r, "R and its packages", error))) ||
             (r = image_seal(image, firesteel, "Firesteel " FIRESTEEL_VERSION, error)))
                 return r;
-        return image->options->n_added ? image_seal(image, added, "added files", error) : 0;
+        return o->n_added ? image_seal(image, added, "added files", error) : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------------- metadata */
@@ -228,11 +237,10 @@ static char *image_make_config(const struct image *image)
         json_t *diffs = json_array(), *steps = json_array();
         json_t *environment = json_pack("[s]", "PATH=/opt/spark/bin:/usr/local/bin:/usr/bin:/bin");
         uname(&machine);
-        if (image->python_packages) {
-                _cleanup_free_ char *packages = mem_printf("PYTHONPATH=%s", image->python_packages);
-                json_array_append_new(environment, json_string(packages));
+        for (size_t i = 0; i < image->environment.len; i++)
+                json_array_append_new(environment, json_string(image->environment.data[i]));
+        if (image->environment.len)
                 json_array_append_new(environment, json_string("SPARK_HOME=/opt/spark"));
-        }
         for (size_t i = 0; i < image->n_layers; i++) {
                 json_array_append_new(diffs, json_string(image->layers[i].diff_id));
                 json_array_append_new(steps,
@@ -396,7 +404,7 @@ int image_build(const struct image_options *options, struct image_report *report
         for (size_t i = 0; i < image.n_layers; i++)
                 image_sealed_deinit(&image.layers[i]);
         image_name_deinit(&image.name);
-        free(image.python_packages);
+        string_list_deinit(&image.environment);
         if (r == 0)
                 *report = image.report;
         return r;

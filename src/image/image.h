@@ -5,7 +5,8 @@
  *
  *      / layers, so that a new application does not change the large ones:
  *      1. the C library, the libraries, certificates, time zones, /etc/passwd, /tmp
- *      2. with `python`: the interpreter and its packages below /opt/python (image/python_files.h)
+ *      2. with `python`: the interpreter and its packages below /opt/python (image/python_files.h); with `r`: R, its
+ *         packages and a shell (image/r_files.h)
  *      3. Firesteel, below /opt/spark as in Spark's images, /opt/entrypoint.sh and /opt/decom.sh
  *      4. the user's files, by default below /opt/app
  *
@@ -35,6 +36,7 @@ struct image_options {
         size_t n_added;
         int user;           /* the user id in the container; 0 is root */
         const char *python; /* an interpreter of this machine for Python applications; NULL: none */
+        const char *r;      /* Rscript of this machine for applications in R; NULL: none */
 };
 
 struct image_report {
@@ -46,7 +48,7 @@ struct image_report {
 
 /*
  * Blocks. Returns 0 and *@report, or negative with @error: -EINVAL for an invalid name, two files with the same path or
- * a relative path, -ENOENT for a `python` without pyspark, -ENOTSUP without libarchive, or the file system's error with the file's name. After an error,
- * @output is as before.
+ * a relative path, -ENOENT for a `python` without pyspark or an `r` without SparkR, -ENOTSUP without libarchive, or the
+ * file system's error with the file's name. After an error, @output is as before.
  */
 int image_build(const struct image_options *options, struct image_report *report, struct fst_error *error);

@@ -1,9 +1,11 @@
-"""A part of check_node: programs in R whose executors run in pods. R is the machine's own: its directories are volumes of the pods."""
+"""A part of check_node: programs in R whose executors run in pods of an image with R and SparkR."""
 import os
 import subprocess
 import sys
 
-from cluster import expect
+from cluster import TIMEOUT, expect
+
+TAG = "firesteel-r:0.1.0"
 
 # Prints where tasks ran, and words counted after a shuffle.
 PROGRAM = """suppressPackageStartupMessages(library(SparkR))
@@ -20,8 +22,6 @@ if ("fail" %in% commandArgs(trailingOnly = TRUE)) spark.lapply(1:2, function(x) 
 sparkR.session.stop()
 """
 FOUND, WORDS = "found 3 6 9 12 15 18 21 24 of ", "words be2 not1 or1 to2"
-# What R needs of the machine besides SparkR. The image has its own libraries in /lib.
-DIRECTORIES = {"usr": "/usr", "bin": "/bin", "r": "/etc/R", "alternatives": "/etc/alternatives"}
 
 
 def library():
@@ -36,9 +36,14 @@ def library():
     return found.stdout if found.returncode == 0 else None
 
 
-def volumes(who, directories):
-    return [f"spark.kubernetes.{who}.volumes.hostPath.{name}.{key}" for name, path in directories.items()
-            for key in (f"mount.path={path}", f"options.path={path}", "mount.readOnly=true")]
+def build_image(check, sparkr):
+    program, archive = check.folder / "program.R", check.folder / "r.tar"
+    program.write_text(PROGRAM)
+    subprocess.run([check.build / "src" / "firesteel", "image", "build", "--tag", TAG, "--output", str(archive), "--r", "--add", str(program)],
+                   check=True, timeout=TIMEOUT, env=dict(os.environ, R_LIBS=sparkr))
+    check.node.load(archive)
+    archive.unlink()
+    return program
 
 
 def run(check):
@@ -46,28 +51,23 @@ def run(check):
     if not sparkr:
         print("skipped: R has no package SparkR: set FIRESTEEL_SPARKR_LIB to the directory that contains it", file=sys.stderr)
         return
-    program = check.folder / "r"
-    program.mkdir()
-    program.chmod(0o755)
-    (program / "program.R").write_text(PROGRAM)
-    directories = {**DIRECTORIES, "sparkr": sparkr, "program": str(program)}
-    conf = [f"spark.firesteel.r.library={sparkr}", *volumes("executor", directories)]
+    program = build_image(check, sparkr)
+    image = [f"spark.kubernetes.container.image={TAG}"]
     with check.namespace("r") as n:
-        done = n.submit(str(program / "program.R"), "client", mode="client", conf=conf)
+        done = n.submit(str(program), "client", mode="client", conf=[*image, f"spark.firesteel.r.library={sparkr}"])
         expect("an R program runs in client mode", done.returncode == 0 and FOUND + "client" in done.stdout and WORDS in done.stdout,
                done.stdout + done.stderr)
         expect("… its executors in pods", "-exec-" in done.stdout and n.executors() == [], done.stdout + done.stderr)
-        both = [*conf, *volumes("driver", directories)]
-        done = n.submit(f"{program}/program.R", "cluster", conf=both)
+        done = n.submit("/opt/app/program.R", "cluster", conf=image)
         said = n.driver_log()
         expect("… and in cluster mode", done.returncode == 0 and FOUND + "cluster" in said and WORDS in said and "-exec-" in said,
                done.stderr + said)
         n.forget()
-        done = n.submit(f"{program}/program.R", "fail", conf=both)
+        done = n.submit("/opt/app/program.R", "fail", conf=image)
         said = n.driver_log()
         expect("… its error is in the driver's log, and its exit code the client's", done.returncode == 1 and "no such number" in said and
                "ended with exit code 1" in done.stderr, done.stderr + said)
         n.forget()
-        done = n.submit(f"{program}/program.R", conf=[one for one in both if ".usr." not in one and ".bin." not in one])
+        done = n.submit("/opt/app/program.R", conf=[])
         said = n.driver_log()
         expect("… an image without R is told how to get it", done.returncode == 1 and "Rscript" in said, done.stderr + said)
