@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "driver/resume/history.h"
+#include "shuffle/remote_shuffle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,28 @@ static void check_results(const struct past_job *job)
                         if (job->results.data[j].output == result->output)
                                 abort();
         }
+}
+
+/* Each map partition has one output, which belongs to one job. */
+static void check_map_outputs(struct history *h)
+{
+        size_t found = 0;
+        for (uint64_t job = 0; job < h->jobs.len; job++) {
+                size_t n;
+                const struct past_map_output *outputs = history_map_outputs(h, job, &n);
+                for (size_t i = 0; i < n; i++)
+                        if (outputs[i].job != job || !outputs[i].place || outputs[i].place >= REMOTE_PLACES ||
+                            outputs[i].writer < 0 || outputs[i].task_id < 0)
+                                abort();
+                found += n;
+        }
+        if (found != h->maps.len)
+                abort();
+        for (size_t i = 0; i < h->maps.len; i++)
+                for (size_t j = 0; j < i; j++)
+                        if (h->maps.data[i].shuffle == h->maps.data[j].shuffle &&
+                            h->maps.data[i].partition == h->maps.data[j].partition)
+                                abort();
 }
 
 /* A driver submits the jobs of the journal again, and one that the journal does not have. */
@@ -116,6 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         history_count(&h, &jobs, &results);
         if (jobs != h.jobs.len || results != counted || h.last_task_id < -1)
                 abort();
+        check_map_outputs(&h);
         check_taking(&h);
         history_deinit(&h);
         return 0;

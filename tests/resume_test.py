@@ -99,8 +99,8 @@ def application(tmp_path_factory):
     return compile_application(tmp_path_factory.mktemp("application"))
 
 
-def journaled(bytes_, job):
-    """How many results of a job a journal has (src/journal/frame.h, src/driver/resume/records.h)."""
+def journaled(bytes_, job, maps=False):
+    """How many results or stored map outputs of a job a journal has (src/journal/frame.h, src/driver/resume/records.h)."""
     def number(at):
         value = shift = 0
         while True:
@@ -118,7 +118,7 @@ def journaled(bytes_, job):
         while at < end:
             kind, size = bytes_[at], int.from_bytes(bytes_[at + 1:at + 5], "little")
             at, stop = at + 5, at + 5 + size
-            if kind == 5:  # RESUME_RESULTS
+            if kind == 5 and not maps:  # RESUME_RESULTS
                 of, at = number(at)
                 while at < stop:
                     _, at = number(at)
@@ -126,6 +126,13 @@ def journaled(bytes_, job):
                         length, at = number(at)
                         at += length
                     count += of == job
+            if kind == 13 and maps:  # RESUME_MAP_OUTPUTS: job, shuffle, writer; partition, task id, place of each
+                of, at = number(at)
+                numbers = []
+                while at < stop:
+                    value, at = number(at)
+                    numbers.append(value)
+                count += (len(numbers) - 2) // 3 * (of == job)
             at = stop
     return count
 
@@ -164,15 +171,15 @@ class Run:
         runs = self.folder / "runs"
         return runs.read_text(encoding="utf-8").split() if runs.exists() else []
 
-    def wait_at_gate(self, phase, job):
-        """Until all tasks of the phase but the gated one have run and their results are in the journal."""
+    def wait_at_gate(self, phase, job, maps=False):
+        """Until all tasks of the phase but the gated one have run and their results or map outputs are in the journal."""
         def ready():
             assert self.processes[-1].poll() is None, self.log(len(self.processes) - 1)
             tasks = {task for task in self.ran() if task.startswith(f"{phase}.")}
             if len(tasks) < PARTITIONS - 1 or not self.journals.exists():
                 return False
             epochs = sorted((self.journals / self.id()).iterdir())
-            return sum(journaled(epoch.read_bytes(), job) for epoch in epochs) >= PARTITIONS - 1
+            return sum(journaled(epoch.read_bytes(), job, maps) for epoch in epochs) >= PARTITIONS - 1
         wait_until(ready, f"the gate of phase {phase}", 120)
 
     def open_gate(self):
@@ -235,6 +242,48 @@ def test_another_driver_goes_on(run, master, phase, job):
     assert f"Job {job} (" in app.log(1) and f"{PARTITIONS - 1} of {PARTITIONS} results are those of earlier" in app.log(1)
 
 
+def stored(folder):
+    """The settings of an application whose map outputs are in a store."""
+    return [f"spark.firesteel.shuffle.store=file://{folder}/store", "spark.firesteel.shuffle.store.objectSize=1",
+            "spark.firesteel.shuffle.store.wait=0ms"]
+
+
+def test_map_outputs_in_a_store_outlive_drivers(run, tmp_path):
+    app = run(master="local-cluster[2,1,1024]", phase=3, settings=stored(tmp_path))
+    app.start()
+    for driver in range(2):
+        app.wait_at_gate(3, 2, maps=True)
+        wait_until(lambda: driver == 0 or "7 of 7 map outputs of earlier drivers are in" in app.log(1), "the second driver", 60)
+        app.processes[-1].kill()
+        app.processes[-1].wait(timeout=30)
+        before = app.ran()
+        assert len(list((tmp_path / "store").iterdir())) == 1
+        if driver == 1:
+            app.open_gate()
+        app.resume()
+    assert app.processes[-1].wait(timeout=120) == 0, app.log(2)
+    app.check(2)
+    assert "7 of 7 map outputs of earlier drivers are in" in app.log(2)
+    assert [task for task in app.ran()[len(before):] if task[0] in "123"] == ["3.3"] * app.ran()[len(before):].count("3.3")
+    assert not list((tmp_path / "store").iterdir())
+
+
+def test_map_outputs_that_are_gone_are_computed_again(run, tmp_path):
+    app = run(master="local-cluster[2,1,1024]", phase=3, settings=stored(tmp_path))
+    app.start()
+    app.wait_at_gate(3, 2, maps=True)
+    app.processes[0].kill()
+    app.processes[0].wait(timeout=30)
+    before = app.ran()
+    for lost in sorted((tmp_path / "store").glob("*/shuffle-*/*"))[:2]:
+        lost.unlink()
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert len({task for task in app.ran()[len(before):] if task[0] == "3"}) == 3
+    assert "5 of 7 map outputs of earlier drivers are in" in app.log(1)
+
+
 def test_it_is_resumed_again_and_again(run):
     app = run(phase=1)
     app.start()
@@ -249,15 +298,17 @@ def test_it_is_resumed_again_and_again(run):
     app.check(3)
 
 
-def test_a_stuck_driver_that_wakes_up_changes_nothing(run):
-    app = run(phase=6)
+@pytest.mark.parametrize("master, phase, job, maps", [("local[2]", 6, 5, False), ("local-cluster[2,1,1024]", 3, 2, True)])
+def test_a_stuck_driver_that_wakes_up_changes_nothing(run, tmp_path, master, phase, job, maps):
+    app = run(master=master, phase=phase, settings=stored(tmp_path) if maps else ())
     old = app.start()
-    app.wait_at_gate(6, 5)
+    app.wait_at_gate(phase, job, maps)
     old.send_signal(signal.SIGSTOP)
     app.open_gate()
     assert app.resume().wait(timeout=120) == 0, app.log(1)
     app.check(1)
     before = {path: path.stat().st_mtime_ns for path in app.folder.glob("*/*")}
+    assert not maps or not list((tmp_path / "store").iterdir())
     os.makedirs(app.journals / "x", exist_ok=True)  # the place of the journal is gone: nothing of it may come back
     os.rmdir(app.journals / "x")
     old.send_signal(signal.SIGCONT)

@@ -146,6 +146,8 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
         if (id == 0)
                 id = resume_job_submit(r->sc->resume, wait->request, &wait->resume, &error);
         spec.done = wait->resume.done;
+        spec.stored = wait->resume.stored;
+        spec.n_stored = wait->resume.n_stored;
         if (id == 0)
                 id = sched_submit_job(r->sched, &spec, now_ns(), &error);
         const struct job *job = id >= 0 ? sched_job(r->sched, id) : NULL;
@@ -544,6 +546,7 @@ struct shuffle_removal {
 static void shuffle_removal_run(void *owner, struct scheduler_backend *backend, bool allocates)
 {
         const struct shuffle_removal *removal = owner;
+        removal->runner->removes_shuffles = true;
         for (int i = 0; i < removal->n; i++) {
                 sched_unregister_shuffle(removal->runner->sched, removal->shuffles[i]);
                 allocation_shuffle_removed(removal->runner->allocation, removal->shuffles[i]);
@@ -551,6 +554,7 @@ static void shuffle_removal_run(void *owner, struct scheduler_backend *backend, 
                 if (remote)
                         remote->class->remove_shuffle(remote, removal->shuffles[i]);
         }
+        removal->runner->removes_shuffles = false;
 }
 
 void job_runner_remove_shuffles(struct job_runner *r, const int *shuffles, int n)

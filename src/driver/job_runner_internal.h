@@ -50,8 +50,8 @@ struct job_waiter {
         int status; /* of the failure */
         int job_id;
         struct job_runner *runner; /* while accumulators deliver the job's updates */
-        struct resume_job resume; /* unused if sc->resume is NULL */
-        int resume_status;        /* the results of an earlier driver cannot be merged: the job must fail */
+        struct resume_job resume;  /* unused if sc->resume is NULL */
+        int resume_status;         /* the results of an earlier driver cannot be merged: the job must fail */
         void (*then)(void *owner, int status, struct fst_error *error); /* NULL: a thread waits */
         void *owner;
 };
@@ -110,6 +110,7 @@ struct job_runner {
         pthread_mutex_t lock;
         struct runner_message *first, **last; /* guarded by lock */
         bool stopping;                        /* new jobs are refused */
+        bool removes_shuffles;                /* in job_runner_remove_shuffles */
         char *abort_reason;                   /* why the application must end; NULL: it need not */
         bool quitting;                        /* the thread ends once no task runs */
 };

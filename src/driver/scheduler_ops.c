@@ -70,7 +70,7 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
                         uint64_t handle = from->at[m].handle;
                         maps[m] = (struct shuffle_map){.task_id = output_handle_task(handle), .location = -1};
                         if (handle && e >= 0 && map_output_is_stored(&from->at[m])) {
-                                maps[m].location = SHUFFLE_REMOTE - e;
+                                maps[m].location = SHUFFLE_REMOTE - resume_writer_of_executor(r->sc->resume, e);
                                 maps[m].place = output_handle_place(handle);
                         } else if (handle && e >= 0 && e < n_executors) {
                                 maps[m].location = location_of[e];
@@ -213,8 +213,11 @@ static void scheduler_ops_map_output_removed(void *owner, int shuffle_id, int ma
                                              uint64_t handle)
 {
         struct job_runner *r = owner;
-        if (handle & MAP_OUTPUT_STORED) /* its object may have others: it is removed with the shuffle */
+        if (handle & MAP_OUTPUT_STORED) { /* its object may have others: it is removed with the shuffle */
+                if (!r->stopping && !r->removes_shuffles)
+                        resume_map_lost(r->sc->resume, shuffle_id, map_partition, output_handle_task(handle));
                 return;
+        }
         r->backend->class->remove_output(r->backend, executor, shuffle_id, map_partition, output_handle_task(handle));
 }
 

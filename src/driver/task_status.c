@@ -143,6 +143,8 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 }
                 if (action)
                         task_status_release_commit(r, t);
+                if (t->state == TASK_FETCH_FAILED && t->fetch_executor <= SHUFFLE_REMOTE)
+                        t->fetch_executor = resume_executor_of_writer(resume, SHUFFLE_REMOTE - t->fetch_executor);
                 accepted[i] = needed && t->state == TASK_SUCCEEDED;
                 s->state = t->state;
                 s->message = t->message;

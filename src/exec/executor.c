@@ -302,9 +302,10 @@ static int receive_registration(struct executor *x, const struct rpc_answer *ans
                 return error_set(error, -EBADMSG, "the driver's reply to the registration is malformed");
         x->index = registered->index;
         x->registered = true;
+        const int32_t writer = registered->writer;
         firesteel__registered_executor__free_unpacked(registered, NULL);
         log_info("CoarseGrainedExecutorBackend", "Successfully registered with driver");
-        return executor_transfer_use_store(x->data, x->index, executor_running_batches, x, error);
+        return executor_transfer_use_store(x->data, writer, executor_running_batches, x, error);
 }
 
 /* An executor ends with its worker. */

@@ -369,13 +369,13 @@ int executor_transfer_put_output(struct executor_transfer *d, int shuffle, int m
         return r;
 }
 
-int executor_transfer_use_store(struct executor_transfer *d, int index, int (*running)(void *owner), void *owner,
+int executor_transfer_use_store(struct executor_transfer *d, int32_t writer, int (*running)(void *owner), void *owner,
                                 struct fst_error *error)
 {
         const struct exec_env *env = d->env;
         struct object_shuffle_options options = {.conf = d->options.conf,
                                                  .directory = conf_get_raw(d->options.conf, OBJECT_DIRECTORY_KEY),
-                                                 .writer = index,
+                                                 .writer = writer,
                                                  .cores = d->options.cores,
                                                  .space = &env->shuffles->space,
                                                  .running = running,

@@ -93,11 +93,11 @@ int executor_transfer_service_port(const struct executor_transfer *data);
 
 /*
  * Makes the directory of the configuration, if it names one, the place of map outputs, or of those that are left at the
- * end of a decommissioned executor. @index is the scheduler's index
- * of this executor. Call it once, before the first task. Returns 0, or negative with @error.
+ * end of a decommissioned executor. No other executor of the application, whichever driver had it, has the number
+ * @writer. Call it once, before the first task. Returns 0, or negative with @error.
  */
-int executor_transfer_use_store(struct executor_transfer *data, int index, int (*running)(void *owner), void *owner,
-                                struct fst_error *error);
+int executor_transfer_use_store(struct executor_transfer *data, int32_t writer, int (*running)(void *owner),
+                                void *owner, struct fst_error *error);
 
 /* True if all map outputs live outside of executors: executor_transfer_publish takes them. */
 bool executor_transfer_publishes(const struct executor_transfer *data);

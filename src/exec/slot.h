@@ -28,12 +28,12 @@ struct slot_task {
         int status;                  /* error of a failure */
         int64_t start_ms, finish_ms; /* ms since 1970 */
         int64_t run_ns;
-        char *message;                         /* NULL after success; owned by the batch's owner */
-        int fetch_shuffle, fetch_map;          /* TASK_FETCH_FAILED */
-        int fetch_executor;                    /* TASK_FETCH_FAILED: the scheduler's index; -1: unknown */
+        char *message;                /* NULL after success; owned by the batch's owner */
+        int fetch_shuffle, fetch_map; /* TASK_FETCH_FAILED */
+        int fetch_executor;           /* TASK_FETCH_FAILED: as in task_run.h; in the driver the scheduler's number */
         struct shuffle_output *shuffle_output; /* success of a map task: one reference */
         uint32_t place; /* of its output outside of executors (shuffle/remote_shuffle.h); 0: it is at the executor */
-        struct task_result result;             /* success of a result task */
+        struct task_result result; /* success of a result task */
         struct buf encoded; /* replaces `result` if `is_encoded`: the result of a task process. Owned by the batch's
                                owner */
         bool is_encoded;

@@ -476,6 +476,7 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
         stage_graph_build(s, job);
         if (spec->done)
                 job_keep_done(job, spec->done);
+        dag_keep_stored(s, spec);
         log_job(s, job);
         s->ops->job_started(s->owner, job);
         if (dag_profiles_conflict(job))

@@ -68,6 +68,9 @@ void dag_unregister_outputs(struct sched *s, int executor, bool stored);
 /* Unregisters the map outputs of all shuffles on executors that ever were on @host. */
 void dag_lose_host(struct sched *s, const char *host, const char *message);
 
+/* Registers the outputs that an earlier driver has left, for shuffles that some job has used. */
+void dag_keep_stored(struct sched *s, const struct job_spec *spec);
+
 /* Unregisters the missing outputs of a failed fetch, and all other outputs of that executor. */
 void dag_unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch);
 

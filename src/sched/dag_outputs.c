@@ -31,6 +31,17 @@ void dag_lose_host(struct sched *s, const char *host, const char *message)
                         dag_unregister_outputs(s, (int)e, false);
 }
 
+void dag_keep_stored(struct sched *s, const struct job_spec *spec)
+{
+        for (int i = 0; i < spec->n_stored; i++) {
+                const struct earlier_output *output = &spec->stored[i];
+                struct shuffle *shuffle = dag_shuffle(s, output->shuffle_id);
+
+                if (shuffle && output->map_partition >= 0 && output->map_partition < shuffle->outputs->n)
+                        map_outputs_add(shuffle->outputs, output->map_partition, output->executor, output->handle);
+        }
+}
+
 void dag_unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
 {
         struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);
@@ -48,8 +59,11 @@ void dag_unregister_missing_output(struct sched *s, const struct task_set *set, 
                                    s->owner);
                 s->epoch++;
         }
-        if (!e)
+        if (!e) { /* of an earlier driver, which writes no more */
+                if (stored && fetch->executor >= 0)
+                        dag_unregister_outputs(s, fetch->executor, true);
                 return;
+        }
         if (!stored && s->config.outputs_outlive_executors && s->config.unregister_outputs_on_host)
                 dag_lose_host(s, executors_host(&s->tasks.executors, fetch->executor), "fetch failed");
         else

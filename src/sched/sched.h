@@ -201,11 +201,20 @@ void sched_free(struct sched *s);
 
 /* ---------------------------------------------------------------------------------------------------- jobs */
 
+/* A map output that an earlier driver has left outside of executors. */
+struct earlier_output {
+        int shuffle_id, map_partition;
+        int executor;    /* whose loss it shares: a number that no executor of this scheduler has */
+        uint64_t handle; /* with MAP_OUTPUT_STORED */
+};
+
 struct job_spec {
-        struct lineage *final;           /* the RDD of the action; must live until job_removed */
-        const int *partitions;           /* of the RDD; copied. NULL: all of them */
-        int n_partitions;                /* length of @partitions; 0: the job succeeds at once */
-        const uint8_t *done;             /* by output: 1 if an earlier driver has left its result. Borrowed. NULL: none */
+        struct lineage *final; /* the RDD of the action; must live until job_removed */
+        const int *partitions; /* of the RDD; copied. NULL: all of them */
+        int n_partitions;      /* length of @partitions; 0: the job succeeds at once */
+        const uint8_t *done;   /* by output: 1 if an earlier driver has left its result. Borrowed. NULL: none */
+        const struct earlier_output *stored; /* outputs of shuffles that the job may read. Borrowed */
+        int n_stored;
         const char *call_site;           /* "count at a.c:12"; copied, NULL allowed */
         const struct strmap *properties; /* spark.jobGroup.id, spark.scheduler.pool, …; copied, NULL allowed */
         void *user;                      /* becomes job->user */
@@ -216,7 +225,8 @@ struct job_spec {
  *
  * Outputs that are done before are not computed: the owner takes their results in job_started, for the outputs that
  * job->output_done names. A job whose outputs are all done ends at once. If the tasks of the result stage run together
- * or read outputs that may differ when computed again, some results without the others are not kept.
+ * or read outputs that may differ when computed again, some results without the others are not kept. The same is true
+ * for the stored outputs of a map stage.
  */
 int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, struct fst_error *error);
 

@@ -134,11 +134,26 @@ static void sched_recorder_done(struct sched_recorder *r, const struct job_spec 
         sched_recorder_end(r);
 }
 
+static void sched_recorder_stored(struct sched_recorder *r, const struct job_spec *spec)
+{
+        struct buf *b = sched_recorder_begin(r, "stored");
+
+        for (int i = 0; i < spec->n_stored; i++) {
+                trace_put_number(b, spec->stored[i].shuffle_id);
+                trace_put_number(b, spec->stored[i].map_partition);
+                trace_put_number(b, spec->stored[i].executor);
+                trace_put_number(b, (int64_t)spec->stored[i].handle);
+        }
+        sched_recorder_end(r);
+}
+
 void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec, int64_t now)
 {
         sched_recorder_describe(r, spec->final);
         if (spec->done)
                 sched_recorder_done(r, spec);
+        if (spec->n_stored)
+                sched_recorder_stored(r, spec);
         struct buf *b = sched_recorder_begin(r, "submit");
 
         trace_put_number(b, now);

@@ -18,6 +18,7 @@
  *                                                  each partition needs other ones; "s PARENT SHUFFLE"
  *      submit T RDD CALL-SITE N PARTITION … KEY VALUE …        N is -1 for all partitions; properties follow
  *      done OUTPUT COUNT …                         outputs of the next job that are done before
+ *      stored SHUFFLE MAP E HANDLE …               outputs that an earlier driver has left for the next job
  *      cancel_job T JOB TEXT                       cancel_group T GROUP TEXT
  *      cancel_tag T TAG TEXT                       cancel_stage T STAGE TEXT
  *      cancel_all T                                unregister_shuffle SHUFFLE

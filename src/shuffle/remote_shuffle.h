@@ -27,6 +27,12 @@ struct shuffle_output;
 /* Places are 1 … REMOTE_PLACES - 1. Only the implementation knows their meaning. */
 #define REMOTE_PLACES (1u << 23)
 
+/*
+ * An executor that publishes has a number, its writer: below REMOTE_WRITERS, and not that of another executor of the
+ * application, whichever driver had it.
+ */
+#define REMOTE_WRITERS (1 << 30)
+
 /* One finished map output. */
 struct remote_output {
         int map_partition;
@@ -80,6 +86,12 @@ struct remote_shuffle {
 };
 
 struct remote_shuffle_driver_class {
+        /* Returns where the outputs of this application are, for the next driver that resumes it. */
+        const char *(*directory)(const struct remote_shuffle_driver *driver);
+
+        /* Returns true if an earlier driver of the application has left this output. On the scheduler's thread. */
+        bool (*has)(const struct remote_shuffle_driver *driver, int shuffle, int32_t writer, uint32_t place);
+
         /* Removes what a shuffle has, soon. Does not block. On the scheduler's thread. */
         void (*remove_shuffle)(struct remote_shuffle_driver *driver, int shuffle);
 

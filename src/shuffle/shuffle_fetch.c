@@ -114,9 +114,7 @@ int shuffle_fetch_lost(const struct shuffle_reader_env *env, const struct shuffl
         run->fetch_failed = true;
         run->fetch_shuffle = inputs->shuffle_id;
         run->fetch_map = map;
-        run->fetch_executor = location >= 0                ? env->locations[location].executor
-                              : location <= SHUFFLE_REMOTE ? shuffle_map_writer(&inputs->maps[map])
-                                                           : -1;
+        run->fetch_executor = location >= 0 ? env->locations[location].executor : location;
         if (location >= 0 && location != env->here)
                 error_wrap(error, status, "cannot fetch map output %d of shuffle %d from executor %s (%s:%d)", map,
                            inputs->shuffle_id, env->locations[location].executor_id, env->locations[location].host,

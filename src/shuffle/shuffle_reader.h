@@ -38,8 +38,8 @@ struct shuffle_location {
 /* The location of one map output. */
 struct shuffle_map {
         int64_t task_id;  /* id of the map task that wrote it */
-        int32_t location; /* index into the locations; -1: none; SHUFFLE_REMOTE - e: outside of executors, written by the
-                             executor with the scheduler's index e */
+        int32_t location; /* index into the locations; -1: none; SHUFFLE_REMOTE - w: outside of executors, by the writer
+                             w (shuffle/remote_shuffle.h) */
         uint32_t place;   /* of a remote one (shuffle/remote_shuffle.h) */
 };
 
@@ -50,7 +50,7 @@ static inline bool shuffle_map_is_remote(const struct shuffle_map *map)
         return map->location <= SHUFFLE_REMOTE;
 }
 
-/* The scheduler's index of the executor that wrote a remote output. */
+/* The number of the executor that wrote a remote output. */
 static inline int32_t shuffle_map_writer(const struct shuffle_map *map)
 {
         return SHUFFLE_REMOTE - map->location;

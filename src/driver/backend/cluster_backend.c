@@ -29,7 +29,7 @@
 #include "process/loop_wait.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
-#include "shuffle/remote/object_lease.h"
+#include "shuffle/remote_shuffle.h"
 #include "store/file_cipher.h"
 
 #define STOP_TIMEOUT_MS 3000
@@ -604,7 +604,7 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
             (r = cluster_ensure_secret(b, error)) || (r = cluster_listen(b, error)) ||
             (r = driver_transfer_new(b->sc, b->security, &transfer_ops, b, &b->transfer, error)) ||
             (r = shuffle_service_cleanup_new(&b->loop, b->sc->conf, b->sc->app_id, &b->service_cleanup, error)) ||
-            (r = object_lease_new(b->sc->conf, b->sc->app_id, &b->sc->remote_shuffle, error)))
+            (r = job_runner_open_store(b->runner, b->io_secret_len > 0, error)))
                 return r;
         b->sc->block_manager_port = driver_transfer_port(b->transfer);
         b->stages = stage_shipping_new(b->transfer);

@@ -147,6 +147,7 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
                  rpc_peer_name(m->peer), x->id);
         Firesteel__RegisteredExecutor reply = FIRESTEEL__REGISTERED_EXECUTOR__INIT;
         reply.index = x->index;
+        reply.writer = job_runner_writer(b->runner, x->index);
         rpc_reply_packed(m, m->type, &reply.base, NULL);
         __atomic_fetch_add(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         x->index = driver_endpoint_announce(b, x, r);

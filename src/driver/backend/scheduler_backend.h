@@ -226,6 +226,16 @@ bool job_runner_output_moved(struct job_runner *runner, int shuffle, int map_par
 void job_runner_output_stored(struct job_runner *runner, int shuffle, int map_partition, int64_t task_id, int executor,
                               uint32_t place);
 
+/*
+ * Makes the store of map outputs that outlive executors, sc->remote_shuffle, if the configuration names one, and goes
+ * on with what earlier drivers of the application have left there. @encrypted: with a key that ends with this driver.
+ * Blocks. Before the executors are started. Returns 0, or negative with @error, which names the key.
+ */
+int job_runner_open_store(struct job_runner *runner, bool encrypted, struct fst_error *error);
+
+/* The number with which an executor writes to the store (shuffle/remote_shuffle.h). */
+int32_t job_runner_writer(const struct job_runner *runner, int executor);
+
 /* Launch no new tasks on the executor. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
 

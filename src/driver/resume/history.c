@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "journal/fields.h"
+#include "shuffle/remote_shuffle.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,6 +48,8 @@ void history_deinit(struct history *h)
         history_cut(h, 0, 0);
         vec_deinit(&h->jobs);
         vec_deinit(&h->outputs);
+        vec_deinit(&h->maps);
+        free(h->store);
         resume_application_deinit(&h->application);
 }
 
@@ -78,6 +81,11 @@ static int history_add_void(struct history *h, struct field_reader *f)
         if (!fields_are_complete(f) || jobs > h->jobs.len || outputs > h->outputs.len)
                 return -EBADMSG;
         history_cut(h, jobs, outputs);
+        size_t n = 0;
+        for (size_t i = 0; i < h->maps.len; i++)
+                if (h->maps.data[i].job < jobs)
+                        h->maps.data[n++] = h->maps.data[i];
+        h->maps.len = n;
         return 0;
 }
 
@@ -189,6 +197,53 @@ static int history_add_tasks(struct history *h, struct field_reader *f)
         return 0;
 }
 
+static int history_add_store(struct history *h, struct field_reader *f)
+{
+        char *store = fields_take_text(f);
+        if (!fields_are_complete(f)) {
+                free(store);
+                return -EBADMSG;
+        }
+        free(h->store);
+        h->store = store;
+        return 0;
+}
+
+static int history_add_map_outputs(struct history *h, struct field_reader *f)
+{
+        const size_t before = h->maps.len;
+        struct past_map_output output = {.job = fields_take_number(f),
+                                         .shuffle = (int)fields_take_limited(f, INT32_MAX),
+                                         .writer = (int32_t)fields_take_limited(f, REMOTE_WRITERS - 1),
+                                         .record = before};
+        if (f->bad || output.job >= h->jobs.len || !h->jobs.data[output.job])
+                return -EBADMSG;
+        while (f->at < f->end) {
+                output.partition = (int)fields_take_limited(f, INT32_MAX);
+                output.task_id = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER - 2);
+                output.place = (uint32_t)fields_take_limited(f, REMOTE_PLACES - 1);
+                if (f->bad || !output.place) {
+                        h->maps.len = before;
+                        return -EBADMSG;
+                }
+                vec_push(&h->maps, output);
+                output.record++;
+        }
+        return 0;
+}
+
+static int history_add_map_lost(struct history *h, struct field_reader *f)
+{
+        struct past_map_output lost = {.shuffle = (int)fields_take_limited(f, INT32_MAX),
+                                       .partition = (int)fields_take_limited(f, INT32_MAX),
+                                       .task_id = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER),
+                                       .record = h->maps.len};
+        if (!fields_are_complete(f))
+                return -EBADMSG;
+        vec_push(&h->maps, lost);
+        return 0;
+}
+
 int history_add(struct history *h, uint8_t kind, const void *content, size_t size)
 {
         struct field_reader f = fields_of(content, size);
@@ -215,6 +270,12 @@ int history_add(struct history *h, uint8_t kind, const void *content, size_t siz
                 return history_add_output_state(h, &f);
         case RESUME_TASKS:
                 return history_add_tasks(h, &f);
+        case RESUME_STORE:
+                return history_add_store(h, &f);
+        case RESUME_MAP_OUTPUTS:
+                return history_add_map_outputs(h, &f);
+        case RESUME_MAP_LOST:
+                return history_add_map_lost(h, &f);
         default:
                 return -EBADMSG;
         }
@@ -286,6 +347,57 @@ enum history_answer history_take_job(struct history *h, struct resume_job_record
         vec_push(&h->jobs, NULL);
         history_skip_taken(h);
         return differs ? HISTORY_DIFFERS : HISTORY_NEW;
+}
+
+static int past_map_output_by_place(const void *x, const void *y)
+{
+        const struct past_map_output *a = x, *b = y;
+        if (a->shuffle != b->shuffle)
+                return a->shuffle < b->shuffle ? -1 : 1;
+        if (a->partition != b->partition)
+                return a->partition < b->partition ? -1 : 1;
+        return (a->record > b->record) - (a->record < b->record);
+}
+
+static int past_map_output_by_job(const void *x, const void *y)
+{
+        const struct past_map_output *a = x, *b = y;
+        if (a->job != b->job)
+                return a->job < b->job ? -1 : 1;
+        return past_map_output_by_place(x, y);
+}
+
+/* Keeps the last output of each map partition, if it was not lost after that. */
+static void history_sort_maps(struct history *h)
+{
+        struct past_map_output *at = h->maps.data;
+        size_t n = 0, count = h->maps.len;
+        h->maps_sorted = true;
+        if (!count)
+                return;
+        qsort(at, count, sizeof(*at), past_map_output_by_place);
+        for (size_t i = 0, end; i < count; i = end) {
+                struct past_map_output last = {0};
+                for (end = i; end < count && at[end].shuffle == at[i].shuffle && at[end].partition == at[i].partition;
+                     end++)
+                        if (at[end].place)
+                                last = at[end];
+                        else if (at[end].task_id == last.task_id)
+                                last.place = 0;
+                if (last.place)
+                        at[n++] = last;
+        }
+        h->maps.len = n;
+        qsort(at, n, sizeof(*at), past_map_output_by_job);
+}
+
+const struct past_map_output *history_map_outputs(struct history *h, uint64_t job, size_t *n)
+{
+        if (!h->maps_sorted)
+                history_sort_maps(h);
+        size_t first = vec_place(&h->maps, job, job), end = vec_place(&h->maps, job, job + 1);
+        *n = end - first;
+        return h->maps.data + first;
 }
 
 bool history_has_job(const struct history *h, const struct resume_job_record *job)

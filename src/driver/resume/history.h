@@ -30,6 +30,16 @@ struct past_map_updates {
         fst_bytes updates;
 };
 
+/* A map output that outlives executors (shuffle/remote_shuffle.h). */
+struct past_map_output {
+        uint64_t job; /* that computed it */
+        int shuffle, partition;
+        int32_t writer;
+        uint32_t place; /* 0: the record of its loss */
+        int64_t task_id;
+        size_t record; /* the order of the records */
+};
+
 struct past_job {
         struct resume_signature signature;
         uint32_t outputs;
@@ -53,7 +63,10 @@ struct history {
         VEC(struct past_output *) outputs;     /* likewise */
         uint64_t next_job, next_output;        /* the first that is untaken */
         int64_t last_task_id;
-        bool ordered; /* order has a meaning */
+        char *store; /* the directory of map outputs; NULL: none */
+        VEC(struct past_map_output) maps;
+        bool maps_sorted; /* by job; each output once, and no lost ones */
+        bool ordered;     /* order has a meaning */
 };
 
 void history_init(struct history *h);
@@ -71,6 +84,9 @@ enum history_answer {
 /* A job is submitted: @job->job gets its number. @past is valid until history_deinit. */
 enum history_answer history_take_job(struct history *h, struct resume_job_record *job, struct past_job **past,
                                      struct buf *why);
+
+/* Returns the map outputs that a taken job had computed and nobody has lost, *@n of them. Borrowed. */
+const struct past_map_output *history_map_outputs(struct history *h, uint64_t job, size_t *n);
 
 /* Returns true if history_take_job would answer HISTORY_TAKEN. Changes nothing. */
 bool history_has_job(const struct history *h, const struct resume_job_record *job);

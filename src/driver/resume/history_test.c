@@ -304,6 +304,66 @@ static void outputs_are_taken_by_path_and_in_order(void **state)
         history_deinit(&r.history);
 }
 
+static void put_map_output(struct buf *body, uint64_t job, uint64_t shuffle, uint64_t partition, uint64_t task)
+{
+        put_record(body, RESUME_MAP_OUTPUTS, fields_put_number(body, job), fields_put_number(body, shuffle),
+                   fields_put_number(body, 9), fields_put_number(body, partition), fields_put_number(body, task),
+                   fields_put_number(body, task + 1));
+}
+
+static void put_map_lost(struct buf *body, uint64_t shuffle, uint64_t partition, uint64_t task)
+{
+        put_record(body, RESUME_MAP_LOST, fields_put_number(body, shuffle), fields_put_number(body, partition),
+                   fields_put_number(body, task));
+}
+
+/* The outputs of a job as "shuffle.partition=task ". */
+static void assert_map_outputs(struct history *h, uint64_t job, const char *expected)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        size_t n;
+        const struct past_map_output *outputs = history_map_outputs(h, job, &n);
+        for (size_t i = 0; i < n; i++) {
+                assert_int_equal(outputs[i].writer, 9);
+                assert_int_equal(outputs[i].place, outputs[i].task_id + 1);
+                buf_printf(&text, "%d.%d=%d ", outputs[i].shuffle, outputs[i].partition, (int)outputs[i].task_id);
+        }
+        assert_string_equal(buf_text(&text), expected);
+}
+
+static void the_last_map_output_counts_unless_it_was_lost(void **state)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT, second = BUF_INIT;
+        struct replayed r;
+        put_record(&body, RESUME_STORE, fields_put_text(&body, "file:/s/a"));
+        put_job(&body, 0, 100, true);
+        put_map_output(&body, 0, 3, 1, 10);
+        put_map_output(&body, 0, 3, 0, 11);
+        put_map_output(&body, 0, 2, 0, 12);
+        put_map_output(&body, 0, 3, 2, 13);
+        put_map_lost(&body, 3, 1, 10);
+        put_map_lost(&body, 3, 0, 99); /* a later attempt, which did not count */
+        put_map_lost(&body, 2, 0, 12);
+        put_job(&body, 1, 101, true);
+        put_map_output(&body, 1, 2, 0, 14); /* computed again, for another job */
+        make_file(&body, &file);
+        replay(file.data, file.len, &r);
+        assert_string_equal(r.history.store, "file:/s/a");
+        assert_map_outputs(&r.history, 0, "3.0=11 3.2=13 ");
+        assert_map_outputs(&r.history, 1, "2.0=14 ");
+        assert_map_outputs(&r.history, 2, "");
+        history_deinit(&r.history);
+        put_numbers(&body, RESUME_VOID, 1, 0);
+        put_record(&body, RESUME_STORE, fields_put_text(&body, "file:/s/b"));
+        put_job(&body, 1, 55, true);
+        make_file(&body, &second);
+        replay(second.data, second.len, &r);
+        assert_string_equal(r.history.store, "file:/s/b");
+        assert_map_outputs(&r.history, 0, "3.0=11 3.2=13 ");
+        assert_map_outputs(&r.history, 1, "");
+        history_deinit(&r.history);
+}
+
 static void rejects_records_that_contradict(void **state)
 {
         static const struct {
@@ -321,6 +381,9 @@ static void rejects_records_that_contradict(void **state)
                 {RESUME_JOB, "\x01", 1},
                 {RESUME_APPLICATION, "\x09", 1}, /* of a newer version */
                 {RESUME_TASKS, "", 0},
+                {RESUME_STORE, "", 0},
+                {RESUME_MAP_OUTPUTS, "\x00\x00\x00", 3}, /* of an unknown job */
+                {RESUME_MAP_LOST, "\x00\x00", 2},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct history h;
@@ -340,6 +403,9 @@ static void rejects_records_that_contradict(void **state)
         fields_put_bytes(&result, NULL, 0);
         fields_put_bytes(&result, NULL, 0);
         assert_int_equal(history_add(&h, RESUME_RESULTS, result.data, result.len), -EBADMSG);
+        assert_int_equal(history_add(&h, RESUME_MAP_OUTPUTS, "\0\0\0\0\0\1\0\0", 8), -EBADMSG); /* half an output */
+        assert_int_equal(history_add(&h, RESUME_MAP_OUTPUTS, "\0\0\0\0\0\0", 6), -EBADMSG);     /* no place */
+        assert_int_equal(h.maps.len, 0);
         history_deinit(&h);
 }
 
@@ -353,6 +419,7 @@ int main(void)
                 cmocka_unit_test(overlapping_jobs_match_in_any_order_and_once),
                 cmocka_unit_test(results_that_were_reset_do_not_count),
                 cmocka_unit_test(outputs_are_taken_by_path_and_in_order),
+                cmocka_unit_test(the_last_map_output_counts_unless_it_was_lost),
                 cmocka_unit_test(rejects_records_that_contradict),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,9 @@ enum resume_record {
         RESUME_OUTPUT,       /* output, path, tracker, 1 if the application made the directory */
         RESUME_OUTPUT_STATE, /* output, enum resume_output_state */
         RESUME_TASKS,        /* the highest task id that was launched so far */
+        RESUME_STORE,        /* the directory of map outputs that outlive executors */
+        RESUME_MAP_OUTPUTS,  /* job, shuffle, writer, then for each output: partition, task id, place */
+        RESUME_MAP_LOST,     /* shuffle, partition, task id: this output does not count any more */
 };
 
 /* The progress of a saved output. */

@@ -23,6 +23,7 @@ struct job;
 struct job_request;
 struct output_committer;
 struct resume;
+struct earlier_output;
 struct task_batch;
 
 /* Sets sc->resume if the key is set, and with it the start time and, where no manager assigns one, the id. */
@@ -39,6 +40,16 @@ bool resume_is_resumed(const struct resume *r);
 /* The first task id that no earlier driver has used. */
 int64_t resume_first_task_id(const struct resume *r);
 
+/* The number that an executor has among those of all drivers, by the scheduler's index (shuffle/remote_shuffle.h). */
+int32_t resume_writer(const struct resume *r, int executor);
+
+/*
+ * The scheduler's number of a writer: its index, or for an executor of an earlier driver a number that no index is.
+ * -1 for a number that is not a writer's. And the writer of such a number.
+ */
+int resume_executor_of_writer(const struct resume *r, int32_t writer);
+int32_t resume_writer_of_executor(const struct resume *r, int executor);
+
 /* The application has created a broadcast variable. */
 void resume_broadcast(struct resume *r, int64_t id, const void *data, size_t size);
 
@@ -47,18 +58,20 @@ void resume_broadcast(struct resume *r, int64_t id, const void *data, size_t siz
 /* A job's part of its waiter. */
 struct resume_job {
         struct resume_job_record record;
-        struct past_job *past; /* what an earlier driver left, or NULL */
-        uint8_t *done;         /* by output: results that are still valid; owned. NULL: none */
-        pthread_t thread;      /* that submits it */
-        bool open;             /* it has a number */
+        struct past_job *past;         /* what an earlier driver left, or NULL */
+        uint8_t *done;                 /* by output: results that are still valid; owned. NULL: none */
+        struct earlier_output *stored; /* map outputs that are still there; owned */
+        int n_stored;
+        pthread_t thread; /* that submits it */
+        bool open;        /* it has a number */
 };
 
 /* Computes the signature. On the thread that submits the job. */
 void resume_job_prepare(struct resume *r, const struct job_request *request, struct resume_job *job);
 
 /*
- * Finds out whether an earlier driver had the job, and sets job->done. Returns 0, or -ESTALE with @error if it differs
- * and spark.firesteel.resume.strict is set. On the runner's thread, as the functions below.
+ * Finds out whether an earlier driver had the job, and sets job->done and job->stored. Returns 0, or -ESTALE with
+ * @error if it differs and spark.firesteel.resume.strict is set. On the runner's thread, as the functions below.
  */
 int resume_job_submit(struct resume *r, const struct job_request *request, struct resume_job *job,
                       struct fst_error *error);
@@ -83,6 +96,15 @@ void resume_sync(struct resume *r);
 
 /* Returns false if another driver has the application: then nobody may commit. */
 bool resume_may_commit(struct resume *r);
+
+/* ---------------------------------------------------------------------------------------------------- map outputs */
+
+/* The directory in which earlier drivers have left map outputs, NULL: none. And journals the directory of this one. */
+const char *resume_earlier_store(const struct resume *r);
+void resume_store(struct resume *r, const char *directory);
+
+/* The output of a map partition that outlives executors does not count any more. On the runner's thread. */
+void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_id);
 
 /* -------------------------------------------------------------------------------------------------------- outputs */
 

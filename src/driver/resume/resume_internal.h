@@ -33,3 +33,12 @@ struct resume {
 /* Begins and ends a record; between them the caller appends its fields. */
 struct buf *resume_record_begin(struct resume *r, enum resume_record kind, size_t *place);
 void resume_record_end(struct resume *r, struct buf *b, size_t place);
+
+/* ------------------------------------------------------------------------------------------- resume_map_outputs.c */
+
+/* Sets job->stored: the map outputs of a taken job that exist. */
+void resume_find_stored(struct resume *r, struct resume_job *job);
+
+/* Journals the map outputs of accepted tasks, if they outlive executors. */
+void resume_put_map_outputs(struct resume *r, const struct resume_job *job, const struct task_batch *run,
+                            const bool *accepted);

@@ -111,8 +111,10 @@ int resume_job_submit(struct resume *r, const struct job_request *request, struc
         job->open = status == 0;
         r->open_jobs += job->open;
         pthread_mutex_unlock(&r->lock);
-        if (status == 0)
+        if (status == 0) {
                 resume_find_done(job, request->action);
+                resume_find_stored(r, job);
+        }
         return status;
 }
 
@@ -264,6 +266,7 @@ void resume_tasks_succeeded(struct resume *r, struct resume_job *job, const stru
         for (int i = 0; i < run->n; i++)
                 if (accepted[i] && run->tasks[i].accumulated)
                         resume_put_map_updates(r, job, run->work->shuffled->shuffle.id, &run->tasks[i]);
+        resume_put_map_outputs(r, job, run, accepted); /* after their updates: an output is never without them */
 }
 
 void resume_job_reset(struct resume *r, struct resume_job *job)
@@ -282,6 +285,7 @@ void resume_job_ended(struct resume *r, struct resume_job *job, bool succeeded)
         if (!r)
                 return;
         free(steal(job->done));
+        free(steal(job->stored));
         if (!job->open)
                 return;
         job->open = false;

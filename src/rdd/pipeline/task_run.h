@@ -59,7 +59,8 @@ struct task_run {
         const char *function; /* name of the running user function, for crash reports; borrowed */
         bool fetch_failed;    /* the failure is a failed read of a map output: */
         int fetch_shuffle, fetch_map;
-        int fetch_executor; /* the scheduler's index of the executor that had it; -1 if unknown */
+        int fetch_executor; /* the scheduler's index of the executor that had it; -1: unknown; SHUFFLE_REMOTE - w: the
+                               writer w (shuffle/shuffle_reader.h) */
         int partitions;     /* number of the stage's partitions; the runner sets this and the next */
         int cpus;
         double sample_scale; /* when a sample is read: rows that each row stands for; otherwise 1 */

@@ -229,6 +229,20 @@ static void on_done(struct replay *r, struct trace_words *w)
         }
 }
 
+static void on_stored(struct replay *r, struct trace_words *w)
+{
+        r->stored.len = 0;
+        while (trace_words_left(w) && !w->bad) {
+                struct earlier_output output = {.shuffle_id = take_int(w, 0, MAX_ID),
+                                                .map_partition = take_int(w, 0, INT32_MAX),
+                                                .executor = take_int(w, 0, INT32_MAX)};
+
+                output.handle = (uint64_t)trace_take_number(w, INT64_MIN, -1);
+                if (!w->bad)
+                        vec_push(&r->stored, output);
+        }
+}
+
 static void on_submit(struct replay *r, struct trace_words *w)
 {
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
@@ -258,13 +272,15 @@ static void on_submit(struct replay *r, struct trace_words *w)
                                         .partitions = n >= 0 ? partitions.data : NULL,
                                         .n_partitions = MAX(n, 0),
                                         .done = r->done.len ? r->done.data : NULL,
+                                        .stored = r->stored.data,
+                                        .n_stored = (int)r->stored.len,
                                         .call_site = call_site,
                                         .properties = &properties};
 
                 sched_replay_take_profiles(r);
                 w->bad = sched_submit_job(r->s, &spec, now, NULL) < 0;
         }
-        r->done.len = 0;
+        r->done.len = r->stored.len = 0;
         vec_deinit(&partitions);
 }
 
@@ -449,6 +465,7 @@ static const struct replay_record {
         {"submit", on_submit},
         {"rdd", on_rdd, true},
         {"done", on_done, true},
+        {"stored", on_stored, true},
         {"config", on_config, true},
         {"pool", on_pool, true},
         {"resource", on_resource, true},
@@ -610,6 +627,7 @@ int sched_replay(const char *text, size_t len, int max_tasks, struct sched_repla
         vec_deinit(&r.requests);
         vec_deinit(&r.hosts);
         vec_deinit(&r.done);
+        vec_deinit(&r.stored);
         vec_deinit(&r.resources);
         vec_deinit(&r.pools);
         vec_deinit(&r.rdds);

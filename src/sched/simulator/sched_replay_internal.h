@@ -27,8 +27,9 @@ struct replay {
         VEC(struct replay_rdd *) rdds; /* by id */
         VEC(uint8_t) shuffles;         /* by id: whether it has a writer */
         VEC(struct resource_request) resources;
-        VEC(uint8_t) done; /* outputs of the next job that are done before */
-        VEC(char *) hosts; /* answers of the current call */
+        VEC(uint8_t) done;                 /* outputs of the next job that are done before */
+        VEC(struct earlier_output) stored; /* likewise: map outputs that an earlier driver has left */
+        VEC(char *) hosts;                 /* answers of the current call */
         struct task_profile profile;
         VEC(struct resource_request) requests; /* of the profile */
         struct sched_replay_report report;

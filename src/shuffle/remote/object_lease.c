@@ -11,6 +11,7 @@
 #include "io/fs/file_system.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
+#include "shuffle/remote/object_listing.h"
 #include "shuffle/remote/object_shuffle.h"
 #include "shuffle/remote/object_store.h"
 
@@ -37,6 +38,9 @@ struct object_lease {
         const struct file_system *fs;
         char *root, *directory, *lease;
         int64_t lease_ms, retry_ms; /* after a renewal that failed */
+        struct object_listing left; /* objects of earlier drivers */
+        bool (*may_remove)(void *owner);
+        void *owner;
         pthread_t thread;
         pthread_mutex_t lock; /* protects the fields below */
         pthread_cond_t wake;
@@ -153,9 +157,16 @@ static void object_lease_sweep(struct object_lease *l)
 
 /* ------------------------------------------------------------------------------------------------------ the thread */
 
+static bool object_lease_may_remove(const struct object_lease *l)
+{
+        return !l->may_remove || l->may_remove(l->owner);
+}
+
 static void object_lease_remove_shuffle_now(struct object_lease *l, int shuffle)
 {
         struct fst_error error = FST_ERROR_INIT;
+        if (!object_lease_may_remove(l))
+                return;
         _cleanup_free_ char *path = mem_printf("%s/shuffle-%d", l->directory, shuffle);
         if (l->fs->remove(l->fs, path, &error))
                 log_warn(LOG, "map outputs of shuffle %d stay until the application ends: %s", shuffle,
@@ -224,6 +235,7 @@ static void object_lease_remove_shuffle(struct remote_shuffle_driver *driver, in
 static void object_lease_free(struct object_lease *l)
 {
         vec_deinit(&l->removed);
+        object_listing_deinit(&l->left);
         pthread_cond_destroy(&l->wake);
         pthread_mutex_destroy(&l->lock);
         free(l->root);
@@ -241,13 +253,25 @@ static void object_lease_stop(struct remote_shuffle_driver *driver)
         pthread_cond_signal(&l->wake);
         pthread_mutex_unlock(&l->lock);
         pthread_join(l->thread, NULL);
-        if (l->fs->remove(l->fs, l->directory, &error))
+        if (object_lease_may_remove(l) && l->fs->remove(l->fs, l->directory, &error))
                 log_warn(LOG, "%s is not removed: %s", l->directory, error_message(&error));
         error_deinit(&error);
         object_lease_free(l);
 }
 
+static const char *object_lease_directory(const struct remote_shuffle_driver *driver)
+{
+        return container_of(driver, struct object_lease, driver)->directory;
+}
+
+static bool object_lease_has(const struct remote_shuffle_driver *driver, int shuffle, int32_t writer, uint32_t place)
+{
+        return object_listing_has(&container_of(driver, struct object_lease, driver)->left, shuffle, writer, place);
+}
+
 static const struct remote_shuffle_driver_class object_lease_class = {
+        .directory = object_lease_directory,
+        .has = object_lease_has,
         .remove_shuffle = object_lease_remove_shuffle,
         .stop = object_lease_stop,
 };
@@ -262,12 +286,47 @@ static char *object_lease_name(const char *app_id, uint32_t random)
         return name;
 }
 
-int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_shuffle_driver **driver,
-                     struct fst_error *error)
+/* Goes on with the directory of an earlier driver. Returns false if it is not there any more. */
+static bool object_lease_continue(struct object_lease *l, const char *earlier, int retries)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        _cleanup_free_ char *in_root = earlier ? path_join(l->root, path_name(earlier)) : NULL;
+        struct file_status status = {0};
+        if (!earlier || strcmp(in_root, earlier) != 0)
+                return false;
+        l->directory = mem_strdup(earlier);
+        l->lease = path_join(l->directory, LEASE);
+        int r = l->fs->stat(l->fs, l->lease, &status, &error);
+        file_status_deinit(&status);
+        if (r == 0) /* renewed before anything is listed: from now on, nobody sweeps it */
+                r = object_lease_write_first(l, retries, &error);
+        if (r == 0)
+                r = object_listing_read(l->fs, l->directory, &l->left, &error);
+        if (r == 0)
+                return true;
+        log_warn(LOG, "Map outputs of the earlier driver are computed again: %s", error_message(&error));
+        l->left.len = 0;
+        free(steal(l->directory));
+        free(steal(l->lease));
+        return false;
+}
+
+static int object_lease_begin(struct object_lease *l, const char *app_id, int retries, struct fst_error *error)
+{
+        uint32_t random = 0;
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+                return error_set(error, -EIO, "no random number");
+        _cleanup_free_ char *name = object_lease_name(app_id, random);
+        l->directory = path_join(l->root, name);
+        l->lease = path_join(l->directory, LEASE);
+        return object_lease_write_first(l, retries, error);
+}
+
+int object_lease_new(struct fst_conf *conf, const struct object_lease_options *options,
+                     struct remote_shuffle_driver **driver, struct fst_error *error)
 {
         const char *key = conf_contains(conf, OBJECT_STORE_KEY) ? OBJECT_STORE_KEY : OBJECT_FALLBACK_KEY;
         const char *store = conf_get_raw(conf, key);
-        uint32_t random = 0;
         int64_t lease_ms, retries, retry_ms;
         *driver = NULL;
         if (!store || !*store)
@@ -285,28 +344,27 @@ int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_sh
         l->driver.class = &object_lease_class;
         l->lease_ms = lease_ms;
         l->retry_ms = MAX(retry_ms, (int64_t)MIN_RETRY_MS);
+        l->may_remove = options->may_remove;
+        l->owner = options->owner;
         pthread_mutex_init(&l->lock, NULL);
         pthread_cond_init(&l->wake, NULL);
+        retries = MIN(retries, (int64_t)INT16_MAX);
         r = file_system_resolve(store, &l->root, &l->fs, error);
-        if (r == 0 && getrandom(&random, sizeof(random), 0) != sizeof(random))
-                r = error_set(error, -EIO, "no random number");
-        if (r == 0) {
-                _cleanup_free_ char *name = object_lease_name(app_id, random);
-                l->directory = path_join(l->root, name);
-                l->lease = path_join(l->directory, LEASE);
-                r = object_lease_write_first(l, (int)MIN(retries, (int64_t)INT16_MAX), error);
-        }
+        const bool continued = r == 0 && object_lease_continue(l, options->earlier, (int)retries);
+        if (r == 0 && !continued)
+                r = object_lease_begin(l, options->app_id, (int)retries, error);
         if (r == 0) {
                 conf_set(conf, OBJECT_DIRECTORY_KEY, l->directory);
                 r = -pthread_create(&l->thread, NULL, object_lease_main, l);
-                if (r)
+                if (r && !continued)
                         l->fs->remove(l->fs, l->directory, NULL);
         }
         if (r) {
                 object_lease_free(l);
                 return error_wrap(error, r, "%s=%s cannot be used", key, store);
         }
-        log_info(LOG, "Map outputs are stored in %s", l->directory);
+        log_info(LOG, "Map outputs are stored in %s%s", l->directory,
+                 continued ? ", where the earlier driver has left some" : "");
         *driver = &l->driver;
         return 0;
 }

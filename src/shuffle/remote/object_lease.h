@@ -8,6 +8,8 @@
  * shuffles that are not needed any more, and sweeps: it removes the directories of drivers whose lease has expired. Age
  * is measured by the store's clock, and by the time to live that the lease itself states. A directory without a lease
  * is removed when no file in it has changed for as long.
+ *
+ * A driver that resumes an application goes on with the directory of the earlier driver, if it is still there.
  */
 #pragma once
 
@@ -15,10 +17,17 @@
 
 struct fst_conf;
 
+struct object_lease_options {
+        const char *app_id;
+        const char *earlier; /* the directory of the driver whose application this one resumes; NULL: there is none */
+        bool (*may_remove)(void *owner); /* false: another driver has the application. Any thread. NULL: true */
+        void *owner;
+};
+
 /*
  * Makes the application's directory in OBJECT_STORE_KEY or else OBJECT_FALLBACK_KEY, and sets OBJECT_DIRECTORY_KEY in
  * @conf for the executors. *@driver is NULL if neither is set. Blocks. Returns 0, or negative with @error, which names
  * the key, if the store cannot be used.
  */
-int object_lease_new(struct fst_conf *conf, const char *app_id, struct remote_shuffle_driver **driver,
-                     struct fst_error *error);
+int object_lease_new(struct fst_conf *conf, const struct object_lease_options *options,
+                     struct remote_shuffle_driver **driver, struct fst_error *error);

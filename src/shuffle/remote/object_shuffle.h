@@ -24,7 +24,7 @@ struct spill_space;
 struct object_shuffle_options {
         const struct fst_conf *conf; /* during the call of object_shuffle_new */
         const char *directory;       /* a full path */
-        int32_t writer;              /* the scheduler's index of this executor */
+        int32_t writer;              /* the number of this executor (shuffle/remote_shuffle.h) */
         int cores;
         const struct spill_space *space;
         struct file_key *key; /* of objects; stolen, also on failure. NULL: not encrypted */

@@ -2,8 +2,8 @@
  * The objects of one application in a store, as an executor reads them: paths, requests with retries, and a cache of
  * indexes that all its tasks share.
  *
- *      DIRECTORY/shuffle-3/12-000004       the fourth object that the executor with the scheduler's index 12 wrote for
- *                                          any shuffle, with outputs of shuffle 3
+ *      DIRECTORY/shuffle-3/12-000004       the fourth object that the writer 12 (shuffle/remote_shuffle.h) wrote for
+ * any shuffle, with outputs of shuffle 3
  */
 #pragma once
 

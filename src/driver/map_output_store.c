@@ -1,0 +1,39 @@
+/*
+ * The driver's store of map outputs that outlive executors (shuffle/remote_shuffle.h). Implements functions for
+ * backends (scheduler_backend.h).
+ */
+#include "driver/job_runner_internal.h"
+
+#include "base/log.h"
+#include "shuffle/remote/object_lease.h"
+
+/* Another driver that has the application uses its map outputs. */
+static bool map_output_store_may_remove(void *owner)
+{
+        const struct fst_context *sc = owner;
+        return resume_may_commit(sc->resume);
+}
+
+int job_runner_open_store(struct job_runner *r, bool encrypted, struct fst_error *error)
+{
+        struct fst_context *sc = r->sc;
+        struct object_lease_options options = {.app_id = sc->app_id,
+                                               .earlier = resume_earlier_store(sc->resume),
+                                               .may_remove = map_output_store_may_remove,
+                                               .owner = sc};
+        if (encrypted && options.earlier) {
+                log_info("ShuffleStore",
+                         "Map outputs of the earlier driver are computed again: spark.io.encryption.enabled is true, "
+                         "and their key has ended with it");
+                options.earlier = NULL;
+        }
+        int status = object_lease_new(sc->conf, &options, &sc->remote_shuffle, error);
+        if (status == 0 && sc->remote_shuffle)
+                resume_store(sc->resume, sc->remote_shuffle->class->directory(sc->remote_shuffle));
+        return status;
+}
+
+int32_t job_runner_writer(const struct job_runner *r, int executor)
+{
+        return resume_writer(r->sc->resume, executor);
+}

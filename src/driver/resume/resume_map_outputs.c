@@ -1,0 +1,114 @@
+/*
+ * See resume.h: map outputs that outlive executors and drivers (shuffle/remote_shuffle.h).
+ *
+ * An output counts if the journal names it and its store has it. Executors of each driver have writer numbers of their
+ * own, so that no object is written twice, not even by executors of a driver that is stuck and wakes up.
+ */
+#include "driver/resume/resume_internal.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/context.h"
+#include "driver/job_runner_internal.h"
+#include "exec/slot.h"
+#include "journal/fields.h"
+#include "shuffle/remote_shuffle.h"
+
+#define WRITERS_OF_DRIVER (1 << 20)
+#define DRIVERS_WITH_WRITERS (REMOTE_WRITERS / WRITERS_OF_DRIVER - 1) /* after these, numbers begin again */
+#define EARLIER_EXECUTOR REMOTE_WRITERS /* + writer: the scheduler's number of an executor of an earlier driver */
+
+static int32_t resume_first_writer(const struct resume *r)
+{
+        return r ? (int32_t)((r->epoch - 1) % DRIVERS_WITH_WRITERS) * WRITERS_OF_DRIVER : 0;
+}
+
+int32_t resume_writer(const struct resume *r, int executor)
+{
+        return resume_first_writer(r) + executor;
+}
+
+int resume_executor_of_writer(const struct resume *r, int32_t writer)
+{
+        const int32_t first = resume_first_writer(r);
+        if (writer < 0 || writer >= REMOTE_WRITERS)
+                return -1;
+        return !r || (writer >= first && writer < first + WRITERS_OF_DRIVER) ? writer - first
+                                                                             : EARLIER_EXECUTOR + writer;
+}
+
+int32_t resume_writer_of_executor(const struct resume *r, int executor)
+{
+        return executor >= EARLIER_EXECUTOR ? executor - EARLIER_EXECUTOR : resume_writer(r, executor);
+}
+
+const char *resume_earlier_store(const struct resume *r)
+{
+        return r ? r->history.store : NULL;
+}
+
+void resume_store(struct resume *r, const char *directory)
+{
+        size_t place;
+        if (!r)
+                return;
+        struct buf *b = resume_record_begin(r, RESUME_STORE, &place);
+        fields_put_text(b, directory);
+        resume_record_end(r, b, place);
+}
+
+void resume_find_stored(struct resume *r, struct resume_job *job)
+{
+        const struct remote_shuffle_driver *store = r->sc->remote_shuffle;
+        size_t n;
+        if (!job->past || !store)
+                return;
+        const struct past_map_output *past = history_map_outputs(&r->history, job->record.job, &n);
+        if (!n)
+                return;
+        job->stored = new_array(struct earlier_output, n);
+        for (size_t i = 0; i < n; i++)
+                if (store->class->has(store, past[i].shuffle, past[i].writer, past[i].place))
+                        job->stored[job->n_stored++] =
+                                (struct earlier_output){.shuffle_id = past[i].shuffle,
+                                                        .map_partition = past[i].partition,
+                                                        .executor = resume_executor_of_writer(r, past[i].writer),
+                                                        .handle = output_handle(past[i].task_id, past[i].place)};
+        log_info(RESUME_LOG, "%s: %d of %zu map outputs of earlier drivers are in %s", job->past->call_site,
+                 job->n_stored, n, store->class->directory(store));
+}
+
+void resume_put_map_outputs(struct resume *r, const struct resume_job *job, const struct task_batch *run,
+                            const bool *accepted)
+{
+        size_t place;
+        struct buf *b = NULL;
+        for (int i = 0; i < run->n; i++) {
+                const struct slot_task *t = &run->tasks[i];
+                if (!accepted[i] || !t->place)
+                        continue;
+                if (!b) {
+                        b = resume_record_begin(r, RESUME_MAP_OUTPUTS, &place);
+                        fields_put_number(b, job->record.job);
+                        fields_put_number(b, (uint64_t)run->work->shuffled->shuffle.id);
+                        fields_put_number(b, (uint64_t)resume_writer(r, run->executor));
+                }
+                fields_put_number(b, (uint64_t)t->info.partition);
+                fields_put_number(b, (uint64_t)t->info.id);
+                fields_put_number(b, t->place);
+        }
+        if (b)
+                resume_record_end(r, b, place);
+}
+
+void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_id)
+{
+        size_t place;
+        if (!r || shuffle < 0 || partition < 0 || task_id < 0)
+                return;
+        struct buf *b = resume_record_begin(r, RESUME_MAP_LOST, &place);
+        fields_put_number(b, (uint64_t)shuffle);
+        fields_put_number(b, (uint64_t)partition);
+        fields_put_number(b, (uint64_t)task_id);
+        resume_record_end(r, b, place);
+}
