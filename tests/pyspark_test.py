@@ -104,6 +104,19 @@ print([(path.rsplit("/", 1)[1], text) for path, text in sc.wholeTextFiles("in.tx
                                     "[('in.txt', 'käse\\n\\nbrot\\n')]"]
 
 
+def test_storage_levels_are_those_that_were_asked_for(run):
+    printed = run(START.replace("import SparkContext", "import SparkContext, StorageLevel") + """
+for level in (StorageLevel.MEMORY_AND_DISK_DESER, StorageLevel(False, True, False, True, 2), StorageLevel.MEMORY_AND_DISK):
+    rows = sc.parallelize(range(6), 2).map(str).persist(level)
+    print(rows.count(), rows.collect() == list("012345"), rows.getStorageLevel())
+rows = sc.parallelize(range(6), 2).map(str)
+rows.localCheckpoint()
+print(rows.count(), rows.getStorageLevel())
+""")
+    assert printed.splitlines() == ["6 True Disk Memory Deserialized 1x Replicated", "6 True Memory Deserialized 2x Replicated",
+                                    "6 True Disk Memory Serialized 1x Replicated", "6 Disk Memory Deserialized 1x Replicated"]
+
+
 def test_failures_are_exceptions_that_name_the_cause(run):
     printed = run(START + """
 def attempt(action):

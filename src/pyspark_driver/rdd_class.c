@@ -184,29 +184,34 @@ static void rdd_to_string(struct py4j_call *call)
 
 static enum fst_storage_level rdd_level_of(struct storage_flags f)
 {
+        bool copies = f.replication > 1;
         if (f.off_heap)
                 return FST_STORAGE_OFF_HEAP;
+        if (f.disk && f.memory && f.deserialized)
+                return copies ? FST_STORAGE_MEMORY_AND_DISK_2 : FST_STORAGE_MEMORY_AND_DISK;
         if (f.disk && f.memory)
-                return f.replication > 1 ? FST_STORAGE_MEMORY_AND_DISK_SER_2 : FST_STORAGE_MEMORY_AND_DISK_SER;
+                return copies ? FST_STORAGE_MEMORY_AND_DISK_SER_2 : FST_STORAGE_MEMORY_AND_DISK_SER;
         if (f.disk)
-                return f.replication > 2   ? FST_STORAGE_DISK_ONLY_3
-                       : f.replication > 1 ? FST_STORAGE_DISK_ONLY_2
-                                           : FST_STORAGE_DISK_ONLY;
+                return f.replication > 2 ? FST_STORAGE_DISK_ONLY_3
+                       : copies          ? FST_STORAGE_DISK_ONLY_2
+                                         : FST_STORAGE_DISK_ONLY;
+        if (f.memory && f.deserialized)
+                return copies ? FST_STORAGE_MEMORY_ONLY_2 : FST_STORAGE_MEMORY_ONLY;
         if (f.memory)
-                return f.replication > 1 ? FST_STORAGE_MEMORY_ONLY_SER_2 : FST_STORAGE_MEMORY_ONLY_SER;
+                return copies ? FST_STORAGE_MEMORY_ONLY_SER_2 : FST_STORAGE_MEMORY_ONLY_SER;
         return FST_STORAGE_NONE;
 }
 
-/* Rows are serialized in memory, as Python's are in Spark. */
 static struct storage_flags rdd_flags_of(enum fst_storage_level level)
 {
         static const struct storage_flags flags[] = {
                 [FST_STORAGE_NONE] = {.replication = 1},
-                [FST_STORAGE_MEMORY_ONLY] = {.memory = true, .replication = 1},
-                [FST_STORAGE_MEMORY_AND_DISK] = {.disk = true, .memory = true, .replication = 1},
+                [FST_STORAGE_MEMORY_ONLY] = {.memory = true, .deserialized = true, .replication = 1},
+                [FST_STORAGE_MEMORY_AND_DISK] = {.disk = true, .memory = true, .deserialized = true, .replication = 1},
                 [FST_STORAGE_DISK_ONLY] = {.disk = true, .replication = 1},
-                [FST_STORAGE_MEMORY_ONLY_2] = {.memory = true, .replication = 2},
-                [FST_STORAGE_MEMORY_AND_DISK_2] = {.disk = true, .memory = true, .replication = 2},
+                [FST_STORAGE_MEMORY_ONLY_2] = {.memory = true, .deserialized = true, .replication = 2},
+                [FST_STORAGE_MEMORY_AND_DISK_2] =
+                        {.disk = true, .memory = true, .deserialized = true, .replication = 2},
                 [FST_STORAGE_DISK_ONLY_2] = {.disk = true, .replication = 2},
                 [FST_STORAGE_DISK_ONLY_3] = {.disk = true, .replication = 3},
                 [FST_STORAGE_MEMORY_ONLY_SER] = {.memory = true, .replication = 1},
