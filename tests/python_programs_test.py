@@ -10,7 +10,7 @@ import programs  # noqa: E402
 
 BUILD = os.environ.get("FIRESTEEL_BUILD") or os.path.join(programs.TOP, "build")
 # One program for each part of the interface: a context takes 0.3 s, most of it in Python.
-LOCAL = ("rdd/take", "rdd/sort", "rdd/zip", "rdd/cartesian", "rdd/union", "rdd/local_iterator", "rdd/coalesce", "pairs/join", "pairs/partition_by",
+LOCAL = ("rdd/take", "rdd/sort", "rdd/zip", "rdd/cartesian", "rdd/union", "rdd/local_iterator", "rdd/coalesce", "rdd/call_sites", "pairs/join", "pairs/partition_by",
          "data/types_rows", "data/serializers_batches", "shared/accumulator_once", "shared/broadcast_life", "storage/persist_once",
          "storage/checkpoint_files", "files/text", "files/text_save", "files/pickle", "files/add_py", "files/missing", "errors/task", "errors/exit",
          "errors/stdout", "context/conf", "context/threads", "context/job_group", "context/status", "workers/task_context",

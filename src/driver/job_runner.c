@@ -456,17 +456,25 @@ void job_runner_free(struct job_runner *r)
         free(r);
 }
 
+/* Whether Spark runs the jobs of @action outside of a scope. */
+static bool job_has_no_scope(const char *action)
+{
+        static const char *const without[] = {"count", "runJob", "toLocalIterator", "run_job", "to_local_iterator"};
+        for (size_t i = 0; i < ARRAY_SIZE(without); i++)
+                if (strcmp(action, without[i]) == 0)
+                        return true;
+        return false;
+}
+
 /*
- * Sets the properties that Spark's actions set, except count: the scope of the RDDs that they create. Spark numbers its
- * scopes; here the id has the RDD on which the action runs.
+ * Sets the properties that most of Spark's actions set: the scope of the RDDs that they create. Spark numbers its
+ * scopes. Here the id has the RDD on which the action runs.
  */
 static void job_waiter_set_scope(struct job_waiter *wait)
 {
-        const char *site = wait->request->call_site;
-        const size_t n = site ? strcspn(site, " ") : 0;
-        if (!n || (n == 5 && strncmp(site, "count", n) == 0))
+        const char *name = wait->request->scope;
+        if (!name || job_has_no_scope(name))
                 return;
-        _cleanup_free_ char *name = mem_strndup(site, n);
         _cleanup_(buf_deinit) struct buf scope = BUF_INIT, id = BUF_INIT;
         buf_printf(&id, "%d.%s", wait->request->rdd->lineage.id, name);
         buf_puts(&scope, "{\"id\":");

@@ -28,6 +28,7 @@ struct job_request {
         int n;
         struct action *action;
         const char *call_site; /* "count at a.c:12" */
+        const char *scope;     /* "count"; NULL: none */
         int *job;              /* receives the job's id; atomic. NULL: not wanted */
 };
 

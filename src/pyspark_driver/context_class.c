@@ -12,7 +12,6 @@
 #include "driver/local_properties.h"
 #include "driver/job_runner.h"
 #include "py4j/collections.h"
-#include "pyspark_driver/call_site.h"
 #include "pyspark_driver/added_directory.h"
 #include "pyspark_driver/broadcast_class.h"
 #include "pyspark_driver/errors.h"
@@ -507,9 +506,12 @@ static void context_status_tracker(struct py4j_call *call)
         call->result = py4j_object_value(status_tracker_new(context_object_session(call->self)));
 }
 
+/* pyspark calls it after the end of its context, too. */
 static void context_set_call_site(struct py4j_call *call)
 {
-        call_site_set(py4j_text_argument(call, 0));
+        const struct driver_session *session = context_object_session(call->self);
+        if (!session_has_ended(session))
+                fst_set_local_property(session->sc, "callSite.short", py4j_text_argument(call, 0));
 }
 
 static const struct py4j_member context_members[] = {

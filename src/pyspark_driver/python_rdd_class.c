@@ -142,7 +142,7 @@ static void python_rdd_construct(struct py4j_call *call)
         };
         rdd_return(call, &java_rdd_class, parent->session,
                    fst_python_rdd_at(parent->rdd, &function, sizeof(function), call->args[2].yes, from_barrier,
-                                     call_site("PythonRDD")),
+                                     rdd_site_in_spark(call, SPARK_PYTHON_RDD)),
                    parent);
         struct rdd_object *made = (struct rdd_object *)call->result.object;
         made->barrier |= from_barrier;
@@ -176,9 +176,11 @@ const struct py4j_class python_partitioner_class = {.name = "org.apache.spark.ap
 static void pairwise_construct(struct py4j_call *call)
 {
         struct rdd_object *parent = rdd_argument(call, 0);
-        if (parent)
-                rdd_return(call, &pairwise_rdd_class, parent->session,
-                           fst_frames_to_pairs_at(parent->rdd, call_site("PairwiseRDD")), parent);
+        if (!parent)
+                return;
+        fst_rdd *pairs = fst_frames_to_pairs_at(parent->rdd, rdd_site_in_spark(call, SPARK_PYTHON_RDD));
+        rdd_describe_as(pairs, "PairwiseRDD", NULL);
+        rdd_return(call, &pairwise_rdd_class, parent->session, pairs, parent);
 }
 
 static void pairwise_return_self(struct py4j_call *call)
@@ -220,7 +222,7 @@ static void python_rdd_value_of_pair(struct py4j_call *call)
         struct rdd_object *pairs = rdd_argument(call, 0);
         if (pairs)
                 rdd_return(call, &java_rdd_class, pairs->session,
-                           fst_frames_values_at(pairs->rdd, call_site("valueOfPair")), pairs);
+                           fst_frames_values_at(pairs->rdd, rdd_site_in_spark(call, SPARK_VALUE_OF_PAIR)), pairs);
 }
 
 /* -------------------------------------------------------------------------------------------------- actions */
@@ -282,10 +284,10 @@ static void python_rdd_return_served(struct py4j_call *call, struct rdd_object *
 }
 
 static void python_rdd_serve(struct py4j_call *call, struct rdd_object *rdd, const int *partitions, size_t n,
-                             const char *operation)
+                             fst_site site)
 {
         fst_served *served;
-        if (fst_serve_rows_at(rdd->rdd, partitions, n, &served, call_site(operation)) < 0)
+        if (fst_serve_rows_at(rdd->rdd, partitions, n, &served, site) < 0)
                 throw_failure(call, "the job failed");
         else
                 python_rdd_return_served(call, rdd, served);
@@ -295,7 +297,7 @@ static void python_rdd_collect(struct py4j_call *call)
 {
         struct rdd_object *rdd = rdd_argument(call, 0);
         if (rdd)
-                python_rdd_serve(call, rdd, NULL, 0, "collect");
+                python_rdd_serve(call, rdd, NULL, 0, call_site("collect"));
 }
 
 static void python_rdd_collect_with_group(struct py4j_call *call)
@@ -305,7 +307,7 @@ static void python_rdd_collect_with_group(struct py4j_call *call)
                 return;
         fst_set_job_group(rdd->session->sc, py4j_text_argument(call, 1), py4j_text_argument(call, 2),
                           call->args[3].yes);
-        python_rdd_serve(call, rdd, NULL, 0, "collect");
+        python_rdd_serve(call, rdd, NULL, 0, call_site("collect"));
 }
 
 static void python_rdd_run_job(struct py4j_call *call)
@@ -326,7 +328,7 @@ static void python_rdd_run_job(struct py4j_call *call)
         }
         py4j_object_unref(list);
         if (!call->thrown)
-                python_rdd_serve(call, rdd, partitions, n, "runJob");
+                python_rdd_serve(call, rdd, partitions, n, rdd_site_in_spark(call, SPARK_RUN_JOB));
 }
 
 static void python_rdd_iterate(struct py4j_call *call)
@@ -398,7 +400,7 @@ static void parallelize_server_result(struct py4j_call *call)
         else {
                 rdd_return(call, &java_rdd_class, server->session,
                            fst_frames_from_file_at(server->session->sc, byte_stream_path(server->stream),
-                                                   server->slices, call_site("parallelize")),
+                                                   server->slices, rdd_site_in_spark(call, SPARK_READ_STREAM)),
                            NULL);
                 session_leave(server->session);
         }
@@ -422,7 +424,7 @@ static void python_rdd_from_file(struct py4j_call *call)
         if (session)
                 rdd_return(call, &java_rdd_class, session,
                            fst_frames_from_file_at(session->sc, call->args[1].text, (int)call->args[2].number,
-                                                   call_site("parallelize")),
+                                                   rdd_site_in_spark(call, SPARK_READ_FILE)),
                            NULL);
 }
 

@@ -22,7 +22,6 @@ static void rdd_object_free_one(struct rdd_object *rdd)
         py4j_object_unref(rdd->kept);
         py4j_object_unref(rdd->profile);
         session_unref(rdd->session);
-        free(rdd->name);
         free(rdd);
 }
 
@@ -129,28 +128,20 @@ static void rdd_num_partitions(struct py4j_call *call)
                 call->result = py4j_int(n);
 }
 
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static void rdd_set_name(struct py4j_call *call)
 {
         struct rdd_object *self = rdd_self(call);
         if (!self)
                 return;
         fst_rdd_set_name(self->rdd, call->args[0].text);
-        char *name = mem_strdup(call->args[0].text);
-        pthread_mutex_lock(&names_lock);
-        char *old = self->name;
-        self->name = name;
-        pthread_mutex_unlock(&names_lock);
-        free(old);
         rdd_return_self(call);
 }
 
 static void rdd_name(struct py4j_call *call)
 {
-        pthread_mutex_lock(&names_lock); /* another connection may set it */
-        call->result = py4j_string(((struct rdd_object *)call->self)->name);
-        pthread_mutex_unlock(&names_lock);
+        struct rdd_object *self = rdd_self(call);
+        if (self) /* another connection may set it */
+                call->result = py4j_string(__atomic_load_n(&self->rdd->name, __ATOMIC_ACQUIRE));
 }
 
 static void rdd_to_debug_string(struct py4j_call *call)
@@ -374,7 +365,7 @@ static void rdd_coalesce(struct py4j_call *call)
                            "requirement failed: Number of partitions (%d) must be positive.", n);
         else
                 rdd_return(call, &java_rdd_class, self->session,
-                           shuffle ? fst_repartition_at(self->rdd, n, call_site("repartition"))
+                           shuffle ? fst_repartition_at(self->rdd, n, call_site("coalesce"))
                                    : fst_coalesce_at(self->rdd, n, call_site("coalesce")),
                            self);
         if (shuffle && call->result.type == PY4J_OBJECT)
@@ -405,14 +396,16 @@ static void rdd_save_as_text_file(struct py4j_call *call)
                 return;
         }
         if (fst_save_as_text_file_at(self->rdd, call->args[0].text, codec ? class_class_codec(codec) : NULL,
-                                     call_site("saveAsTextFile")) < 0)
+                                     call_site_of_save("saveAsTextFile", pyspark_of(call)->package.version)) < 0)
                 throw_failure(call, "saving failed");
 }
 
 static void rdd_save_as_object_file(struct py4j_call *call)
 {
         struct rdd_object *self = rdd_self(call);
-        if (self && fst_save_as_java_object_file_at(self->rdd, call->args[0].text, call_site("saveAsObjectFile")) < 0)
+        if (self && fst_save_as_java_object_file_at(
+                            self->rdd, call->args[0].text,
+                            call_site_of_save("saveAsObjectFile", pyspark_of(call)->package.version)) < 0)
                 throw_failure(call, "saving failed");
 }
 
@@ -436,7 +429,7 @@ static void rdd_count_approx_distinct(struct py4j_call *call)
         int64_t n;
         if (!self)
                 return;
-        fst_rdd *numbers = fst_frames_to_numbers_at(self->rdd, FST_I64, call_site("countApproxDistinct"));
+        fst_rdd *numbers = fst_frames_to_numbers_at(self->rdd, FST_I64, rdd_site_in_spark(call, SPARK_PYTHON_TO_JAVA));
         if (fst_count_approx_distinct_at(numbers, MIN(deviation, MAX_DEVIATION), &n, call_site("countApproxDistinct")) <
             0)
                 throw_failure(call, "the job failed");
@@ -484,6 +477,8 @@ static const struct py4j_member serde_members[] = {
 
 const struct py4j_class serde_class = {.name = "org.apache.spark.api.python.SerDeUtil", PY4J_MEMBERS(serde_members)};
 
+static pthread_mutex_t profiles_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void rdd_with_resources(struct py4j_call *call)
 {
         struct rdd_object *self = rdd_self(call);
@@ -495,10 +490,10 @@ static void rdd_with_resources(struct py4j_call *call)
                 throw_failure(call, "the resource profile cannot be used");
                 return;
         }
-        pthread_mutex_lock(&names_lock); /* another connection may set it */
+        pthread_mutex_lock(&profiles_lock); /* another connection may set it */
         struct py4j_object *before = self->profile;
         self->profile = py4j_object_ref(call->args[0].object);
-        pthread_mutex_unlock(&names_lock);
+        pthread_mutex_unlock(&profiles_lock);
         py4j_object_unref(before);
         rdd_return_self(call);
 }
@@ -506,9 +501,9 @@ static void rdd_with_resources(struct py4j_call *call)
 static void rdd_get_profile(struct py4j_call *call)
 {
         struct rdd_object *self = (struct rdd_object *)call->self;
-        pthread_mutex_lock(&names_lock);
+        pthread_mutex_lock(&profiles_lock);
         call->result = py4j_object_value(self->profile ? py4j_object_ref(self->profile) : NULL);
-        pthread_mutex_unlock(&names_lock);
+        pthread_mutex_unlock(&profiles_lock);
 }
 
 static const struct py4j_member rdd_members[] = {
@@ -600,7 +595,8 @@ static void double_rdd_from_rdd(struct py4j_call *call)
         struct rdd_object *rdd = rdd_argument(call, 0);
         if (rdd)
                 rdd_return(call, &java_double_rdd_class, rdd->session,
-                           fst_frames_to_numbers_at(rdd->rdd, FST_F64, call_site("fromRDD")), rdd);
+                           fst_frames_to_numbers_at(rdd->rdd, FST_F64, rdd_site_in_spark(call, SPARK_PYTHON_TO_JAVA)),
+                           rdd);
 }
 
 static void double_rdd_approximate(struct py4j_call *call)

@@ -6,7 +6,10 @@
  */
 #pragma once
 
+#include "pyspark_driver/call_site.h"
 #include "pyspark_driver/classes.h"
+
+#include "rdd/rdd.h"
 
 #include <firesteel/frames.h>
 
@@ -18,8 +21,7 @@ struct rdd_object {
                 *kept; /* a list of what it is computed from: RDDs, a function with its broadcasts; or NULL */
         bool barrier;  /* its stage is a barrier stage */
         bool locally_checkpointed;
-        bool text; /* of map(BytesToString): rows are text */
-        char *name;
+        bool text;                   /* of map(BytesToString): rows are text */
         struct py4j_object *profile; /* of withResources; NULL: none */
         struct rdd_object *next;     /* in the list of those to free */
 };
@@ -42,6 +44,12 @@ struct rdd_object *rdd_self(struct py4j_call *call);
  */
 void rdd_return(struct py4j_call *call, const struct py4j_class *class, struct driver_session *session, fst_rdd *rdd,
                 struct rdd_object *parent);
+
+/* The place @line of Spark's source, in the release of the program's pyspark. */
+static inline fst_site rdd_site_in_spark(const struct py4j_call *call, enum spark_line line)
+{
+        return call_site_in_spark(line, pyspark_of(call)->package.version);
+}
 
 /* Lets @rdd keep @object as long as it lives: a broadcast is destroyed when nothing keeps it. */
 void rdd_keep(struct rdd_object *rdd, struct py4j_object *object);

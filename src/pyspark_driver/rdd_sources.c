@@ -17,10 +17,29 @@ static struct driver_session *source_session(struct py4j_call *call)
         return NULL;
 }
 
-/* Returns the RDD of files as frames. */
-static void source_return(struct py4j_call *call, struct driver_session *session, fst_rdd *rows, const char *operation)
+/* The two RDDs that Spark makes of files: one that reads them, one computed from it. The path is the name of some. */
+struct source_classes {
+        const char *reader, *result; /* reader NULL: Spark makes the result only */
+        bool reader_has_name, result_has_name;
+};
+
+static const struct source_classes text_file = {"HadoopRDD", "MapPartitionsRDD", true, true},
+                                   whole_text_files = {"WholeTextFileRDD", "MapPartitionsRDD", false, true},
+                                   binary_files = {NULL, "BinaryFileRDD", false, true},
+                                   binary_records = {"NewHadoopRDD", "MapPartitionsRDD", true, false};
+
+/* Returns the RDD of files, whose path is the first argument, as frames. */
+static void source_return(struct py4j_call *call, struct driver_session *session, fst_rdd *rows, const char *operation,
+                          const struct source_classes *classes)
 {
-        rdd_return(call, &java_rdd_class, session, fst_frames_from_rows_at(rows, call_site(operation)), NULL);
+        const char *path = call->args[0].text;
+        fst_rdd *frames = fst_frames_from_rows_at(rows, call_site(operation));
+        if (classes->reader)
+                rdd_describe_as(rows, classes->reader, classes->reader_has_name ? path : NULL);
+        else if (!frames->status)
+                rows->hidden = true;
+        rdd_describe_as(frames, classes->result, classes->result_has_name ? path : NULL);
+        rdd_return(call, &java_rdd_class, session, frames, NULL);
 }
 
 static int source_min_partitions(const struct py4j_call *call)
@@ -43,7 +62,7 @@ void source_text_file(struct py4j_call *call)
                 source_return(call, session,
                               fst_text_file_at(session->sc, call->args[0].text, source_min_partitions(call),
                                                call_site("textFile")),
-                              "textFile");
+                              "textFile", &text_file);
 }
 
 void source_whole_text_files(struct py4j_call *call)
@@ -53,7 +72,7 @@ void source_whole_text_files(struct py4j_call *call)
                 source_return(call, session,
                               fst_whole_text_files_at(session->sc, call->args[0].text, source_min_partitions(call),
                                                       call_site("wholeTextFiles")),
-                              "wholeTextFiles");
+                              "wholeTextFiles", &whole_text_files);
 }
 
 void source_binary_files(struct py4j_call *call)
@@ -63,7 +82,7 @@ void source_binary_files(struct py4j_call *call)
                 source_return(call, session,
                               fst_binary_files_at(session->sc, call->args[0].text, source_min_partitions(call),
                                                   call_site("binaryFiles")),
-                              "binaryFiles");
+                              "binaryFiles", &binary_files);
 }
 
 void source_binary_records(struct py4j_call *call)
@@ -79,7 +98,7 @@ void source_binary_records(struct py4j_call *call)
                 source_return(call, session,
                               fst_binary_records_at(session->sc, call->args[0].text, (uint32_t)length,
                                                     call_site("binaryRecords")),
-                              "binaryRecords");
+                              "binaryRecords", &binary_records);
 }
 
 void source_object_file(struct py4j_call *call)
@@ -95,11 +114,11 @@ void source_object_file(struct py4j_call *call)
 void source_checkpoint_file(struct py4j_call *call)
 {
         struct driver_session *session = source_session(call);
-        if (session)
-                rdd_return(
-                        call, &java_rdd_class, session,
-                        fst_object_file_at(session->sc, call->args[0].text, FST_BYTES, 0, call_site("checkpointFile")),
-                        NULL);
+        if (!session)
+                return;
+        fst_rdd *rdd = fst_object_file_at(session->sc, call->args[0].text, FST_BYTES, 0, call_site("checkpointFile"));
+        rdd_describe_as(rdd, "ReliableCheckpointRDD", NULL);
+        rdd_return(call, &java_rdd_class, session, rdd, NULL);
 }
 
 void source_union(struct py4j_call *call)

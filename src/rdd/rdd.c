@@ -22,8 +22,11 @@
 
 char *rdd_site_text(fst_site site)
 {
-        return site.file ? mem_printf("%s at %s:%d", site.operation, text_base_name(site.file), site.line)
-                         : mem_strdup(site.operation);
+        if (!site.file)
+                return mem_strdup(site.operation);
+        if (strstr(site.file, " at "))
+                return mem_printf("%s:%d", site.file, site.line);
+        return mem_printf("%s at %s:%d", site.operation, text_base_name(site.file), site.line);
 }
 
 fst_rdd *rdd_fail(fst_rdd *rdd, int status, const char *message)
@@ -85,11 +88,25 @@ static int rdd_find_scope(const fst_rdd *rdd)
         return rdd->lineage.id;
 }
 
+void rdd_describe_as(fst_rdd *rdd, const char *spark_class, const char *name)
+{
+        if (rdd->status)
+                return;
+        rdd->spark_class = spark_class;
+        if (name)
+                fst_rdd_set_name(rdd, name);
+}
+
+char *rdd_call_site(fst_context *sc, fst_site site)
+{
+        const char *call = rdd_registry_local_property(sc, "callSite.short");
+        return call ? mem_strdup(call) : rdd_site_text(site);
+}
+
 /* As in Spark, the local properties callSite.short and callSite.long have precedence. */
 static void rdd_set_call_site(fst_rdd *rdd)
 {
-        const char *call = rdd_registry_local_property(rdd->sc, "callSite.short");
-        rdd->call_site = call ? mem_strdup(call) : rdd_site_text(rdd->site);
+        rdd->call_site = rdd_call_site(rdd->sc, rdd->site);
         rdd->details = mem_strdup_if(rdd_registry_local_property(rdd->sc, "callSite.long"));
         rdd->lineage.call_site = rdd->call_site;
         rdd->lineage.details = rdd->details;

@@ -52,10 +52,10 @@ enum rdd_op {
         RDD_PACK = 72,   /* pairs → bytes (rdd/pipeline/op_key.h) */
         RDD_UNPACK = 73, /* bytes → pairs */
         RDD_SAMPLED_BY_KEY = 80,
-        RDD_KEY_RANGE = 81, /* pairs whose keys lie between two bounds */
+        RDD_KEY_RANGE = 81,        /* pairs whose keys lie between two bounds */
         RDD_JAVA_OBJECT_FILE = 64, /* frames of a Java object file (io/java_object_file.h) */
-        RDD_FRAMES = 90,    /* rows ↔ frames of Python (rdd/pipeline/op_frames.h) */
-        RDD_PYTHON = 91,    /* frames that Python workers compute */
+        RDD_FRAMES = 90,           /* rows ↔ frames of Python (rdd/pipeline/op_frames.h) */
+        RDD_PYTHON = 91,           /* frames that Python workers compute */
 };
 
 struct aggregate_values;
@@ -89,8 +89,10 @@ struct fst_rdd {
         fst_fn fn;                       /* owns copies of the captured struct and the name */
         struct aggregate_values *values; /* how values enter accumulators (rdd/aggregate/aggregate.h), or NULL */
         fst_site site;
-        int scope;  /* the id of the first RDD that the same call of the application created */
-        int status; /* not 0: the RDD is invalid and the action reports @error */
+        int scope;               /* the id of the first RDD that the same call of the application created */
+        const char *spark_class; /* what descriptions call it, if not as its class; static; see rdd_describe_as */
+        bool hidden;             /* descriptions show its parents in its place: it is a part of its child */
+        int status;              /* not 0: the RDD is invalid and the action reports @error */
         struct fst_error error;
         struct rdd_checkpoint {
                 fst_rdd *source; /* read instead of the parents; NULL until the checkpoint exists; atomic */
@@ -234,8 +236,23 @@ fst_rdd *rdd_first_given(fst_rdd *const *rdds, size_t n, fst_site site);
 /* For public functions that only query: true if @rdd is unusable or the caller is a task. Reports the misuse. */
 bool rdd_missing(const fst_rdd *rdd, const char *operation);
 
-/* "count at x.c:5", or the operation alone; the caller owns the string. */
+/*
+ * "count at x.c:5", or the operation alone. The file of a binding's site may be a place of its own, "runJob at
+ * X.scala": then it is the text, and the operation is only the scope. The caller owns the string.
+ */
 char *rdd_site_text(fst_site site);
+
+/* The operation of a site whose RDD Spark makes by a constructor, which is no scope. */
+#define RDD_CONSTRUCTOR "RDD"
+
+/*
+ * Make descriptions of the new RDD @rdd show it as one of Spark's class @spark_class (static; NULL: that of its
+ * operator) with the name @name (NULL: none), because a binding makes it where Spark has that class.
+ */
+void rdd_describe_as(fst_rdd *rdd, const char *spark_class, const char *name);
+
+/* The same, unless the calling thread has set another by the local property callSite.short. */
+char *rdd_call_site(fst_context *sc, fst_site site);
 
 /* The site of a public function that records no source line. */
 static inline fst_site rdd_site(const char *operation)

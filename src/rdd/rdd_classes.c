@@ -96,6 +96,8 @@ const struct rdd_class *rdd_class_of(int op)
 
 const char *rdd_spark_class(const fst_rdd *rdd)
 {
+        if (rdd->spark_class)
+                return rdd->spark_class;
         if (rdd->op != RDD_UNION)
                 return rdd->class->spark;
         return rdd->n_parents == 0 ? "EmptyRDD" : rdd->unite.in_place ? "PartitionerAwareUnionRDD" : rdd->class->spark;

@@ -41,7 +41,8 @@ static fst_rdd *pairs(fst_context *sc)
 
 static void reports_partitioners(void **state)
 {
-        fst_rdd *rdd = pairs(*state), *hashed = fst_partition_by(rdd, 3), *again = fst_reduce_by_key_n(rdd, fst_fn_sum, 3);
+        fst_rdd *rdd = pairs(*state), *hashed = fst_partition_by(rdd, 3),
+                *again = fst_reduce_by_key_n(rdd, fst_fn_sum, 3);
         fst_rdd *ranges = fst_sort_by_key(rdd, FST_ASCENDING), *own = fst_partition_by_function(rdd, 2, by_parity);
         assert_int_equal(fst_rdd_partitioner(rdd), FST_NO_PARTITIONER);
         assert_int_equal(fst_rdd_partitioner(hashed), FST_HASH_PARTITIONER);
@@ -121,6 +122,25 @@ static void reports_checkpoints(void **state)
         assert_non_null(strstr(fst_to_debug_string(local), "\n |  LocalCheckpointRDD["));
         snprintf(command, sizeof(command), "rm -r %s", dir);
         assert_int_equal(system(command), 0);
+}
+
+static void description_tells_what_is_cached(void **state)
+{
+        fst_context *sc = *state;
+        int64_t n;
+        fst_rdd *rdd =
+                fst_persist(fst_map(fst_range_n(sc, 0, 10, 2), keyed, FST_PAIR(I64, I64)), FST_STORAGE_MEMORY_ONLY_SER);
+        assert_null(strstr(fst_to_debug_string(rdd), "CachedPartitions"));
+        assert_int_equal(fst_count(rdd, &n), 0);
+        const char *text = fst_to_debug_string(rdd), *second = strchr(text, '\n'), *third = strchr(second + 1, '\n');
+        const char *cached = "\n |       CachedPartitions: 2; MemorySize: ";
+        assert_int_equal(strncmp(second, cached, strlen(cached)), 0);
+        assert_non_null(strstr(second, "; DiskSize: 0.0 B\n |  ParallelCollectionRDD["));
+        assert_non_null(
+                strstr(third, "[Memory Serialized 1x Replicated]")); /* of the RDD that was asked, as in Spark */
+        text = fst_to_debug_string(fst_values(rdd));
+        assert_non_null(strstr(text, "\n |      CachedPartitions: 2; "));
+        assert_null(strstr(text, "Replicated]"));
 }
 
 static void tasks_report_their_stage(void **state)
@@ -238,6 +258,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(reports_partitioners, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reports_persisted_rdds, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reports_checkpoints, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(description_tells_what_is_cached, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(tasks_report_their_stage, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reports_properties_of_context, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(lists_files, api_setup, api_teardown),

@@ -37,7 +37,7 @@ static int save_begin_output(fst_rdd *rdd, struct save_action *self, bool made, 
                              fst_site site, struct fst_error *error)
 {
         struct job_request request = {.rdd = rdd, .n = rdd->lineage.partitions, .action = &self->action};
-        _cleanup_free_ char *call_site = action_call_site(site);
+        _cleanup_free_ char *call_site = rdd_call_site(rdd->sc, site);
         request.call_site = call_site;
         int r = action_check(rdd, error);
         if (r == 0 && resume_is_resumed(rdd->sc->resume))

@@ -25,12 +25,6 @@ int action_check(fst_rdd *rdd, struct fst_error *error)
         return r ? error_set(error, r, "%s", error_message(&rdd->error)) : 0;
 }
 
-char *action_call_site(fst_site site)
-{
-        const char *file = strrchr(site.file, '/');
-        return mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
-}
-
 int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                    struct fst_error *error)
 {
@@ -39,13 +33,14 @@ int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, i
                 r = preliminary_jobs_run(rdd, site, error);
         if (r)
                 return r;
-        _cleanup_free_ char *call_site = action_call_site(site);
+        _cleanup_free_ char *call_site = rdd_call_site(rdd->sc, site);
         struct job_request request = {
                 .rdd = rdd,
                 .partitions = partitions,
                 .n = partitions ? n : rdd->lineage.partitions,
                 .action = action,
                 .call_site = call_site,
+                .scope = site.operation,
         };
         if (request.n == 0)
                 return 0;
@@ -63,7 +58,7 @@ int action_run(fst_rdd *rdd, struct action *action, const int *partitions, int n
 
 int action_failed(fst_rdd *rdd, fst_site site, int status, struct fst_error *error)
 {
-        _cleanup_free_ char *name = action_call_site(site);
+        _cleanup_free_ char *name = rdd_call_site(rdd->sc, site);
         return context_action_failed(rdd->sc, name, status, error);
 }
 

@@ -23,9 +23,6 @@ int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, i
  */
 int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct fst_error *error);
 
-/* "count at app.c:12". Owned by the caller. */
-char *action_call_site(fst_site site);
-
 /* Check the RDD and its context before the first job, and set the number of partitions. Returns as action_run. */
 int action_check(fst_rdd *rdd, struct fst_error *error);
 

@@ -75,10 +75,9 @@ static fst_future *future_new(fst_rdd *rdd, fst_site site)
 {
         fst_future *f = new0(fst_future);
         struct strmap *local = local_properties(rdd->sc, false);
-        const char *file = strrchr(site.file, '/');
         if (local)
                 strmap_merge(&f->properties, local);
-        f->call_site = mem_printf("%s at %s:%d", site.operation, file ? file + 1 : site.file, site.line);
+        f->call_site = rdd_call_site(rdd->sc, site);
         f->rdd = rdd;
         f->site = site;
         f->job = -1;
@@ -135,6 +134,7 @@ static void future_submit(fst_future *f, struct action *action, const int *parti
                                           .n = n,
                                           .action = action,
                                           .call_site = f->call_site,
+                                          .scope = f->site.operation,
                                           .job = &f->job};
         job_runner_submit(f->rdd->sc->runner, &f->request, &f->properties, future_on_job_end, f);
 }

@@ -147,6 +147,7 @@ static void served_submit(fst_served *s, int partition)
                                             .n = 1,
                                             .action = &job->rows.rows.action,
                                             .call_site = s->call_site,
+                                            .scope = s->site.operation,
                                             .job = &job->job};
         job_runner_submit(s->sc->runner, &job->request, &s->properties, partition_job_ended, job);
 }
@@ -312,7 +313,7 @@ static fst_served *served_new(fst_rdd *rdd, fst_site site)
         s->rdd = rdd;
         s->sc = rdd->sc;
         s->site = site;
-        s->call_site = rdd_site_text(site);
+        s->call_site = rdd_call_site(rdd->sc, site);
         return s;
 }
 

@@ -113,6 +113,22 @@ struct stage_times {
 
 typedef VEC(struct rdd_info) rdd_infos;
 
+/* Appends the ids of the parents that descriptions of @rdd show. @source: the checkpoint that it reads, or NULL. */
+static int *task_events_put_parents(int *next, const fst_rdd *rdd, const fst_rdd *source)
+{
+        if (source) {
+                *next++ = source->lineage.id;
+                return next;
+        }
+        for (int k = 0; k < rdd->n_parents; k++) {
+                if (rdd->parents[k]->hidden)
+                        next = task_events_put_parents(next, rdd->parents[k], NULL);
+                else
+                        *next++ = rdd->parents[k]->lineage.id;
+        }
+        return next;
+}
+
 /*
  * Lists the RDDs that a stage computes, from its last one down to its sources. Returns the memory of their parents'
  * ids, which the caller frees.
@@ -127,21 +143,22 @@ static int *task_events_collect_rdds(const struct stage *stage, rdd_infos *infos
         int *parents = new_array(int, n_parents), *next = parents;
         for (uint32_t i = walk.n; i-- > 0;) {
                 const fst_rdd *rdd = walk.rdds[i];
+                if (rdd->hidden)
+                        continue;
                 const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
                 struct rdd_info info = {
                         .id = rdd->lineage.id,
                         .name = name ? name : rdd_spark_class(rdd),
                         .call_site = rdd->call_site,
-                        .scope = rdd->site.operation,
+                        .scope = strcmp(rdd->site.operation, RDD_CONSTRUCTOR) == 0 ? NULL : rdd->site.operation,
                         .scope_id = rdd->scope,
                         .level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED),
                         .partitions = rdd->lineage.partitions,
                         .barrier = rdd->lineage.barrier,
                 };
                 info.parent_ids = next;
-                info.n_parents = (size_t)(walk.sources[i] ? 1 : rdd->n_parents);
-                for (size_t k = 0; k < info.n_parents; k++)
-                        *next++ = (walk.sources[i] ? walk.sources[i] : rdd->parents[k])->lineage.id;
+                next = task_events_put_parents(next, rdd, walk.sources[i]);
+                info.n_parents = (size_t)(next - info.parent_ids);
                 vec_push(infos, info);
         }
         rdd_visit_deinit(&walk);

@@ -148,12 +148,23 @@ FST_API fst_rdd *fst_frames_values_at(fst_rdd *pairs, fst_site site)
         return rdd;
 }
 
+/* The rows of @pairs as rows of frames. Descriptions show both steps as one. */
+static fst_rdd *frames_join_new(fst_rdd *pairs, fst_site site)
+{
+        fst_rdd *rdd = frames_rdd_new(pairs, FRAMES_JOIN, FST_BYTES, site);
+        if (rdd->status)
+                return rdd;
+        pairs->hidden = true;
+        rdd_describe_as(rdd, pairs->class->spark, NULL);
+        return rdd;
+}
+
 FST_API fst_rdd *fst_frames_zip_at(fst_rdd *left, fst_rdd *right, fst_site site)
 {
         left = rdd_given(left, site);
         right = rdd_given(right, site);
         int first = rdd_registry_next_id(left->sc);
-        return rdd_release_intermediates(frames_rdd_new(fst_zip_at(left, right, site), FRAMES_JOIN, FST_BYTES, site), first);
+        return rdd_release_intermediates(frames_join_new(fst_zip_at(left, right, site), site), first);
 }
 
 FST_API fst_rdd *fst_frames_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site site)
@@ -161,7 +172,7 @@ FST_API fst_rdd *fst_frames_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site
         left = rdd_given(left, site);
         right = rdd_given(right, site);
         int first = rdd_registry_next_id(left->sc);
-        return rdd_release_intermediates(frames_rdd_new(fst_cartesian_at(left, right, site), FRAMES_JOIN, FST_BYTES, site), first);
+        return rdd_release_intermediates(frames_join_new(fst_cartesian_at(left, right, site), site), first);
 }
 
 /* ------------------------------------------------------------------------------------------ on the wire, in tasks */
