@@ -167,6 +167,10 @@ class Run:
     def id(self):
         return os.listdir(self.journals)[0]
 
+    def epochs(self):
+        """The content of the journal, by epoch."""
+        return [path.read_bytes() for path in sorted(self.journals.glob("*/epoch-*"))]
+
     def ran(self):
         runs = self.folder / "runs"
         return runs.read_text(encoding="utf-8").split() if runs.exists() else []
@@ -176,10 +180,7 @@ class Run:
         def ready():
             assert self.processes[-1].poll() is None, self.log(len(self.processes) - 1)
             tasks = {task for task in self.ran() if task.startswith(f"{phase}.")}
-            if len(tasks) < PARTITIONS - 1 or not self.journals.exists():
-                return False
-            epochs = sorted((self.journals / self.id()).iterdir())
-            return sum(journaled(epoch.read_bytes(), job, maps) for epoch in epochs) >= PARTITIONS - 1
+            return len(tasks) >= PARTITIONS - 1 and sum(journaled(epoch, job, maps) for epoch in self.epochs()) >= PARTITIONS - 1
         wait_until(ready, f"the gate of phase {phase}", 120)
 
     def open_gate(self):
@@ -201,7 +202,11 @@ class Run:
             found = [tuple(int(x) for x in line.strip("()").split(",")) for line in text.split()]
             assert (sorted(found) if "plain" in name else [key for key, _ in found]) == \
                 (pairs if "plain" in name else [key for key, _ in pairs])
-        assert not os.path.exists(self.journals / "x") and os.listdir(self.journals) == []
+        assert self.left() == []
+
+    def left(self):
+        """What is left of journals."""
+        return os.listdir(self.journals)
 
     def end(self):
         for process in self.processes:
@@ -282,6 +287,61 @@ def test_map_outputs_that_are_gone_are_computed_again(run, tmp_path):
     app.check(1)
     assert len({task for task in app.ran()[len(before):] if task[0] == "3"}) == 3
     assert "5 of 7 map outputs of earlier drivers are in" in app.log(1)
+
+
+class InBucket(Run):
+    """An application whose journal is in a bucket."""
+
+    def __init__(self, folder, application, bucket, **options):
+        super().__init__(folder, application, settings=[*bucket.conf, "spark.firesteel.resume.dir=s3a://bucket/journals",
+                                                        "spark.firesteel.resume.id=app-1"], **options)
+        self.bucket = bucket
+
+    def epochs(self):
+        names = sorted(key for key in self.bucket.objects if key.startswith("journals/app-1/epoch-"))
+        epochs = sorted({name[:len("journals/app-1/epoch-000001")] for name in names})
+        return [b"".join(self.bucket.objects[name] for name in names if name.startswith(epoch)) for epoch in epochs]
+
+    def left(self):
+        return sorted(self.bucket.objects)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_journal_in_a_bucket(tmp_path, application, bucket, frozen):
+    app = InBucket(tmp_path, application, bucket, phase=2)
+    try:
+        old = app.start()
+        app.wait_at_gate(2, 1)
+        old.send_signal(signal.SIGSTOP if frozen else signal.SIGKILL)
+        before = app.ran()
+        app.open_gate()
+        assert app.start().wait(timeout=120) == 0, app.log(1)
+        app.check(1)
+        assert [task for task in app.ran()[len(before):] if task.startswith("2.")][0] == "2.3"
+        assert not {"1.0", "2.0"} & set(app.ran()[len(before):])
+        if frozen:
+            old.send_signal(signal.SIGCONT)
+            assert old.wait(timeout=60) == 1, app.log(0)
+            assert "Another driver has taken over application" in app.log(0)
+            assert app.left() == []
+    finally:
+        app.end()
+
+
+def test_a_bucket_that_creates_what_exists_is_refused(tmp_path, application, bucket):
+    bucket.conditions = False
+    app = InBucket(tmp_path, application, bucket)
+    assert app.start().wait(timeout=60) == 1
+    assert "creates objects that exist, although it is told not to (If-None-Match)" in app.log(0)
+
+
+def test_what_a_killed_driver_left_of_a_journal_is_removed(run):
+    app = run(phase=0)
+    (app.journals / "app-7.removed").mkdir(parents=True)
+    (app.journals / "app-7.removed" / "epoch-000001").write_bytes(b"x")
+    (app.journals / "app-8.removed.kept").mkdir()
+    assert app.start().wait(timeout=120) == 0, app.log(0)
+    assert app.left() == ["app-8.removed.kept"]
 
 
 def test_it_is_resumed_again_and_again(run):

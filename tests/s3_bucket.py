@@ -10,11 +10,12 @@ TIME, ISO_TIME, TIME_MS = "Tue, 14 Nov 2023 22:13:20 GMT", "2023-11-14T22:13:20.
 class Bucket(http.server.ThreadingHTTPServer):
     """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set. Closes
     the connection of the next `drops` requests to store without an answer. Reading a key of `slow` waits for its event,
-    and so does storing a key that contains the text of `held`, a pair of text and event."""
+    and so does storing a key that contains the text of `held`, a pair of text and event. Ignores If-None-Match unless
+    `conditions` is set."""
 
     def __init__(self):
         self.objects, self.removed, self.slow, self.refuses, self.drops = {}, [], {}, False, 0
-        self.held = None
+        self.held, self.conditions = None, True
         bucket = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -71,6 +72,8 @@ class Bucket(http.server.ThreadingHTTPServer):
                     return None
                 if bucket.refuses:
                     return self.answer(403)
+                if self.headers.get("If-None-Match") == "*" and bucket.conditions and self.key() in bucket.objects:
+                    return self.answer(412)
                 if bucket.held and bucket.held[0] in self.key():
                     bucket.held[1].wait(60)
                 bucket.objects[self.key()] = data

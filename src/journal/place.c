@@ -1,9 +1,9 @@
 /*
- * See place.h. The files of a local (or shared) directory.
+ * See place.h: the choice of the file system, and the files of a local (or shared) directory.
  *
  * The directories are created for their owner only, because results of jobs are data of the application.
  */
-#include "journal/place.h"
+#include "journal/place_internal.h"
 
 #include "base/error.h"
 #include "base/fs.h"
@@ -18,16 +18,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define EPOCH_PREFIX "epoch-"
+#define REMOVED ".removed"
 
-struct journal_place {
-        char *path; /* local */
-        int epoch;  /* the taken one; 0 before */
-        int fd;     /* of its file */
-        off_t size; /* up to the end of the last good frame */
-};
-
-static char *journal_place_file(const struct journal_place *place, int epoch)
+static char *place_local_file(const struct journal_place *place, int epoch)
 {
         return mem_printf("%s/" EPOCH_PREFIX "%06d", place->path, epoch);
 }
@@ -39,8 +32,10 @@ static int journal_place_check_id(const char *id, struct fst_error *error)
         return 0;
 }
 
-/* The path of the place on this machine. Owned by the caller. */
-static int journal_place_resolve(const char *directory, const char *id, char **path, struct fst_error *error)
+static const struct journal_place_class place_local;
+
+static int journal_place_new(const char *directory, const char *id, struct journal_place **place,
+                             struct fst_error *error)
 {
         _cleanup_free_ char *full = NULL;
         const struct file_system *fs;
@@ -49,40 +44,66 @@ static int journal_place_resolve(const char *directory, const char *id, char **p
                 r = file_system_resolve(directory, &full, &fs, error);
         if (r)
                 return r;
-        if (strcmp(fs->scheme, "file") != 0)
-                return error_set(error, -ENOTSUP,
-                                 "%s is on a file system of the scheme %s: name a local or shared directory", directory,
-                                 fs->scheme);
-        *path = path_join(path_local(full), id);
+        const bool local = strcmp(fs->scheme, "file") == 0;
+        *place = new0(struct journal_place);
+        **place = (struct journal_place){.class = local ? &place_local : &journal_place_remote,
+                                         .fs = fs,
+                                         .path = path_join(local ? path_local(full) : full, id),
+                                         .fd = -1};
         return 0;
 }
 
-static struct journal_place *journal_place_new(char *path)
+/* Removes what drivers that were killed while they removed their journals have left beside @place. */
+static void place_local_sweep(const struct journal_place *place)
 {
-        struct journal_place *place = new0(struct journal_place);
-        *place = (struct journal_place){.path = path, .fd = -1};
-        return place;
+        _cleanup_free_ char *above = mem_strndup(place->path, (size_t)(strrchr(place->path, '/') - place->path));
+        DIR *dir = opendir(above);
+        for (struct dirent *e; dir && (e = readdir(dir));) {
+                const char *end = strstr(e->d_name, REMOVED);
+                if (!end || end == e->d_name || strcmp(end, REMOVED) != 0)
+                        continue;
+                _cleanup_free_ char *left = mem_printf("%s/%s", above, e->d_name);
+                remove_tree(left);
+        }
+        if (dir)
+                closedir(dir);
+}
+
+static int place_local_make(struct journal_place *place, struct fst_error *error)
+{
+        int r = make_dirs(place->path, 0700);
+        if (r)
+                return error_set(error, r, "cannot make the directory %s: %s", place->path, strerror(-r));
+        place_local_sweep(place);
+        return 0;
+}
+
+static int place_local_find(struct journal_place *place, struct fst_error *error)
+{
+        return access(place->path, R_OK | X_OK) < 0 ? error_errno(error, "%s", place->path) : 0;
 }
 
 int journal_place_open(const char *directory, const char *id, struct journal_place **place, struct fst_error *error)
 {
-        _cleanup_free_ char *path = NULL;
-        int r = journal_place_resolve(directory, id, &path, error);
-        if (r == 0 && (r = make_dirs(path, 0700)))
-                error_set(error, r, "cannot make the directory %s: %s", path, strerror(-r));
+        struct journal_place *made = NULL;
+        int r = journal_place_new(directory, id, &made, error);
         if (r == 0)
-                *place = journal_place_new(steal(path));
+                r = made->class->make(made, error);
+        if (r == 0)
+                *place = steal(made);
+        journal_place_free(made);
         return r;
 }
 
 int journal_place_find(const char *directory, const char *id, struct journal_place **place, struct fst_error *error)
 {
-        _cleanup_free_ char *path = NULL;
-        int r = journal_place_resolve(directory, id, &path, error);
-        if (r == 0 && access(path, R_OK | X_OK) < 0)
-                r = error_errno(error, "no journal of application %s in %s", id, directory);
+        struct journal_place *made = NULL;
+        int r = journal_place_new(directory, id, &made, error);
+        if (r == 0 && (r = made->class->find(made, error)))
+                error_wrap(error, r, "no journal of application %s in %s", id, directory);
         if (r == 0)
-                *place = journal_place_new(steal(path));
+                *place = steal(made);
+        journal_place_free(made);
         return r;
 }
 
@@ -101,7 +122,7 @@ const char *journal_place_path(const struct journal_place *place)
         return place->path;
 }
 
-int journal_place_newest(struct journal_place *place, struct fst_error *error)
+static int place_local_newest(struct journal_place *place, struct fst_error *error)
 {
         int newest = 0, epoch, used;
         DIR *dir = opendir(place->path);
@@ -114,7 +135,7 @@ int journal_place_newest(struct journal_place *place, struct fst_error *error)
         return newest;
 }
 
-static int journal_place_sync_directory(const struct journal_place *place)
+static int place_local_sync_directory(const struct journal_place *place)
 {
         int fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int r = fd < 0 || fsync(fd) < 0 ? -errno : 0;
@@ -123,10 +144,10 @@ static int journal_place_sync_directory(const struct journal_place *place)
         return r;
 }
 
-int journal_place_take(struct journal_place *place, int epoch, struct fst_error *error)
+static int place_local_take(struct journal_place *place, int epoch, struct fst_error *error)
 {
         static const char line[] = JOURNAL_FIRST_LINE;
-        _cleanup_free_ char *file = journal_place_file(place, epoch);
+        _cleanup_free_ char *file = place_local_file(place, epoch);
         int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0 && errno == EEXIST)
                 return error_set(error, -EEXIST, "another driver has just taken over the application: %s exists", file);
@@ -134,7 +155,7 @@ int journal_place_take(struct journal_place *place, int epoch, struct fst_error 
                 return error_errno(error, "cannot create %s", file);
         int r = write_all(fd, line, sizeof(line) - 1);
         if (r == 0)
-                r = journal_place_sync_directory(place);
+                r = place_local_sync_directory(place);
         if (r) {
                 close(fd);
                 return error_set(error, r, "cannot write %s: %s", file, strerror(-r));
@@ -145,14 +166,14 @@ int journal_place_take(struct journal_place *place, int epoch, struct fst_error 
         return 0;
 }
 
-int journal_place_read(struct journal_place *place, int epoch, struct buf *out, struct fst_error *error)
+static int place_local_read(struct journal_place *place, int epoch, struct buf *out, struct fst_error *error)
 {
-        _cleanup_free_ char *file = journal_place_file(place, epoch);
+        _cleanup_free_ char *file = place_local_file(place, epoch);
         return file_text_read(file, SIZE_MAX / 2, out, error);
 }
 
 /* Writes at the end of the good part, so that a retry replaces what a failed write left. */
-static int journal_place_write(struct journal_place *place, struct iovec *parts, int n)
+static int place_local_write(struct journal_place *place, struct iovec *parts, int n)
 {
         off_t at = place->size;
         while (n > 0) {
@@ -175,24 +196,74 @@ static int journal_place_write(struct journal_place *place, struct iovec *parts,
         return 0;
 }
 
+static int place_local_append(struct journal_place *place, const void *header, size_t header_size, const void *body,
+                              size_t size, struct fst_error *error)
+{
+        struct iovec parts[] = {{(void *)header, header_size}, {(void *)body, size}};
+        int r = place_local_write(place, parts, size ? 2 : 1);
+        return r ? error_set(error, r, "cannot write to %s: %s", place->path, strerror(-r)) : 0;
+}
+
+static bool place_local_is_superseded(struct journal_place *place)
+{
+        _cleanup_free_ char *own = place_local_file(place, place->epoch);
+        _cleanup_free_ char *next = place_local_file(place, place->epoch + 1);
+        return access(next, F_OK) == 0 || (access(own, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR));
+}
+
+static void place_local_remove(struct journal_place *place)
+{
+        _cleanup_free_ char *removed = mem_printf("%s" REMOVED, place->path);
+        remove_tree(removed);
+        remove_tree(rename(place->path, removed) == 0 ? removed : place->path);
+}
+
+static const struct journal_place_class place_local = {
+        .make = place_local_make,
+        .find = place_local_find,
+        .newest = place_local_newest,
+        .take = place_local_take,
+        .read = place_local_read,
+        .append = place_local_append,
+        .is_superseded = place_local_is_superseded,
+        .remove = place_local_remove,
+};
+
+/* ------------------------------------------------------------------------------------------------------- either kind
+ */
+
+bool journal_place_is_remote(const struct journal_place *place)
+{
+        return place->class == &journal_place_remote;
+}
+
+int journal_place_newest(struct journal_place *place, struct fst_error *error)
+{
+        return place->class->newest(place, error);
+}
+
+int journal_place_take(struct journal_place *place, int epoch, struct fst_error *error)
+{
+        return place->class->take(place, epoch, error);
+}
+
+int journal_place_read(struct journal_place *place, int epoch, struct buf *out, struct fst_error *error)
+{
+        return place->class->read(place, epoch, out, error);
+}
+
 int journal_place_append(struct journal_place *place, const void *header, size_t header_size, const void *body,
                          size_t size, struct fst_error *error)
 {
-        struct iovec parts[] = {{(void *)header, header_size}, {(void *)body, size}};
-        int r = journal_place_write(place, parts, size ? 2 : 1);
-        return r ? error_set(error, r, "cannot write to %s: %s", place->path, strerror(-r)) : 0;
+        return place->class->append(place, header, header_size, body, size, error);
 }
 
 bool journal_place_is_superseded(struct journal_place *place)
 {
-        _cleanup_free_ char *own = journal_place_file(place, place->epoch);
-        _cleanup_free_ char *next = journal_place_file(place, place->epoch + 1);
-        return access(next, F_OK) == 0 || (access(own, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR));
+        return place->class->is_superseded(place);
 }
 
 void journal_place_remove(struct journal_place *place)
 {
-        _cleanup_free_ char *removed = mem_printf("%s.removed", place->path);
-        remove_tree(removed);
-        remove_tree(rename(place->path, removed) == 0 ? removed : place->path);
+        place->class->remove(place);
 }

@@ -4,6 +4,9 @@
  *      DIR/APPLICATION/epoch-000001    the records of the first driver
  *      DIR/APPLICATION/epoch-000002    those of the driver that resumed it
  *
+ * On HDFS and in an object store, which have no durable append, an epoch is a sequence of small files, one for each
+ * write: epoch-000001-0000000, epoch-000001-0000001, …
+ *
  * A driver takes an epoch by creating its file, which fails if the file exists. Exactly one driver therefore has an
  * epoch, and the newest epoch has the application. A driver reads the files of earlier epochs only after it has taken
  * its own, and looks for a newer epoch after each write: either its write comes before that reading, or it notices the
@@ -25,8 +28,8 @@ struct journal_place;
 
 /*
  * Opens the place of application @id below @directory (a path or URI of a file system) and creates the directories.
- * @id becomes the name of a directory. Returns -EINVAL for an id that is not a file name, -ENOTSUP for a file system
- * that cannot hold a journal, or the errors of the file system, with @error.
+ * @id becomes the name of a directory. Returns -EINVAL for an id that is not a file name, or the errors of the file
+ * system, with @error.
  */
 int journal_place_open(const char *directory, const char *id, struct journal_place **place, struct fst_error *error);
 
@@ -36,13 +39,19 @@ int journal_place_find(const char *directory, const char *id, struct journal_pla
 /* NULL is allowed. */
 void journal_place_free(struct journal_place *place);
 
+/* True if each look at the place and each write is a request to a server. */
+bool journal_place_is_remote(const struct journal_place *place);
+
 /* The directory, for messages. */
 const char *journal_place_path(const struct journal_place *place);
 
 /* The newest epoch, 0 if there is none, or negative with @error. */
 int journal_place_newest(struct journal_place *place, struct fst_error *error);
 
-/* Takes @epoch and begins its file. Returns -EEXIST with @error if another driver has it. */
+/*
+ * Takes @epoch and begins its file. Returns -EEXIST with @error if another driver has it, -ENOTSUP if the store creates
+ * files that exist.
+ */
 int journal_place_take(struct journal_place *place, int epoch, struct fst_error *error);
 
 /* Appends the content of the file of @epoch to @out. Returns 0, -ENOENT, or another negative errno, with @error. */
@@ -59,7 +68,7 @@ int journal_place_append(struct journal_place *place, const void *header, size_t
 bool journal_place_is_superseded(struct journal_place *place);
 
 /*
- * Removes the journal. Renames its directory to PATH.removed first, so that a driver that is killed here leaves the whole
- * journal or none.
+ * Removes the journal. Renames its directory to PATH.removed first, so that a driver that is killed here leaves the
+ * whole journal or none.
  */
 void journal_place_remove(struct journal_place *place);

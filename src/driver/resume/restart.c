@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/strmap.h"
 #include "driver/resume/resume_internal.h"
+#include "io/fs/file_systems.h"
 #include "journal/frame.h"
 #include "journal/place.h"
 #include "text/shell_words.h"
@@ -30,7 +32,8 @@ static int restart_read(struct journal_place *place, struct resume_application *
                                                 app, &extent, error);
         }
         if (r == 0 && !app->id)
-                r = error_set(error, -ENOENT, "%s is empty: the driver died before it began. Run the application again", journal_place_path(place));
+                r = error_set(error, -ENOENT, "%s is empty: the driver died before it began. Run the application again",
+                              journal_place_path(place));
         return r;
 }
 
@@ -68,6 +71,8 @@ int resume_restart(const char *directory, const char *id, bool only_print, struc
 {
         _cleanup_(resume_application_deinit) struct resume_application app = {0};
         struct journal_place *place = NULL;
+        struct strmap none = STRMAP_INIT; /* Hadoop's files and AWS_* describe remote file systems */
+        file_systems_use(&app, &none);
         int r = journal_place_find(directory, id, &place, error);
         if (r == 0)
                 r = restart_read(place, &app, error);
@@ -82,5 +87,6 @@ int resume_restart(const char *directory, const char *id, bool only_print, struc
         else if (r == 0)
                 r = restart_exec(&app, id, error);
         journal_place_free(place);
+        file_systems_leave(&app);
         return r;
 }

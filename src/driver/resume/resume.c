@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "conf/redact.h"
 #include "driver/context.h"
+#include "io/fs/file_systems.h"
 #include "journal/fields.h"
 #include "journal/frame.h"
 #include "journal/place.h"
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #define TASK_ID_RESERVE INT64_C(1000000)
+#define REMOTE_INTERVAL_MS 1000 /* between a task's end and its record in a place to which each write is a request */
+#define REMOTE_FRESH_MS 100     /* the age of a look at such a place that still allows a task to commit */
 
 struct buf *resume_record_begin(struct resume *r, enum resume_record kind, size_t *place)
 {
@@ -38,7 +41,8 @@ void resume_sync(struct resume *r)
 
 bool resume_may_commit(struct resume *r)
 {
-        return !r || !r->writer || journal_writer_check_epoch(r->writer, 0);
+        return !r || !r->writer ||
+               journal_writer_check_epoch(r->writer, journal_place_is_remote(r->place) ? REMOTE_FRESH_MS : 0);
 }
 
 bool resume_is_resumed(const struct resume *r)
@@ -260,6 +264,14 @@ static char *resume_known_id(struct fst_context *sc)
         return id ? id : mem_strdup_if(conf_get_raw(sc->conf, "spark.app.id"));
 }
 
+/* The start time, which seeds random numbers, and the attempt, which names the event log. */
+static void resume_set_identity(struct resume *r)
+{
+        r->sc->started_ms = r->history.application.started_ms;
+        if (!r->sc->attempt_id)
+                r->sc->attempt_id = mem_printf("%d", r->epoch);
+}
+
 int resume_open(struct fst_context *sc, struct fst_error *error)
 {
         bool enabled, strict;
@@ -278,6 +290,7 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
         struct resume *r = sc->resume = new0(struct resume);
         r->sc = sc;
         r->strict = strict;
+        file_systems_use(r, &sc->conf->set); /* the context does it later */
         r->reserved = -1;
         pthread_mutex_init(&r->lock, NULL);
         signatures_init(&r->signatures);
@@ -285,10 +298,8 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
         status = id ? resume_take(r, id, error) : 0;
         if (status || !r->resumed)
                 return status;
-        sc->started_ms = r->history.application.started_ms;
+        resume_set_identity(r);
         sc->app_id = mem_strdup(r->history.application.id); /* unless the manager assigns another one */
-        if (!sc->attempt_id)
-                sc->attempt_id = mem_printf("%d", r->epoch);
         return 0;
 }
 
@@ -315,6 +326,10 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         int status = r && !r->place ? resume_take(r, sc->app_id, error) : 0;
         if (!r || status)
                 return status;
+        if (r->resumed) /* found by the id that the manager has assigned: a second attempt on YARN */
+                resume_set_identity(r);
+        if (journal_place_is_remote(r->place))
+                options.interval_ms = REMOTE_INTERVAL_MS;
         options.superseded = resume_on_superseded;
         options.owner = r;
         if ((status = journal_writer_start(r->place, &options, &r->writer, error)))
@@ -348,6 +363,7 @@ void resume_free(struct resume *r)
                 return;
         journal_writer_stop(r->writer);
         journal_place_free(r->place);
+        file_systems_leave(r);
         resume_forget(r);
         vec_deinit(&r->files);
         vec_deinit(&r->earlier);

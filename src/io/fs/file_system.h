@@ -75,6 +75,10 @@ struct file_system {
         ssize_t (*read_at)(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error);
         /* Creates a file and its directories. Truncates an existing file (Hadoop's create with overwrite). */
         int (*create)(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error);
+        /* Creates a small file with this content and its directories, if there is none: of several callers exactly one
+         * succeeds, and the others get -EEXIST. */
+        int (*put_new)(const struct file_system *fs, const char *path, const void *data, size_t size,
+                       struct fst_error *error);
         /* Appends all @size bytes. After a failed write only close and remove are allowed. */
         int (*write)(struct open_file *file, const void *data, size_t size, struct fst_error *error);
         /* Closes the file, in any case. For a written file an error means that the data may be lost. */

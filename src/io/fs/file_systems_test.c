@@ -2,6 +2,7 @@
 #include "io/fs/file_systems.h"
 
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/strmap.h"
 #include "base/string_prefix.h"
@@ -135,12 +136,25 @@ static void describes_hadoop_configuration_for_executors(void **state)
         strmap_deinit(&told);
 }
 
+static void one_caller_creates_a_new_file(void **state)
+{
+        _cleanup_free_ char *path = NULL, *text = mem_printf("%s/a/b", temp_dir);
+        _cleanup_(buf_deinit) struct buf content = BUF_INIT;
+        const struct file_system *fs;
+        assert_int_equal(file_system_resolve(text, &path, &fs, &error), 0);
+        assert_int_equal(fs->put_new(fs, path, "one", 3, &error), 0);
+        assert_int_equal(fs->put_new(fs, path, "other", 5, &error), -EEXIST);
+        assert_int_equal(file_text_read(text, 100, &content, NULL), 0);
+        assert_string_equal(buf_text(&content), "one");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_teardown(without_an_application_files_are_local, teardown),
                 cmocka_unit_test_teardown(application_adds_remote_file_systems, teardown),
                 cmocka_unit_test_teardown(resolves_paths_by_default_file_system, teardown),
+                cmocka_unit_test_setup_teardown(one_caller_creates_a_new_file, temp_dir_make, remove_dir_and_error),
                 cmocka_unit_test_setup_teardown(describes_hadoop_configuration_for_executors, temp_dir_make,
                                                 remove_dir_and_error),
         };

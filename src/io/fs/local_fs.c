@@ -180,9 +180,10 @@ static int local_mkdirs(const struct file_system *fs, const char *path, struct f
         return error_errno(error, "creating directory %s", path);
 }
 
-static int local_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+static int local_open_for_writing(const struct file_system *fs, const char *path, int how, struct open_file *file,
+                                  struct fst_error *error)
 {
-        int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+        int flags = O_WRONLY | O_CREAT | O_CLOEXEC | how;
         int fd = open(path_local(path), flags, 0666);
         if (fd < 0 && errno == ENOENT) {
                 _cleanup_free_ char *parent = path_parent(path);
@@ -195,6 +196,11 @@ static int local_create(const struct file_system *fs, const char *path, struct o
                 return error_errno(error, "creating %s", path);
         *file = (struct open_file){.fs = fs, .path = (char *)path, .fd = fd};
         return 0;
+}
+
+static int local_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        return local_open_for_writing(fs, path, O_TRUNC, file, error);
 }
 
 static int local_write(struct open_file *file, const void *data, size_t size, struct fst_error *error)
@@ -284,6 +290,18 @@ static int local_set_permission(const struct file_system *fs, const char *path, 
         return 0;
 }
 
+static int local_put_new(const struct file_system *fs, const char *path, const void *data, size_t size,
+                         struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        int r = local_open_for_writing(fs, path, O_EXCL, &file, error);
+        if (r == 0 && (r = local_write(&file, data, size, error)))
+                close(file.fd);
+        else if (r == 0)
+                r = local_close(&file, error);
+        return r;
+}
+
 const struct file_system local_fs = {
         .scheme = "file",
         .stat = local_stat,
@@ -291,6 +309,7 @@ const struct file_system local_fs = {
         .open = local_open,
         .read_at = local_read_at,
         .create = local_create,
+        .put_new = local_put_new,
         .write = local_write,
         .close = local_close,
         .discard = local_discard,

@@ -238,16 +238,32 @@ static int hdfs_remove(const struct file_system *fs, const char *path, struct fs
         return webhdfs_remove(call, path, error);
 }
 
-static int hdfs_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+static int hdfs_open_for_writing(const struct file_system *fs, const char *path, bool overwrite, struct open_file *file,
+                                 struct fst_error *error)
 {
         struct open_file made = {.fs = fs, .path = (char *)path, .fd = -1};
         WITH_CALL(r, fs, call);
-        r = webhdfs_create(call, path, &made, error);
+        r = webhdfs_create(call, path, overwrite, &made, error);
         if (r == 0) {
                 call = NULL; /* the file owns it now */
                 *file = made;
         }
         return r;
+}
+
+static int hdfs_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
+{
+        return hdfs_open_for_writing(fs, path, true, file, error);
+}
+
+static int hdfs_put_new(const struct file_system *fs, const char *path, const void *data, size_t size,
+                        struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        int r = hdfs_open_for_writing(fs, path, false, &file, error);
+        if (r == 0)
+                webhdfs_write(&file, data, size, NULL); /* close reports a failure */
+        return r == 0 ? webhdfs_close(&file, true, error) : r;
 }
 
 static int hdfs_hosts(const struct file_system *fs, const char *path, struct block_list *list, struct fst_error *error)
@@ -327,6 +343,13 @@ static int s3_remove(const struct file_system *fs, const char *path, struct fst_
         return s3a_remove(call, path, error);
 }
 
+static int s3_put_new(const struct file_system *fs, const char *path, const void *data, size_t size,
+                      struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return s3a_put_new(call, path, data, size, error);
+}
+
 static int s3_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
 {
         struct open_file made = {.fs = fs, .path = (char *)path, .fd = -1};
@@ -382,6 +405,7 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .open_sized = remote_fs_open_sized,
                 .read_at = hdfs_read_at,
                 .create = hdfs_create,
+                .put_new = hdfs_put_new,
                 .write = webhdfs_write,
                 .close = hdfs_close,
                 .discard = hdfs_discard,
@@ -400,6 +424,7 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .open_sized = remote_fs_open_sized,
                 .read_at = s3_read_at,
                 .create = s3_create,
+                .put_new = s3_put_new,
                 .write = s3a_write,
                 .close = s3_close,
                 .discard = s3_discard,

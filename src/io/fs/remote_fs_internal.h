@@ -78,7 +78,8 @@ ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t
                      struct fst_error *error);
 
 /* webhdfs_write.c. create keeps @c until the file is closed. No other operation may use it meanwhile. */
-int webhdfs_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);
+int webhdfs_create(struct remote_call *c, const char *path, bool overwrite, struct open_file *file,
+                   struct fst_error *error);
 int webhdfs_write(struct open_file *file, const void *data, size_t size, struct fst_error *error);
 int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error);
 int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *error);
@@ -125,6 +126,7 @@ ssize_t s3a_read(struct remote_call *c, const char *path, void *data, size_t siz
 
 /* s3a_write.c. create keeps @c until the file is closed. Other operations may use it meanwhile. */
 int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);
+int s3a_put_new(struct remote_call *c, const char *path, const void *data, size_t size, struct fst_error *error);
 int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_error *error);
 int s3a_close(struct open_file *file, bool keep, struct fst_error *error);
 int s3a_mkdirs(struct remote_call *c, const char *path, struct fst_error *error);

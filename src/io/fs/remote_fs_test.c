@@ -296,6 +296,13 @@ static void asks_the_active_namenode(void **state)
         done(put(path, "content"));
         assert_string_equal(buf_text(&asked), "PUT /webhdfs/v1/dir/a%20b?op=CREATE&overwrite=true&user.name=me\n"
                                               "PUT /datanode?delegation=abc&x%20y content\n");
+        path = hdfs(307, "");
+        done(fs->put_new(fs, path, "content", 7, &error));
+        assert_string_equal(buf_text(&asked), "PUT /webhdfs/v1/dir/a%20b?op=CREATE&overwrite=false&user.name=me\n"
+                                              "PUT /datanode?delegation=abc&x%20y content\n");
+        hdfs(403, "{\"RemoteException\":{\"exception\":\"FileAlreadyExistsException\",\"message\":\"x\"}}");
+        assert_int_equal(fs->put_new(fs, path, "content", 7, &error), -EEXIST);
+        error_deinit(&error);
         hdfs(200, "{\"boolean\": true}");
         done(fs->mkdirs(fs, path, &error));
         done(fs->remove(fs, path, &error));

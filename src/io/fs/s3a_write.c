@@ -178,6 +178,21 @@ int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_
         return 0;
 }
 
+int s3a_put_new(struct remote_call *c, const char *path, const void *data, size_t size, struct fst_error *error)
+{
+        int r = s3a_send(c, path,
+                         &(struct s3a_request){.method = "PUT",
+                                               .key = s3a_key(path),
+                                               .body = data,
+                                               .body_len = size,
+                                               .header = "If-None-Match: *"},
+                         error);
+        /* 409: another request for the key is being decided, which then succeeds. */
+        if (r == 0 && (c->answer.status == 412 || c->answer.status == 409))
+                return error_set(error, -EEXIST, "%s exists", path);
+        return r == 0 && c->answer.status / 100 != 2 ? s3a_refusal(&c->answer, path, error) : r;
+}
+
 static int s3a_write_finish(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         if (!f->multipart.id)

@@ -52,12 +52,12 @@ static void webhdfs_write_file_free(struct hdfs_file *f)
         free(f);
 }
 
-int webhdfs_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
+int webhdfs_create(struct remote_call *c, const char *path, bool overwrite, struct open_file *file,
+                   struct fst_error *error)
 {
+        const char *operation = overwrite ? "CREATE&overwrite=true" : "CREATE&overwrite=false";
         int r = webhdfs_send(
-                c, path,
-                &(struct webhdfs_request){.method = "PUT", .operation = "CREATE&overwrite=true", .expected = 307},
-                error);
+                c, path, &(struct webhdfs_request){.method = "PUT", .operation = operation, .expected = 307}, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *location = http_answer_header(&c->answer, "Location");
