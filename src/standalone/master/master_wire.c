@@ -4,6 +4,7 @@
 #include "standalone/master/master_wire.h"
 
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "net/socket.h"
 
@@ -202,14 +203,45 @@ int master_read_state(const Firesteel__Standalone__WorkerState *state, struct wi
         return r;
 }
 
+static const char *master_wire_property(const Firesteel__Standalone__Command *c, const char *key)
+{
+        for (size_t i = 0; i < c->n_properties; i++)
+                if (strcmp(c->properties[i]->key, key) == 0)
+                        return c->properties[i]->value;
+        return "";
+}
+
+/*
+ * A supervised driver is started again, after the loss of its worker under another id. If it keeps a journal, it finds
+ * it by an id that stays the same.
+ */
+static void master_wire_name_journal(Firesteel__Standalone__Command *c, struct arena *memory)
+{
+        char id[UUID_TEXT];
+        if (strcasecmp(master_wire_property(c, "spark.firesteel.resume.enabled"), "true") != 0 ||
+            *master_wire_property(c, "spark.firesteel.resume.id"))
+                return;
+        Firesteel__Standalone__Property **list = arena_alloc(memory, (c->n_properties + 1) * sizeof(*list));
+        Firesteel__Standalone__Property *p = arena_alloc(memory, sizeof(*p));
+        uuid_draw(id);
+        firesteel__standalone__property__init(p);
+        p->key = (char *)"spark.firesteel.resume.id";
+        p->value = arena_copy(memory, id, strlen(id));
+        memcpy(list, c->properties, c->n_properties * sizeof(*list));
+        list[c->n_properties++] = p;
+        c->properties = list;
+}
+
 int master_read_driver(const Firesteel__Standalone__DriverDescription *d, struct wire_memory *memory,
                        struct driver_spec *spec, struct fst_error *error)
 {
-        const Firesteel__Standalone__Command *c = d->command;
+        Firesteel__Standalone__Command *c = d->command;
         if (!c || !*d->jar_url)
                 return error_set(error, -EINVAL, "the driver has no command");
         if (d->cores < 0 || d->memory < 0)
                 return error_set(error, -EINVAL, "a driver's cores and memory must not be negative");
+        if (d->supervise)
+                master_wire_name_journal(c, &memory->arena);
         struct driver_spec s = {
                 /* {{WORKER_URL}} {{USER_JAR}} and the application's own main class, which users look for */
                 .main_class = c->n_arguments > 2 ? c->arguments[2] : c->main_class,
