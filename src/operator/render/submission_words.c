@@ -17,6 +17,7 @@
 
 #define KUBERNETES "spark.kubernetes."
 #define POD_NAME_KEY KUBERNETES "driver.pod.name"
+#define RESUME "spark.firesteel.resume."
 
 /* -------------------------------------------------------------------------------------------------------- appending */
 
@@ -320,6 +321,15 @@ static void words_dynamic_allocation(const struct dynamic_allocation_fields *d, 
         words_conf_int(words, &d->shuffle_tracking_timeout, "spark.dynamicAllocation.shuffleTracking.timeout");
 }
 
+/* A driver with a journal finds it by an id that is the same for each driver pod of the SparkApplication. */
+static void words_journal(const struct spark_application *app, struct string_list *words)
+{
+        const char *enabled = json_string_value(json_object_get(app->spec.spark_conf, RESUME "enabled"));
+        _cleanup_free_ char *id = mem_printf("%s-%s", app->name, app->uid);
+        if (enabled && strcasecmp(enabled, "true") == 0)
+                words_conf(words, id, RESUME "id");
+}
+
 static void words_spark_conf(const struct spark_application_spec *s, struct string_list *words)
 {
         const char *key;
@@ -354,6 +364,7 @@ static void words_application(const struct spark_application *app, const struct 
         words_conf_filled(words, s->python_version, KUBERNETES "pyspark.pythonVersion");
         words_conf_filled(words, s->memory_overhead_factor, KUBERNETES "memoryOverheadFactor");
         words_conf(words, "false", KUBERNETES "submission.waitAppCompletion");
+        words_journal(app, words); /* before sparkConf, which may name another id */
         words_spark_conf(s, words);
 }
 

@@ -79,6 +79,11 @@ static void fields_of_the_spec(void **state)
         assert_words(", 'sparkConf': {'b': '1', 'spark.kubernetes.driver.pod.name': 'x', 'a': '2'}, 'hadoopConf':"
                      "{'fs.x': 'y'}",
                      K "submission.waitAppCompletion=false\nb=1\na=2\nspark.hadoop.fs.x=y\n" K "driver.pod.name=x");
+        assert_words(", 'sparkConf': {'spark.firesteel.resume.enabled': 'true', 'spark.firesteel.resume.dir': '/j'}",
+                     K "submission.waitAppCompletion=false\nspark.firesteel.resume.id=pi-u-1\n"
+                       "spark.firesteel.resume.enabled=true\nspark.firesteel.resume.dir=/j");
+        assert_no_word(", 'sparkConf': {'spark.firesteel.resume.enabled': 'false'}",
+                       "spark.firesteel.resume.id=pi-u-1");
         assert_words(", 'nodeSelector': {'disk': 'ssd'}", K "node.selector.disk=ssd");
         assert_words(", 'deps': {'jars': ['a', 'b'], 'files': ['f'], 'pyFiles': ['p'], 'archives': ['z']}",
                      "--name\npi\n--jars\na,b\n--py-files\np\n--files\nf\n--archives\nz");
