@@ -58,9 +58,11 @@ static void check_results(const struct past_job *job)
 static void check_map_outputs(struct history *h)
 {
         size_t found = 0;
-        for (uint64_t job = 0; job < h->jobs.len; job++) {
+        for (uint64_t job = 0; job <= h->jobs.len; job++) { /* also one that there is not: it has no outputs */
                 size_t n;
                 const struct past_map_output *outputs = history_map_outputs(h, job, &n);
+                if (n && job == h->jobs.len)
+                        abort();
                 for (size_t i = 0; i < n; i++)
                         if (outputs[i].job != job || !outputs[i].place || outputs[i].place >= REMOTE_PLACES ||
                             outputs[i].writer < 0 || outputs[i].task_id < 0)
