@@ -378,11 +378,23 @@ static int context_log_configuration(const struct fst_context *sc, struct fst_er
         return 0;
 }
 
+static int context_check_shuffle_manager(struct fst_context *sc, struct fst_error *error)
+{
+        enum shuffle_manager manager;
+        int r = shuffle_manager_read(sc->conf, &manager, error);
+        if (r || manager != SHUFFLE_MANAGER_CELEBORN)
+                return r;
+        return error_set(
+                error, -ENOTSUP,
+                "spark.shuffle.manager names Apache Celeborn, which is not supported yet: set it to sort, with "
+                "spark.firesteel.shuffle.store for map outputs that outlive executors");
+}
+
 static int context_start_parts(struct fst_context *sc, struct fst_error *error)
 {
         int r;
         if ((r = context_start_log(sc, error)) || (r = conf_validate(sc->conf, error)) ||
-            (r = shuffle_manager_read(sc->conf, NULL, error)) || (r = context_read_identity(sc, error)))
+            (r = context_check_shuffle_manager(sc, error)) || (r = context_read_identity(sc, error)))
                 return r;
         if ((r = resume_open(sc, error)))
                 return r;

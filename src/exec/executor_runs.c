@@ -75,8 +75,10 @@ static void publish_outputs(struct executor *x, struct task_batch *run, int shuf
                 struct slot_task *t = &run->tasks[i];
                 if (!t->shuffle_output)
                         continue;
-                outputs[n] = (struct remote_output){
-                        .map_partition = t->info.partition, .task_id = t->info.id, .output = t->shuffle_output};
+                outputs[n] = (struct remote_output){.map_partition = t->info.partition,
+                                                    .task_id = t->info.id,
+                                                    .output = t->shuffle_output,
+                                                    .place = run->work->output_place};
                 tasks[n++] = t;
         }
         int r = n ? executor_transfer_publish(x->data, shuffle, outputs, n, &error) : 0;

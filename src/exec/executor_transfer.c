@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "celeborn/celeborn_shuffle.h"
+#include "celeborn/protocol/celeborn_wire.h"
 #include "exec/app/app_files.h"
 #include "exec/blocks/block_manager.h"
 #include "exec/blocks/broadcasts.h"
@@ -25,6 +27,7 @@
 #include "rpc/transfer/transfer_services.h"
 #include "rpc/wire_memory.h"
 #include "shuffle/remote/object_shuffle.h"
+#include "shuffle/shuffle_manager.h"
 #include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_store.h"
@@ -33,6 +36,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#define CELEBORN_ASK_MS 600000 /* servers that do not answer fail the question before */
 
 struct executor_transfer {
         struct exec_env *env;
@@ -46,7 +51,8 @@ struct executor_transfer {
         struct block_network network;
         struct file_cache *files;
         struct external_shuffle_outputs *kept; /* for the shuffle service; NULL: none */
-        struct remote_shuffle *remote;         /* for map outputs in a store; NULL: none */
+        struct remote_shuffle *remote;         /* for map outputs in a store or in Celeborn; NULL: none */
+        bool celeborn;                         /* `remote` is in Celeborn */
         struct task_services task_services;
         pthread_mutex_t lock; /* protects `updates` */
         struct buf updates;   /* BlockUpdates */
@@ -97,6 +103,23 @@ static int ask_block_peers(void *owner, const struct block_name *name, const int
         question.n_names = name != NULL;
         question.names = &(char *){name ? (char *)block_name_format(*name, text) : NULL};
         return ask_locations(owner, FIRESTEEL__CONTROL_TYPE__GET_PEERS, &question.base, stopped, out, max, error);
+}
+
+/* Asks about a Celeborn shuffle. The driver answers when its servers have answered. */
+static int ask_celeborn(void *owner, const struct celeborn_question *question, const int *stopped,
+                        struct celeborn_answer *answer, struct fst_error *error)
+{
+        struct executor_transfer *d = owner;
+        _cleanup_(buf_deinit) struct buf request = BUF_INIT;
+        uint8_t *body = NULL;
+        size_t len = 0;
+        celeborn_question_put(question, &request);
+        int r = driver_client_ask_packed(d->options.asks, FIRESTEEL__CONTROL_TYPE__CELEBORN_ASK, request.data,
+                                         request.len, CELEBORN_ASK_MS, stopped, &body, &len, error);
+        if (r == 0)
+                r = celeborn_answer_parse(body, len, answer, error);
+        free(body);
+        return r;
 }
 
 static void on_block_changed(void *owner, struct block_name name, const struct block_info *info)
@@ -264,7 +287,7 @@ int executor_transfer_migrate(struct executor_transfer *d, void (*round_over)(vo
                                                          .blocks = d->blocks,
                                                          .network = &d->network,
                                                          .asks = d->options.asks,
-                                                         .fallback = d->remote,
+                                                         .fallback = d->celeborn ? NULL : d->remote,
                                                          .round_over = round_over,
                                                          .owner = owner},
                              migration, error);
@@ -369,9 +392,26 @@ int executor_transfer_put_output(struct executor_transfer *d, int shuffle, int m
         return r;
 }
 
+static int executor_transfer_use_celeborn(struct executor_transfer *d, struct fst_error *error)
+{
+        struct celeborn_shuffle_options options = {.conf = d->options.conf,
+                                                   .app_id = d->env->app_id,
+                                                   .cores = d->options.cores,
+                                                   .ask = ask_celeborn,
+                                                   .owner = d};
+        int r = celeborn_shuffle_new(&options, &d->remote, error);
+        d->celeborn = r == 0;
+        d->env->remote_outputs = d->remote;
+        return r;
+}
+
 int executor_transfer_use_store(struct executor_transfer *d, int32_t writer, int (*running)(void *owner), void *owner,
                                 struct fst_error *error)
 {
+        enum shuffle_manager manager;
+        int r = shuffle_manager_read(d->options.conf, &manager, error);
+        if (r || manager == SHUFFLE_MANAGER_CELEBORN)
+                return r ? r : executor_transfer_use_celeborn(d, error);
         const struct exec_env *env = d->env;
         struct object_shuffle_options options = {.conf = d->options.conf,
                                                  .directory = conf_get_raw(d->options.conf, OBJECT_DIRECTORY_KEY),
@@ -382,7 +422,7 @@ int executor_transfer_use_store(struct executor_transfer *d, int32_t writer, int
                                                  .owner = owner};
         if (!options.directory)
                 return 0;
-        int r = env->io_secret_len ? file_key_from(env->io_secret, env->io_secret_len, &options.key, error) : 0;
+        r = env->io_secret_len ? file_key_from(env->io_secret, env->io_secret_len, &options.key, error) : 0;
         if (r == 0)
                 r = object_shuffle_new(&options, &d->remote, error);
         d->env->remote_outputs = d->remote;
@@ -391,7 +431,7 @@ int executor_transfer_use_store(struct executor_transfer *d, int32_t writer, int
 
 bool executor_transfer_publishes(const struct executor_transfer *d)
 {
-        return d->remote != NULL && conf_contains(d->options.conf, OBJECT_STORE_KEY);
+        return d->celeborn || (d->remote != NULL && conf_contains(d->options.conf, OBJECT_STORE_KEY));
 }
 
 int executor_transfer_publish(struct executor_transfer *d, int shuffle, struct remote_output *outputs, int n,
@@ -417,7 +457,7 @@ void executor_transfer_remove(struct executor_transfer *d, const struct Firestee
                 shuffle_store_remove_shuffle(d->env->shuffles, remove->shuffles[i]);
                 external_shuffle_outputs_remove_shuffle(d->kept, remove->shuffles[i]);
                 if (d->remote)
-                        object_shuffle_forget(d->remote, remove->shuffles[i]);
+                        d->remote->class->forget(d->remote, remove->shuffles[i]);
         }
         for (size_t i = 0; i < remove->n_outputs; i++) {
                 const Firesteel__MapOutput *o = remove->outputs[i];

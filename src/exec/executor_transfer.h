@@ -92,9 +92,10 @@ int executor_transfer_migrate(struct executor_transfer *data, void (*round_over)
 int executor_transfer_service_port(const struct executor_transfer *data);
 
 /*
- * Makes the directory of the configuration, if it names one, the place of map outputs, or of those that are left at the
- * end of a decommissioned executor. No other executor of the application, whichever driver had it, has the number
- * @writer. Call it once, before the first task. Returns 0, or negative with @error.
+ * Makes Celeborn the place of map outputs if spark.shuffle.manager says so; else the directory of the configuration, if
+ * it names one, the place of map outputs, or of those that are left at the end of a decommissioned executor. No other
+ * executor of the application, whichever driver had it, has the number @writer. Call it once, before the first task.
+ * Returns 0, or negative with @error.
  */
 int executor_transfer_use_store(struct executor_transfer *data, int32_t writer, int (*running)(void *owner),
                                 void *owner, struct fst_error *error);

@@ -38,7 +38,7 @@ struct remote_output {
         int map_partition;
         int64_t task_id;
         struct shuffle_output *output; /* borrowed */
-        uint32_t place;                /* publish sets it */
+        uint32_t place; /* publish sets it; unless it is not 0, because the driver named it with the stage */
 };
 
 /* The data that a reduce task reads. Everything is borrowed until close. */
@@ -77,7 +77,8 @@ struct remote_shuffle_class {
         int (*next)(struct remote_input *input, int map, struct page **page, struct fst_error *error);
         void (*close)(struct remote_input *input); /* NULL is allowed */
 
-        void (*free)(struct remote_shuffle *remote); /* after the last task */
+        void (*forget)(struct remote_shuffle *remote, int shuffle); /* the shuffle is removed. Any thread */
+        void (*free)(struct remote_shuffle *remote);                /* after the last task */
 };
 
 /* The first member of an implementation on an executor. */

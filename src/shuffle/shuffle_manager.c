@@ -36,16 +36,12 @@ int shuffle_manager_read(const struct fst_conf *conf, enum shuffle_manager *mana
         int r = conf_get_string(conf, KEY, &name, error);
         if (r)
                 return r;
-        if (strcasecmp(name, "celeborn") == 0 ||
-            shuffle_manager_is_listed(name, celeborn_classes, ARRAY_SIZE(celeborn_classes), strcmp))
-                return error_set(error, -ENOTSUP,
-                                 KEY " is \"%s\": Apache Celeborn is not supported yet; set it to " NAMES
-                                     ", with spark.firesteel.shuffle.store for map outputs that outlive executors",
-                                 name);
-        if (!shuffle_manager_is_listed(name, short_names, ARRAY_SIZE(short_names), strcasecmp) &&
+        bool celeborn = strcasecmp(name, "celeborn") == 0 ||
+                        shuffle_manager_is_listed(name, celeborn_classes, ARRAY_SIZE(celeborn_classes), strcmp);
+        if (!celeborn && !shuffle_manager_is_listed(name, short_names, ARRAY_SIZE(short_names), strcasecmp) &&
             !shuffle_manager_is_listed(name, sort_classes, ARRAY_SIZE(sort_classes), strcmp))
                 return error_set(error, -EINVAL, KEY " is \"%s\", which does not exist: set it to " NAMES, name);
         if (manager)
-                *manager = SHUFFLE_MANAGER_SORT;
+                *manager = celeborn ? SHUFFLE_MANAGER_CELEBORN : SHUFFLE_MANAGER_SORT;
         return 0;
 }

@@ -5,11 +5,12 @@ struct fst_conf;
 struct fst_error;
 
 enum shuffle_manager {
-        SHUFFLE_MANAGER_SORT, /* map outputs of pages: at executors, at shuffle services, or in a store */
+        SHUFFLE_MANAGER_SORT,     /* map outputs of pages: at executors, at shuffle services, or in a store */
+        SHUFFLE_MANAGER_CELEBORN, /* in Apache Celeborn */
 };
 
 /*
  * Reads spark.shuffle.manager, whose names are compared as Spark does: short names in any case, class names exactly.
- * Returns 0 and *@manager (may be NULL), or -EINVAL or -ENOTSUP with an @error that lists the names that exist.
+ * Returns 0 and *@manager (may be NULL), or -EINVAL with an @error that lists the names that exist.
  */
 int shuffle_manager_read(const struct fst_conf *conf, enum shuffle_manager *manager, struct fst_error *error);

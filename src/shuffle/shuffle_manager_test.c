@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 /* Returns the status for @name (NULL: the key is not set). A refusal names the value and the names that exist. */
-static int manager_named(const char *name)
+static int manager_named(const char *name, enum shuffle_manager expected)
 {
         struct fst_conf conf;
         struct fst_error error = FST_ERROR_INIT;
@@ -23,7 +23,7 @@ static int manager_named(const char *name)
                 conf_set(&conf, "spark.shuffle.manager", name);
         int r = shuffle_manager_read(&conf, &manager, &error);
         if (r == 0) {
-                assert_int_equal(manager, SHUFFLE_MANAGER_SORT);
+                assert_int_equal(manager, expected);
         } else {
                 assert_int_equal((int)manager, 99);
                 assert_non_null(strstr(error_message(&error), name));
@@ -36,26 +36,29 @@ static int manager_named(const char *name)
 
 static void accepts_the_names_of_sort(void **state)
 {
-        assert_int_equal(manager_named(NULL), 0);
-        assert_int_equal(manager_named("sort"), 0);
-        assert_int_equal(manager_named("SORT"), 0);
-        assert_int_equal(manager_named("tungsten-sort"), 0);
-        assert_int_equal(manager_named("org.apache.spark.shuffle.sort.SortShuffleManager"), 0);
+        assert_int_equal(manager_named(NULL, SHUFFLE_MANAGER_SORT), 0);
+        assert_int_equal(manager_named("sort", SHUFFLE_MANAGER_SORT), 0);
+        assert_int_equal(manager_named("SORT", SHUFFLE_MANAGER_SORT), 0);
+        assert_int_equal(manager_named("tungsten-sort", SHUFFLE_MANAGER_SORT), 0);
+        assert_int_equal(manager_named("org.apache.spark.shuffle.sort.SortShuffleManager", SHUFFLE_MANAGER_SORT), 0);
 }
 
 static void rejects_unknown_names(void **state)
 {
-        assert_int_equal(manager_named("hash"), -EINVAL);
-        assert_int_equal(manager_named("sorted"), -EINVAL);
-        assert_int_equal(manager_named("org.apache.spark.shuffle.sort.sortshufflemanager"), -EINVAL);
-        assert_int_equal(manager_named("com.example.ShuffleManager"), -EINVAL);
+        assert_int_equal(manager_named("hash", SHUFFLE_MANAGER_SORT), -EINVAL);
+        assert_int_equal(manager_named("sorted", SHUFFLE_MANAGER_SORT), -EINVAL);
+        assert_int_equal(manager_named("org.apache.spark.shuffle.sort.sortshufflemanager", SHUFFLE_MANAGER_SORT),
+                         -EINVAL);
+        assert_int_equal(manager_named("com.example.ShuffleManager", SHUFFLE_MANAGER_SORT), -EINVAL);
 }
 
-static void says_that_celeborn_is_not_supported_yet(void **state)
+static void accepts_the_names_of_celeborn(void **state)
 {
-        assert_int_equal(manager_named("celeborn"), -ENOTSUP);
-        assert_int_equal(manager_named("org.apache.spark.shuffle.celeborn.SparkShuffleManager"), -ENOTSUP);
-        assert_int_equal(manager_named("org.apache.spark.shuffle.celeborn.RssShuffleManager"), -ENOTSUP);
+        assert_int_equal(manager_named("Celeborn", SHUFFLE_MANAGER_CELEBORN), 0);
+        assert_int_equal(
+                manager_named("org.apache.spark.shuffle.celeborn.SparkShuffleManager", SHUFFLE_MANAGER_CELEBORN), 0);
+        assert_int_equal(manager_named("org.apache.spark.shuffle.celeborn.RssShuffleManager", SHUFFLE_MANAGER_CELEBORN),
+                         0);
 }
 
 int main(void)
@@ -63,7 +66,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(accepts_the_names_of_sort),
                 cmocka_unit_test(rejects_unknown_names),
-                cmocka_unit_test(says_that_celeborn_is_not_supported_yet),
+                cmocka_unit_test(accepts_the_names_of_celeborn),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ input with one line, and ends with its input. COMMAND is the name of a method be
 
 A fault {"at": REQUEST, "kind": KIND, "worker": i, "after": n, "times": m, …} hits requests n + 1 … n + m of that name at that worker
 (all of them without worker). Kinds: drop (no answer), ignore (neither done nor answered), close (the connection, instead of doing
-it), close_after (instead of answering), delay (by "seconds"), fail (with "text"), status (answers "status"), flip (a bit at "offset" of a chunk).
+it), close_after (instead of answering), delay (the answer, by "seconds"), fail (with "text"), status (answers "status"), flip (a bit at "offset" of a chunk).
 """
 import asyncio
 import collections
@@ -366,6 +366,9 @@ class Celeborn:
         except Closed:
             writer.transport.abort()
             return
+        except Exception:
+            writer.transport.abort()  # a mistake of this file or of the client: nobody shall wait
+            raise
         if answer is None or kind == ONE_WAY:
             return
         if not isinstance(answer, Frame):
@@ -377,8 +380,8 @@ class Celeborn:
         fault = next((fault for fault in self.faults if fault.hits(request, worker)), Fault())
         if fault.kind == "close":
             raise Closed
-        if fault.kind in ("ignore", "delay"):
-            await asyncio.sleep(fault.seconds or 3600)
+        if fault.kind == "ignore":
+            await asyncio.sleep(3600)
         if fault.kind == "fail" and request != "ChunkFetch":
             raise Failure(fault.text)
         return fault
@@ -386,8 +389,8 @@ class Celeborn:
     async def after(self, fault):
         if fault.kind == "close_after":
             raise Closed
-        if fault.kind == "drop":
-            await asyncio.sleep(3600)
+        if fault.kind in ("drop", "delay"):
+            await asyncio.sleep(fault.seconds if fault.kind == "delay" else 3600)
 
     # -- the master
 
@@ -448,24 +451,27 @@ class Celeborn:
         return bytes_field(field, bytes_field(1, worker.host) + number_field(2, worker.rpc) + number_field(3, worker.push)
                            + number_field(4, worker.fetch) + number_field(5, worker.replicate))
 
-    def remove(self, app, shuffle):
+    def drop(self, app, shuffle):
         self.shuffles.pop((app, shuffle), None)
+        for key in [key for key in self.replicas if key[0] == f"{app}-{shuffle}"]:
+            del self.replicas[key]
         for worker in self.workers:
+            worker.attempts.pop(f"{app}-{shuffle}", None)
             for key in [key for key in worker.files if key[0] == f"{app}-{shuffle}"]:
                 del worker.files[key]
 
     def unregister(self, fields):
-        self.remove(fields.text(1), fields.number(2))
+        self.drop(fields.text(1), fields.number(2))
         return b""
 
     def unregister_batch(self, fields):
         for shuffle in fields.numbers(3):
-            self.remove(fields.text(1), shuffle)
+            self.drop(fields.text(1), shuffle)
         return b""
 
     def application_lost(self, fields):
         for app, shuffle in [key for key in self.shuffles if key[0] == fields.text(1)]:
-            self.remove(app, shuffle)
+            self.drop(app, shuffle)
         self.applications.pop(fields.text(1), None)
         return b""
 
@@ -524,6 +530,10 @@ class Celeborn:
             return [primary.describe() for primary in made]
         return self.call(reserve)
 
+    def remove(self, app, shuffle):
+        """Command: does what a driver does with a shuffle that is not needed any more."""
+        self.call(lambda: self.drop(app, shuffle))
+
     def end(self, app, shuffle, attempts):
         """Command: all maps of a shuffle have ended. Returns [partition, epoch, copy, worker] of files with data."""
         def commit():
@@ -539,7 +549,7 @@ class Celeborn:
         return self.call(commit)
 
 
-COMMANDS = ("fault", "calm", "kill", "count", "stored", "register", "end")
+COMMANDS = ("fault", "calm", "kill", "count", "stored", "register", "end", "remove")
 
 
 def main(argv):

@@ -18,12 +18,14 @@ struct stage_context {
         int refs; /* atomic */
         const struct exec_env *env;
         int stage_id, stage_attempt;
-        int job_id;                       /* the first job that needs it, or -1; used by the driver only */
-        bool barrier;                     /* all of its tasks run at the same time */
-        int task_cpus;                    /* cores of each task, by its resource profile; 0: spark.task.cpus */
-        const fst_rdd *final;             /* the RDD to compute */
-        const fst_rdd *shuffled;          /* map stage: the RDD that reads its output; NULL: a result stage */
-        struct action *action;            /* result stage: the action on the rows */
+        int job_id;              /* the first job that needs it, or -1; used by the driver only */
+        bool barrier;            /* all of its tasks run at the same time */
+        int task_cpus;           /* cores of each task, by its resource profile; 0: spark.task.cpus */
+        const fst_rdd *final;    /* the RDD to compute */
+        const fst_rdd *shuffled; /* map stage: the RDD that reads its output; NULL: a result stage */
+        uint32_t output_place; /* map stage: the place of its outputs (shuffle/remote_shuffle.h); 0: publishing decides
+                                */
+        struct action *action; /* result stage: the action on the rows */
         struct shuffle_reader_env inputs; /* the shuffles that the stage reads */
         struct strmap properties;         /* local properties of its job, for fst_task_local_property */
         struct arena memory;              /* nodes, action and their data, of a decoded stage */

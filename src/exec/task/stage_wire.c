@@ -239,6 +239,7 @@ static int encode_stage_message(struct stage_writer *w, const struct stage_conte
         stage->stage_attempt = work->stage_attempt;
         stage->barrier = work->barrier;
         stage->task_cpus = work->task_cpus;
+        stage->output_place = work->output_place;
         int r = rdd_wire_encode(&w->base, work->final, &stage->rdds, &stage->n_rdds, error);
         if (r == 0 && work->shuffled)
                 r = rdd_wire_encode_shuffle(&w->base, work->shuffled, &stage->shuffle_write, error);

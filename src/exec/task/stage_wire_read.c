@@ -280,6 +280,9 @@ static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *sta
         work->stage_attempt = stage->stage_attempt;
         work->barrier = stage->barrier;
         work->task_cpus = stage->task_cpus;
+        work->output_place = stage->output_place;
+        if (work->output_place >= REMOTE_PLACES)
+                return bad_stage(error, "the place of its outputs is invalid");
         for (size_t i = 0; i < stage->n_properties; i++)
                 strmap_set(&work->properties, stage->properties[i]->key, stage->properties[i]->value);
         if (!stage->shuffle_write == !stage->action)

@@ -185,6 +185,11 @@ static struct remote_input *object_shuffle_open(struct remote_shuffle *remote, c
         return object_input_new(&container_of(remote, struct object_shuffle, remote)->store, read);
 }
 
+static void object_shuffle_forget(struct remote_shuffle *remote, int shuffle)
+{
+        object_store_forget_shuffle(&container_of(remote, struct object_shuffle, remote)->store, shuffle);
+}
+
 static void object_shuffle_free(struct remote_shuffle *remote)
 {
         struct object_shuffle *x = container_of(remote, struct object_shuffle, remote);
@@ -200,6 +205,7 @@ static const struct remote_shuffle_class object_shuffle_class = {
         .open = object_shuffle_open,
         .next = object_input_next,
         .close = object_input_free,
+        .forget = object_shuffle_forget,
         .free = object_shuffle_free,
 };
 
@@ -235,9 +241,4 @@ int object_shuffle_new(const struct object_shuffle_options *options, struct remo
         pthread_cond_init(&x->changed, NULL);
         *remote = &x->remote;
         return 0;
-}
-
-void object_shuffle_forget(struct remote_shuffle *remote, int shuffle)
-{
-        object_store_forget_shuffle(&container_of(remote, struct object_shuffle, remote)->store, shuffle);
 }

@@ -36,6 +36,3 @@ struct object_shuffle_options {
 /* Makes no request yet. Returns 0, or negative with @error, which names the key. */
 int object_shuffle_new(const struct object_shuffle_options *options, struct remote_shuffle **remote,
                        struct fst_error *error);
-
-/* Forgets what it knows of a shuffle, which is removed from the store. Any thread. */
-void object_shuffle_forget(struct remote_shuffle *remote, int shuffle);
