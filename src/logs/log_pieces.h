@@ -35,6 +35,9 @@
 /* A small piece with fewer bytes makes the next one wait longer. */
 #define LOG_PIECE_SMALL 16384
 
+/* ns from a failure to the next attempt at the end, if the interval is longer. */
+#define LOG_PIECES_END_RETRY INT64_C(500000000)
+
 /* Bytes `start` to `end`, exclusive, of the output. */
 struct piece_range {
         uint64_t start, end;
@@ -87,7 +90,7 @@ void log_pieces_leave_out(struct log_pieces *p, size_t n);
  */
 bool log_pieces_next(struct log_pieces *p, int64_t now, bool end, struct log_piece *out);
 
-/* The piece of log_pieces_next is stored, or it is not and will be due again after the interval. */
+/* The piece of log_pieces_next is stored; or it is not, and is due again after the interval, at the end after a moment. */
 void log_pieces_written(struct log_pieces *p, int64_t now);
 void log_pieces_failed(struct log_pieces *p, int64_t now);
 

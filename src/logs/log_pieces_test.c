@@ -91,6 +91,23 @@ static void failed_pieces_wait_and_come_again(void **state)
         log_pieces_deinit(&p);
 }
 
+static void failed_pieces_wait_a_moment_at_the_end(void **state)
+{
+        struct log_pieces p;
+        struct log_piece piece;
+        log_pieces_init(&p, &usual);
+        put_bytes(&p, 10, 1);
+        assert_piece(&p, 2, true, 0, 10);
+        log_pieces_failed(&p, 3);
+        assert_false(log_pieces_next(&p, 3, true, &piece));
+        assert_false(log_pieces_next(&p, 2 + LOG_PIECES_END_RETRY, true, &piece));
+        assert_piece(&p, 3 + LOG_PIECES_END_RETRY, true, 0, 10);
+        log_pieces_written(&p, 4 + LOG_PIECES_END_RETRY);
+        put_bytes(&p, 1, 4 + LOG_PIECES_END_RETRY);
+        assert_piece(&p, 4 + LOG_PIECES_END_RETRY, true, 10, 11); /* no failure, no pause */
+        log_pieces_deinit(&p);
+}
+
 static void output_beyond_the_limits_is_left_out(void **state)
 {
         struct log_pieces p;
@@ -277,6 +294,7 @@ int main(void)
                 cmocka_unit_test(small_pieces_become_a_whole_one),
                 cmocka_unit_test(an_end_without_more_output_keeps_its_piece),
                 cmocka_unit_test(failed_pieces_wait_and_come_again),
+                cmocka_unit_test(failed_pieces_wait_a_moment_at_the_end),
                 cmocka_unit_test(output_beyond_the_limits_is_left_out),
                 cmocka_unit_test(the_oldest_pieces_are_removed),
                 cmocka_unit_test(names_are_read_back),
