@@ -6,6 +6,7 @@
  * invalid arguments.
  */
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -27,7 +28,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 const char command_simulate_help[] =
@@ -367,14 +367,6 @@ static int simulate_read_config(struct simulate_request *r)
 
 /* ----------------------------------------------------------------------------------------------------------- output */
 
-static int64_t simulate_clock_ns(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* The scheduler's memory per additional executor, in bytes. */
 static int64_t simulate_executor_bytes(const struct simulate_request *r)
 {
@@ -512,7 +504,7 @@ static int simulate_run(struct simulate_request *r, int argc, char **argv)
         struct simulator_report sum = {0};
         struct fst_error error = FST_ERROR_INIT;
         FILE *trace = r->trace ? fopen(r->trace, "we") : NULL;
-        int64_t since = simulate_clock_ns();
+        int64_t since = now_ns();
         int e = 0;
 
         if (r->trace && !trace) {
@@ -521,7 +513,7 @@ static int simulate_run(struct simulate_request *r, int argc, char **argv)
         }
         if (trace)
                 r->o.trace = (struct sched_trace_sink){.write = simulate_write_trace, .owner = trace};
-        r->o.clock = simulate_clock_ns;
+        r->o.clock = now_ns;
         for (uint64_t seed = r->seed; e == 0; seed++) {
                 struct simulator_report report;
 
@@ -540,7 +532,7 @@ static int simulate_run(struct simulate_request *r, int argc, char **argv)
         }
         if (e)
                 return simulate_finish(1);
-        simulate_print_report(r, &sum, (double)(simulate_clock_ns() - since) / 1e9);
+        simulate_print_report(r, &sum, (double)(now_ns() - since) / 1e9);
         return simulate_finish(0);
 }
 
@@ -582,9 +574,9 @@ static int simulate_replay(const struct simulate_request *r)
                 fprintf(stderr, "Error: --replay: cannot read %s: %s\n", r->replay, strerror(errno));
                 return 1;
         }
-        int64_t since = simulate_clock_ns();
+        int64_t since = now_ns();
         int e = sched_replay(text, len, 1 << 24, &report, &error);
-        double wall = (double)(simulate_clock_ns() - since) / 1e9;
+        double wall = (double)(now_ns() - since) / 1e9;
         const struct result_line lines[] = {
                 {"lines", "lines that came again", (double)report.lines, 0},
                 {"calls", "calls of the scheduler", (double)report.calls, 0},

@@ -7,6 +7,7 @@
 #include "driver/context.h"
 #include "driver/context_handles.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
@@ -60,13 +61,6 @@
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
-
-int64_t context_now_ms(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int context_count_processors(void)
 {
@@ -180,7 +174,7 @@ static int context_read_identity(struct fst_context *sc, struct fst_error *error
         if (r)
                 return r;
         sc->user = context_user_name(sc->conf);
-        sc->started_ms = context_now_ms();
+        sc->started_ms = time_of_day_ms();
         return context_read_host(sc, error);
 }
 
@@ -346,7 +340,7 @@ static void context_post_block_manager(struct fst_context *sc)
                 sc->bus,
                 &(struct block_manager_added){
                         .manager = manager,
-                        .ms = context_now_ms(),
+                        .ms = time_of_day_ms(),
                         .max_on_heap_memory = (int64_t)memory_manager_pool(sc->env.memory),
                         .max_off_heap_memory = sc->env.off_heap ? (int64_t)memory_manager_pool(sc->env.off_heap) : 0});
 }
@@ -491,7 +485,7 @@ static void context_close(struct fst_context *sc, int exit_code)
         launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         if (sc->bus) {
                 listener_bus_post_application_end(
-                        sc->bus, &(struct application_end){.ms = context_now_ms(), .exit_code = exit_code});
+                        sc->bus, &(struct application_end){.ms = time_of_day_ms(), .exit_code = exit_code});
                 listener_bus_stop(sc->bus);
         }
         driver_ui_free(steal(sc->ui));
@@ -634,7 +628,7 @@ static void context_stop_listeners(struct fst_context *sc)
         if (sc->bus && !sc->status)
                 listener_bus_post_application_end(
                         sc->bus,
-                        &(struct application_end){.ms = context_now_ms(), .exit_code = sc->first_failure != 0});
+                        &(struct application_end){.ms = time_of_day_ms(), .exit_code = sc->first_failure != 0});
         if (sc->bus)
                 listener_bus_stop(sc->bus);
         driver_metrics_stop(sc->metrics); /* the last report contains all events */

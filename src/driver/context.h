@@ -119,7 +119,5 @@ void context_leave(fst_context **sc);
  */
 void context_end(struct fst_context *sc, int exit_code);
 
-int64_t context_now_ms(void);
-
 /* Cores of each process that runs tasks; INT_MAX if the cluster decides. */
 int context_cores_of_one(const struct fst_context *sc);

@@ -240,8 +240,8 @@ void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caus
                                         caused_by_app ? "caused by one of the running tasks"
                                                       : "unrelated to the running tasks",
                                         reason);
-                t->start_ms = t->start_ms ? t->start_ms : context_now_ms();
-                t->finish_ms = context_now_ms();
+                t->start_ms = t->start_ms ? t->start_ms : time_of_day_ms();
+                t->finish_ms = time_of_day_ms();
         }
         task_events_ended(r->events, run);
         allocation_ended(r->allocation, run);

@@ -6,6 +6,7 @@
  */
 #include "exec/exit_hooks.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "process/exit_cleanup.h"
 #include "base/vec.h"
@@ -40,19 +41,12 @@ static void end_at_once(int status)
         _exit(status);
 }
 
-static int64_t exit_hooks_now_ms(void)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 bool exit_hooks_exit(int status)
 {
         int none = 0;
         if (!atomic_compare_exchange_strong(&ending.status, &none, status))
                 return false;
-        atomic_store(&ending.begun_ms, exit_hooks_now_ms());
+        atomic_store(&ending.begun_ms, now_ms());
         if (!atomic_load(&ending.has_thread))
                 end_at_once(status);
         sem_post(&ending.wake);
@@ -64,7 +58,7 @@ static void exit_hooks_handle(int signal)
         if (exit_hooks_exit(128 + signal) || signal != SIGINT)
                 return;
         int64_t begun = atomic_load(&ending.begun_ms);
-        if (begun && exit_hooks_now_ms() - begun >= EXIT_HOOKS_INTERRUPT_MS)
+        if (begun && now_ms() - begun >= EXIT_HOOKS_INTERRUPT_MS)
                 end_at_once(128 + signal);
 }
 
@@ -72,7 +66,7 @@ static void exit_hooks_handle(int signal)
 static void *exit_hooks_limit(void *unused)
 {
         static const char line[] = "The shutdown hooks did not finish in time: the process ends without them\n";
-        struct timespec left = {.tv_sec = ending.timeout_ms / 1000, .tv_nsec = ending.timeout_ms % 1000 * 1000000};
+        struct timespec left = timespec_of_ns(ms_to_ns(ending.timeout_ms));
         while (nanosleep(&left, &left) != 0)
                 ;
         (void)!write(STDERR_FILENO, line, sizeof(line) - 1);

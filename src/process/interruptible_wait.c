@@ -1,7 +1,7 @@
 /* See interruptible_wait.h. */
 #include "process/interruptible_wait.h"
 
-#include <time.h>
+#include "base/clock.h"
 
 #define POLL_NS 20000000
 
@@ -13,11 +13,7 @@ bool stop_wait(pthread_cond_t *changed, pthread_mutex_t *lock, const int *stoppe
         }
         if (__atomic_load_n(stopped, __ATOMIC_RELAXED))
                 return false;
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += POLL_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = timespec_of_ns(now_ns() + POLL_NS);
         pthread_cond_timedwait(changed, lock, &until);
         return true;
 }

@@ -4,6 +4,7 @@
  */
 #include "process/unique_ms.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Beyond these, abstract sockets cannot tell: another user may have bound them on purpose. */
@@ -29,13 +29,6 @@ static struct {
         int64_t last;
         int fd;
 } unique = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
-
-static int64_t unique_ms_now(void)
-{
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Returns a socket, or -errno: -EADDRINUSE if another process has this time. */
 static int unique_ms_bind(const char *prefix, int64_t ms)
@@ -58,16 +51,16 @@ static int unique_ms_bind(const char *prefix, int64_t ms)
 int64_t unique_ms_new(const char *prefix)
 {
         pthread_mutex_lock(&unique.lock);
-        int64_t early = unique.last + MAX_AGE_MS + 1 - unique_ms_now();
+        int64_t early = unique.last + MAX_AGE_MS + 1 - time_of_day_ms();
         if (early > 0 && early <= MAX_WAIT_MS)
                 usleep((useconds_t)early * 1000);
-        int64_t ms = MAX(unique_ms_now(), unique.last + 1);
+        int64_t ms = MAX(time_of_day_ms(), unique.last + 1);
         int fd = -1;
         for (int i = 0; i < MAX_ATTEMPTS; i++) {
                 fd = unique_ms_bind(prefix, ms);
                 if (fd < 0 && fd != -EADDRINUSE)
                         break;
-                int64_t now = unique_ms_now();
+                int64_t now = time_of_day_ms();
                 if (fd >= 0 && now - ms <= MAX_AGE_MS)
                         break;
                 if (fd >= 0)

@@ -9,6 +9,7 @@
  */
 #include <firesteel/future.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -310,14 +311,7 @@ FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
         f = handle_given(HANDLE_FUTURE, f, "future_wait_for");
         if (!f)
                 return -EINVAL;
-        struct timespec until;
-        int64_t most = (int64_t)1000 * 60 * 60 * 24 * 365; /* avoids overflow */
-        milliseconds = MAX(MIN(milliseconds, most), 0);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += milliseconds / 1000;
-        until.tv_nsec += milliseconds % 1000 * 1000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = timespec_of_ns(now_ns() + ms_to_ns(MAX(milliseconds, 0)));
         return future_wait_until(f, &until);
 }
 

@@ -6,13 +6,13 @@
  */
 #include "driver/backend/block_master.h"
 
+#include "base/clock.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/storage_level.h"
 
 #include <pthread.h>
-#include <time.h>
 
 struct block_holder {
         struct block_executor *executor;
@@ -66,13 +66,11 @@ static uint64_t block_master_hash(enum block_kind kind, int64_t id, int32_t part
 struct block_master *block_master_new(void)
 {
         struct block_master *m = new0(struct block_master);
-        struct timespec t;
         pthread_mutex_init(&m->lock, NULL);
         m->slots = m->group_slots = 64;
         m->table = new_array(struct block_entry *, m->slots);
         m->groups = new_array(struct block_group *, m->group_slots);
-        clock_gettime(CLOCK_REALTIME, &t);
-        m->random = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+        m->random = (uint64_t)now_ns();
         return m;
 }
 

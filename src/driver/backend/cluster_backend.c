@@ -96,7 +96,7 @@ static void cluster_fail_run(struct cluster_backend *b, struct task_batch *run, 
                 run->tasks[i].state = TASK_FAILED;
                 run->tasks[i].status = status;
                 run->tasks[i].message = mem_strdup(why);
-                run->tasks[i].start_ms = run->tasks[i].finish_ms = context_now_ms();
+                run->tasks[i].start_ms = run->tasks[i].finish_ms = time_of_day_ms();
         }
         job_runner_post_run_done(b->runner, run);
 }

@@ -5,6 +5,7 @@
 #include "driver/backend/cluster_backend_internal.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -137,7 +138,7 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
         x = executor_table_add(&b->executors, r);
         x->backend = b;
         x->ref = rpc_peer_ref(m->peer, "Executor");
-        x->heartbeat_ms = context_now_ms();
+        x->heartbeat_ms = time_of_day_ms();
         uv_timer_init(&b->loop, &x->loss);
         uv_timer_init(&b->loop, &x->timeout);
         x->loss.data = x->timeout.data = x;
@@ -228,7 +229,7 @@ static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_mess
         Firesteel__HeartbeatReply reply = FIRESTEEL__HEARTBEAT_REPLY__INIT;
         reply.reregister = !x || x->state == EXECUTOR_GONE;
         if (x) {
-                x->heartbeat_ms = context_now_ms();
+                x->heartbeat_ms = time_of_day_ms();
                 x->resident_bytes = beat->resident_bytes;
                 x->disk_usage = beat->disk_usage;
                 for (size_t i = 0; i < beat->n_tasks && x->state != EXECUTOR_GONE; i++)

@@ -8,6 +8,7 @@
 #include "driver/backend/cluster_backend_internal.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/context.h"
@@ -164,7 +165,7 @@ void cluster_backend_abort(struct cluster_backend *b, const char *reason)
 void cluster_look_for_expired(uv_timer_t *timer)
 {
         struct cluster_backend *b = timer->data;
-        int64_t now = context_now_ms();
+        int64_t now = time_of_day_ms();
         for (int i = 0; i < b->executors.n; i++) {
                 struct remote_executor *x = b->executors.at[i];
                 if (x->state == EXECUTOR_GONE || now - x->heartbeat_ms <= b->heartbeat_timeout_ms)

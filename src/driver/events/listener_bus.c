@@ -95,15 +95,7 @@ struct listener_bus {
 
 static struct timespec listener_bus_deadline(int64_t ms_from_now)
 {
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        t.tv_sec += ms_from_now / 1000;
-        t.tv_nsec += ms_from_now % 1000 * 1000000;
-        if (t.tv_nsec >= 1000000000) {
-                t.tv_nsec -= 1000000000;
-                t.tv_sec++;
-        }
-        return t;
+        return timespec_of_ns(now_ns() + ms_to_ns(ms_from_now));
 }
 
 /* ------------------------------------------------------------------------------------------------- queue */

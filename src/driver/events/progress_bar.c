@@ -7,6 +7,7 @@
  */
 #include "driver/events/progress_bar.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -28,13 +29,6 @@ struct progress_bar {
         int64_t last_finish_ms;
         bool stopping;
 };
-
-static int64_t progress_bar_now_ms(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 bool progress_bar_possible(void)
 {
@@ -79,7 +73,7 @@ static void progress_bar_show(struct progress_bar *bar, const char *text)
 
 static void progress_bar_refresh(struct progress_bar *bar)
 {
-        int64_t now = progress_bar_now_ms();
+        int64_t now = time_of_day_ms();
         if (now - bar->last_finish_ms < bar->options.first_delay_ms)
                 return;
         struct stage_status stages[STAGES_SHOWN];
@@ -97,11 +91,7 @@ static void *progress_bar_run(void *arg)
         struct progress_bar *bar = arg;
         pthread_mutex_lock(&bar->lock);
         while (!bar->stopping) {
-                struct timespec until;
-                clock_gettime(CLOCK_MONOTONIC, &until);
-                int64_t ns = until.tv_nsec + bar->options.interval_ms * 1000000;
-                until.tv_sec += ns / 1000000000;
-                until.tv_nsec = ns % 1000000000;
+                const struct timespec until = timespec_of_ns(now_ns() + ms_to_ns(bar->options.interval_ms));
                 pthread_cond_timedwait(&bar->wake, &bar->lock, &until);
                 if (!bar->stopping)
                         progress_bar_refresh(bar);
@@ -144,7 +134,7 @@ void progress_bar_finish_all(struct progress_bar *bar)
                 return;
         pthread_mutex_lock(&bar->lock);
         progress_bar_show(bar, "");
-        bar->last_finish_ms = progress_bar_now_ms();
+        bar->last_finish_ms = time_of_day_ms();
         pthread_mutex_unlock(&bar->lock);
 }
 

@@ -1,6 +1,7 @@
 /* See task_events.h. The arrays of a run's events are reused, so that posting allocates no memory. */
 #include "driver/events/task_events.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "rdd/rdd_class.h"
@@ -44,7 +45,7 @@ static struct block_manager_ref task_events_block_manager(const char *id, const 
 
 void task_events_executor_added(struct task_event_poster *e, const struct executor_info *x)
 {
-        int64_t now = context_now_ms();
+        int64_t now = time_of_day_ms();
         listener_bus_post_executor_added(e->sc->bus, &(struct executor_added){.id = x->spec.id,
                                                                               .host = x->spec.host,
                                                                               .ms = now,
@@ -65,7 +66,7 @@ void task_events_executor_added(struct task_event_poster *e, const struct execut
 
 void task_events_executor_removed(struct task_event_poster *e, const struct executor_ref *x, const char *reason)
 {
-        int64_t now = context_now_ms();
+        int64_t now = time_of_day_ms();
         listener_bus_post_block_manager_removed(
                 e->sc->bus, &(struct block_manager_removed){
                                     .manager = task_events_block_manager(x->id, x->host, x->port), .ms = now});
@@ -76,7 +77,7 @@ void task_events_executor_removed(struct task_event_poster *e, const struct exec
 void task_events_excluded(struct task_event_poster *e, const struct exclusion *what)
 {
         struct exclusion_changed changed = {
-                .ms = context_now_ms(),
+                .ms = time_of_day_ms(),
                 .is_host = what->host != NULL,
                 .id = what->host ? what->host : e->sc->executors.data[what->executor]->id,
                 .failures = what->failures,
@@ -209,7 +210,7 @@ void task_events_job_started(struct task_event_poster *e, const struct job *job)
                 infos[i] = all[i].info;
         }
         listener_bus_post_job_start(e->sc->bus, &(struct job_start){.id = job->id,
-                                                                    .ms = context_now_ms(),
+                                                                    .ms = time_of_day_ms(),
                                                                     .stages = infos,
                                                                     .n_stages = (size_t)job->n_stages,
                                                                     .properties = &job->properties});
@@ -222,7 +223,7 @@ void task_events_job_started(struct task_event_poster *e, const struct job *job)
 void task_events_job_ended(struct task_event_poster *e, const struct job *job, const char *failure)
 {
         listener_bus_post_job_end(e->sc->bus,
-                                  &(struct job_end){.id = job->id, .ms = context_now_ms(), .failure = failure});
+                                  &(struct job_end){.id = job->id, .ms = time_of_day_ms(), .failure = failure});
 }
 
 void task_events_stage_submitted(struct task_event_poster *e, struct stage *stage, const struct task_set *set)
@@ -231,7 +232,7 @@ void task_events_stage_submitted(struct task_event_poster *e, struct stage *stag
         if (!stage->user)
                 stage->user = new0(struct stage_times);
         struct stage_times *times = stage->user;
-        *times = (struct stage_times){.submission_ms = context_now_ms(), .tasks = set->n};
+        *times = (struct stage_times){.submission_ms = time_of_day_ms(), .tasks = set->n};
         stage_description_init(stage, set->n, &d);
         d.info.submission_ms = times->submission_ms;
         listener_bus_post_stage_submitted(
@@ -247,7 +248,7 @@ void task_events_stage_completed(struct task_event_poster *e, const struct stage
         struct stage_description d;
         stage_description_init(stage, times ? times->tasks : stage->partitions, &d);
         d.info.submission_ms = times ? times->submission_ms : 0;
-        d.info.completion_ms = context_now_ms();
+        d.info.completion_ms = time_of_day_ms();
         d.info.failure_reason = failure;
         listener_bus_post_stage_completed(e->sc->bus, &(struct stage_completed){.stage = d.info});
         stage_description_free(&d);
@@ -311,7 +312,7 @@ void task_events_launched(struct task_event_poster *e, const struct task_set *se
         if (!run->n)
                 return;
         task_events_begin_batch(e, run, TASK_START_COLUMNS);
-        task_event_batch_set(&e->batch, TASK_EVENT_LAUNCH, context_now_ms());
+        task_event_batch_set(&e->batch, TASK_EVENT_LAUNCH, time_of_day_ms());
         listener_bus_post_task_batch(e->sc->bus, &e->batch);
 }
 

@@ -34,7 +34,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define GRACE_NS INT64_C(100000000) /* from the flag to SIGKILL */
@@ -543,10 +542,8 @@ static bool blame_task(struct process_slot *s, struct task_batch *run, const str
         if (s->ended_by_us && !killed)
                 return false; /* the process was ended for the previous task */
         int64_t began = __atomic_load_n(&s->shared->began_ns, __ATOMIC_RELAXED), now = now_ns();
-        struct timespec wall;
-        clock_gettime(CLOCK_REALTIME, &wall);
         t->run_ns = began > 0 && began <= now ? now - began : 0;
-        t->finish_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+        t->finish_ms = time_of_day_ms();
         t->start_ms = t->finish_ms - t->run_ns / 1000000;
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         _cleanup_free_ char *with_line = s->crash[0] ? source_line_add(s->crash) : NULL;

@@ -215,16 +215,12 @@ static bool thread_prepare_handler(void)
 
 static void thread_ask_for_frames(struct thread_sample *t)
 {
-        struct timespec until;
         __atomic_store_n(&question.thread, t->id, __ATOMIC_RELEASE);
         if (syscall(SYS_tgkill, getpid(), (pid_t)t->id, DUMP_SIGNAL) < 0) {
                 __atomic_store_n(&question.thread, 0, __ATOMIC_RELEASE);
                 return;
         }
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += WAIT_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = timespec_of_ns(now_ns() + WAIT_MS * NS_PER_MS);
         bool answered = false;
         while (!(answered = sem_clockwait(&question.done, CLOCK_MONOTONIC, &until) == 0) && errno == EINTR)
                 ;

@@ -1,12 +1,13 @@
 /* Random and time-based names from getrandom and the clock. */
 #include "kubernetes/conf/generated_names.h"
 
+#include "base/clock.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 static void make_random(uint8_t *bytes, size_t n)
 {
@@ -33,11 +34,9 @@ static void put_plain_uuid(char *out)
 
 void fresh_names_make(struct fresh_names *names)
 {
-        struct timespec now;
         uint8_t random[3];
-        clock_gettime(CLOCK_REALTIME, &now);
         make_random(random, sizeof(random));
-        unsigned long long ms = (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
+        unsigned long long ms = (unsigned long long)time_of_day_ms();
         generated_names_put_hex(names->unique, random, sizeof(random));
         snprintf(names->unique + 6, sizeof(names->unique) - 6, "%llx", ms & 0xffffffffffu);
         memcpy(names->app_id, "spark-", 6);

@@ -6,11 +6,12 @@
  */
 #include "net/http/http_module_internal.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct http_sending {
         struct http_handle handle; /* first member, passed to libcurl's callbacks */
@@ -41,13 +42,6 @@ static size_t http_upload_module_on_read(char *to, size_t size, size_t n, void *
         return take;
 }
 
-static int64_t http_upload_module_now_ms(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void http_upload_module_perform(struct http_sending *s)
 {
         int running, left;
@@ -65,7 +59,7 @@ static void http_upload_module_perform(struct http_sending *s)
 /* Runs until the bytes are sent, or with @last until the reply is complete. Fails when no progress is made. */
 static void http_upload_module_pump(struct http_sending *s)
 {
-        int64_t since = http_upload_module_now_ms();
+        int64_t since = now_ms();
         size_t seen = s->left;
         if (s->paused) {
                 s->paused = false;
@@ -78,9 +72,9 @@ static void http_upload_module_pump(struct http_sending *s)
                 int ready = 0;
                 curl_multi_poll(s->multi, NULL, 0, 1000, &ready);
                 if (s->left != seen || ready > 0)
-                        since = http_upload_module_now_ms();
+                        since = now_ms();
                 seen = s->left;
-                if (s->stall_ms > 0 && http_upload_module_now_ms() - since > s->stall_ms) {
+                if (s->stall_ms > 0 && now_ms() - since > s->stall_ms) {
                         s->over = true;
                         s->code = CURLE_OPERATION_TIMEDOUT;
                         snprintf(s->text, sizeof(s->text), "nothing has moved for %lld seconds",

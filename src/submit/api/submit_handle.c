@@ -2,6 +2,7 @@
 #include "conf/conf.h"
 #include "submit/api/submitter.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "launch/environment.h"
@@ -309,7 +310,7 @@ FST_API int fst_submit_start(fst_submission *app)
         if (r == 0) {
                 app->started = true;
                 app->environment = submit_handle_make_environment(app);
-                submitter_queue_job(app, JOB_START, submitter_now_ms());
+                submitter_queue_job(app, JOB_START, now_ms());
         }
         return submit_handle_unlock(app, r);
 }
@@ -317,8 +318,8 @@ FST_API int fst_submit_start(fst_submission *app)
 FST_API int fst_submit_wait(fst_submission *app, int timeout_ms)
 {
         fst_submitter *s = app->submitter;
-        int64_t end = submitter_now_ms() + timeout_ms;
-        struct timespec until = {.tv_sec = end / 1000, .tv_nsec = end % 1000 * 1000000};
+        int64_t end = now_ms() + timeout_ms;
+        struct timespec until = timespec_of_ns(ms_to_ns(MAX(end, 0)));
         int r = 0;
         pthread_mutex_lock(&s->lock);
         while (!fst_submit_is_final(app->state) && r == 0 && !s->stopping)

@@ -1,6 +1,7 @@
 /* The threads, queues and callbacks of a submitter; see submitter.h. */
 #include "submit/api/submitter.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/backend/cluster_manager.h"
@@ -11,13 +12,6 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-
-int64_t submitter_now_ms(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ------------------------------------------------------------------------------------------ handles, under the lock */
 
@@ -137,7 +131,7 @@ static bool submitter_take_job(fst_submitter *s, struct queued_job *job, int64_t
 {
         const struct queued_job *first = job_queue_first(&s->jobs);
         *next = first ? first->due_ms : -1;
-        if (!first || *next > submitter_now_ms())
+        if (!first || *next > now_ms())
                 return false;
         *job = job_queue_take(&s->jobs);
         return true;
@@ -145,7 +139,7 @@ static bool submitter_take_job(fst_submitter *s, struct queued_job *job, int64_t
 
 static void submitter_wait_for_work(fst_submitter *s, int64_t next)
 {
-        struct timespec until = {.tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000};
+        struct timespec until = timespec_of_ns(ms_to_ns(MAX(next, 0)));
         if (next < 0)
                 pthread_cond_wait(&s->work, &s->lock);
         else
@@ -393,10 +387,10 @@ static int submitter_call_all(fst_submitter *s)
 
 FST_API int fst_submit_dispatch(fst_submitter *s, int timeout_ms)
 {
-        int64_t until = submitter_now_ms() + timeout_ms;
+        int64_t until = now_ms() + timeout_ms;
         for (;;) {
                 int n = submitter_call_all(s);
-                int64_t left = timeout_ms < 0 ? -1 : MAX(until - submitter_now_ms(), (int64_t)0);
+                int64_t left = timeout_ms < 0 ? -1 : MAX(until - now_ms(), (int64_t)0);
                 if (n > 0 || left == 0)
                         return n;
                 struct pollfd ready = {.fd = s->ready, .events = POLLIN};

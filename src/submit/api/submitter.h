@@ -181,8 +181,6 @@ struct fst_submission {
         struct yarn_run *yarn; /* YARN only, constant once the class is set */
 };
 
-int64_t submitter_now_ms(void);
-
 /* Called with the lock held. */
 void submission_ref(fst_submission *app);
 void submission_unref(fst_submission *app);

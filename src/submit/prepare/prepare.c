@@ -9,6 +9,7 @@
 #include "submit/prepare/preparation.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "submit/prepare/python_path.h"
 #include "launch/remote_files.h"
@@ -16,7 +17,6 @@
 
 #include <stdio.h>
 #include <strings.h>
-#include <time.h>
 
 void preparation_warn(struct preparation *p, const char *format, ...)
 {
@@ -223,9 +223,7 @@ static int prepare_set_submit_time(struct preparation *p, struct fst_error *erro
                 return p->compat == COMPAT_2_4 ? 0 : r;
         if (strmap_get(&p->s->conf, "spark.app.submitTime") && !(p->inner_submit && again))
                 return 0;
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        _cleanup_free_ char *ms = mem_printf("%lld", (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+        _cleanup_free_ char *ms = mem_printf("%lld", (long long)time_of_day_ms());
         strmap_set(&p->s->conf, "spark.app.submitTime", ms);
         return 0;
 }

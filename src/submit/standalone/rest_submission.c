@@ -8,6 +8,7 @@
  */
 #include "submit/api/submitter.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "submit/standalone/cluster_client.h"
 #include "rpc/driver_state.h"
@@ -51,7 +52,7 @@ static bool rest_submission_handle_reply(fst_submission *app, const struct rest_
 /* Whether to retry later. If so, queues the retry. */
 static bool rest_submission_retry_without_leader(fst_submission *app, int64_t away_most)
 {
-        int64_t now = submitter_now_ms();
+        int64_t now = now_ms();
         pthread_mutex_lock(&app->submitter->lock);
         app->away_since_ms = app->away_since_ms ? app->away_since_ms : now;
         bool again = now - app->away_since_ms < away_most;
@@ -77,9 +78,9 @@ static void rest_submission_handle_submitted(fst_submission *app, const struct r
                 submission_set_id(app, answer->submission_id);
         submission_set_state(app, FST_SUBMIT_SUBMITTED);
         if (answer->submission_id && app->cancelled)
-                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+                submitter_queue_job(app, JOB_KILL, now_ms());
         if (answer->submission_id && every > 0)
-                submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+                submitter_queue_job(app, JOB_POLL, now_ms() + every);
 }
 
 static int rest_submission_submit(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
@@ -149,7 +150,7 @@ static void rest_submission_handle_status(fst_submission *app, const struct rest
 /* Under the lock: no master replied. */
 static void rest_submission_handle_no_reply(fst_submission *app, int64_t away_most, struct fst_error *error)
 {
-        int64_t now = submitter_now_ms();
+        int64_t now = now_ms();
         submission_set_error(app, error_message(error));
         if (app->away_since_ms == 0)
                 app->away_since_ms = now;
@@ -171,7 +172,7 @@ static void rest_submission_poll(fst_submission *app, bool again, struct cluster
         else if (r != -ECANCELED)
                 rest_submission_handle_no_reply(app, away, &error);
         if (again && every > 0 && !app->freed && !fst_submit_is_final(app->state))
-                submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+                submitter_queue_job(app, JOB_POLL, now_ms() + every);
         pthread_mutex_unlock(&app->submitter->lock);
         error_deinit(&error);
 }
@@ -186,7 +187,7 @@ static void rest_submission_kill(fst_submission *app, struct cluster_client *cli
         if (r != 0)
                 submission_set_error(app, error_message(&error));
         else if (rest_submission_handle_reply(app, &answer))
-                submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+                submitter_queue_job(app, JOB_REFRESH, now_ms());
         pthread_mutex_unlock(&app->submitter->lock);
         error_deinit(&error);
 }
@@ -204,14 +205,14 @@ static void rest_submission_job(fst_submission *app, enum submit_job kind, struc
 static void rest_submission_end(fst_submission *app)
 {
         if (app->id && app->master)
-                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+                submitter_queue_job(app, JOB_KILL, now_ms());
 }
 
 static int rest_submission_refresh(fst_submission *app)
 {
         if (!app->id || !app->master)
                 return -ESRCH;
-        submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+        submitter_queue_job(app, JOB_REFRESH, now_ms());
         return 0;
 }
 

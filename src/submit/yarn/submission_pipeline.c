@@ -162,11 +162,7 @@ int submission_pipeline_take_id(struct submission_pipeline *p, size_t others, co
         if (p->ids.len + p->asked <= ahead / 2)
                 submission_pipeline_ask(p, ahead + 1);
         while ((p->ids.len == 0 || p->sending >= MAX_SENDING) && r == 0) {
-                struct timespec until;
-                clock_gettime(CLOCK_MONOTONIC, &until);
-                until.tv_nsec += STOP_POLL_MS * 1000000L;
-                until.tv_sec += until.tv_nsec / 1000000000L;
-                until.tv_nsec %= 1000000000L;
+                const struct timespec until = timespec_of_ns(now_ns() + STOP_POLL_MS * NS_PER_MS);
                 if (p->ids.len == 0 && p->failures != failures)
                         r = error_set(error, p->last_status, "%s", p->last_message);
                 else if (stopped && __atomic_load_n(stopped, __ATOMIC_RELAXED))

@@ -12,6 +12,7 @@
 
 #include "submit/yarn/yarn_client.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conf/conf.h"
@@ -59,8 +60,8 @@ static void yarn_submission_follow(fst_submission *app, struct yarn_run *run)
         app->class = &yarn_submission_class;
         submission_set_id(app, yarn_client_id(run->client));
         if (app->cancelled)
-                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
-        submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
+                submitter_queue_job(app, JOB_KILL, now_ms());
+        submitter_queue_job(app, JOB_CONFIRM, now_ms() + run->pause_ms);
 }
 
 /* Under the submitter's lock. A worker removes the staging directory and ends the handle. */
@@ -69,7 +70,7 @@ static void yarn_submission_refuse(fst_submission *app, struct yarn_run *run, co
         run->refusal = mem_strdup(message);
         app->yarn = run;
         app->class = &yarn_submission_class;
-        submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms());
+        submitter_queue_job(app, JOB_CONFIRM, now_ms());
 }
 
 /* Under the lock of the list. */
@@ -190,11 +191,11 @@ static void yarn_submission_confirm(fst_submission *app)
         pthread_mutex_lock(&app->submitter->lock);
         if (r == 0) {
                 run->pause_ms = MIN(2 * run->pause_ms, (int64_t)MAX_CONFIRM_MS);
-                submitter_queue_job(app, JOB_CONFIRM, submitter_now_ms() + run->pause_ms);
+                submitter_queue_job(app, JOB_CONFIRM, now_ms() + run->pause_ms);
         } else {
                 submission_set_state(app, FST_SUBMIT_SUBMITTED);
                 if (run->every_ms > 0)
-                        submitter_queue_job(app, JOB_POLL, submitter_now_ms() + run->every_ms);
+                        submitter_queue_job(app, JOB_POLL, now_ms() + run->every_ms);
         }
         pthread_mutex_unlock(&app->submitter->lock);
 }
@@ -221,7 +222,7 @@ static int yarn_submission_state(const Firesteel__Yarn__ApplicationReport *repor
 /* Under the submitter's lock: the ResourceManager did not answer. */
 static void yarn_submission_handle_no_reply(fst_submission *app, int64_t away_most, const struct fst_error *error)
 {
-        const int64_t now = submitter_now_ms();
+        const int64_t now = now_ms();
         submission_set_error(app, error_message(error));
         if (app->away_since_ms == 0)
                 app->away_since_ms = now;
@@ -258,7 +259,7 @@ static void yarn_submission_poll(fst_submission *app, bool again)
                 submission_set_state(app, state);
         }
         if (again && every > 0 && !app->freed && !fst_submit_is_final(app->state))
-                submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
+                submitter_queue_job(app, JOB_POLL, now_ms() + every);
         pthread_mutex_unlock(&app->submitter->lock);
         if (answer)
                 protobuf_c_message_free_unpacked(&answer->base, NULL);
@@ -277,7 +278,7 @@ static void yarn_submission_kill(fst_submission *app)
         if (r < 0)
                 submission_set_error(app, error_message(&error));
         else
-                submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+                submitter_queue_job(app, JOB_REFRESH, now_ms());
         pthread_mutex_unlock(&app->submitter->lock);
         error_deinit(&error);
 }
@@ -295,14 +296,14 @@ static void yarn_submission_job(fst_submission *app, enum submit_job kind, struc
 static void yarn_submission_end(fst_submission *app)
 {
         if (app->yarn)
-                submitter_queue_job(app, JOB_KILL, submitter_now_ms());
+                submitter_queue_job(app, JOB_KILL, now_ms());
 }
 
 static int yarn_submission_refresh(fst_submission *app)
 {
         if (!app->yarn || app->yarn->refusal)
                 return -ESRCH;
-        submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
+        submitter_queue_job(app, JOB_REFRESH, now_ms());
         return 0;
 }
 

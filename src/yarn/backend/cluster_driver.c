@@ -1,6 +1,7 @@
 /* See cluster_driver.h. */
 #include "yarn/backend/cluster_driver.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -331,7 +332,7 @@ static void *cluster_driver_wait_for_context(void *limit)
         const int64_t ms = *(int64_t *)limit;
         const struct outcome outcome = {YARN_FINAL_FAILED, YARN_AM_EXIT_SC_NOT_INITED,
                                         (char *)"Timed out waiting for SparkContext."};
-        struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+        struct timespec left = timespec_of_ns(ms_to_ns(ms));
         while (nanosleep(&left, &left) != 0)
                 ;
         pthread_mutex_lock(&ending.lock);

@@ -169,14 +169,7 @@ static void renewer_check_ticket(struct token_renewer *t)
 /* Waits for @ms. Returns true if the renewer was closed. */
 static bool renewer_wait(struct token_renewer *t, int64_t ms)
 {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += (time_t)(ms / 1000);
-        until.tv_nsec += (long)(ms % 1000) * 1000000;
-        if (until.tv_nsec >= 1000000000) {
-                until.tv_sec++;
-                until.tv_nsec -= 1000000000;
-        }
+        const struct timespec until = timespec_of_ns(now_ns() + ms_to_ns(ms));
         pthread_mutex_lock(&t->lock);
         for (int r = 0; r == 0 && !t->closed;)
                 r = pthread_cond_timedwait(&t->changed, &t->lock, &until);
