@@ -101,7 +101,7 @@ class Application:
             self.process = subprocess.Popen(
                 [os.path.join(BIN, "spark-submit"), "--master", "local-cluster[2,1,1024]", "--conf",
                  "spark.ui.enabled=false", *conf, "app.c", str(self.stop_file)],
-                cwd=folder, env=dict(kept, XDG_CACHE_HOME=str(folder / "cache"), SPARK_LOCAL_IP="127.0.0.1"),
+                cwd=folder, env=dict(kept, SPARK_LOCAL_IP="127.0.0.1"),
                 stdout=subprocess.PIPE, stderr=log, text=True)
         assert self.process.stdout.readline() == "1\n", self.log.read_text()
         self.processes = [self.process.pid] + self.children()

@@ -71,8 +71,7 @@ class World:
         return subprocess.Popen(
             [*command, str(application), *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            env=dict(kept, XDG_CACHE_HOME=str(self.folder / "cache"), SPARK_CONF_DIR=str(self.folder / "conf"),
-                     CLUSTER_TEST=self.mark, **options))
+            env=dict(kept, SPARK_CONF_DIR=str(self.folder / "conf"), CLUSTER_TEST=self.mark, **options))
 
     def run(self, *words, timeout=120, **options):
         process = self.start(*words, **options)

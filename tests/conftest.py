@@ -10,6 +10,8 @@ import pytest
 if "FIRESTEEL_BUILD" in os.environ:
     sys.pycache_prefix = os.path.join(os.path.abspath(os.environ["FIRESTEEL_BUILD"]), "pycache")
     sys.dont_write_bytecode = False
+    # Applications are compiled once for all tests: the cache knows them by their content. Tests of the cache have their own.
+    os.environ["XDG_CACHE_HOME"] = os.path.join(os.path.abspath(os.environ["FIRESTEEL_BUILD"]), "test-cache")
 
 from blocking_job import compile_blocking_job
 from maven_repository import Place

@@ -57,7 +57,7 @@ class Run:
         self.folder, self.logs, self.master = folder, folder / "logs", master
         (folder / "printing.c").write_text(PRINTING)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "HADOOP_", "YARN_", "MASTER"))}
-        self.environment = dict(kept, XDG_CACHE_HOME=str(folder / "cache"), HOME=str(folder), SPARK_CONF_DIR=str(folder))
+        self.environment = dict(kept, HOME=str(folder), SPARK_CONF_DIR=str(folder))
 
     def command(self, *words, conf=()):
         # Each executor gets a task: one that has not started when the application ends leaves no log.

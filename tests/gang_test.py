@@ -220,7 +220,7 @@ def gang(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gang")
     source = folder / "gang.c"
     source.write_text(APPLICATION)
-    environment = dict(os.environ, FIRESTEEL_CACHE_DIR=str(folder / "cache"), TMPDIR=str(folder))
+    environment = dict(os.environ, TMPDIR=str(folder))
 
     def run(*arguments, master="local-cluster[2,1,1024]", conf=(), env=(), status=0):
         command = [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", f"spark.local.dir={folder}"]

@@ -105,7 +105,7 @@ class Application:
         for setting in [*settings, *conf]:
             command += ["--conf", setting]
         kept = inherited_environment("SPARK_", "MASTER")
-        cache = os.environ.get("ALLOCATION_CACHE") or str(folder.parent / "cache")
+        cache = os.environ.get("ALLOCATION_CACHE") or os.environ.get("XDG_CACHE_HOME") or str(folder.parent / "cache")
         with open(folder / "log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [*command, "app.c"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,

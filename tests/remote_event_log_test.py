@@ -30,7 +30,7 @@ def run(folder, bucket, *conf, logs="s3a://bucket/logs"):
              for word in ("--conf", line)]
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "AWS_", "HADOOP_"))}
     return subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[2]", *words, "remote.c"], cwd=folder, text=True,
-                          env=dict(kept, XDG_CACHE_HOME=str(folder / "cache"), SPARK_CONF_DIR=str(folder)), timeout=120,
+                          env=dict(kept, SPARK_CONF_DIR=str(folder)), timeout=120,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
 

@@ -74,8 +74,8 @@ class Cluster:
         self.processes = []
         (folder / "conf").mkdir()
         kept = inherited_environment("SPARK_", "MASTER")
-        self.environment = dict(kept, SPARK_CONF_DIR=str(folder / "conf"), XDG_CACHE_HOME=str(folder / "cache"),
-                                SPARK_LOCAL_IP="127.0.0.1", CLUSTER_TEST=self.mark)
+        self.environment = dict(kept, SPARK_CONF_DIR=str(folder / "conf"), SPARK_LOCAL_IP="127.0.0.1",
+                                CLUSTER_TEST=self.mark)
 
     def start(self, name, command, **environment):
         self.count += 1

@@ -30,7 +30,6 @@ def submitter(tmp_path, monkeypatch):
     for name in list(os.environ):
         if name.startswith(("SPARK_", "_SPARK_", "MASTER", "DEPLOY_MODE")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     submitter = Submitter()
     yield submitter

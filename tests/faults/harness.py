@@ -34,8 +34,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 def build(folder):
     """Build work.so and write its input, both in @folder."""
     module = os.path.join(folder, "work.so")
-    subprocess.run([os.path.join(BIN, "firesteel"), "compile", os.path.join(HERE, "work.c"), "-o", module], check=True,
-                   env=dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, "cache")))
+    subprocess.run([os.path.join(BIN, "firesteel"), "compile", os.path.join(HERE, "work.c"), "-o", module], check=True)
     r = random.Random(7)
     os.mkdir(os.path.join(folder, "in"))
 
@@ -116,8 +115,7 @@ class Run:
         os.makedirs(self.local, exist_ok=True)
         path = os.path.join(self.folder, "points")
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER"))}
-        self.environment = dict(kept, FIRESTEEL_FAULT_POINTS=path, SPARK_CONF_DIR=os.path.join(self.shared, "conf"),
-                                XDG_CACHE_HOME=os.path.join(self.shared, "cache"))
+        self.environment = dict(kept, FIRESTEEL_FAULT_POINTS=path, SPARK_CONF_DIR=os.path.join(self.shared, "conf"))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, \
                 open(os.path.join(self.folder, "stderr"), "wb") as log:
             listener.bind(path)

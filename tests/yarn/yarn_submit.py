@@ -65,7 +65,7 @@ made_caches = []
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """The compiled applications and the archive of Firesteel, of all files of tests that a process runs."""
+    """What applications share in the cluster, of all files of tests that a process runs."""
     if not made_caches:
         made_caches.append(tmp_path_factory.mktemp("cache"))
     return made_caches[0]
@@ -90,7 +90,7 @@ class Submit:
         (folder / "waiting.c").write_text(WAITING)
         (folder / "sleeping.c").write_text(SLEEPING)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER", "HADOOP_", "YARN_", "_SPARK"))}
-        self.environment = dict(kept, XDG_CACHE_HOME=str(cache), HOME=str(folder), HADOOP_CONF_DIR=yarn.conf,
+        self.environment = dict({"XDG_CACHE_HOME": str(cache)} | kept, HOME=str(folder), HADOOP_CONF_DIR=yarn.conf,
                                 HADOOP_USER_NAME="alice", SPARK_CONF_DIR=str(folder))
 
     def settings(self, *conf):
