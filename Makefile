@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-resume check-hdfs check-history check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-resume check-hdfs check-history check-long check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -135,6 +135,12 @@ check-s3: build ## read, write and submit files in an S3 server that verifies si
 check-hdfs: build ## read, write and submit files in genuine HDFS, with two namenodes and a datanode; needs Java 17
 	@ninja -C $(BUILD) tests/change_files tests/resolve_packages
 	@tests/hdfs/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-long: build ## run the tests that make check shortens in full: 20,000 random lineages, small memory, readers
+	@ninja -C $(BUILD) tests/lineage/lineages
+	@$(BUILD)/tests/lineage/lineages 1..10000 & $(BUILD)/tests/lineage/lineages 10001..20000 && wait $$!
+	@FIRESTEEL_FULL_NUMBER=1 FIRESTEEL_BUILD=$(abspath $(BUILD)) FIRESTEEL_BIN=$(abspath $(BUILD))/src python3 -m pytest -q -p no:cacheprovider \
+		tests/control_groups_test.py tests/small_pools_test.py tests/history_server_test.py tests/driver_ui_readers_test.py
 
 check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments; some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run

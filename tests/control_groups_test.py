@@ -10,6 +10,7 @@ import uuid
 
 import pytest
 
+from full_number import full_number
 from sanitizers import SANITIZED
 from standalone_cluster import wait_for
 
@@ -108,12 +109,22 @@ static int64_t total(fst_rdd *numbers)
         return fst_reduce(numbers, fst_fn_sum, &sum) ? -1 : sum;
 }
 
+static fst_rdd *wide_rows(fst_context *sc)
+{
+        return fst_map(fst_range_n(sc, 0, ROWS, PARTS), wide, FST_PAIR(I64, BYTES));
+}
+
+static void sort(fst_context *sc)
+{
+        fst_rdd *sorted = fst_sort_by_key_n(wide_rows(sc), FST_ASCENDING, PARTS);
+        printf("sort %" PRId64 "\n", total(fst_map_partitions(sorted, in_order, FST_I64)));
+}
+
 static void jobs(fst_context *sc)
 {
         fst_type pair = FST_PAIR(I64, BYTES);
-        fst_rdd *numbers = fst_range_n(sc, 0, ROWS, PARTS);
-        fst_rdd *rows = fst_map(numbers, wide, pair);
-        printf("sort %" PRId64 "\n", total(fst_map_partitions(fst_sort_by_key_n(rows, FST_ASCENDING, PARTS), in_order, FST_I64)));
+        fst_rdd *numbers = fst_range_n(sc, 0, ROWS, PARTS), *rows = wide_rows(sc);
+        sort(sc);
         fst_rdd *right = fst_map(fst_range_n(sc, 0, ROWS, PARTS), same, FST_PAIR(I64, I64));
         printf("join %" PRId64 "\n", total(fst_join_n(rows, right, both, FST_I64, PARTS)));
         fst_rdd *groups = fst_group_by_key_n(fst_map(numbers, keyed, pair), PARTS);
@@ -193,6 +204,8 @@ int main(int argc, char **argv)
         fst_rdd *two = fst_range_n(sc, 0, 2, 2), *rows = fst_flat_map(two, FST_WITH(large, size), FST_BYTES);
         if (strcmp(argv[1], "jobs") == 0)
                 jobs(sc);
+        else if (strcmp(argv[1], "sort") == 0)
+                sort(sc);
         else if (strcmp(argv[1], "rows") == 0)
                 printf("rows %" PRId64 "\n", total(fst_map(rows, length, FST_I64)));
         else if (strcmp(argv[1], "sorted") == 0)
@@ -284,9 +297,8 @@ def group():
 
 @pytest.fixture
 def app(tmp_path):
-    """Compiled in the group too, because no other test has the same source."""
     path = tmp_path / "groups.c"
-    path.write_text(f"/* {uuid.uuid4()} */\n{APP}")
+    path.write_text(APP)
     return str(path)
 
 
@@ -295,11 +307,21 @@ def submit(app, *arguments, master="local[2]", options=(), **popen):
                           text=True, capture_output=True, timeout=300, check=False, **popen)
 
 
-@pytest.mark.parametrize("master", ["local[2]", CLUSTER])
-@pytest.mark.parametrize("mib", [300, 400, 600])
+@pytest.mark.parametrize("mib, master", full_number([(mib, master) for mib in (300, 400, 600) for master in ("local[2]", CLUSTER)],
+                                                    [(300, "local[2]"), (400, CLUSTER), (600, "local[2]")]))
 def test_jobs_spill(group, app, mib, master):
     g = group(mib)
     run = submit(app, "jobs", master=master, preexec_fn=g.join)
+    assert run.stdout == RIGHT, run.stderr
+    assert run.returncode == 0 and g.killed() == 0
+
+
+def test_an_application_is_compiled_in_the_group(group, app, tmp_path):
+    """No other application has its source, so no cache has it. Two executors share the group."""
+    with open(app, "a", encoding="utf-8") as f:
+        f.write(f"/* {uuid.uuid4()} */\n")
+    g = group(300)
+    run = submit(app, "jobs", master=CLUSTER, preexec_fn=g.join)
     assert run.stdout == RIGHT, run.stderr
     assert run.returncode == 0 and g.killed() == 0
 
@@ -314,8 +336,8 @@ def test_a_log_line_tells_what_is_used(group, app):
 
 def test_memory_larger_than_the_group_is_warned_of(group, app):
     g = group(300)
-    run = submit(app, "jobs", options=["--driver-memory", "4g"], preexec_fn=g.join)
-    assert run.stdout == RIGHT, run.stderr
+    run = submit(app, "sort", options=["--driver-memory", "4g"], preexec_fn=g.join)
+    assert run.stdout == RIGHT.splitlines(True)[0], run.stderr
     assert re.search(r"WARN MemoryManager: spark.driver.memory is 4096 MiB, but control group /\S* allows 300 MiB: only 236 "
                      r"MiB are used", run.stderr)
     assert g.killed() == 0

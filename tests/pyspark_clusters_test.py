@@ -84,10 +84,10 @@ def executors(printed):
     return [line.split()[1:] for line in printed.splitlines() if line.startswith("executor ")]
 
 
-@pytest.mark.parametrize("how", ["variable", "setting"])
-def test_executors_use_the_python_of_an_archive(submit, environment_archive, how):
+def test_executors_use_the_python_of_an_archive(submit, master, environment_archive):
+    """The name of its Python is a variable on one cluster, a setting on the other one."""
     options, changes = ["--archives", f"{environment_archive}#env"], {}
-    if how == "variable":
+    if master == LOCAL_CLUSTER:
         changes = {"PYSPARK_PYTHON": "./env/bin/python", "PYSPARK_DRIVER_PYTHON": PYTHON}
     else:
         options += ["--conf", "spark.pyspark.python=./env/bin/python", "--conf", f"spark.pyspark.driver.python={PYTHON}"]
@@ -136,9 +136,9 @@ def test_executors_get_pyspark_from_the_driver(submit, bare):
     assert found and all(row[1].endswith("/.pyspark.zip/pyspark") for row in found), printed
 
 
-@pytest.mark.parametrize("daemon", ["true", "false"])
-def test_executors_with_another_version_use_the_driver_s(submit, tmp_path, daemon):
-    """Two tasks of one executor, so that the second one begins with what the first one found out."""
+def test_executors_with_another_version_use_the_driver_s(submit, master, tmp_path):
+    """Two tasks of one executor, so that the second one begins with what the first one found out. One cluster has a daemon."""
+    daemon = "true" if master == LOCAL_CLUSTER else "false"
     other = tmp_path / "other" / "pyspark"
     other.mkdir(parents=True)
     (other / "__init__.py").write_text("raise RuntimeError('the pyspark of the executor')\n")
