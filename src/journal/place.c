@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "io/durable_file.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/path.h"
 #include "journal/frame.h"
@@ -15,7 +16,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define REMOVED ".removed"
@@ -135,15 +135,6 @@ static int place_local_newest(struct journal_place *place, struct fst_error *err
         return newest;
 }
 
-static int place_local_sync_directory(const struct journal_place *place)
-{
-        int fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        int r = fd < 0 || fsync(fd) < 0 ? -errno : 0;
-        if (fd >= 0)
-                close(fd);
-        return r;
-}
-
 static int place_local_take(struct journal_place *place, int epoch, struct fst_error *error)
 {
         static const char line[] = JOURNAL_FIRST_LINE;
@@ -155,7 +146,7 @@ static int place_local_take(struct journal_place *place, int epoch, struct fst_e
                 return error_errno(error, "cannot create %s", file);
         int r = write_all(fd, line, sizeof(line) - 1);
         if (r == 0)
-                r = place_local_sync_directory(place);
+                r = durable_file_sync_directory(place->path);
         if (r) {
                 close(fd);
                 return error_set(error, r, "cannot write %s: %s", file, strerror(-r));
@@ -172,36 +163,18 @@ static int place_local_read(struct journal_place *place, int epoch, struct buf *
         return file_text_read(file, SIZE_MAX / 2, out, error);
 }
 
-/* Writes at the end of the good part, so that a retry replaces what a failed write left. */
-static int place_local_write(struct journal_place *place, struct iovec *parts, int n)
-{
-        off_t at = place->size;
-        while (n > 0) {
-                ssize_t written = pwritev(place->fd, parts, n, at);
-                if (written < 0 && errno == EINTR)
-                        continue;
-                if (written < 0)
-                        return -errno;
-                at += written;
-                for (; n > 0 && (size_t)written >= parts->iov_len; n--, parts++)
-                        written -= (ssize_t)parts->iov_len;
-                if (n > 0) {
-                        parts->iov_base = (char *)parts->iov_base + written;
-                        parts->iov_len -= (size_t)written;
-                }
-        }
-        if (fdatasync(place->fd) < 0)
-                return -errno;
-        place->size = at;
-        return 0;
-}
-
 static int place_local_append(struct journal_place *place, const void *header, size_t header_size, const void *body,
                               size_t size, struct fst_error *error)
 {
         struct iovec parts[] = {{(void *)header, header_size}, {(void *)body, size}};
-        int r = place_local_write(place, parts, size ? 2 : 1);
-        return r ? error_set(error, r, "cannot write to %s: %s", place->path, strerror(-r)) : 0;
+        /* At the end of the good part, so that a retry replaces what a failed write left. */
+        int r = durable_file_write(place->fd, parts, 2, place->size);
+        if (r == 0 && durable_file_calls->fdatasync(place->fd) < 0)
+                r = -errno;
+        if (r)
+                return error_set(error, r, "cannot write to %s: %s", place->path, strerror(-r));
+        place->size += (off_t)(header_size + size);
+        return 0;
 }
 
 static bool place_local_is_superseded(struct journal_place *place)

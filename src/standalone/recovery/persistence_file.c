@@ -15,14 +15,13 @@
  *
  * Departs from Spark, which has a file for each record, writes it in place without fsync, and elects every master.
  */
-#include "standalone/recovery/persistence_file.h"
-
 #include "base/error.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "io/durable_file.h"
 #include "standalone/recovery/journal.h"
 #include "base/hash_table.h"
 #include "standalone/recovery/persistence_internal.h"
@@ -42,10 +41,6 @@
 #define LOCK_INTERVAL 500  /* ms between attempts to lock */
 #define RETRY_INTERVAL 500 /* ms between attempts to write */
 #define GARBAGE (1 << 20)  /* bytes of outdated entries that a journal may have beyond the size of its current ones */
-
-const struct persistence_file_system persistence_file_default = {
-        .pwrite = pwrite, .fdatasync = fdatasync, .fsync = fsync, .rename = rename};
-const struct persistence_file_system *persistence_file_system = &persistence_file_default;
 
 struct current_record {
         enum master_record kind;
@@ -130,19 +125,9 @@ static void live_store(struct file_mode *f, const struct live_key *key, const st
 
 /* ---------------------------------------------------------------------------------------------- work in the pool */
 
-static int write_all_at(int fd, const char *data, size_t n, off_t at)
+static int persistence_file_write(int fd, const char *data, size_t n, off_t at)
 {
-        while (n > 0) {
-                ssize_t written = persistence_file_system->pwrite(fd, data, n, at);
-                if (written < 0 && errno == EINTR)
-                        continue;
-                if (written <= 0)
-                        return written < 0 ? -errno : -EIO;
-                data += written;
-                n -= (size_t)written;
-                at += written;
-        }
-        return 0;
+        return durable_file_write(fd, &(struct iovec){(char *)data, n}, 1, at);
 }
 
 static bool persistence_file_same_file(int fd, const char *path)
@@ -180,7 +165,7 @@ static int take_lock(struct file_mode *f)
                         _cleanup_free_ char *line =
                                 mem_printf("%s, process %d on %s\n", f->p->name, (int)getpid(), host);
                         /* For operators: a failure to write the name is harmless. */
-                        if (ftruncate(fd, 0) < 0 || write_all_at(fd, line, strlen(line), 0) < 0)
+                        if (ftruncate(fd, 0) < 0 || persistence_file_write(fd, line, strlen(line), 0) < 0)
                                 log_debug(PERSISTENCE_LOG, "cannot write %s", f->lock_path);
                         f->lock = fd;
                         return 0;
@@ -278,10 +263,10 @@ static int persistence_file_append(struct file_mode *f)
         struct stat st;
         if (fstat(f->fd, &st) < 0 || (st.st_size != f->size && ftruncate(f->fd, f->size) < 0))
                 return error_errno(&f->error, "cannot truncate %s to its valid part", f->path);
-        int r = write_all_at(f->fd, f->batch.data, f->batch.len, f->size);
+        int r = persistence_file_write(f->fd, f->batch.data, f->batch.len, f->size);
         if (r < 0)
                 return error_set(&f->error, r, "cannot write recovery records to %s: %s", f->path, strerror(-r));
-        if (persistence_file_system->fdatasync(f->fd) < 0) {
+        if (durable_file_calls->fdatasync(f->fd) < 0) {
                 f->rewrite = true;
                 return error_errno(&f->error, "cannot write recovery records to %s (fdatasync)", f->path);
         }
@@ -289,32 +274,22 @@ static int persistence_file_append(struct file_mode *f)
         return 0;
 }
 
-static int sync_dir(const char *path)
-{
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        int r = persistence_file_system->fsync(fd) < 0 ? -errno : 0;
-        close(fd);
-        return r;
-}
-
 /* The batch is a whole new journal. */
 static int persistence_file_rewrite(struct file_mode *f)
 {
         int fd = open(f->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-        int r = fd < 0 ? -errno : write_all_at(fd, f->batch.data, f->batch.len, 0);
-        if (r == 0 && persistence_file_system->fsync(fd) < 0)
+        int r = fd < 0 ? -errno : persistence_file_write(fd, f->batch.data, f->batch.len, 0);
+        if (r == 0 && durable_file_calls->fsync(fd) < 0)
                 r = -errno;
         if (r == 0 && f->keep_damaged) {
                 unlink(f->damaged_path);
                 if (link(f->path, f->damaged_path) == 0)
                         log_warn(PERSISTENCE_LOG, "Saved the damaged journal as %s", f->damaged_path);
         }
-        if (r == 0 && persistence_file_system->rename(f->new_path, f->path) < 0)
+        if (r == 0 && durable_file_calls->rename(f->new_path, f->path) < 0)
                 r = -errno;
         if (r == 0)
-                r = sync_dir(f->dir);
+                r = durable_file_sync_directory(f->dir);
         if (r < 0) {
                 if (fd >= 0)
                         close(fd);

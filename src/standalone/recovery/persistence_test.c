@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/fs.h"
 #include "conf/conf.h"
-#include "standalone/recovery/persistence_file.h"
+#include "io/durable_file.h"
 #include "unit/temp_dir.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int make_root(void **state)
 
 static int remove_root(void **state)
 {
-        persistence_file_system = &persistence_file_default;
+        durable_file_calls = &durable_file_default;
         log_set_level(LOG_WARN);
         temp_dir_remove(NULL);
         return 0;
@@ -151,15 +151,15 @@ static int counting_fdatasync(int fd)
 
 static void commits_are_done_in_order_and_together(void **state)
 {
-        static const struct persistence_file_system counting = {
-                .pwrite = pwrite, .fdatasync = counting_fdatasync, .fsync = fsync, .rename = rename};
+        static const struct durable_file_calls counting = {
+                .pwritev = pwritev, .fdatasync = counting_fdatasync, .fsync = fsync, .rename = rename};
         struct master_like m;
         start(&m, configuration("FILESYSTEM", NULL));
         assert_true(commit(&m, 0)); /* nothing to wait for */
         store(&m, MASTER_RECORD_APP, "first", "of all");
         commit_and_wait(&m);
         m.done.len = 0;
-        persistence_file_system = &counting;
+        durable_file_calls = &counting;
         syncs = 0;
         for (int i = 0; i < 1000; i++) {
                 char id[16];
@@ -409,16 +409,16 @@ static unsigned dice(unsigned sides)
 
 static bool disk_fails;
 
-static ssize_t bad_pwrite(int fd, const void *data, size_t n, off_t at)
+static ssize_t bad_pwritev(int fd, const struct iovec *parts, int n, off_t at)
 {
         if (disk_fails && disk_dice(2) == 0) {
-                size_t part = disk_dice((unsigned)n + 1);
-                if (part > 0 && pwrite(fd, data, part, at) < 0)
+                size_t part = disk_dice((unsigned)parts->iov_len + 1);
+                if (part > 0 && pwrite(fd, parts->iov_base, part, at) < 0)
                         return -1;
                 errno = disk_dice(2) ? ENOSPC : EIO;
                 return disk_dice(2) && part > 0 ? (ssize_t)part : -1;
         }
-        return pwrite(fd, data, n, at);
+        return pwritev(fd, parts, n, at);
 }
 
 /* After this fails, written data may be lost. */
@@ -452,9 +452,9 @@ static void retry_now(uv_handle_t *handle, void *context)
 
 static void a_disk_that_fails_at_random_loses_nothing_that_was_committed(void **state)
 {
-        static const struct persistence_file_system bad = {
-                .pwrite = bad_pwrite, .fdatasync = bad_sync, .fsync = bad_sync, .rename = bad_rename};
-        persistence_file_system = &bad;
+        static const struct durable_file_calls bad = {
+                .pwritev = bad_pwritev, .fdatasync = bad_sync, .fsync = bad_sync, .rename = bad_rename};
+        durable_file_calls = &bad;
         log_set_level(LOG_OFF); /* a thousand warnings */
         for (unsigned seed = 1; seed <= 60; seed++) {
                 struct master_like m;
