@@ -20,6 +20,7 @@
 #include "net/http/http_server_module.h"
 #include "net/socket.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <strings.h>
 #include <unistd.h>
@@ -589,21 +590,33 @@ static void on_handle_closed(uv_handle_t *handle)
                 server_free(s);
 }
 
+/* Returns a listening socket and its @port, or negative with @error. */
+static int http_server_listen(const struct http_server_options *options, int *port, struct fst_error *error)
+{
+        if (options->previous) {
+                int listener = fcntl(options->previous->listener, F_DUPFD_CLOEXEC, 0);
+                *port = options->previous->port;
+                return listener < 0 ? error_errno(error, "%s: cannot share its socket", options->service) : listener;
+        }
+        return socket_listen(&(struct listen_options){.service = options->service,
+                                                      .host = options->host,
+                                                      .port = options->port,
+                                                      .max_retries = options->max_retries,
+                                                      .any_port = options->any_port},
+                             port, error);
+}
+
 int http_server_new(const struct http_server_options *options, struct http_server **out, struct fst_error *error)
 {
         int port = 0;
-        int listener = socket_listen(&(struct listen_options){.service = options->service,
-                                                              .host = options->host,
-                                                              .port = options->port,
-                                                              .max_retries = options->max_retries,
-                                                              .any_port = options->any_port},
-                                     &port, error);
+        int listener = http_server_listen(options, &port, error);
         if (listener < 0)
                 return listener;
         struct http_server *s = new0(struct http_server);
         s->options = *options;
         s->options.service = mem_strdup(options->service);
         s->options.host = NULL; /* no longer needed */
+        s->options.previous = NULL;
         s->options.too_large = options->too_large ? mem_strdup(options->too_large) : NULL;
         s->options.max_connections = options->max_connections > 0 ? options->max_connections : 512;
         s->options.request_ms = options->request_ms > 0 ? options->request_ms : 30000;

@@ -51,6 +51,7 @@ struct http_server_options {
         const char *host;                  /* to listen on; NULL: all addresses */
         int port, max_retries;             /* as socket_listen has them */
         bool any_port;                     /* likewise */
+        const struct http_server *previous; /* listens on the socket of this server in place of these; NULL: none */
         const struct http_server_tls *tls; /* NULL: none. Copied. */
 
         int max_connections;   /* 512 */
@@ -78,7 +79,10 @@ struct http_call {
         void *context; /* for the handler */
 };
 
-/* Listens. Returns 0, or negative with @error as socket_listen. */
+/*
+ * Listens. Returns 0, or negative with @error as socket_listen. With a previous server, no connection is refused while one
+ * takes the place of the other: free the previous one before the loop runs on.
+ */
 int http_server_new(const struct http_server_options *options, struct http_server **out, struct fst_error *error);
 
 /* Stops listening and closes all connections. Unanswered calls stay with their handlers, whose answers are dropped.

@@ -314,6 +314,24 @@ static void the_server_may_go_before_its_answer(void **state)
         close(fd);
 }
 
+/* A client that the previous server has not accepted yet is served by the next one. */
+static void a_server_takes_the_place_of_another(void **state)
+{
+        const int port = http_server_port(t.server);
+        struct http_server *next;
+        int fd = client();
+        say(fd, "GET /waits HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+        const struct http_server_options o = {
+                .loop = &t.loop, .service = "NextUI", .previous = t.server, .handle = serve};
+        assert_int_equal(http_server_new(&o, &next, NULL), 0);
+        http_server_free(t.server);
+        t.server = next;
+        assert_int_equal(http_server_port(next), port);
+        assert_non_null(strstr(hear(fd, NULL, 0), "GET /waits|"));
+        close(fd);
+        assert_non_null(strstr(ask("GET /new HTTP/1.1\r\nHost: h\r\n\r\n", "/new|"), "HTTP/1.1 200 OK\r\n"));
+}
+
 static void a_large_answer_arrives_whole(void **state)
 {
         int fd = client();
@@ -674,6 +692,7 @@ int main(void)
                 CASE(an_answer_may_come_later),
                 CASE(a_client_may_go_before_its_answer),
                 CASE(the_server_may_go_before_its_answer),
+                CASE(a_server_takes_the_place_of_another),
                 CASE(a_large_answer_arrives_whole),
                 CASE(streams_pieces_in_order),
                 CASE(continues_connection_after_stream),

@@ -19,7 +19,7 @@
 #define CONFIGURATION_API "admissionregistration.k8s.io/v1"
 
 /* Object and old object of a review have at most 3 MiB each in JSON, but clients may send more than etcd takes. */
-enum { ROUND_MS = 60000, PAUSE_MS = 2000, CLOSED_MS = 10, QUOTA_ATTEMPTS = 3, MAX_REVIEW = 16 << 20 };
+enum { ROUND_MS = 60000, PAUSE_MS = 2000, QUOTA_ATTEMPTS = 3, MAX_REVIEW = 16 << 20 };
 
 /* A review that waits for the quotas of its namespace. */
 struct quota_review {
@@ -37,7 +37,6 @@ struct webhook_server {
         uv_timer_t timer;
         struct kube_call *call; /* NULL between rounds */
         struct http_server *http;
-        int port;
         struct webhook_certificate certificate; /* of `http` */
         LIST(struct quota_review) reviews;
         bool trusted;
@@ -149,23 +148,26 @@ static void webhook_server_keep(struct webhook_server *s, struct webhook_certifi
         *fresh = (struct webhook_certificate){0};
 }
 
-/* Listens with the certificate, which it steals. */
+/* Listens with the certificate, which it steals; on the same socket, if another one was used before. */
 static int webhook_server_listen(struct webhook_server *s, struct webhook_certificate *fresh, struct fst_error *error)
 {
         const struct http_server_tls tls = {.key = fresh->key, .chain = fresh->chain};
         const struct http_server_options options = {.loop = s->loop,
                                                     .service = "Webhook",
-                                                    .port = s->port,
+                                                    .port = s->options.port,
+                                                    .previous = s->http,
                                                     .tls = &tls,
                                                     .max_body = MAX_REVIEW,
                                                     .handle = webhook_server_serve,
                                                     .owner = s};
-        int r = http_server_new(&options, &s->http, error);
+        struct http_server *http;
+        int r = http_server_new(&options, &http, error);
         if (r < 0)
                 return r;
+        http_server_free(s->http);
+        s->http = http;
         webhook_server_keep(s, fresh);
-        s->port = http_server_port(s->http);
-        log_info(WEBHOOK_LOG, "Listening on port %d with a certificate for %s.", s->port, s->names[0]);
+        log_info(WEBHOOK_LOG, "Listening on port %d with a certificate for %s.", http_server_port(s->http), s->names[0]);
         return 0;
 }
 
@@ -286,10 +288,8 @@ static void webhook_server_on_secret(void *owner, struct kube_call *call, int r,
         const json_t *secret = r == 0 ? response->object : NULL;
         if (webhook_certificate_read(secret, s->names[0], time(NULL), &certificate, &error) < 0) {
                 webhook_server_renew(s, secret, error_message(&error));
-        } else if (s->http && strcmp(s->certificate.chain, certificate.chain) != 0) {
-                http_server_free(steal(s->http)); /* its port is free in the next turn of the loop */
-                webhook_server_again(s, CLOSED_MS);
-        } else if (!s->http && webhook_server_listen(s, &certificate, &error) < 0) {
+        } else if ((!s->http || strcmp(s->certificate.chain, certificate.chain) != 0) &&
+                   webhook_server_listen(s, &certificate, &error) < 0) {
                 webhook_server_fail(s, "Cannot listen", error_message(&error));
         } else {
                 if (certificate.chain)
@@ -320,7 +320,6 @@ struct webhook_server *webhook_server_new(uv_loop_t *loop, const struct webhook_
         s->names[2] = mem_printf("%s.%s", options->service, options->service_namespace);
         uv_timer_init(loop, &s->timer);
         s->timer.data = s;
-        s->port = options->port;
         webhook_server_read_secret(s);
         return s;
 }
