@@ -492,6 +492,23 @@ def test_an_application_is_killed_by_its_user(submit, yarn, mode):
         wait_until(lambda: all(c.is_complete for c in yarn.containers.values()), "the containers' end")
 
 
+def test_kill_and_status_by_id(submit, yarn):
+    with submit.waiting(cluster=True) as (process, app):
+        told = submit.run("--status", app.name)
+        assert told.returncode == 0 and f"Application report for {app.name} (state: RUNNING)\n" in told.stderr, told.stderr
+        assert "\t user: alice" in told.stderr and "\t final status: UNDEFINED" in told.stderr, told.stderr
+        done = submit.run("--kill", app.name)
+        assert done.returncode == 0 and f"Killed application {app.name}." in done.stderr, done.stderr
+        assert app.state == KILLED and process.wait(TIMEOUT) == 1
+        done = submit.run("--kill", app.name)
+        assert done.returncode == 0 and f"Application {app.name} has already ended (state: KILLED)." in done.stderr, done.stderr
+    for option in "--kill", "--status":
+        done = submit.run(option, "application_1700000000000_0099")
+        assert done.returncode == 1 and "Application application_1700000000000_0099 not found" in done.stderr, done.stderr
+        done = submit.run(option, "driver-1")
+        assert done.returncode == 1 and "driver-1" in done.stderr and "application_" in done.stderr, done.stderr
+
+
 def test_interrupted_in_client_mode(submit, yarn):
     with submit.waiting() as (process, app):
         process.send_signal(signal.SIGINT)

@@ -56,7 +56,7 @@ int cluster_manager_find(const char *master, enum submit_compat compat, const st
 const struct cluster_manager_class *cluster_manager_for_request(const char *master, struct fst_error *error)
 {
         const struct cluster_manager_class *c = cluster_manager_by_prefix(master);
-        if (c && c->kill && c->status && c->scheme && text_starts_with(master, c->scheme))
+        if (c && c->kill && c->status && text_starts_with(master, c->scheme ? c->scheme : c->prefix))
                 return c;
         error_set(error, -ENOTSUP, "No external SparkSubmitOperations clients found for master url: '%s'", master);
         return NULL;

@@ -153,7 +153,7 @@ struct cluster_manager_class {
         int (*submit)(const struct submission *s, int *status, struct fst_error *error);
 
         /*
-         * --kill and --status of the driver @id at @master, which begins with the scheme. @conf has the properties.
+         * --kill and --status of the driver @id at @master, which begins with the scheme if there is one. @conf has the properties.
          * Thread and output as `submit`. Returns 0 with *@status, also after reporting an unknown driver, or a negative
          * status with @error. NULL: Spark has no such request for this manager, or Firesteel does not support it.
          */

@@ -111,7 +111,7 @@ static void finds_manager_for_kill_request(void **state)
                 {"k8s://h", "kubernetes"},
                 {"spark:h", NULL},
                 {"k8s", NULL},
-                {"yarn", NULL},
+                {"yarn", "yarn"},
                 {"local", NULL},
                 {"foo", NULL},
         };

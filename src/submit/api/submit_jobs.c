@@ -42,7 +42,14 @@ static int submit_job_operate(fst_submission *app, struct submit_worker *worker,
 {
         const struct cluster_manager_class *manager =
                 cluster_manager_for_request(submit_arguments_master(&app->args), error);
-        return manager ? manager->submission->operate(app, worker, error) : -ENOTSUP;
+        if (!manager)
+                return -ENOTSUP;
+        if (!manager->submission->operate)
+                return error_set(error, -ENOTSUP,
+                                 "the library cannot look up applications of %s by their ids: use spark-submit --kill or "
+                                 "--status, or keep the handle of the submission",
+                                 manager->title);
+        return manager->submission->operate(app, worker, error);
 }
 
 static int submit_job_submit_to_cluster(fst_submission *app, struct submit_worker *worker, struct fst_error *error)

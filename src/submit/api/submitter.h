@@ -61,7 +61,7 @@ struct submission_class {
          */
         int (*submit)(fst_submission *app, struct submit_worker *worker, struct fst_error *error);
 
-        /* The same for app->args with --kill or --status. */
+        /* The same for app->args with --kill or --status. NULL: the library does not support it. */
         int (*operate)(fst_submission *app, struct submit_worker *worker, struct fst_error *error);
 
         /*

@@ -3,6 +3,7 @@
 #include "submit/options/option_table.h"
 #include "submit/packages/r_packages.h"
 #include "submit/prepare/preparation.h"
+#include "submit/yarn/yarn_requests.h"
 #include "submit/yarn/yarn_submission.h"
 #include "submit/yarn/yarn_submit.h"
 
@@ -211,6 +212,7 @@ const struct cluster_manager_class yarn_manager_class = {
         .archives_key = "spark.yarn.dist.archives",
         .executor_manager_new = yarn_manager_new,
         .option_bit = OPTIONS_YARN,
+        .requests_since = COMPAT_3_5,
         .needs_hadoop_conf = true,
         .name_variable = "SPARK_YARN_APP_NAME",
         .resolve = yarn_resolve,
@@ -219,5 +221,7 @@ const struct cluster_manager_class yarn_manager_class = {
         .add_language = yarn_add_language,
         .prepare = yarn_prepare,
         .submit = yarn_submit,
+        .kill = yarn_kill,
+        .status = yarn_status,
         .submission = &yarn_submission_class,
 };
