@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* How long Python may take to import pyspark and to fork a worker. */
@@ -406,13 +407,33 @@ void python_daemon_kill(const struct python_process *daemon, pid_t pid)
                 (void)piped_command_write(daemon->command.in, message.data, message.len);
 }
 
-void python_process_end(struct python_process *process)
+bool python_process_has_ended(const struct python_process *process)
 {
-        piped_command_kill(&process->command);
+        siginfo_t info = {0};
+        return process->command.started &&
+               waitid(P_PID, (id_t)process->command.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+}
+
+static void python_process_forget(struct python_process *process)
+{
         if (process->path)
                 unlink(process->path);
         free(steal(process->path));
         free(steal(process->secret));
+}
+
+void python_process_reap(struct python_process *process)
+{
+        _cleanup_(buf_deinit) struct buf output = BUF_INIT;
+        int wait_status;
+        piped_command_end(&process->command, &output, NULL, &wait_status);
+        python_process_forget(process);
+}
+
+void python_process_end(struct python_process *process)
+{
+        piped_command_kill(&process->command);
+        python_process_forget(process);
 }
 
 /* ------------------------------------------------------------------------------------------------ without a daemon */

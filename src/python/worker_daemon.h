@@ -71,6 +71,12 @@ int python_worker_start(const struct python_settings *s, const struct python_spe
 /* Makes a daemon kill its worker @pid. */
 void python_daemon_kill(const struct python_process *daemon, pid_t pid);
 
+/* Returns true if the process has ended. Does not reap it. */
+bool python_process_has_ended(const struct python_process *process);
+
+/* Frees what a process has that has ended. Its group lives on: the workers of a daemon. */
+void python_process_reap(struct python_process *process);
+
 /* Kills the process with its group and frees what it has. */
 void python_process_end(struct python_process *process);
 

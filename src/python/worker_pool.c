@@ -2,7 +2,8 @@
  * See worker_pool.h.
  *
  * A daemon is started by the first task that needs it while others wait. It is never freed before the pool: tasks may
- * still hold its workers. One that has ended is started again in place, once for each task that finds it so.
+ * still hold its workers. One that has ended is started again in place, once for each task that finds it so. Its workers
+ * finish their tasks and take no others, because only their daemon kills workers.
  *
  * Lock: `lock` guards all but the settings. Nothing blocks under it.
  */
@@ -406,6 +407,22 @@ static bool python_daemon_lacks_archives(const struct python_daemon *d, const st
         return d->needs_archives && spec->has_archives && !spec->package_archives;
 }
 
+/*
+ * If the daemon has ended by itself: gives its process, which the caller reaps, and its idle workers, which no daemon could
+ * kill any more. Its other workers finish their tasks. Under the lock.
+ */
+static bool python_daemon_take_ended(struct python_daemon *d, struct python_process *ended,
+                                     struct python_worker **orphans)
+{
+        if (d->state != DAEMON_RUNNING || !python_process_has_ended(&d->process))
+                return false;
+        d->state = DAEMON_NONE;
+        *ended = d->process;
+        d->process = (struct python_process){.command = {.in = -1, .out = -1}};
+        python_daemon_take_idle(d, orphans);
+        return true;
+}
+
 /* Waits until the daemon runs; starts it if need be. Returns 0 with an idle worker or the daemon's process
  * (whose texts the caller owns) and generation; or an error of python_pool_acquire. */
 static int python_pool_take(struct python_pool *p, struct python_daemon *d, const struct python_spec *spec,
@@ -419,6 +436,9 @@ static int python_pool_take(struct python_pool *p, struct python_daemon *d, cons
                                 pthread_mutex_unlock(&p->lock);
                                 return error_set(error, -ECANCELED, "waiting for Python's daemon");
                         }
+                struct python_worker *orphans = NULL;
+                struct python_process ended;
+                const bool has_ended = python_daemon_take_ended(d, &ended, &orphans);
                 *idle = list_pop(&d->idle);
                 d->n_idle -= *idle != NULL;
                 *process = d->process;
@@ -430,6 +450,11 @@ static int python_pool_take(struct python_pool *p, struct python_daemon *d, cons
                 if (!running && !*idle && !lacks)
                         d->state = DAEMON_STARTING;
                 pthread_mutex_unlock(&p->lock);
+                python_workers_close(orphans);
+                if (has_ended) {
+                        log_warn(COMPONENT, "Python's daemon has ended and is started again");
+                        python_process_reap(&ended);
+                }
                 if (lacks)
                         return PYTHON_POOL_E_PACKAGE;
                 if (running || *idle)
@@ -457,10 +482,12 @@ static void python_pool_drop_daemon(struct python_pool *p, struct python_daemon 
         python_process_end(&process);
 }
 
-static void python_worker_init(struct python_worker *w, struct python_daemon *d, int fd, pid_t pid, int version)
+static void python_worker_init(struct python_worker *w, struct python_daemon *d, int generation, int fd, pid_t pid,
+                               int version)
 {
         w->pool = d->pool;
         w->daemon = d;
+        w->generation = generation;
         w->fd = fd;
         w->pid = pid;
         w->version = version;
@@ -484,7 +511,7 @@ static int python_pool_start_single(struct python_pool *p, struct python_daemon 
                 free(single);
                 return r;
         }
-        python_worker_init(&single->worker, d, fd, pid, single->process.version);
+        python_worker_init(&single->worker, d, 0, fd, pid, single->process.version);
         pthread_mutex_lock(&p->lock);
         python_pool_forward(p, single->process.command.out);
         single->process.command.out = -1;
@@ -529,7 +556,7 @@ int python_pool_acquire(struct python_pool *p, const struct python_spec *spec, c
                 free(process.secret);
                 if (r == 0) {
                         *worker = new0(struct python_worker);
-                        python_worker_init(*worker, d, fd, pid, process.version);
+                        python_worker_init(*worker, d, generation, fd, pid, process.version);
                         return 0;
                 }
                 if (r == -ECANCELED)
@@ -543,9 +570,24 @@ int python_pool_acquire(struct python_pool *p, const struct python_spec *spec, c
 
 /* -------------------------------------------------------------------------------------------------------- releasing */
 
+/* Whether the daemon that has forked it can kill it. Under the lock. */
+static bool python_worker_has_daemon(const struct python_worker *w)
+{
+        const struct python_daemon *d = w->daemon;
+        return d->generation == w->generation && d->state == DAEMON_RUNNING && !python_process_has_ended(&d->process);
+}
+
+/* Its process has not ended, so that the process id is its own. */
+static bool python_worker_is_connected(const struct python_worker *w)
+{
+        struct pollfd poll_fd = {.fd = w->fd, .events = POLLRDHUP};
+        return poll(&poll_fd, 1, 0) == 0 || !(poll_fd.revents & (POLLRDHUP | POLLHUP));
+}
+
 static void python_worker_end(struct python_worker *w)
 {
         struct python_pool *p = w->pool;
+        const bool connected = python_worker_is_connected(w);
         close(w->fd);
         if (!p->settings.use_daemon) {
                 struct python_single *single = (struct python_single *)w;
@@ -554,8 +596,10 @@ static void python_worker_end(struct python_worker *w)
                 return;
         }
         pthread_mutex_lock(&p->lock);
-        if (w->daemon->state == DAEMON_RUNNING)
+        if (python_worker_has_daemon(w))
                 python_daemon_kill(&w->daemon->process, w->pid);
+        else if (connected)
+                kill(w->pid, SIGKILL);
         pthread_mutex_unlock(&p->lock);
         python_worker_free(w);
 }
@@ -570,6 +614,11 @@ void python_pool_release(struct python_worker *w, bool reusable)
                 return;
         }
         pthread_mutex_lock(&p->lock);
+        if (!python_worker_has_daemon(w)) {
+                pthread_mutex_unlock(&p->lock);
+                python_worker_end(w);
+                return;
+        }
         list_append(&d->idle, w);
         d->n_idle++;
         d->released_ms = now_ms();

@@ -46,6 +46,7 @@ struct python_worker {
         struct python_daemon *daemon;
         int fd; /* non-blocking */
         pid_t pid;
+        int generation;   /* of its daemon */
         int version;      /* of its pyspark: python/worker_task.h */
         VEC(int64_t) has; /* broadcast variables in its memory, ascending */
 };

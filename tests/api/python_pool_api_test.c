@@ -81,6 +81,34 @@ static void the_oldest_idle_worker_ends_when_the_pool_is_full(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
+static pid_t parent_of(pid_t pid)
+{
+        char path[64];
+        int parent = 0;
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        FILE *f = fopen(path, "re");
+        assert_non_null(f);
+        assert_int_equal(fscanf(f, "%*d (%*[^)]) %*c %d", &parent), 1);
+        fclose(f);
+        return parent;
+}
+
+static void workers_of_a_killed_daemon_get_no_more_tasks(void **state)
+{
+        fst_context *sc = api_context("local[2]", NULL);
+        pid_t before = pid_of_worker(sc), daemon = parent_of(before);
+        assert_int_equal(pid_of_worker(sc), before);
+        assert_int_equal(kill(daemon, SIGKILL), 0);
+        for (int i = 0; i < 3000 && parent_of(before) == daemon; i++)
+                usleep(10000);
+        pid_t after = pid_of_worker(sc);
+        assert_int_not_equal(after, before);
+        assert_int_not_equal(parent_of(after), daemon);
+        wait_for_end(before);
+        assert_int_equal(pid_of_worker(sc), after);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
 static void refuses_the_values_that_spark_refuses(void **state)
 {
         static const struct {
@@ -153,6 +181,7 @@ int main(void)
                 cmocka_unit_test(idle_workers_end_after_their_time),
                 cmocka_unit_test(idle_workers_stay_while_others_work),
                 cmocka_unit_test(the_oldest_idle_worker_ends_when_the_pool_is_full),
+                cmocka_unit_test(workers_of_a_killed_daemon_get_no_more_tasks),
                 cmocka_unit_test(refuses_the_values_that_spark_refuses),
                 cmocka_unit_test(warns_of_a_worker_that_does_not_answer),
                 cmocka_unit_test(workers_get_what_pyspark_reads_from_the_environment),
