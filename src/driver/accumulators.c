@@ -78,13 +78,15 @@ struct accumulators {
         VEC(struct failed_delivery) failed; /* until their job ends */
         pthread_cond_t queued;
         pthread_t deliverer;
+        int64_t undelivered, max_undelivered; /* bytes of strings; 0: no limit */
         bool has_deliverer, delivering, stopping;
         int delivering_job; /* of the strings that are being delivered */
 };
 
-struct accumulators *accumulators_new(void)
+struct accumulators *accumulators_new(int64_t max_undelivered)
 {
         struct accumulators *a = new0(struct accumulators);
+        a->max_undelivered = max_undelivered;
         pthread_mutex_init(&a->lock, NULL);
         pthread_cond_init(&a->queued, NULL);
         a->last_delivery = &a->deliveries;
@@ -194,6 +196,7 @@ static void accumulators_handle(struct accumulators *a, struct delivery *d)
                 log_error("DAGScheduler", "Failed to update %s", failure);
         free(d->list.data);
         pthread_mutex_lock(&a->lock);
+        a->undelivered -= (int64_t)d->list.len;
         if (d->to && failure)
                 vec_push(&a->failed, (struct failed_delivery){d->job, failure});
         free(d);
@@ -245,8 +248,14 @@ static int accumulators_queue(struct accumulators *a, struct delivery delivery, 
         int r = accumulators_start(a, error);
         if (r)
                 return r;
+        if (a->max_undelivered > 0 && (int64_t)delivery.list.len > a->max_undelivered - a->undelivered)
+                return error_set(error, -EFBIG,
+                                 "accumulator updates of %" PRId64 " bytes wait for the program, and %zu more exceed "
+                                 "spark.driver.maxResultSize (%" PRId64 " bytes): raise it, or add less in each task",
+                                 a->undelivered, delivery.list.len, a->max_undelivered);
         struct delivery *d = new0(struct delivery);
         *d = delivery;
+        a->undelivered += (int64_t)d->list.len;
         *a->last_delivery = d;
         a->last_delivery = &d->next;
         pthread_cond_signal(&a->queued);

@@ -19,8 +19,8 @@ struct accumulators;
 struct accumulator_updates;
 struct fst_error;
 
-/* Never NULL. */
-struct accumulators *accumulators_new(void);
+/* Never NULL. @max_undelivered: bytes that may wait for the application's functions; 0: any number. */
+struct accumulators *accumulators_new(int64_t max_undelivered);
 
 /* NULL is allowed. */
 void accumulators_free(struct accumulators *accumulators);
@@ -28,8 +28,8 @@ void accumulators_free(struct accumulators *accumulators);
 /*
  * Merge one task's @updates (NULL: none), which stay the caller's; byte strings move to the deliverer's queue. @job is
  * the job for which the task ran, or -1. The caller makes sure that the task counts and was not merged before. Returns
- * 0, or a negative status with @error if an accumulator is unknown or the application's function failed. The caller
- * then fails the job.
+ * 0, or a negative status with @error if an accumulator is unknown, the application's function failed, or too many
+ * bytes would be undelivered (-EFBIG). The caller then fails the job.
  */
 int accumulators_merge(struct accumulators *accumulators, int job, struct accumulator_updates *updates,
                        struct fst_error *error);

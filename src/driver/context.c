@@ -550,7 +550,9 @@ struct fst_context *context_alloc(struct fst_conf *conf)
         pthread_cond_init(&sc->prepared, NULL);
         sc->registry.describe = context_describe_function;
         sc->registry.local_property = context_local_property;
-        sc->accumulators = accumulators_new();
+        int64_t max_result_size = 0;
+        conf_get_bytes(conf, "spark.driver.maxResultSize", &max_result_size, NULL);
+        sc->accumulators = accumulators_new(max_result_size);
         sc->broadcasts = broadcast_variables_new();
         sc->files = application_files_new();
         return sc;

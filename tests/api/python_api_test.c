@@ -1,6 +1,9 @@
 /* Tests RDDs of Python through the public interface, with a package "pyspark" of our own: rows, the ends of answers,
  * failures, workers, broadcast variables, accumulators, barriers. */
 #include "api/python_fixture.h"
+#include "driver/accumulators.h"
+#include "driver/context.h"
+#include "rdd/aggregate/accumulator_updates.h"
 
 static void computes_rows(void **state)
 {
@@ -201,6 +204,45 @@ static void other_jobs_run_while_updates_are_received(void **state)
         assert_int_equal(n, 0);
 }
 
+static void on_delivered(void *owner, char *failure)
+{
+        assert_null(failure);
+        __atomic_store_n((int *)owner, 1, __ATOMIC_RELEASE);
+}
+
+/* Merges an update of @size bytes, as of a task of job 7. */
+static int merge_update(fst_context *sc, fst_accumulator to, size_t size, struct fst_error *error)
+{
+        static const char blob[4096];
+        struct accumulator_update update = {.accumulator = to};
+        struct accumulator_updates updates = {.data = &update, .n = 1};
+        assert_int_equal(accumulator_add_blob(&update.list, (fst_bytes){blob, size}), 0);
+        int r = accumulators_merge(sc->accumulators, 7, &updates, error);
+        free(update.list.data);
+        return r;
+}
+
+static void limits_the_bytes_of_updates_that_wait(void **state)
+{
+        fst_context *sc = api_context("local[2]", "spark.driver.maxResultSize", "2000", NULL);
+        fst_accumulator to = fst_accumulator_list(sc, "slow", receive_when_allowed, NULL);
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        for (int round = 0; round < 2; round++) {
+                int delivered = 0;
+                __atomic_store_n(&may_receive, 0, __ATOMIC_RELEASE);
+                assert_int_equal(merge_update(sc, to, 900, &error), 0);
+                assert_int_equal(merge_update(sc, to, 900, &error), 0);
+                assert_int_equal(merge_update(sc, to, 900, &error), -EFBIG);
+                assert_non_null(strstr(error_message(&error), "exceed spark.driver.maxResultSize (2000 bytes)"));
+                assert_int_equal(merge_update(sc, to, 10, &error), 0);
+                assert_true(accumulators_await(sc->accumulators, 7, on_delivered, &delivered));
+                __atomic_store_n(&may_receive, 1, __ATOMIC_RELEASE);
+                while (!__atomic_load_n(&delivered, __ATOMIC_ACQUIRE))
+                        usleep(1000);
+        }
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
 static void synchronizes_barrier_tasks(void **state)
 {
         struct fst_python_function f = python_fixture_function("barrier");
@@ -338,6 +380,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(sends_broadcast_variables_as_files, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(passes_updates_once_for_each_task, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(other_jobs_run_while_updates_are_received, loud_setup, api_teardown),
+                cmocka_unit_test(limits_the_bytes_of_updates_that_wait),
                 cmocka_unit_test_setup_teardown(synchronizes_barrier_tasks, loud_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(reports_failures, loud_setup, api_teardown),
         };
