@@ -42,35 +42,31 @@ static void job_tags_without(fst_context *sc, const char *tag, struct buf *list)
         }
 }
 
-FST_API int fst_add_job_tag(fst_context *sc, const char *tag)
+/* Takes @tag out of the tags and, with @adds, puts it at their end. */
+static int job_tags_change(fst_context *sc, const char *tag, bool adds, const char *what)
 {
-        sc = context_given(sc, rdd_site("add_job_tag"));
-        if (context_missing(tag, "add_job_tag", "a tag"))
+        sc = context_given(sc, rdd_site(what));
+        if (context_missing(tag, what, "a tag"))
                 return -EINVAL;
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         int r = job_tags_check(tag);
         if (r)
                 return r;
         job_tags_without(sc, tag, &list);
-        if (list.len)
-                buf_putc(&list, ',');
-        buf_puts(&list, tag);
-        fst_set_local_property(sc, TAGS, buf_text(&list));
+        if (adds)
+                buf_printf(&list, "%s%s", list.len ? "," : "", tag);
+        fst_set_local_property(sc, TAGS, list.len ? buf_text(&list) : NULL);
         return 0;
+}
+
+FST_API int fst_add_job_tag(fst_context *sc, const char *tag)
+{
+        return job_tags_change(sc, tag, true, "add_job_tag");
 }
 
 FST_API int fst_remove_job_tag(fst_context *sc, const char *tag)
 {
-        sc = context_given(sc, rdd_site("remove_job_tag"));
-        if (context_missing(tag, "remove_job_tag", "a tag"))
-                return -EINVAL;
-        _cleanup_(buf_deinit) struct buf list = BUF_INIT;
-        int r = job_tags_check(tag);
-        if (r)
-                return r;
-        job_tags_without(sc, tag, &list);
-        fst_set_local_property(sc, TAGS, list.len ? buf_text(&list) : NULL);
-        return 0;
+        return job_tags_change(sc, tag, false, "remove_job_tag");
 }
 
 FST_API void fst_clear_job_tags(fst_context *sc)
