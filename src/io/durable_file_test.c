@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static size_t most;   /* bytes that a call takes */
+static size_t most;                    /* bytes that a call takes */
 static int n_calls, fails_at, failure; /* the call that fails, and its errno; 0: it writes nothing */
 
 static ssize_t short_pwritev(int fd, const struct iovec *parts, int n, off_t at)

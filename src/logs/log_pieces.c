@@ -94,7 +94,8 @@ static void log_pieces_choose_interval(struct log_pieces *p, size_t n)
 
 bool log_pieces_next(struct log_pieces *p, int64_t now, bool end, struct log_piece *out)
 {
-        if (p->writing || (end && p->has_failed && now < p->last_written + MIN(p->limits.interval, LOG_PIECES_END_RETRY)))
+        if (p->writing ||
+            (end && p->has_failed && now < p->last_written + MIN(p->limits.interval, LOG_PIECES_END_RETRY)))
                 return false;
         if (end)
                 log_pieces_tell_left_out(p);

@@ -30,7 +30,7 @@
 
 #define MAX_TEXT 65536
 #define FIRST_PART 65536 /* bytes of a text that are read at once; then as many as have arrived */
-#define MAX_ERRNO 4095 /* Linux's */
+#define MAX_ERRNO 4095   /* Linux's */
 
 /* The marks before the version, the reason why there is none, and the need of archives. */
 #define VERSION_MARK 0x46535059

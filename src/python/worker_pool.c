@@ -2,8 +2,8 @@
  * See worker_pool.h.
  *
  * A daemon is started by the first task that needs it while others wait. It is never freed before the pool: tasks may
- * still hold its workers. One that has ended is started again in place, once for each task that finds it so. Its workers
- * finish their tasks and take no others, because only their daemon kills workers.
+ * still hold its workers. One that has ended is started again in place, once for each task that finds it so. Its
+ * workers finish their tasks and take no others, because only their daemon kills workers.
  *
  * Lock: `lock` guards all but the settings. Nothing blocks under it.
  */
@@ -408,8 +408,8 @@ static bool python_daemon_lacks_archives(const struct python_daemon *d, const st
 }
 
 /*
- * If the daemon has ended by itself: gives its process, which the caller reaps, and its idle workers, which no daemon could
- * kill any more. Its other workers finish their tasks. Under the lock.
+ * If the daemon has ended by itself: gives its process, which the caller reaps, and its idle workers, which no daemon
+ * could kill any more. Its other workers finish their tasks. Under the lock.
  */
 static bool python_daemon_take_ended(struct python_daemon *d, struct python_process *ended,
                                      struct python_worker **orphans)

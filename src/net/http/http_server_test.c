@@ -433,7 +433,8 @@ static void client_may_go_while_a_piece_is_produced(void **state)
         letters_produce(t.letters);
         while (!t.ended) {
                 uv_run(&t.loop, UV_RUN_ONCE);
-                if (t.letters && t.produced == 1 && t.letters->stream.exchange && http_server_connections(t.server) == 0)
+                if (t.letters && t.produced == 1 && t.letters->stream.exchange &&
+                    http_server_connections(t.server) == 0)
                         break;
         }
         if (t.letters) /* it was asked for one more before the end was seen */

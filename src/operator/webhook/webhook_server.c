@@ -167,7 +167,8 @@ static int webhook_server_listen(struct webhook_server *s, struct webhook_certif
         http_server_free(s->http);
         s->http = http;
         webhook_server_keep(s, fresh);
-        log_info(WEBHOOK_LOG, "Listening on port %d with a certificate for %s.", http_server_port(s->http), s->names[0]);
+        log_info(WEBHOOK_LOG, "Listening on port %d with a certificate for %s.", http_server_port(s->http),
+                 s->names[0]);
         return 0;
 }
 
