@@ -108,6 +108,25 @@ def test_the_next_task_computes_while_outputs_are_stored(bucket, folder):
         assert app.tasks("ShuffleMapTask") == 4
 
 
+def test_an_executor_reads_what_it_has_stored_from_memory(bucket, folder):
+    with Application(folder, "local-cluster[1,1,1024]", *bucket.conf, "spark.firesteel.shuffle.store=s3a://bucket/store",
+                     allocation=False) as app:
+        app.until_alive(1)
+        app.open_gate()
+        assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
+        stored = {key: data for key, data in bucket.objects.items() if "/shuffle-" in key}
+        for key in stored:
+            del bucket.objects[key]
+        assert app.run("shuffled")[0] == sum_of(4)
+        bucket.objects.update(stored)
+        before = app.alive()
+        kill(app.executors().values())
+        until(lambda: before <= set(app.removed()), "the executor stays")
+        app.until_alive(1)
+        assert app.run("shuffled")[0] == sum_of(4)
+        assert app.tasks("ShuffleMapTask") == 4
+
+
 def test_directories_of_dead_drivers_are_swept(store, folder, tmp_path):
     conf = [f"spark.firesteel.shuffle.store=file://{store}", "spark.firesteel.shuffle.store.lease=1s"]
     (store / "other").mkdir(parents=True)

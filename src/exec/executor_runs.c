@@ -88,7 +88,11 @@ static void publish_outputs(struct executor *x, struct task_batch *run, int shuf
                         fail_unpublished(tasks[i], r, error_message(&error));
                 tasks[i]->place = outputs[i].place;
                 tasks[i]->counters.shuffle_write_ns += each;
-                shuffle_output_unref(steal(tasks[i]->shuffle_output));
+                tasks[i]->shuffle_output = NULL;
+                if (r)
+                        shuffle_output_unref(outputs[i].output);
+                else
+                        executor_transfer_keep_copy(x->data, shuffle, &outputs[i]);
         }
         error_deinit(&error);
         free(outputs);

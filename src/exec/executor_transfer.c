@@ -440,6 +440,11 @@ int executor_transfer_publish(struct executor_transfer *d, int shuffle, struct r
         return d->remote->class->publish(d->remote, shuffle, outputs, n, error);
 }
 
+void executor_transfer_keep_copy(struct executor_transfer *d, int shuffle, const struct remote_output *stored)
+{
+        shuffle_store_put_copy(d->env->shuffles, shuffle, stored->map_partition, stored->task_id, stored->output);
+}
+
 int executor_transfer_port(const struct executor_transfer *d)
 {
         return transfer_server_port(d->server);

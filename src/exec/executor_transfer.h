@@ -110,6 +110,9 @@ bool executor_transfer_publishes(const struct executor_transfer *data);
 int executor_transfer_publish(struct executor_transfer *data, int shuffle, struct remote_output *outputs, int n,
                               struct fst_error *error);
 
+/* Keeps a stored output in memory, as long as nobody needs it, for tasks of this executor. Steals it. Any thread. */
+void executor_transfer_keep_copy(struct executor_transfer *data, int shuffle, const struct remote_output *stored);
+
 /*
  * Publishes a map output. With a shuffle service the output is first written to files. Returns negative with @error if
  * they have no room. Steals @output. Any thread.

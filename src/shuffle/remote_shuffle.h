@@ -44,6 +44,7 @@ struct remote_output {
 /* The data that a reduce task reads. Everything is borrowed until close. */
 struct remote_read {
         const struct shuffle_inputs *inputs;
+        struct shuffle_output *const *here; /* by map: outputs that the task reads itself; NULL: none */
         int partition;
         fst_type type;
         size_t in_flight; /* bytes to read ahead: spark.reducer.maxSizeInFlight */
@@ -70,7 +71,7 @@ struct remote_shuffle_class {
         /*
          * Gets the next page of the output of map partition @map, reserved through the consumer and owned by the
          * caller; NULL after the last one. Maps are requested in ascending order, each until NULL; maps that are
-         * elsewhere are left out. Returns 0; FST_MEMORY_E_DENIED; FST_REMOTE_E_LOST with @error; -ECANCELED; or another
+         * elsewhere, or in read->here, are left out. Returns 0; FST_MEMORY_E_DENIED; FST_REMOTE_E_LOST with @error; -ECANCELED; or another
          * negative with
          * @error: the task fails, and may run again.
          */

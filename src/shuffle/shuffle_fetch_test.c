@@ -116,6 +116,43 @@ static void test_eviction(void **state)
         world_deinit(&w);
 }
 
+static struct shuffle_output *put_copy(struct shuffle_world *w, int map, enum output_form form)
+{
+        int64_t rows;
+        struct shuffle_output *o = output_new(w, map, form, &rows);
+        o->memory = o->pages * PAGE_BLOCK;
+        assert_true(memory_acquire_storage(w->memory, o->memory));
+        shuffle_store_enlist(w->executors[0].store, o);
+        shuffle_store_put_copy(w->executors[0].store, SHUFFLE, map, 100 + map, o);
+        return o;
+}
+
+static void copies_are_dropped_when_memory_is_needed(void **state)
+{
+        struct shuffle_world w;
+        size_t n, memory;
+        world_init(&w, (size_t)256 << 20, CODEC_LZ4);
+        struct shuffle_store *s = w.executors[0].store;
+        memory = put_copy(&w, 0, MEMORY)->memory;
+        put_copy(&w, 1, MEMORY);
+        put_copy(&w, 2, DISK); /* is not kept */
+        assert_null(shuffle_store_get(s, SHUFFLE, 2, 102));
+        free(shuffle_store_list(s, &n));
+        assert_int_equal(n, 0);
+        /* The oldest is dropped, without a file. One that is read stays with its reader. */
+        struct shuffle_output *read = shuffle_store_get(s, SHUFFLE, 1, 101);
+        assert_int_equal(shuffle_store_evict(s, 1), memory);
+        assert_null(shuffle_store_get(s, SHUFFLE, 0, 100));
+        assert_int_equal(shuffle_store_evict(s, 1), 0);
+        assert_null(shuffle_store_get(s, SHUFFLE, 1, 101));
+        assert_null(read->file);
+        assert_true(read->pages > 0);
+        shuffle_output_unref(read);
+        assert_int_equal(memory_manager_storage_used(w.memory), 0);
+        *w.env.inputs = (struct shuffle_inputs){.shuffle_id = SHUFFLE};
+        world_deinit(&w);
+}
+
 /* --------------------------------------------------------------------------------------------------- recovery */
 
 static void test_wire_damage(void **state)
@@ -435,13 +472,21 @@ int main(void)
 {
         log_set_level(LOG_OFF);
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_killed_process), cmocka_unit_test(test_index),
-                cmocka_unit_test(test_all_forms),      cmocka_unit_test(test_many_maps),
-                cmocka_unit_test(test_eviction),       cmocka_unit_test(test_wire_damage),
-                cmocka_unit_test(test_slow_reader),    cmocka_unit_test(test_restarts),
-                cmocka_unit_test(test_missing),        cmocka_unit_test(test_disk_damage),
-                cmocka_unit_test(test_peer_is_gone),   cmocka_unit_test(test_server_fails),
-                cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_killed_task),
+                cmocka_unit_test(copies_are_dropped_when_memory_is_needed),
+                cmocka_unit_test(test_killed_process),
+                cmocka_unit_test(test_index),
+                cmocka_unit_test(test_all_forms),
+                cmocka_unit_test(test_many_maps),
+                cmocka_unit_test(test_eviction),
+                cmocka_unit_test(test_wire_damage),
+                cmocka_unit_test(test_slow_reader),
+                cmocka_unit_test(test_restarts),
+                cmocka_unit_test(test_missing),
+                cmocka_unit_test(test_disk_damage),
+                cmocka_unit_test(test_peer_is_gone),
+                cmocka_unit_test(test_server_fails),
+                cmocka_unit_test(test_no_memory),
+                cmocka_unit_test(test_killed_task),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,11 @@ struct shuffle_output {
         bool stuck;                           /* its pages could not be moved to disk */
         struct shuffle_store *store;          /* the store that may evict it; NULL: none */
         struct shuffle_output *older, *newer; /* in the store; under its lock */
+        /* A copy of an output that is outside of executors: it is dropped when memory is needed. Set by
+         * shuffle_store_put_copy, with its shuffle, map partition and task. */
+        bool is_copy;
+        int32_t copy_shuffle, copy_map;
+        int64_t copy_task;
         struct shuffle_partition at[];
 };
 

@@ -62,6 +62,9 @@ static int reader_open(void *owner, struct task_run *run, int shuffle_id, int pa
                 if (env->here >= 0)
                         shuffle_store_get_all(env->store, shuffle_id, in->inputs->maps, in->inputs->n, env->here,
                                               in->outputs);
+                if (env->here >= 0 && env->remote) /* copies of what this executor has stored */
+                        shuffle_store_get_all(env->store, shuffle_id, in->inputs->maps, in->inputs->n,
+                                              SHUFFLE_REMOTE - env->locations[env->here].executor, in->outputs);
                 in->partition = partition;
                 in->type = type;
                 in->at = -1;
@@ -98,7 +101,7 @@ static int next_output(struct shuffle_input *in)
                 return 0;
         }
         int32_t location = in->inputs->maps[in->at].location;
-        if (location <= SHUFFLE_REMOTE && in->env->remote) {
+        if (location <= SHUFFLE_REMOTE && in->env->remote && !in->outputs[in->at]) {
                 in->outside = true;
                 return 1;
         }
@@ -167,6 +170,7 @@ static int shuffle_reader_read_remote(struct shuffle_input *in, const struct pag
         if (!in->remote)
                 in->remote = remote->class->open(
                         remote, &(struct remote_read){.inputs = in->inputs,
+                                                      .here = in->outputs,
                                                       .partition = in->partition,
                                                       .type = in->type,
                                                       .in_flight = in->env->limits.bytes ? in->env->limits.bytes

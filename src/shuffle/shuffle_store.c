@@ -126,6 +126,22 @@ void shuffle_store_put(struct shuffle_store *s, int shuffle_id, int map_partitio
         shuffle_output_unref(before);
 }
 
+void shuffle_store_put_copy(struct shuffle_store *s, int shuffle_id, int map_partition, int64_t task_id,
+                            struct shuffle_output *output)
+{
+        output->copy_shuffle = shuffle_id;
+        output->copy_map = map_partition;
+        output->copy_task = task_id;
+        shuffle_store_put(s, shuffle_id, map_partition, task_id, shuffle_output_ref(output));
+        pthread_mutex_lock(&output->lock); /* it may just be moving to disk */
+        __atomic_store_n(&output->is_copy, !output->file, __ATOMIC_RELAXED);
+        bool on_disk = output->file;
+        pthread_mutex_unlock(&output->lock);
+        if (on_disk)
+                shuffle_store_remove(s, shuffle_id, map_partition, task_id);
+        shuffle_output_unref(output);
+}
+
 struct shuffle_output *shuffle_store_get(struct shuffle_store *s, int shuffle_id, int map_partition, int64_t task_id)
 {
         pthread_mutex_lock(&s->lock);
@@ -144,7 +160,8 @@ void shuffle_store_get_all(struct shuffle_store *s, int shuffle_id, const struct
         for (int i = 0; i < n; i++) {
                 const struct stored_output *k =
                         shuffle && maps[i].location == location ? find_map(shuffle, i, maps[i].task_id) : NULL;
-                outputs[i] = k ? shuffle_output_ref(k->output) : NULL;
+                if (k)
+                        outputs[i] = shuffle_output_ref(k->output);
         }
         pthread_mutex_unlock(&s->lock);
 }
@@ -156,7 +173,7 @@ struct shuffle_output_id *shuffle_store_list(struct shuffle_store *s, size_t *n)
         for (size_t i = 0; i < s->n_shuffles; i++)
                 for (int m = 0; m < s->shuffles[i].n; m++)
                         for (const struct stored_output *k = &s->shuffles[i].maps[m]; k; k = k->next)
-                                if (k->output)
+                                if (k->output && !__atomic_load_n(&k->output->is_copy, __ATOMIC_RELAXED))
                                         vec_push(&ids,
                                                  (struct shuffle_output_id){s->shuffles[i].shuffle_id, m, k->task_id});
         pthread_mutex_unlock(&s->lock);
@@ -273,12 +290,20 @@ static size_t move_to_disk(struct shuffle_store *s, struct shuffle_output *o)
         return freed;
 }
 
+/* Drops a copy, with its lock. Returns the bytes that are free once the caller drops its reference; 0 if tasks read it. */
+static size_t drop_copy(struct shuffle_store *s, struct shuffle_output *o)
+{
+        o->stuck = true; /* not found again while it is read */
+        shuffle_store_remove(s, o->copy_shuffle, o->copy_map, o->copy_task);
+        return __atomic_load_n(&o->refs, __ATOMIC_ACQUIRE) == 1 ? o->memory : 0;
+}
+
 size_t shuffle_store_evict(struct shuffle_store *s, size_t want)
 {
         size_t freed = 0;
         struct shuffle_output *o;
         while (freed < want && (o = eviction_victim(s))) {
-                freed += move_to_disk(s, o);
+                freed += o->is_copy ? drop_copy(s, o) : move_to_disk(s, o);
                 pthread_mutex_unlock(&o->lock);
                 shuffle_output_unref(o);
         }

@@ -28,13 +28,21 @@ void shuffle_store_free(struct shuffle_store *store);
 void shuffle_store_put(struct shuffle_store *store, int shuffle_id, int map_partition, int64_t task_id,
                        struct shuffle_output *output);
 
+/*
+ * Adds @output, which is stored outside of executors, too, so that tasks of this executor read it here. Steals the
+ * reference. The copy is dropped when memory is needed, and never written to disk: an output with a file is not added.
+ * shuffle_store_list leaves copies out. Any thread.
+ */
+void shuffle_store_put_copy(struct shuffle_store *store, int shuffle_id, int map_partition, int64_t task_id,
+                            struct shuffle_output *output);
+
 /* Returns a new reference, or NULL. Any thread. */
 struct shuffle_output *shuffle_store_get(struct shuffle_store *store, int shuffle_id, int map_partition,
                                          int64_t task_id);
 
 /*
- * Gets the outputs of a shuffle at @location: outputs[i] for the task maps[i].task_id, NULL if it is missing or
- * elsewhere. Takes the lock once for all.
+ * Gets the outputs of a shuffle at @location: outputs[i] for the task maps[i].task_id. Entries of missing outputs, and
+ * of those elsewhere, stay as they are. Takes the lock once for all.
  */
 void shuffle_store_get_all(struct shuffle_store *store, int shuffle_id, const struct shuffle_map *maps, int n,
                            int32_t location, struct shuffle_output **outputs);
@@ -59,6 +67,6 @@ void shuffle_store_enlist(struct shuffle_store *store, struct shuffle_output *ou
 void shuffle_store_delist(struct shuffle_store *store, struct shuffle_output *output);
 
 /*
- * Moves outputs to disk until @want bytes are free or none is left. Returns the bytes freed. Any thread, no locks held.
+ * Moves outputs to disk, or drops copies, until @want bytes are free or none is left. Returns the bytes freed. Any thread, no locks held.
  */
 size_t shuffle_store_evict(struct shuffle_store *store, size_t want);

@@ -382,7 +382,8 @@ static void object_input_make_streams(struct remote_input *in)
         in->streams = new_array(struct object_range, (size_t)inputs->n);
         for (int m = 0; m < inputs->n; m++) {
                 const struct shuffle_map *map = &inputs->maps[m];
-                uint64_t key = shuffle_map_is_remote(map) ? object_range_key(map) : 0;
+                bool wanted = shuffle_map_is_remote(map) && !(in->read.here && in->read.here[m]);
+                uint64_t key = wanted ? object_range_key(map) : 0;
                 if (key && key != before)
                         in->streams[n++] = (struct object_range){.key = key, .first_map = m};
                 before = key ? key : before;
