@@ -101,6 +101,7 @@ struct s3a_request {
         const void *body; /* NULL: no body */
         size_t body_len;
         const char *header; /* one further header, or NULL */
+        bool checked;       /* `header` has a checksum of the body, whose SHA-256 is not computed then */
         remote_sink sink;
         void *context;
 };

@@ -32,6 +32,7 @@ static bool no_delete;        /* the store rejects removing several keys at once
 static const char *namenode_says;
 static int namenode_status;
 static _Atomic int gets; /* requests for objects or ranges of them */
+static char last_sum[64], last_digest[128]; /* headers of the last PUT */
 
 /* Lists the keys below @prefix, grouped into directories unless @deep. */
 static void list_objects(struct fixture_exchange *x, const char *prefix, bool deep)
@@ -91,6 +92,8 @@ static void serve_store(struct fixture_exchange *x)
                 const char *content = copied ? strmap_get(&objects, source) : x->body;
                 if (!content)
                         return fixture_answer(x, 404, "", "");
+                fixture_header(x, "x-amz-checksum-crc32c", last_sum, sizeof(last_sum));
+                fixture_header(x, "x-amz-content-sha256", last_digest, sizeof(last_digest));
                 _cleanup_free_ char *kept = mem_strdup(content);
                 strmap_set(&objects, x->target, kept);
                 return fixture_answer(x, 200, "ETag: \"1\"\r\n", "");
@@ -278,6 +281,24 @@ static void renames_directories_of_objects(void **state)
         }
 }
 
+static void sends_a_checksum_in_place_of_a_digest(void **state)
+{
+        const struct file_system *fs = system_of("s3a://bucket/x");
+        struct open_file file;
+        done(put("s3a://bucket/x", "123456789"));
+        assert_string_equal(last_sum, "");
+        assert_string_equal(last_digest, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
+        hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "CRC32C");
+        done(put("s3a://bucket/x", "123456789"));
+        assert_string_equal(last_sum, "4waSgw==");
+        assert_string_equal(last_digest, "UNSIGNED-PAYLOAD");
+        hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "MD5");
+        assert_int_equal(fs->create(fs, "s3a://bucket/x", &file, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "fs.s3a.create.checksum.algorithm=MD5 is not supported"));
+        hadoop_conf_set(&conf, "fs.s3a.create.checksum.algorithm", "");
+        done(fs->remove(fs, "s3a://bucket/x", &error));
+}
+
 /* Sets the namenode's answer and clears the recorded requests. */
 static const char *hdfs(int status, const char *says)
 {
@@ -425,7 +446,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(reads_and_lists_objects),  cmocka_unit_test(reads_ahead_in_few_requests),
-                cmocka_unit_test(reports_block_sizes),      cmocka_unit_test(renames_directories_of_objects),
+                cmocka_unit_test(reports_block_sizes),
+                cmocka_unit_test(sends_a_checksum_in_place_of_a_digest),      cmocka_unit_test(renames_directories_of_objects),
                 cmocka_unit_test(asks_the_active_namenode), cmocka_unit_test(sets_permission_and_copies_in_hdfs_only),
                 cmocka_unit_test(reads_hosts_of_blocks),    cmocka_unit_test(maps_namenode_exceptions_to_errno),
         };

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "conf/units.h"
 #include "io/fs/path.h"
 #include "io/fs/remote_fs_internal.h"
@@ -20,6 +21,7 @@
 #define MAX_PAGES 10000
 #define MAX_ATTEMPTS 6 /* about 1.5 s in all */
 /* SHA-256 of an empty body, which S3 requires */
+#define UNSIGNED "UNSIGNED-PAYLOAD"
 #define NO_CONTENT "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 char *s3a_option(const struct hadoop_conf *conf, const char *bucket, const char *name)
@@ -134,13 +136,15 @@ const char *s3a_key(const char *path)
         return name + (*name == '/');
 }
 
-/* Writes the header with the body's SHA-256, which S3 requires. */
-static int s3a_put_digest(const struct s3a_request *q, char header[128], struct fst_error *error)
+/* Writes the header with the body's SHA-256, which S3 requires if neither TLS nor a checksum protects the body. */
+static int s3a_put_digest(const struct s3a_request *q, bool tls, char header[128], struct fst_error *error)
 {
         const struct crypto_ops *crypto;
         uint8_t digest[SHA256_SIZE];
         char text[2 * SHA256_SIZE + 1] = NO_CONTENT;
-        if (q->body_len > 0) {
+        if (q->body_len > 0 && (tls || q->checked)) {
+                snprintf(text, sizeof(text), UNSIGNED);
+        } else if (q->body_len > 0) {
                 int r = crypto_load(&crypto, error);
                 if (r == 0 && crypto->sha256(q->body, q->body_len, digest) < 0)
                         r = error_set(error, -EIO, "SHA-256 failed");
@@ -170,11 +174,11 @@ int s3a_send(struct remote_call *c, const char *path, const struct s3a_request *
         if (!*bucket)
                 return error_set(error, -EINVAL, "%s has no bucket", path);
         int result = s3a_credentials(c->conf, bucket, &identity, error);
-        result = result < 0 ? result : s3a_put_digest(q, digest, error);
+        _cleanup_free_ char *object = s3a_url(c->conf, bucket, q->key);
+        result = result < 0 ? result : s3a_put_digest(q, text_starts_with(object, "https://"), digest, error);
         if (result < 0)
                 return result;
         _cleanup_free_ char *where = s3a_region(c->conf, bucket), *token = s3a_option(c->conf, bucket, "session.token");
-        _cleanup_free_ char *object = s3a_url(c->conf, bucket, q->key);
         _cleanup_free_ char *url = mem_printf("%s%s%s", object, q->query ? "?" : "", q->query ? q->query : "");
         _cleanup_free_ char *header = token ? mem_printf("x-amz-security-token: %s", token) : NULL;
         bool anonymous = !identity || !*identity;

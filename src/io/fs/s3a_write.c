@@ -6,12 +6,14 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/units.h"
+#include "io/fs/crc32c.h"
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
 #include "net/crypto.h"
 #include "text/percent.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define MIB ((uint64_t)1 << 20)
 #define MIN_PART (5 * MIB) /* S3's minimum for all parts but the last */
@@ -21,11 +23,14 @@
 #define MAX_PARTS 10000
 #define MAX_REMOVED 1000 /* S3's maximum for one request */
 #define DOUBLED_EACH 1000
+#define CHECKSUM_KEY "create.checksum.algorithm" /* of Hadoop */
+#define MAX_CHECKSUM 64
 
 /* A multipart upload. */
 struct multipart {
         char *id;         /* upload id, quoted; NULL before it begins */
         struct buf parts; /* XML that lists the uploaded parts */
+        bool checks;      /* sends CRC-32C checksums */
         int n;
 };
 
@@ -63,11 +68,41 @@ static void multipart_deinit(struct multipart *m)
         buf_deinit(&m->parts);
 }
 
+/* Writes the base64 text of the body's CRC-32C. */
+static void s3a_checksum(const void *body, size_t len, char text[static MAX_CHECKSUM])
+{
+        _cleanup_(buf_deinit) struct buf encoded = BUF_INIT;
+        uint32_t sum = crc32c(body, len);
+        base64_put(&encoded, (unsigned char[]){sum >> 24 & 0xff, sum >> 16 & 0xff, sum >> 8 & 0xff, sum & 0xff}, 4);
+        snprintf(text, MAX_CHECKSUM, "%s", buf_text(&encoded));
+}
+
+/* Sends a PUT of an object or a part, with the body's checksum if @sum is not empty. */
+static int s3a_put_body(struct remote_call *c, const char *path, const char *query, const void *body, size_t len,
+                        const char *sum, struct fst_error *error)
+{
+        _cleanup_free_ char *header = *sum ? mem_printf("x-amz-checksum-crc32c: %s", sum) : NULL;
+        return s3a_send_expecting_success(c, path,
+                                          &(struct s3a_request){.method = "PUT",
+                                                                .key = s3a_key(path),
+                                                                .query = query,
+                                                                .body = body,
+                                                                .body_len = len,
+                                                                .header = header,
+                                                                .checked = header != NULL},
+                                          error);
+}
+
 static int multipart_begin(struct remote_call *c, const char *path, struct multipart *m, struct fst_error *error)
 {
         struct buf quoted = BUF_INIT;
         int r = s3a_send_expecting_success(
-                c, path, &(struct s3a_request){.method = "POST", .key = s3a_key(path), .query = "uploads="}, error);
+                c, path,
+                &(struct s3a_request){.method = "POST",
+                                      .key = s3a_key(path),
+                                      .query = "uploads=",
+                                      .header = m->checks ? "x-amz-checksum-algorithm: CRC32C" : NULL},
+                error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *id = s3a_write_element(&c->answer, "UploadId");
@@ -84,18 +119,20 @@ static int multipart_put(struct remote_call *c, const char *path, struct multipa
         if (m->n == MAX_PARTS)
                 return error_set(error, -EFBIG, "%s: exceeds the maximal size of an object", path);
         _cleanup_free_ char *query = mem_printf("partNumber=%d&uploadId=%s", m->n + 1, m->id);
-        int r = s3a_send_expecting_success(
-                c, path,
-                &(struct s3a_request){
-                        .method = "PUT", .key = s3a_key(path), .query = query, .body = body, .body_len = len},
-                error);
+        char sum[MAX_CHECKSUM] = "";
+        if (m->checks)
+                s3a_checksum(body, len, sum);
+        int r = s3a_put_body(c, path, query, body, len, sum, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *tag = http_answer_header(&c->answer, "ETag");
         if (!tag)
                 return error_set(error, -EPROTO, "%s: the object store's answer has no ETag", path);
         m->n++;
-        buf_printf(&m->parts, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>", m->n, tag);
+        buf_printf(&m->parts, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag>", m->n, tag);
+        if (m->checks)
+                buf_printf(&m->parts, "<ChecksumCRC32C>%s</ChecksumCRC32C>", sum);
+        buf_puts(&m->parts, "</Part>");
         return 0;
 }
 
@@ -130,14 +167,20 @@ static void multipart_abort(struct remote_call *c, const char *path, struct mult
 int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
 {
         _cleanup_free_ char *bucket = remote_authority(path), *text = s3a_option(c->conf, bucket, "multipart.size");
+        _cleanup_free_ char *algorithm = s3a_option(c->conf, bucket, CHECKSUM_KEY);
         int64_t part_size = OUR_PART;
         if (!*s3a_key(path))
                 return error_set(error, -EISDIR, "%s is a bucket, not a file", path);
         int r = text ? units_parse_bytes(text, UNIT_B, UNIT_B, &part_size, error) : 0;
         if (r < 0)
                 return error_wrap(error, r, "fs.s3a.multipart.size");
+        if (algorithm && strcmp(algorithm, "CRC32C") != 0)
+                return error_set(error, -EINVAL,
+                                 "fs.s3a." CHECKSUM_KEY "=%s is not supported: set it to CRC32C, or unset it",
+                                 algorithm);
         struct s3a_file *f = new0(struct s3a_file);
         f->file = (struct remote_file){.written = true, .call = c};
+        f->multipart.checks = algorithm != NULL;
         f->part_size = (uint64_t)MAX(part_size, (int64_t)MIN_PART);
         file->state = f;
         return 0;
@@ -195,13 +238,12 @@ int s3a_put_new(struct remote_call *c, const char *path, const void *data, size_
 
 static int s3a_write_finish(struct s3a_file *f, const char *path, struct fst_error *error)
 {
+        const char *body = f->part ? f->part : "";
+        char sum[MAX_CHECKSUM] = "";
+        if (!f->multipart.id && f->multipart.checks)
+                s3a_checksum(body, f->filled, sum);
         if (!f->multipart.id)
-                return s3a_send_expecting_success(f->file.call, path,
-                                                  &(struct s3a_request){.method = "PUT",
-                                                                        .key = s3a_key(path),
-                                                                        .body = f->part ? f->part : "",
-                                                                        .body_len = f->filled},
-                                                  error);
+                return s3a_put_body(f->file.call, path, NULL, body, f->filled, sum, error);
         int r = f->filled > 0 ? multipart_send(f, path, error) : 0;
         return r < 0 ? r : multipart_complete(f->file.call, path, &f->multipart, error);
 }
