@@ -69,7 +69,8 @@ const char command_simulate_help[] =
         "  --task-failures P         an attempt fails\n"
         "  --cancels P               a job is cancelled while it runs\n"
         "\n"
-        "  --conf, -c KEY=VALUE      the scheduler's settings: spark.task.cpus, spark.scheduler.mode, …\n"
+        "  --conf, -c KEY=VALUE      the scheduler's settings: spark.task.cpus, spark.scheduler.mode, …; with\n"
+        "                            spark.firesteel.shuffle.store map outputs outlive executors\n"
         "  --trace FILE              write the scheduler's inputs and decisions\n"
         "  --replay FILE             replay a trace of this program, or of a driver that ran with\n"
         "                            spark.firesteel.scheduler.trace=FILE; print the first decision that differs\n"
@@ -348,6 +349,7 @@ static int simulate_read_config(struct simulate_request *r)
         _cleanup_free_ char *file = NULL;
         int e;
 
+        r->o.stores = conf_contains(&r->conf, "spark.firesteel.shuffle.store");
         if ((e = sched_config_read(&r->conf, &r->o.config, &error)) == 0 &&
             (e = conf_get_bool(&r->conf, "spark.shuffle.service.enabled", &r->o.config.outputs_outlive_executors,
                                &error)) == 0)

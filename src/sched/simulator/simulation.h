@@ -27,6 +27,8 @@ enum sim_event {
         SIM_ENABLE,     /* executor `index` takes tasks again */
         SIM_ASK,        /* task `number` asks the driver for permission to commit */
         SIM_ANSWER,     /* the reply (`index`) reaches task `number` */
+        SIM_COMPUTED,   /* the driver learns that the batch with task `number` gives its core back */
+        SIM_STORED,     /* the outputs of run `index` of generation `number` are stored */
 };
 
 /* SIM_ADD: number is the cores + SIM_PROFILE times the resource profile. */
@@ -40,6 +42,7 @@ struct sim_executor {
         int64_t gpu[2];  /* of each address, parts of RESOURCE_ONE that they hold */
         int32_t outputs; /* map outputs on it that the scheduler counts */
         int32_t first;   /* its runs; -1: none */
+        int32_t storing; /* runs that gave their core back and have outputs to store */
         bool known;      /* the scheduler takes it for alive */
         bool works;      /* it really is alive */
         bool enabled;
@@ -65,6 +68,7 @@ struct sim_run {
         int64_t gpu[2];
         uint32_t generation; /* steps of older generations are void */
         bool each;           /* statuses are sent one by one */
+        bool storing;        /* has given its core back */
 };
 
 /* A task, by its id. */
@@ -287,7 +291,7 @@ int sim_profile_of_stage(struct sim *sim, const struct lineage *rdd);
 void sim_profiles_check(struct sim *sim, const struct sim_executor *e, const struct sim_set *s,
                         const struct task_launch *task);
 void sim_profiles_take(struct sim *sim, struct sim_executor *e, struct sim_run *run, const struct task_launch *task);
-void sim_profiles_give(struct sim_executor *e, const struct sim_run *run);
+void sim_profiles_give(struct sim_executor *e, struct sim_run *run);
 
 /* --------------------------------------------------------------------------------------- simulator_commits.c */
 

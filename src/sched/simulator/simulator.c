@@ -232,7 +232,7 @@ static void simulator_die(struct sim *sim, int executor)
         if (!e->works)
                 return;
         e->works = false;
-        if (!sim->o.config.outputs_outlive_executors)
+        if (!sim->o.config.outputs_outlive_executors && !sim->o.stores)
                 vec_push(&sim->deaths, executor);
         for (int run = e->first; run >= 0; run = sim->runs.data[run].next)
                 sim->runs.data[run].generation++;
@@ -328,6 +328,47 @@ static enum task_state simulator_outcome(struct sim *sim, const struct sim_run *
         }
 }
 
+/* All tasks of a batch of map tasks have computed: gives the core back, unless too many batches are being stored. */
+static void simulator_store_outputs(struct sim *sim, int index)
+{
+        struct sim_run *run = &sim->runs.data[index];
+        struct sim_executor *e = &sim->executors.data[run->executor];
+        bool twice = false;
+        int64_t delay = 0;
+
+        run->storing = e->storing < e->cores;
+        e->storing += run->storing;
+        if (run->storing)
+                delay = sim_travel(sim, &twice);
+        if (delay < 0) {
+                sim_at(sim, 0, SIM_DIE, run->executor, 0);
+                return;
+        }
+        for (int i = 0; i < run->storing + twice; i++)
+                sim_at(sim, delay + i, SIM_COMPUTED, 0, run->first_id);
+        sim_at(sim, sim_spread(sim, sim->o.task_ns), SIM_STORED, index, run->generation);
+}
+
+static void on_stored(struct sim *sim, int index, int64_t generation)
+{
+        struct sim_run *run = &sim->runs.data[index];
+
+        if (run->generation != (uint32_t)generation)
+                return;
+        sim->executors.data[run->executor].storing -= run->storing;
+        send_statuses(sim, run->executor, run->first_id, run->n);
+}
+
+/* The scheduler ignores it if the batch has ended or is lost. */
+static void on_computed(struct sim *sim, int64_t first_id)
+{
+        int index = sim->tasks.data[first_id].run;
+
+        if (index >= 0)
+                sim_profiles_give(&sim->executors.data[sim->runs.data[index].executor], &sim->runs.data[index]);
+        sched_release_core(sim->s, first_id, sim->now);
+}
+
 static void simulator_on_step(struct sim *sim, int index, int64_t generation)
 {
         struct sim_run *run = &sim->runs.data[index];
@@ -340,7 +381,10 @@ static void simulator_on_step(struct sim *sim, int index, int64_t generation)
                 return;
         run->at++;
         sim->tasks.data[id].outcome = (uint8_t)simulator_outcome(sim, run, &sim->tasks.data[id]);
-        if (run->each || run->n == 1)
+        if (sim->o.stores && !run->set->result) {
+                if (run->at == run->n)
+                        simulator_store_outputs(sim, index);
+        } else if (run->each || run->n == 1)
                 send_statuses(sim, run->executor, id, 1);
         else if (run->at == run->n)
                 send_statuses(sim, run->executor, run->first_id, run->n);
@@ -414,7 +458,7 @@ static void receive_status(struct sim *sim, int64_t id)
                 vec_push(&sim->outputs, (struct sim_output){.executor = run->executor,
                                                             .shuffle = info.set->stage->shuffle->shuffle_id,
                                                             .map = info.partition});
-                status->output = sim->outputs.len;
+                status->output = sim->outputs.len | (sim->o.stores ? MAP_OUTPUT_STORED : 0);
         } else if (status->state == TASK_SUCCEEDED && !run) { /* of a lost executor: must be released at once */
                 vec_push(&sim->outputs, (struct sim_output){.executor = -1, .shuffle = -1, .map = -1});
                 status->output = sim->outputs.len;
@@ -487,6 +531,12 @@ static void simulator_handle(struct sim *sim, const struct event *event)
                 break;
         case SIM_ANSWER:
                 sim_commits_on_answer(sim, event->number, event->index);
+                break;
+        case SIM_COMPUTED:
+                on_computed(sim, event->number);
+                break;
+        case SIM_STORED:
+                on_stored(sim, event->index, event->number);
                 break;
         case SIM_SUBMIT:
                 sim_submit(sim);

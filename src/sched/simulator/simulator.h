@@ -42,6 +42,7 @@ struct simulator_options {
         int racks;               /* number of racks of the hosts; 0: unknown */
         double barrier;          /* chance that a stage is a barrier stage */
         double saves;            /* chance that a job's tasks ask for permission to commit */
+        bool stores;             /* map outputs are stored outside of executors, while other tasks have the core */
         struct sched_config config;
         int64_t (*clock)(void);        /* ns, to measure the cost of decisions; NULL: not measured */
         struct sched_trace_sink trace; /* .write NULL: no trace */

@@ -38,6 +38,7 @@ static struct sim_job *job_at(struct sim *sim, const struct job *job)
 
 static struct sim_output *output_at(struct sim *sim, uint64_t handle)
 {
+        handle &= ~MAP_OUTPUT_STORED;
         return handle > 0 && handle <= sim->outputs.len ? &sim->outputs.data[handle - 1] : NULL;
 }
 
@@ -148,7 +149,7 @@ static void read_inputs(struct sim *sim, struct sim_set *set, const struct stage
                           "output %d of shuffle %d on executor %d is really output %d of shuffle %d on executor %d%s",
                           m, from->shuffle_id, at->executor, output->map, output->shuffle, output->executor,
                           output->state == OUTPUT_COUNTED ? "" : ", released");
-                if (set->dead_input < 0 && !sim->executors.data[output->executor].works) {
+                if (set->dead_input < 0 && !sim->o.stores && !sim->executors.data[output->executor].works) {
                         set->dead_input = set->n_inputs - 1; /* it died, but the driver does not know yet */
                         set->dead_map = m;
                 }
@@ -440,7 +441,7 @@ void sim_check_lost(struct sim *sim, int executor)
         const struct sim_executor *e = &sim->executors.data[executor];
 
         sim_check(sim, e->first < 0, "executor %d is lost, but one of its tasks is not", executor);
-        sim_check(sim, e->outputs == 0 || sim->o.config.outputs_outlive_executors,
+        sim_check(sim, e->outputs == 0 || sim->o.config.outputs_outlive_executors || sim->o.stores,
                   "executor %d is lost, but %d of its map outputs are still counted", executor, e->outputs);
 }
 

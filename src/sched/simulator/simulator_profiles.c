@@ -131,9 +131,12 @@ void sim_profiles_take(struct sim *sim, struct sim_executor *e, struct sim_run *
                 e->gpu[i] += run->gpu[i];
 }
 
-void sim_profiles_give(struct sim_executor *e, const struct sim_run *run)
+void sim_profiles_give(struct sim_executor *e, struct sim_run *run)
 {
         e->used -= run->cpus;
-        for (int i = 0; i < GPUS; i++)
+        run->cpus = 0;
+        for (int i = 0; i < GPUS; i++) {
                 e->gpu[i] -= run->gpu[i];
+                run->gpu[i] = 0;
+        }
 }

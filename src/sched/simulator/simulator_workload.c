@@ -8,6 +8,8 @@
  */
 #include "sched/simulator/simulation.h"
 
+#include "base/hash_table.h"
+
 #include <stdio.h>
 
 static bool rdd_cached(const struct lineage *rdd, int partition)
@@ -112,6 +114,7 @@ void sim_draw(struct sim *sim)
         sim->life_ns = sim_roll(sim, 3) ? o->task_ns * (5 + sim_roll(sim, 60)) : 0;
         sim->calm_at = o->task_ns * (20 + sim_roll(sim, 60));
         draw_placing(sim);
+        o->stores = object_hash_number(o->seed + 1) % 4 == 0; /* leaves the other draws of a seed as they are */
         if (sim_roll(sim, 8) == 0)
                 sim->stop_at = 1 + sim_roll(sim, 300);
 }
