@@ -717,6 +717,8 @@ static void task_failed(void *owner, const struct task_attempt_info *info, const
         struct sched *s = owner;
 
         s->now = s->tasks.now;
+        if (status->state == TASK_FETCH_FAILED && status->fetch && dag_executor_lacked_output(s, status->fetch))
+                health_tracker_fetch_failed(&s->tasks, status->fetch->executor);
         if (status->state == TASK_FETCH_FAILED)
                 dag_fetch_failed(s, info, status);
         else if (info->set->barrier)

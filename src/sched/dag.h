@@ -71,6 +71,9 @@ void dag_lose_host(struct sched *s, const char *host, const char *message);
 /* Registers the outputs that an earlier driver has left, for shuffles that some job has used. */
 void dag_keep_stored(struct sched *s, const struct job_spec *spec);
 
+/* Whether an executor, and not a store, should have had the output of a failed fetch, so that the executor is to blame. */
+bool dag_executor_lacked_output(struct sched *s, const struct task_fetch *fetch);
+
 /* Unregisters the missing outputs of a failed fetch, and all other outputs of that executor. */
 void dag_unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch);
 

@@ -42,6 +42,24 @@ void dag_keep_stored(struct sched *s, const struct job_spec *spec)
         }
 }
 
+/* A store holds stored outputs, and their writer is not to blame. Of several reports only the first finds the output. */
+bool dag_executor_lacked_output(struct sched *s, const struct task_fetch *fetch)
+{
+        const struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);
+
+        if (!executors_known(&s->tasks.executors, fetch->executor))
+                return false;
+        if (!shuffle)
+                return true;
+        for (int m = 0; m < shuffle->outputs->n; m++) {
+                const struct map_output *output = &shuffle->outputs->at[m];
+
+                if (output->executor == fetch->executor && (fetch->map_partition < 0 || fetch->map_partition == m))
+                        return !map_output_is_stored(output);
+        }
+        return false;
+}
+
 void dag_unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
 {
         struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);

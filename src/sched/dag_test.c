@@ -562,6 +562,30 @@ static void a_failed_fetch_loses_the_stored_outputs_of_their_writer(void **state
         fix_end(&f);
 }
 
+static void a_failed_fetch_blames_the_executor_but_not_a_writer_to_a_store(void **state)
+{
+        for (int stored = 0; stored < 2; stored++) {
+                struct fix f;
+                struct sched_config config = SCHED_CONFIG_DEFAULT;
+
+                config.exclusion.application = config.exclusion.fetch_failure = true;
+                fix_begin(&f, &config, 2, 1);
+                f.stored = stored ? MAP_OUTPUT_STORED : 0;
+                fix_submit(&f, fix_shuffle(&f, fix_rdd(&f, 2), 2));
+                fix_succeed(&f, 0, 0);
+                fix_succeed(&f, 0, 1);
+                int writer = sched_map_outputs(f.s, 0)->at[1].executor;
+                fix_fetch_failed(&f, 1, 0, 0, 1, writer);
+                assert_int_equal(sched_executor_excluded(f.s, writer), !stored);
+                fix_fetch_failed(&f, 1, 1, 0, 1, writer); /* the output is unregistered already */
+                assert_int_equal(sched_executor_excluded(f.s, writer), !stored);
+                fix_tick(&f);
+                fix_drain(&f);
+                assert_int_equal(f.result, JOB_SUCCEEDED);
+                fix_end(&f);
+        }
+}
+
 /* The host's outputs are lost with it. They are computed again at once by a running stage, else by the next job. */
 static void a_service_that_is_gone_loses_outputs(void **state)
 {
@@ -695,6 +719,7 @@ int main(void)
                 cmocka_unit_test(stored_outputs_survive_every_executor_and_host),
                 cmocka_unit_test(an_output_that_is_stored_later_survives_a_late_failure),
                 cmocka_unit_test(a_failed_fetch_loses_the_stored_outputs_of_their_writer),
+                cmocka_unit_test(a_failed_fetch_blames_the_executor_but_not_a_writer_to_a_store),
                 cmocka_unit_test(lost_outputs_are_made_again_by_the_next_job),
                 cmocka_unit_test(a_shuffle_service_keeps_outputs),
                 cmocka_unit_test(a_service_that_is_gone_loses_outputs),

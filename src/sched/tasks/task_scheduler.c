@@ -307,8 +307,6 @@ static void task_scheduler_failed(struct task_scheduler *ts, const struct task_a
         if (status->state == TASK_FETCH_FAILED) {
                 mark_done(ts, set, info->index);
                 set->zombie = true;
-                if (status->fetch && executors_known(&ts->executors, status->fetch->executor))
-                        health_tracker_fetch_failed(ts, status->fetch->executor);
         } else if (counts && !set->zombie) {
                 exclusion_failed(ts, set, info->index, info->executor);
         }
