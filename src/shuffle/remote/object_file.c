@@ -19,6 +19,7 @@
 #define TRAILER_CHECK 24 /* offset of its checksum */
 #define INDEX_OUTPUT 12  /* bytes of an output in the index */
 #define WRITE_BUFFER ((size_t)1 << 20)
+#define DIRECT ((size_t)16 << 10) /* bytes that are written without the buffer, unless they are encrypted */
 #define RAW_PAGES 8 /* pages written uncompressed after one that did not shrink */
 
 /* ------------------------------------------------------------------------------------------------------ writing */
@@ -52,6 +53,11 @@ static int object_encoder_flush(struct object_encoder *w, struct fst_error *erro
 static int object_encoder_put(struct object_encoder *w, const void *data, size_t n, struct fst_error *error)
 {
         const char *from = data;
+        if (!w->key && n >= DIRECT) {
+                int r = object_encoder_flush(w, error);
+                w->offset += n;
+                return r ? r : w->file.fs->write(&w->file, from, n, error);
+        }
         while (n > 0) {
                 size_t part = MIN(n, WRITE_BUFFER - w->pending.len);
                 buf_append(&w->pending, from, part);
@@ -86,7 +92,9 @@ static int object_encoder_put_frame(struct object_encoder *w, uint32_t output, c
 static int object_encoder_put_page(struct object_encoder *w, uint32_t output, const struct page *page,
                                    struct fst_error *error)
 {
-        if (page->used > PAGE_CAPACITY) { /* one large record, which is never compressed */
+        bool raw = w->raw_pages > 0;
+        w->raw_pages -= raw;
+        if (raw || page->used > PAGE_CAPACITY) { /* one large record is never compressed */
                 unsigned char header[PAGE_FRAME_HEADER], head[8];
                 page_frame_header(page, header);
                 put_le32(head, output);
@@ -96,10 +104,8 @@ static int object_encoder_put_page(struct object_encoder *w, uint32_t output, co
                         r = object_encoder_put(w, header, sizeof(header), error);
                 return r ? r : object_encoder_put(w, page->data, page->used, error);
         }
-        bool raw = w->raw_pages > 0;
-        w->raw_pages -= raw;
-        size_t n = page_frame_encode(page, raw ? NULL : &w->codec, w->block);
-        if (!raw && w->if_cheaper && n > page->used - page->used / 8)
+        size_t n = page_frame_encode(page, &w->codec, w->block);
+        if (w->if_cheaper && n > page->used - page->used / 8)
                 w->raw_pages = RAW_PAGES;
         return object_encoder_put_frame(w, output, w->block, n, error);
 }
