@@ -85,6 +85,8 @@ static int act(struct remote_fs *remote, char **words, int n, struct fst_error *
                 return fs->mkdirs(fs, words[1], error);
         if (strcmp(words[0], "rename") == 0)
                 return fs->rename(fs, words[1], words[2], error);
+        if (strcmp(words[0], "abort") == 0)
+                return fs->abort_uploads(fs, words[1], error);
         if (strcmp(words[0], "remove") == 0)
                 return fs->remove(fs, words[1], error);
         if (strcmp(words[0], "stat") == 0) {

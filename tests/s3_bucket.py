@@ -11,11 +11,11 @@ class Bucket(http.server.ThreadingHTTPServer):
     """An anonymous S3 bucket in memory: `objects` by key, `removed` keys. Refuses to store more if `refuses` is set. Closes
     the connection of the next `drops` requests to store without an answer. Reading a key of `slow` waits for its event,
     and so does storing a key that contains the text of `held`, a pair of text and event. Ignores If-None-Match unless
-    `conditions` is set."""
+    `conditions` is set. `uploads`: ids of incomplete multipart uploads by key."""
 
     def __init__(self):
         self.objects, self.removed, self.slow, self.refuses, self.drops = {}, [], {}, False, 0
-        self.held, self.conditions = None, True
+        self.held, self.conditions, self.uploads = None, True, {}
         bucket = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -43,8 +43,12 @@ class Bucket(http.server.ThreadingHTTPServer):
                     self.answer(206, data[int(first):int(last) + 1 if last else len(data)])
 
             def do_GET(self):
-                query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
-                if "list-type" in query:
+                query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query, keep_blank_values=True)
+                if "uploads" in query:
+                    found = "".join(f"<Upload><Key>{escape(key)}</Key><UploadId>{escape(id)}</UploadId></Upload>"
+                                    for key, id in sorted(bucket.uploads.items()) if key.startswith(query["prefix"][0]))
+                    self.answer(200, f"<ListMultipartUploadsResult>{found}</ListMultipartUploadsResult>".encode())
+                elif "list-type" in query:
                     prefix, ends = query.get("prefix", [""])[0], query.get("delimiter", ["\0"])[0]
                     below = {key for key in bucket.objects if key.startswith(prefix) and ends in key[len(prefix):]}
                     folders = {prefix + key[len(prefix):].split(ends)[0] + ends for key in below}
@@ -80,9 +84,13 @@ class Bucket(http.server.ThreadingHTTPServer):
                 return self.answer(200, "<CopyObjectResult><ETag>x</ETag></CopyObjectResult>".encode() if source else b"")
 
             def do_DELETE(self):
+                query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
+                if "uploadId" in query:
+                    ended = bucket.uploads.get(self.key()) == query["uploadId"][0] and bucket.uploads.pop(self.key())
+                    return self.answer(204 if ended else 404)
                 bucket.objects.pop(self.key(), None)
                 bucket.removed.append(self.key())
-                self.answer(204)
+                return self.answer(204)
 
             def log_message(self, *_):
                 pass

@@ -106,6 +106,9 @@ def test_the_next_task_computes_while_outputs_are_stored(bucket, folder):
         bucket.held[1].set()
         assert app.answer()[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == 4
+        stored = next(key for key in bucket.objects if "/shuffle-" in key)
+        bucket.uploads = {f"{stored}-of-a-killed-executor": "1&+ é", "others": "2"}
+    assert bucket.uploads == {"others": "2"}
 
 
 def test_an_executor_reads_what_it_has_stored_from_memory(bucket, folder):

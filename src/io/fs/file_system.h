@@ -92,6 +92,9 @@ struct file_system {
         int (*rename)(const struct file_system *fs, const char *from, const char *to, struct fst_error *error);
         /* Removes a file, or a directory with its content. Returns 0 if it does not exist. Does not follow links. */
         int (*remove)(const struct file_system *fs, const char *path, struct fst_error *error);
+        /* Ends the uploads of files below a directory that their writers left incomplete, and frees their space. NULL: the
+         * file system has no such uploads. */
+        int (*abort_uploads)(const struct file_system *fs, const char *path, struct fst_error *error);
         /* Appends the hosts of each block of a file to @list, in order. NULL: no host is preferred. */
         int (*hosts)(const struct file_system *fs, const char *path, struct block_list *list, struct fst_error *error);
         /* Sets the permission of a file or directory. NULL: the file system has no permissions. */

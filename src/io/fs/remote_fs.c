@@ -350,6 +350,12 @@ static int s3_put_new(const struct file_system *fs, const char *path, const void
         return s3a_put_new(call, path, data, size, error);
 }
 
+static int s3_abort_uploads(const struct file_system *fs, const char *path, struct fst_error *error)
+{
+        WITH_CALL(r, fs, call);
+        return s3a_abort_uploads(call, path, error);
+}
+
 static int s3_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
 {
         struct open_file made = {.fs = fs, .path = (char *)path, .fd = -1};
@@ -431,6 +437,7 @@ int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct
                 .mkdirs = s3_mkdirs,
                 .rename = s3_rename,
                 .remove = s3_remove,
+                .abort_uploads = s3_abort_uploads,
         };
         *out = fs;
         return 0;

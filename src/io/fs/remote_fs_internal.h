@@ -6,6 +6,8 @@
 #include "io/fs/hadoop_conf.h"
 #include "net/http/http.h"
 
+struct string_list;
+
 struct remote_fs;
 
 /* The HTTP client and last answer of one operation, or of one file open for writing. */
@@ -114,6 +116,11 @@ int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_e
  * page, or NULL. */
 int s3a_read_listing(const char *text, size_t len, const char *path, struct file_list *list, char **next,
                      struct fst_error *error);
+/* Reads an answer of ListMultipartUploads: appends the key and the id of each upload. */
+int s3a_read_uploads(const char *text, size_t len, const char *path, struct string_list *keys, struct string_list *ids,
+                     struct fst_error *error);
+/* Aborts the multipart uploads of keys below the directory @path. */
+int s3a_abort_uploads(struct remote_call *c, const char *path, struct fst_error *error);
 /* The URL of @key in @bucket, without a query. The caller owns it. */
 char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *key);
 int s3a_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error);

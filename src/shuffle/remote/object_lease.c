@@ -95,6 +95,17 @@ static int64_t object_lease_read_ms(const struct file_system *fs, const char *pa
         return sscanf(text, "milliseconds %" SCNd64, &ms) == 1 && ms > 0 ? ms : 0;
 }
 
+/* Removes a directory with what killed executors have uploaded in part. Uploads come first: only the directory leads to
+ * them. */
+static int object_lease_remove_directory(const struct object_lease *l, const char *path, struct fst_error *error)
+{
+        struct fst_error unlisted = FST_ERROR_INIT;
+        if (l->fs->abort_uploads && l->fs->abort_uploads(l->fs, path, &unlisted))
+                log_info(LOG, "incomplete uploads below %s stay: %s", path, error_message(&unlisted));
+        error_deinit(&unlisted);
+        return l->fs->remove(l->fs, path, error);
+}
+
 /* ------------------------------------------------------------------------------------------------------ the sweep */
 
 /* Raises *@newest to the last change of a file in the directory. Returns 0, or negative. */
@@ -145,7 +156,7 @@ static void object_lease_sweep(struct object_lease *l)
                     strcmp(name, path_name(l->directory)) == 0 || !object_lease_expired(l, path, now_ms))
                         continue;
                 log_info(LOG, "Removing %s, whose application has ended without doing so", path);
-                if (l->fs->remove(l->fs, path, &error))
+                if (object_lease_remove_directory(l, path, &error))
                         log_warn(LOG, "%s", error_message(&error));
                 error_deinit(&error);
         }
@@ -253,7 +264,7 @@ static void object_lease_stop(struct remote_shuffle_driver *driver)
         pthread_cond_signal(&l->wake);
         pthread_mutex_unlock(&l->lock);
         pthread_join(l->thread, NULL);
-        if (object_lease_may_remove(l) && l->fs->remove(l->fs, l->directory, &error))
+        if (object_lease_may_remove(l) && object_lease_remove_directory(l, l->directory, &error))
                 log_warn(LOG, "%s is not removed: %s", l->directory, error_message(&error));
         error_deinit(&error);
         object_lease_free(l);
