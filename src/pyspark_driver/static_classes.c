@@ -9,6 +9,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
+#include "conf/conf.h"
 #include "driver/application_files.h"
 #include "driver/context.h"
 #include "py4j/collections.h"
@@ -42,11 +43,20 @@ static char *system_default(const char *key)
         return NULL;
 }
 
+/* The property that the program has set, or that spark-submit makes of its configuration; or NULL. Needs the lock. */
+static const char *system_property(const struct pyspark *p, const char *key)
+{
+        const char *value = strmap_get(&p->properties, key);
+        if (!value && text_starts_with(key, "spark.") && conf_prepared())
+                value = strmap_get(&conf_prepared()->set, key);
+        return value;
+}
+
 static void system_get_property(struct py4j_call *call)
 {
         struct pyspark *p = pyspark_of(call);
         pthread_mutex_lock(&p->lock);
-        _cleanup_free_ char *value = mem_strdup_if(strmap_get(&p->properties, call->args[0].text));
+        _cleanup_free_ char *value = mem_strdup_if(system_property(p, call->args[0].text));
         pthread_mutex_unlock(&p->lock);
         if (!value)
                 value = system_default(call->args[0].text);
@@ -57,7 +67,7 @@ static void system_set_property(struct py4j_call *call)
 {
         struct pyspark *p = pyspark_of(call);
         pthread_mutex_lock(&p->lock);
-        call->result = py4j_string(strmap_get(&p->properties, call->args[0].text));
+        call->result = py4j_string(system_property(p, call->args[0].text));
         strmap_set(&p->properties, call->args[0].text, call->args[1].text);
         pthread_mutex_unlock(&p->lock);
 }
@@ -66,7 +76,7 @@ static void system_clear_property(struct py4j_call *call)
 {
         struct pyspark *p = pyspark_of(call);
         pthread_mutex_lock(&p->lock);
-        call->result = py4j_string(strmap_get(&p->properties, call->args[0].text));
+        call->result = py4j_string(system_property(p, call->args[0].text));
         strmap_remove(&p->properties, call->args[0].text);
         pthread_mutex_unlock(&p->lock);
 }
