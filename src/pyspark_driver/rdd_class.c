@@ -222,8 +222,7 @@ static void rdd_persist_at(struct py4j_call *call, enum fst_storage_level level)
         enum fst_storage_level now = fst_rdd_storage_level(self->rdd);
         if (now != FST_STORAGE_NONE && now != level && !self->locally_checkpointed) {
                 py4j_throw(call, "org.apache.spark.SparkUnsupportedOperationException",
-                           "[CANNOT_CHANGE_STORAGE_LEVEL] Cannot change storage level of an RDD after it was already "
-                           "assigned a level. SQLSTATE: 42KD1");
+                           "Cannot change storage level of an RDD after it was already assigned a level");
                 return;
         }
         fst_persist(self->rdd, level);
