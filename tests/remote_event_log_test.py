@@ -68,7 +68,7 @@ def test_directory_that_is_missing_in_the_bucket_is_named(folder, bucket):
 
 def test_bucket_that_fails_ends_only_the_log(folder, bucket):
     bucket.objects["logs/"] = b""
-    bucket.refuses = True
+    bucket.refuses = 403
     done = run(folder, bucket, "spark.eventLog.rolling.enabled=false")
     assert done.returncode == 0, done.stderr
     assert "stays marked as in progress" in done.stderr

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from gated_application import Application, kill, sum_of, until
+from standalone_cluster import Cluster
 
 MASTER = "local-cluster[2,1,1024]"
 
@@ -80,17 +81,39 @@ def test_a_flipped_byte_in_a_bucket_runs_the_map_tasks_again(bucket, folder):
     assert not bucket.objects
 
 
-def test_a_store_that_refuses_is_named(bucket, folder):
+def test_executors_of_a_standalone_cluster_leave_their_outputs_to_the_store(store, folder, tmp_path):
+    (tmp_path / "cluster").mkdir()
+    cluster = Cluster(tmp_path / "cluster")
+    try:
+        master = cluster.master()
+        cluster.worker(master.url, cores=2, memory="2g")
+        with Application(folder, master.url, f"spark.firesteel.shuffle.store=file://{store}",
+                         "spark.dynamicAllocation.shuffleTracking.enabled=false", "spark.dynamicAllocation.initialExecutors=2") as app:
+            app.open_gate()
+            assert app.run(f"shuffle 2 {app.gate}")[0] == sum_of(2)
+            app.until_alive(0)
+            until(lambda: cluster.executors() == {}, "executors stay")
+            assert app.run("shuffled")[0] == sum_of(2)
+            assert app.tasks("ShuffleMapTask") == 2
+        assert not list(store.iterdir())
+    finally:
+        cluster.close()
+
+
+@pytest.mark.parametrize("status, remedy", [(403, "let the user of the executors write there"), (507, "free space there")])
+def test_a_store_that_refuses_is_named(bucket, folder, status, remedy):
     app = Application(folder, MASTER, *bucket.conf, "spark.firesteel.shuffle.store=s3a://bucket/store", allocation=False)
     app.until_alive(2)
     app.open_gate()
-    bucket.refuses = True
+    bucket.refuses = status
     assert app.run(f"shuffle 2 {app.gate}")[0] == -1
+    bucket.refuses = 0
+    assert app.run(f"shuffle 2 {app.gate}")[0] == sum_of(2)
     app.process.stdin.close()
     assert app.process.wait(60) == 1
     app.process.stdout.close()
     assert "cannot store map outputs of shuffle 0 in s3a://bucket/store/firesteel-shuffle-" in app.log()
-    assert "let the user of the executors write there" in app.log()
+    assert remedy in app.log()
     assert not bucket.objects
 
 

@@ -19,6 +19,7 @@
 
 #define OUR_BLOCK ((int64_t)32 << 20)
 #define MAX_PAGES 10000
+#define FULL 507 /* Insufficient Storage */
 #define MAX_ATTEMPTS 6 /* about 1.5 s in all */
 /* SHA-256 of an empty body, which S3 requires */
 #define UNSIGNED "UNSIGNED-PAYLOAD"
@@ -117,7 +118,9 @@ int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_e
 {
         const char *start = strstr(buf_text(&answer->body), "<Message>");
         const char *end = start ? strstr(start, "</Message>") : NULL;
+        bool full = answer->status == FULL || strstr(buf_text(&answer->body), "<Code>QuotaExceeded</Code>");
         int code = answer->status == 404 ? -ENOENT : answer->status == 401 || answer->status == 403 ? -EACCES : -EIO;
+        code = full ? -ENOSPC : code;
         if (code == -ENOENT)
                 return error_set(error, code, "No such file or directory: %s", path);
         return error_set(error, code, "%s: the object store answers %d%s%.*s", path, answer->status, start ? ": " : "",
@@ -161,7 +164,8 @@ static int s3a_perform(struct remote_call *c, const struct http_request *request
 {
         for (int attempt = 0;; attempt++) {
                 int r = http_perform(c->http, request, &c->answer, error);
-                if (r < 0 || c->answer.status < 500 || c->answer.status == 501 || attempt + 1 == MAX_ATTEMPTS)
+                if (r < 0 || c->answer.status < 500 || c->answer.status == 501 ||
+                    c->answer.status == FULL || attempt + 1 == MAX_ATTEMPTS)
                         return r;
                 nanosleep(&(struct timespec){.tv_nsec = 50000000L << attempt}, NULL);
         }
