@@ -117,6 +117,8 @@ static void *journal_writer_main(void *arg)
                 uint64_t upto = w->appended;
                 bool failed = w->failed;
                 pthread_mutex_unlock(&w->lock);
+                if (!failed && w->options.looks_first)
+                        journal_writer_check_epoch(w, 0);
                 if (!failed)
                         failed = !journal_writer_write(w);
                 if (!failed)

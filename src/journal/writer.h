@@ -26,6 +26,7 @@ struct journal_writer_options {
         int64_t interval_ms;             /* between a record and its write, if nobody waits for it */
         int64_t watch_ms;                /* how often to look for a newer epoch when nothing is written */
         size_t max_backlog;              /* bytes; writers of records wait while more is unwritten */
+        bool looks_first;                /* look for a newer epoch before each write, too, because it makes a file */
         void (*superseded)(void *owner); /* another driver has the application. On the writer's thread, or a caller's */
         void *owner;
 };

@@ -328,8 +328,10 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
                 return status;
         if (r->resumed) /* found by the id that the manager has assigned: a second attempt on YARN */
                 resume_set_identity(r);
-        if (journal_place_is_remote(r->place))
+        if (journal_place_is_remote(r->place)) {
                 options.interval_ms = REMOTE_INTERVAL_MS;
+                options.looks_first = true;
+        }
         options.superseded = resume_on_superseded;
         options.owner = r;
         if ((status = journal_writer_start(r->place, &options, &r->writer, error)))

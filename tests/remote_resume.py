@@ -1,0 +1,59 @@
+"""The journal of a driver in a remote file system, for `make check-hdfs` and `make check-s3`: another driver goes on after the
+first was killed, or while it is stuck, and no file of the journal is left."""
+import os
+import pathlib
+import signal
+import subprocess
+
+
+class Resumes:
+    """Applications keep their journals in @directory, a URI, and have @settings, "KEY=VALUE", and @environment. left() lists the
+    files there."""
+
+    def __init__(self, expect, build, folder, directory, settings, environment, left):
+        os.environ["FIRESTEEL_BIN"] = f"{build}/src"
+        import resume_test  # which reads the variable
+        self.test, self.expect, self.left = resume_test, expect, left
+        self.folder, self.environment = pathlib.Path(folder, "resumes"), environment
+        self.settings = [*settings, f"spark.firesteel.resume.dir={directory}"]
+        self.folder.mkdir()
+        self.application = resume_test.compile_application(self.folder)
+
+    def start(self, app):
+        with open(app.folder / f"log{len(app.processes)}", "w", encoding="utf-8") as log:
+            app.processes.append(subprocess.Popen(app.command, stdout=log, stderr=log, cwd=app.folder, start_new_session=True,
+                                                  env={**self.test.inherited_environment(), **self.environment}))
+        return app.processes[-1]
+
+    def resume(self, name, number):
+        """Another driver goes on after the signal @number to the first one."""
+        folder = self.folder / name
+        folder.mkdir()
+        app = self.test.Run(folder, self.application, phase=2, settings=[*self.settings, f"spark.firesteel.resume.id={name}"])
+        app.left = self.left
+        try:
+            old = self.start(app)
+            def ready():
+                assert old.poll() is None, app.log(0)
+                return len({task for task in app.ran() if task.startswith("2.")}) == self.test.PARTITIONS - 1
+            self.test.wait_until(ready, "tasks", 120)
+            old.send_signal(number)
+            before = app.ran()
+            app.open_gate()
+            status = self.start(app).wait(timeout=120)
+            self.expect(f"a driver goes on with the journal of one that was {name}", app.log(1), status == 0)
+            app.check(1)
+            again = app.ran()[len(before):]
+            self.expect("what had ended is not repeated", again, again and not any(task.startswith("1.") for task in again))
+            if number == signal.SIGSTOP:
+                old.send_signal(signal.SIGCONT)
+                status = old.wait(timeout=60)
+                self.expect("the stuck one ends", f"{status} {app.log(0)}",
+                            status == 1 and "Another driver has taken over application" in app.log(0))
+                self.expect("it leaves nothing", self.left(), self.left() == [])
+        finally:
+            app.end()
+
+    def all(self):
+        self.resume("killed", signal.SIGKILL)
+        self.resume("stuck", signal.SIGSTOP)
