@@ -372,23 +372,22 @@ static int context_log_configuration(const struct fst_context *sc, struct fst_er
         return 0;
 }
 
+/* A local master keeps map outputs in its process. */
 static int context_check_shuffle_manager(struct fst_context *sc, struct fst_error *error)
 {
         enum shuffle_manager manager;
         int r = shuffle_manager_read(sc->conf, &manager, error);
-        if (r || manager != SHUFFLE_MANAGER_CELEBORN)
-                return r;
-        return error_set(
-                error, -ENOTSUP,
-                "spark.shuffle.manager names Apache Celeborn, which is not supported yet: set it to sort, with "
-                "spark.firesteel.shuffle.store for map outputs that outlive executors");
+        if (r == 0 && manager == SHUFFLE_MANAGER_CELEBORN && sc->manager->in_process)
+                log_warn("SparkContext", "spark.shuffle.manager has no effect with a local master: map outputs stay in "
+                                         "this process, not in Celeborn");
+        return r;
 }
 
 static int context_start_parts(struct fst_context *sc, struct fst_error *error)
 {
         int r;
         if ((r = context_start_log(sc, error)) || (r = conf_validate(sc->conf, error)) ||
-            (r = context_check_shuffle_manager(sc, error)) || (r = context_read_identity(sc, error)))
+            (r = context_read_identity(sc, error)) || (r = context_check_shuffle_manager(sc, error)))
                 return r;
         if ((r = resume_open(sc, error)))
                 return r;

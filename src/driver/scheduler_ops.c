@@ -12,6 +12,7 @@
 #include "rdd/rdd_class.h"
 #include "sched/commit_coordinator.h"
 #include "sched/map_outputs.h"
+#include "shuffle/remote_shuffle.h"
 #include "sched/tasks/task_set.h"
 #include "sched/tasks/profile.h"
 
@@ -31,6 +32,29 @@ static void scheduler_ops_job_started(void *owner, struct job *job)
                 wait->message = error.message;
 }
 
+/* The place that a remote shuffle gives the outputs of a map stage; 0: its executors choose. */
+static uint32_t scheduler_ops_output_place(struct job_runner *r, const struct stage *stage)
+{
+        struct remote_shuffle_driver *remote = r->sc->remote_shuffle;
+        if (stage_is_result(stage) || !remote || !remote->class->begin)
+                return 0;
+        return remote->class->begin(remote, stage->outputs->shuffle_id, stage->outputs->n,
+                                    rdd_of(stage->shuffle->child)->lineage.partitions);
+}
+
+/* A stage that reads @outputs is about to start: if they are complete, they can be closed. */
+static void scheduler_ops_close_outputs(struct job_runner *r, const struct map_outputs *outputs)
+{
+        struct remote_shuffle_driver *remote = r->sc->remote_shuffle;
+        if (!remote || !remote->class->maps_ended || !map_outputs_complete(outputs))
+                return;
+        int64_t *task_ids = new_array(int64_t, (size_t)outputs->n);
+        for (int m = 0; m < outputs->n; m++)
+                task_ids[m] = output_handle_task(outputs->at[m].handle);
+        remote->class->maps_ended(remote, outputs->shuffle_id, task_ids, outputs->n);
+        free(task_ids);
+}
+
 static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, struct stage *stage)
 {
         struct stage_context *work = new0(struct stage_context);
@@ -45,6 +69,7 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
                 work->action = ((struct job_waiter *)stage->job->user)->request->action;
         else
                 work->shuffled = rdd_of(stage->shuffle->child);
+        work->output_place = scheduler_ops_output_place(r, stage);
 
         /* The first job that needs a shared map stage, as in Spark. */
         const struct job *job = stage_is_result(stage) ? stage->job : stage->jobs.len ? stage->jobs.data[0] : NULL;
@@ -62,6 +87,7 @@ static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, stru
         for (int i = 0; i < stage->n_parents; i++) {
                 const struct map_outputs *from = stage->parents[i]->outputs;
                 struct shuffle_map *maps = new_array(struct shuffle_map, (size_t)from->n);
+                scheduler_ops_close_outputs(r, from);
                 /*
                  * A map output may be missing if a persisted RDD in between was complete. Then it is not read either.
                  */

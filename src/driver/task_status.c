@@ -112,6 +112,41 @@ static struct resume_job *task_status_resume_job(const struct task_batch *run)
         return wait ? &wait->resume : NULL;
 }
 
+/* A task wrote to a try of its map stage that was given up meanwhile: its output cannot be read. */
+static void task_status_check_place(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
+{
+        struct remote_shuffle_driver *remote = r->sc->remote_shuffle;
+        const int shuffle = run->work->shuffled ? run->work->shuffled->shuffle.id : -1;
+        if (shuffle < 0 || t->state != TASK_SUCCEEDED || !remote || !remote->class->is_current ||
+            remote->class->is_current(remote, shuffle, t->place))
+                return;
+        t->state = TASK_KILLED;
+        t->message = mem_strdup("its output was written to a shuffle that has lost data meanwhile");
+}
+
+/*
+ * A remote shuffle whose maps share their files loses all of them together: removes those of the shuffle, unless it has
+ * been removed since the task started. The failure then names no single output.
+ */
+static void task_status_lose_shuffle(struct job_runner *r, const struct task_batch *run, struct task_fetch *fetch)
+{
+        struct remote_shuffle_driver *remote = r->sc->remote_shuffle;
+        const struct shuffle_reader_env *inputs = &run->work->inputs;
+        if (!remote || !remote->class->is_current || fetch->map_partition < 0)
+                return;
+        for (int i = 0; i < inputs->n_inputs; i++) {
+                const struct shuffle_inputs *from = &inputs->inputs[i];
+                if (from->shuffle_id != fetch->shuffle_id || fetch->map_partition >= from->n)
+                        continue;
+                if (remote->class->is_current(remote, from->shuffle_id, from->maps[fetch->map_partition].place)) {
+                        remote->class->remove_shuffle(remote, from->shuffle_id);
+                        sched_unregister_shuffle(r->sched, from->shuffle_id);
+                }
+                fetch->map_partition = fetch->executor = -1;
+                return;
+        }
+}
+
 void job_runner_run_done(struct job_runner *r, struct task_batch *run)
 {
         struct task_status statuses[MAX_TASK_BATCH];
@@ -123,6 +158,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
                 struct task_status *s = &statuses[i];
+                task_status_check_place(r, run, t);
                 *s = (struct task_status){.task_id = t->info.id,
                                           .run_ns = t->run_ns,
                                           .records = t->counters.input_records + t->counters.shuffle_read_records};
@@ -150,6 +186,8 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 s->message = t->message;
                 fetches[i] = (struct task_fetch){t->fetch_shuffle, t->fetch_map, t->fetch_executor};
                 s->fetch = t->state == TASK_FETCH_FAILED ? &fetches[i] : NULL;
+                if (s->fetch)
+                        task_status_lose_shuffle(r, run, &fetches[i]);
         }
         if (resume)
                 resume_tasks_succeeded(resume, task_status_resume_job(run), run, accepted);

@@ -17,6 +17,7 @@
 
 #include "shuffle/shuffle_reader.h"
 
+struct buf;
 struct fst_error;
 struct page;
 struct remote_input;
@@ -88,11 +89,34 @@ struct remote_shuffle {
 };
 
 struct remote_shuffle_driver_class {
-        /* Returns where the outputs of this application are, for the next driver that resumes it. */
+        /* Returns where the outputs of this application are, for the next driver that resumes it. NULL: no driver can
+         * resume it. */
         const char *(*directory)(const struct remote_shuffle_driver *driver);
 
         /* Returns true if an earlier driver of the application has left this output. On the scheduler's thread. */
         bool (*has)(const struct remote_shuffle_driver *driver, int shuffle, int32_t writer, uint32_t place);
+
+        /*
+         * A map stage with @maps maps, of which some are missing, is about to write @partitions partitions. Returns the
+         * place of its outputs, which its tasks are told. On the scheduler's thread, like the functions below. NULL:
+         * the executors choose places.
+         */
+        uint32_t (*begin)(struct remote_shuffle_driver *driver, int shuffle, int maps, int partitions);
+
+        /* All outputs of a shuffle exist: those of the tasks @task_ids, one for each map. Called once or more, before
+         * they are read. NULL as above. */
+        void (*maps_ended)(struct remote_shuffle_driver *driver, int shuffle, const int64_t *task_ids, int n);
+
+        /* Returns true if the outputs at @place are those of the shuffle's newest try. NULL as above. */
+        bool (*is_current)(struct remote_shuffle_driver *driver, int shuffle, uint32_t place);
+
+        /* An executor asks. `next_reply` returns the answer for @asker later. Returns 0, or negative with @error. NULL:
+         * there are no questions. */
+        int (*ask)(struct remote_shuffle_driver *driver, const uint8_t *question, size_t len, void *asker,
+                   struct fst_error *error);
+
+        /* Moves the oldest answer to *@bytes, which the caller owns. Returns false if there is none. NULL as above. */
+        bool (*next_reply)(struct remote_shuffle_driver *driver, void **asker, struct buf *bytes);
 
         /* Removes what a shuffle has, soon. Does not block. On the scheduler's thread. */
         void (*remove_shuffle)(struct remote_shuffle_driver *driver, int shuffle);

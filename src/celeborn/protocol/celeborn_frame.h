@@ -5,8 +5,6 @@
  *
  * All integers are big-endian, except those of a batch's header. The caller owns all bytes: parsers return pointers
  * into its data, and writers append to a buffer.
- *
- * No caller yet: celeborn/lifecycle, celeborn/push and celeborn/fetch follow.
  */
 #pragma once
 

@@ -146,21 +146,29 @@ int celeborn_data_message_parse(const uint8_t *data, size_t len, struct celeborn
         return celeborn_message_parse(data, len, true, message, error);
 }
 
-/* The printable parts of an exception as it is serialized, at most some lines of a log. */
+/*
+ * The text of an exception as it is serialized: its sentences, which have spaces as no name of a class or field has. An
+ * exception without a sentence is described by the name of its class.
+ */
 static int celeborn_exception_text(const uint8_t *data, size_t len, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        for (size_t i = 0, run = 0; i < len && text.len < 1000; i++) {
-                run = isprint(data[i]) ? run + 1 : 0;
-                if (run == 8) { /* shorter ones are lengths and field codes */
-                        if (text.len)
-                                buf_putc(&text, ' ');
-                        buf_append(&text, data + i - 7, 8);
-                } else if (run > 8) {
-                        buf_putc(&text, (char)data[i]);
-                }
+        const uint8_t *name = data + CLASS_AT;
+        size_t name_len = 0;
+        for (size_t begin = 0, end; begin < len && text.len < 1000; begin = end + 1) {
+                for (end = begin; end < len && isprint(data[end]);)
+                        end++;
+                const size_t n = MIN(end - begin, (size_t)1000);
+                if (n < 8 || !memchr(data + begin, ' ', n))
+                        continue;
+                if (text.len)
+                        buf_putc(&text, ' ');
+                buf_append(&text, data + begin, n);
         }
-        return error_set(error, FST_CELEBORN_E_EXCEPTION, "%s", text.len ? buf_text(&text) : "an exception");
+        while (CLASS_AT + name_len < len && name_len < 200 && isprint(name[name_len]))
+                name_len++;
+        return error_set(error, FST_CELEBORN_E_EXCEPTION, "%.*s", text.len ? (int)text.len : (int)name_len,
+                         text.len ? buf_text(&text) : (const char *)name);
 }
 
 int celeborn_endpoint_message_parse(const uint8_t *data, size_t len, struct celeborn_message *message,

@@ -5,8 +5,6 @@
  *               an endpoint. The form of Celeborn 0.5, which 0.6 understands too. Answers have two forms of it.
  *      V2       0xff | type i32 | length i32 | protobuf: an answer may have it.
  *      data     type i32 | length i32 | protobuf: push and fetch ports, both ways.
- *
- * No caller yet: celeborn/lifecycle, celeborn/push and celeborn/fetch follow.
  */
 #pragma once
 

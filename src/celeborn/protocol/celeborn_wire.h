@@ -10,8 +10,6 @@
  * A shuffle here is Celeborn's: a shuffle that lost data runs again under a new number. The place of a map output
  * (shuffle/remote_shuffle.h) is that number + 1, and the driver names it to map tasks with their stage. Its shuffle key
  * is "application-number".
- *
- * No caller yet: celeborn/lifecycle, celeborn/push and celeborn/fetch follow.
  */
 #pragma once
 

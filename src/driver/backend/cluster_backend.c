@@ -398,9 +398,10 @@ void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x,
 
 /* ------------------------------------------------------------------------------------------------------ the loop */
 
+/* The loop returns after it. */
 static void cluster_on_woken(uv_async_t *handle)
 {
-        /* Nothing to do: the loop returns. */
+        cluster_remote_shuffle_reply(handle->data);
 }
 
 /* libuv runs a timer that is due before it waits for events. It does not wait after uv_stop. */
@@ -604,7 +605,7 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
             (r = cluster_ensure_secret(b, error)) || (r = cluster_listen(b, error)) ||
             (r = driver_transfer_new(b->sc, b->security, &transfer_ops, b, &b->transfer, error)) ||
             (r = shuffle_service_cleanup_new(&b->loop, b->sc->conf, b->sc->app_id, &b->service_cleanup, error)) ||
-            (r = job_runner_open_store(b->runner, b->io_secret_len > 0, error)))
+            (r = cluster_remote_shuffle_start(b, error)))
                 return r;
         b->sc->block_manager_port = driver_transfer_port(b->transfer);
         b->stages = stage_shipping_new(b->transfer);
@@ -781,6 +782,7 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
         b->port = RPC_PORT_NONE;
         uv_loop_init(&b->loop);
         uv_async_init(&b->loop, &b->wake, cluster_on_woken);
+        b->wake.data = b;
         uv_timer_init(&b->loop, &b->deadline);
         uv_timer_init(&b->loop, &b->expiry);
         uv_timer_init(&b->loop, &b->drain);

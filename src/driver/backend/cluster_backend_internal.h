@@ -104,6 +104,18 @@ int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error
 /* Let an executor finish its tasks, take no new ones, and end. */
 void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, bool host_too, const char *reason);
 
+/* ------------------------------------------------------------------------------------ remote_shuffle_backend.c */
+
+/* Makes the place for map outputs outside of executors that the configuration names, if any. Returns 0, or negative with
+ * @error, which names the key. */
+int cluster_remote_shuffle_start(struct cluster_backend *b, struct fst_error *error);
+
+/* Passes on an executor's question. The reply follows through cluster_remote_shuffle_reply. */
+void cluster_remote_shuffle_ask(struct cluster_backend *b, struct rpc_message *m);
+
+/* Sends the answers to such questions. */
+void cluster_remote_shuffle_reply(struct cluster_backend *b);
+
 /* ------------------------------------------------------------------------------------------- driver_endpoint.c */
 
 /* "CoarseGrainedScheduler", with the backend as owner. */

@@ -457,6 +457,10 @@ static void driver_endpoint_receive(void *owner, struct rpc_message *m)
                 if (driver_endpoint_is_from_executor(m))
                         driver_endpoint_barrier_sync(b, m);
                 break;
+        case FIRESTEEL__CONTROL_TYPE__CELEBORN_ASK:
+                if (driver_endpoint_is_from_executor(m))
+                        cluster_remote_shuffle_ask(b, m);
+                break;
         case FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES:
         case FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS:
         case FIRESTEEL__CONTROL_TYPE__GET_PEERS:

@@ -130,7 +130,8 @@ static int read_shuffle(const struct fst_conf *conf, struct executor_allocation_
                           decommission_key[] = "spark.decommission.enabled",
                           blocks_key[] = "spark.storage.decommission.shuffleBlocks.enabled",
                           store_key[] = "spark.firesteel.shuffle.store";
-        bool stored = conf_contains(conf, store_key);
+        const char *manager = conf_get_value(conf, "spark.shuffle.manager");
+        bool stored = conf_contains(conf, store_key) || (manager && strcasestr(manager, "celeborn"));
         bool service = false, rdds = false, tracking = false, moved = false, testing = false;
         int r = conf_get_bool(conf, service_key, &service, error);
 
@@ -155,7 +156,7 @@ static int read_shuffle(const struct fst_conf *conf, struct executor_allocation_
                                  "outputs outside of executors through %s.",
                                  service_key, tracking_key, decommission_key, blocks_key, store_key);
         if (stored)
-                log_info(LOG, "Dynamic allocation is enabled with map outputs in %s.", store_key);
+                log_info(LOG, "Dynamic allocation is enabled with map outputs outside of executors.");
         else if (!service && tracking)
                 log_info(LOG, "Dynamic allocation is enabled without a shuffle service.");
         else if (!service && moved)

@@ -1,0 +1,37 @@
+/*
+ * One connection of the lifecycle manager, to the RPC port of a master or worker, on a loop. It connects by itself with
+ * the first request. When it breaks, its requests fail and it ends. All functions run on the loop's thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct celeborn_connection;
+
+struct celeborn_connection_ops {
+        /* A reply: a message of celeborn.proto, borrowed for the call. */
+        void (*replied)(void *owner, uint64_t request, int type, const uint8_t *body, size_t len);
+
+        /* There will be no reply. */
+        void (*failed)(void *owner, uint64_t request, const char *why);
+
+        /* The connection has ended: it frees itself after this call. */
+        void (*ended)(void *owner, struct celeborn_connection *connection);
+};
+
+/* @host is copied. @connect_timeout_ms limits connecting, with the resolution of the name. Never NULL. */
+struct celeborn_connection *celeborn_connection_new(uv_loop_t *loop, const char *host, int port,
+                                                    uint64_t connect_timeout_ms,
+                                                    const struct celeborn_connection_ops *ops, void *owner);
+
+bool celeborn_connection_is_to(const struct celeborn_connection *c, const char *host, int port);
+
+/* Sends a request to @endpoint of the server. `replied` or `failed` follows, never during the call. */
+void celeborn_connection_send(struct celeborn_connection *c, uint64_t request, const char *endpoint, int type,
+                              const uint8_t *body, size_t len);
+
+/* Ends it without calls of `replied` and `failed`; `ended` follows. */
+void celeborn_connection_close(struct celeborn_connection *c);

@@ -1,0 +1,361 @@
+/* The lifecycle manager step by step: the requests of one shuffle, revives, masters, refusals, invalid answers. */
+#include "celeborn/lifecycle/lifecycle.h"
+
+#include "base/mem.h"
+#include "celeborn/protocol/celeborn.pb-c.h"
+#include "celeborn/protocol/celeborn_message.h"
+#include "unit/cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define MS INT64_C(1000000)
+
+/* The actions of a core, oldest first. */
+struct fixture {
+        struct lifecycle *core;
+        int64_t now;
+        struct lifecycle_action last;
+};
+
+static void fixture_start(struct fixture *f, bool replicate, int masters)
+{
+        static const struct lifecycle_master list[] = {{(char *)"m1", 9097}, {(char *)"m2", 9098}};
+        const struct celeborn_config config = {.app_id = "app",
+                                               .hostname = "driver",
+                                               .tenant = "default",
+                                               .user = "default",
+                                               .tags = "",
+                                               .masters = list,
+                                               .n_masters = masters,
+                                               .replicate = replicate,
+                                               .heartbeat = 10000 * MS,
+                                               .revive_interval = 100 * MS,
+                                               .excluded_timeout = 60000 * MS,
+                                               .master_timeout = 2000 * MS,
+                                               .reserve_timeout = 2000 * MS,
+                                               .commit_timeout = 2000 * MS,
+                                               .master_wait = 100 * MS,
+                                               .register_wait = 500 * MS,
+                                               .commit_wait = 500 * MS,
+                                               .master_retries = 2,
+                                               .register_retries = 1,
+                                               .reserve_retries = 3,
+                                               .commit_retries = 2,
+                                               .stop_timeout = 3000 * MS};
+        *f = (struct fixture){.now = MS};
+        f->core = lifecycle_new(&config, f->now);
+}
+
+static void fixture_end(struct fixture *f)
+{
+        lifecycle_action_deinit(&f->last);
+        lifecycle_free(f->core);
+}
+
+/* The next action that is no line of the log; kind LIFECYCLE_LOG: there is none. */
+static const struct lifecycle_action *fixture_next(struct fixture *f)
+{
+        do {
+                lifecycle_action_deinit(&f->last);
+                f->last = (struct lifecycle_action){.kind = LIFECYCLE_LOG};
+        } while (lifecycle_next_action(f->core, &f->last) && f->last.kind == LIFECYCLE_LOG);
+        return &f->last;
+}
+
+static void assert_quiet(struct fixture *f)
+{
+        assert_int_equal(fixture_next(f)->kind, LIFECYCLE_LOG);
+}
+
+static uint64_t expect_send(struct fixture *f, int type, int port)
+{
+        const struct lifecycle_action *a = fixture_next(f);
+        assert_int_equal(a->kind, LIFECYCLE_SEND);
+        assert_int_equal(a->send.type, type);
+        assert_int_equal(a->send.port, port);
+        return a->send.id;
+}
+
+static const struct celeborn_answer *expect_answer(struct fixture *f, intptr_t asker, int status)
+{
+        const struct lifecycle_action *a = fixture_next(f);
+        assert_int_equal(a->kind, LIFECYCLE_ANSWER);
+        assert_int_equal((intptr_t)a->answer.asker, asker);
+        assert_int_equal(a->answer.answer.status, status);
+        return &a->answer.answer;
+}
+
+static void reply_with(struct fixture *f, uint64_t id, int type, const ProtobufCMessage *message)
+{
+        const size_t len = protobuf_c_message_get_packed_size(message);
+        uint8_t *body = mem_alloc(len + 1);
+        protobuf_c_message_pack(message, body);
+        lifecycle_reply(f->core, id, type, body, len, f->now);
+        free(body);
+}
+
+static void reply_status(struct fixture *f, uint64_t id, int type, int status)
+{
+        Celeborn__StatusResponse reply = CELEBORN__STATUS_RESPONSE__INIT;
+        reply.status = status;
+        reply_with(f, id, type, &reply.base);
+}
+
+/* Offers partition 0 at worker 1 (port 101), with a copy at worker 2 if @replicated, and worker 3 as a spare. */
+static void reply_slots(struct fixture *f, uint64_t id, bool replicated, int partitions)
+{
+        Celeborn__PartitionLocation at[2] = {CELEBORN__PARTITION_LOCATION__INIT, CELEBORN__PARTITION_LOCATION__INIT};
+        Celeborn__PartitionLocation *list[] = {&at[0], &at[0]};
+        Celeborn__WorkerResource resources[2] = {CELEBORN__WORKER_RESOURCE__INIT, CELEBORN__WORKER_RESOURCE__INIT};
+        Celeborn__WorkerResourceEntry entries[2] = {CELEBORN__WORKER_RESOURCE_ENTRY__INIT,
+                                                    CELEBORN__WORKER_RESOURCE_ENTRY__INIT};
+        Celeborn__WorkerResourceEntry *both[] = {&entries[0], &entries[1]};
+        Celeborn__RequestSlotsResponse reply = CELEBORN__REQUEST_SLOTS_RESPONSE__INIT;
+        for (int i = 0; i < 2; i++) {
+                at[i].host = (char *)"w";
+                at[i].rpc_port = 101 + i;
+                at[i].push_port = at[i].fetch_port = at[i].replicate_port = 200;
+                at[i].mode = i;
+                entries[i].value = &resources[i];
+        }
+        if (replicated)
+                at[0].peer = &at[1];
+        entries[0].key = (char *)"w:101:200:200:200";
+        entries[1].key = (char *)"w:103:200:200:200";
+        resources[0].primary_partitions = list;
+        resources[0].n_primary_partitions = (size_t)partitions;
+        reply.worker_resource = both;
+        reply.n_worker_resource = 2;
+        reply_with(f, id, CELEBORN_REQUEST_SLOTS_RESPONSE, &reply.base);
+}
+
+static void ask(struct fixture *f, intptr_t asker, enum celeborn_question_kind kind, int shuffle, int epoch,
+                uint8_t cause)
+{
+        struct celeborn_question question = {.kind = kind, .shuffle = shuffle};
+        if (kind == CELEBORN_ASK_REVIVE) {
+                question.n = 1;
+                question.revives = new_array(struct celeborn_revive, 1);
+                question.revives[0] = (struct celeborn_revive){0, 0, epoch, cause};
+        }
+        lifecycle_ask(f->core, (void *)asker, &question, f->now);
+}
+
+/* Shuffle 0 with one partition, open. */
+static void fixture_open(struct fixture *f, bool replicate)
+{
+        Celeborn__HeartbeatFromApplicationResponse beat = CELEBORN__HEARTBEAT_FROM_APPLICATION_RESPONSE__INIT;
+        fixture_start(f, replicate, 1);
+        reply_with(f, expect_send(f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097), CELEBORN_HEARTBEAT_RESPONSE,
+                   &beat.base);
+        lifecycle_begin(f->core, 0, 1, 1, f->now);
+        reply_slots(f, expect_send(f, CELEBORN_REQUEST_SLOTS, 9097), replicate, 1);
+        const uint64_t first = expect_send(f, CELEBORN_RESERVE_SLOTS, 101);
+        if (replicate)
+                reply_status(f, expect_send(f, CELEBORN_RESERVE_SLOTS, 102), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        reply_status(f, first, CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        assert_quiet(f);
+}
+
+static void shuffle_is_reserved_written_committed_and_read(void **state)
+{
+        static const int32_t attempts[] = {7};
+        Celeborn__CommitFilesResponse committed = CELEBORN__COMMIT_FILES_RESPONSE__INIT;
+        char *ids[] = {(char *)"0-0"};
+        struct fixture f;
+        fixture_open(&f, true);
+        ask(&f, 1, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        const struct celeborn_answer *answer = expect_answer(&f, 1, CELEBORN_SUCCESS);
+        assert_int_equal(answer->n_locations, 1);
+        assert_int_equal(answer->workers[answer->locations[0].primary].rpc_port, 101);
+        assert_int_equal(answer->workers[answer->locations[0].replica].rpc_port, 102);
+        ask(&f, 2, CELEBORN_ASK_FILES, 0, 0, 0);
+        assert_quiet(&f); /* until all maps have ended */
+
+        lifecycle_maps_ended(f.core, 0, attempts, f.now);
+        const uint64_t first = expect_send(&f, CELEBORN_COMMIT_FILES, 101);
+        const uint64_t second = expect_send(&f, CELEBORN_COMMIT_FILES, 102);
+        ask(&f, 3, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_SOFT_SPLIT);
+        expect_answer(&f, 3, CELEBORN_STAGE_ENDED);
+        committed.committed_primary_ids = ids;
+        committed.n_committed_primary_ids = 1;
+        reply_with(&f, first, CELEBORN_COMMIT_FILES_RESPONSE, &committed.base);
+        lifecycle_failed(f.core, second, "connection reset", f.now);
+        assert_quiet(&f);
+        f.now += 500 * MS;
+        lifecycle_tick(f.core, f.now); /* the same request again */
+        lifecycle_failed(f.core, expect_send(&f, CELEBORN_COMMIT_FILES, 102), "connection refused", f.now);
+        answer = expect_answer(&f, 2, CELEBORN_SUCCESS);
+        assert_int_equal(answer->n_locations, 1);
+        assert_true(answer->locations[0].primary >= 0);
+        assert_int_equal(answer->locations[0].replica, -1);
+
+        lifecycle_drop(f.core, 0, f.now);
+        expect_send(&f, CELEBORN_UNREGISTER_SHUFFLE, 9097);
+        ask(&f, 4, CELEBORN_ASK_FILES, 0, 0, 0);
+        expect_answer(&f, 4, CELEBORN_SHUFFLE_UNREGISTERED);
+        ask(&f, 5, CELEBORN_ASK_FILES, 9, 0, 0);
+        expect_answer(&f, 5, CELEBORN_SHUFFLE_UNREGISTERED);
+        fixture_end(&f);
+}
+
+static void file_without_a_readable_copy_loses_the_shuffle(void **state)
+{
+        static const int32_t attempts[] = {7};
+        Celeborn__CommitFilesResponse failed = CELEBORN__COMMIT_FILES_RESPONSE__INIT;
+        char *ids[] = {(char *)"0-0"};
+        struct fixture f;
+        fixture_open(&f, false);
+        ask(&f, 1, CELEBORN_ASK_FILES, 0, 0, 0);
+        lifecycle_maps_ended(f.core, 0, attempts, f.now);
+        failed.status = CELEBORN_PARTIAL_SUCCESS;
+        failed.failed_primary_ids = ids;
+        failed.n_failed_primary_ids = 1;
+        reply_with(&f, expect_send(&f, CELEBORN_COMMIT_FILES, 101), CELEBORN_COMMIT_FILES_RESPONSE, &failed.base);
+        expect_answer(&f, 1, CELEBORN_SHUFFLE_DATA_LOST);
+        fixture_end(&f);
+}
+
+static void many_revives_of_a_file_are_one_change(void **state)
+{
+        struct fixture f;
+        fixture_open(&f, false);
+        for (int i = 1; i <= 5; i++)
+                ask(&f, i, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_PUSH_CONNECTION_EXCEPTION_PRIMARY);
+        assert_quiet(&f);
+        f.now += 100 * MS;
+        assert_true(lifecycle_deadline(f.core) <= f.now);
+        lifecycle_tick(f.core, f.now);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 103), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        for (int i = 1; i <= 5; i++) {
+                const struct celeborn_answer *answer = expect_answer(&f, i, CELEBORN_SUCCESS);
+                assert_int_equal(answer->locations[0].epoch, 1);
+                assert_int_equal(answer->workers[answer->locations[0].primary].rpc_port, 103);
+        }
+        ask(&f, 6, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_HARD_SPLIT); /* others were earlier */
+        assert_int_equal(expect_answer(&f, 6, CELEBORN_SUCCESS)->locations[0].epoch, 1);
+        ask(&f, 7, CELEBORN_ASK_REVIVE, 0, 9, CELEBORN_HARD_SPLIT); /* there is no such epoch */
+        assert_int_equal(expect_answer(&f, 7, CELEBORN_SUCCESS)->locations[0].epoch, 1);
+        assert_quiet(&f);
+        fixture_end(&f);
+}
+
+static void reservation_that_fails_moves_to_another_worker(void **state)
+{
+        struct fixture f;
+        fixture_start(&f, true, 1);
+        expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        lifecycle_begin(f.core, 0, 1, 1, f.now);
+        ask(&f, 1, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        reply_slots(&f, expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097), true, 1);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 101), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 102), CELEBORN_RESERVE_SLOTS_RESPONSE,
+                     CELEBORN_RESERVE_SLOTS_FAILED);
+        expect_send(&f, CELEBORN_DESTROY_WORKER_SLOTS, 101);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 101), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        reply_status(&f, expect_send(&f, CELEBORN_RESERVE_SLOTS, 103), CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        assert_int_equal(expect_answer(&f, 1, CELEBORN_SUCCESS)->locations[0].epoch, 1);
+        fixture_end(&f);
+}
+
+static void request_follows_the_leader_among_masters(void **state)
+{
+        struct fixture f;
+        fixture_start(&f, false, 2);
+        lifecycle_failed(f.core, expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097), "connection refused",
+                         f.now);
+        f.now += 100 * MS;
+        lifecycle_tick(f.core, f.now);
+        lifecycle_failed(f.core, expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9098),
+                         "Suggested leader is Master:(m3:9099,m3:9099)", f.now);
+        lifecycle_begin(f.core, 0, 1, 1, f.now);
+        const uint64_t lost = expect_send(&f, CELEBORN_REQUEST_SLOTS, 9099);
+        f.now += 2000 * MS; /* it does not answer */
+        lifecycle_tick(f.core, f.now);
+        assert_quiet(&f);
+        f.now += 100 * MS;
+        lifecycle_tick(f.core, f.now);
+        const uint64_t again = expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097);
+        reply_slots(&f, lost, false, 1); /* too late */
+        assert_quiet(&f);
+        reply_slots(&f, again, false, 1);
+        expect_send(&f, CELEBORN_RESERVE_SLOTS, 101);
+        fixture_end(&f);
+}
+
+static void refused_shuffle_names_the_remedy_and_registers_again_when_asked(void **state)
+{
+        struct fixture f;
+        fixture_start(&f, false, 1);
+        expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        lifecycle_begin(f.core, 0, 1, 1, f.now);
+        ask(&f, 1, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        for (int i = 0; i < 2; i++) {
+                Celeborn__RequestSlotsResponse reply = CELEBORN__REQUEST_SLOTS_RESPONSE__INIT;
+                reply.status = CELEBORN_SLOT_NOT_AVAILABLE;
+                reply_with(&f, expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097), CELEBORN_REQUEST_SLOTS_RESPONSE,
+                           &reply.base);
+                f.now += 500 * MS;
+                if (i == 0)
+                        lifecycle_tick(f.core, f.now);
+        }
+        const struct celeborn_answer *answer = expect_answer(&f, 1, CELEBORN_RESERVE_SLOTS_FAILED);
+        assert_non_null(strstr(answer->message, "SLOT_NOT_AVAILABLE; check spark.celeborn.master.endpoints"));
+        ask(&f, 2, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097);
+        fixture_end(&f);
+}
+
+static void invalid_answers_are_failures(void **state)
+{
+        struct fixture f;
+        fixture_start(&f, false, 1);
+        expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        lifecycle_begin(f.core, 0, 1, 1, f.now);
+        ask(&f, 1, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        reply_slots(&f, expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097), false, 2); /* partition 0 twice */
+        expect_answer(&f, 1, CELEBORN_RESERVE_SLOTS_FAILED);
+        lifecycle_begin(f.core, 1, 1, 1, f.now);
+        ask(&f, 2, CELEBORN_ASK_LOCATIONS, 1, 0, 0);
+        lifecycle_reply(f.core, expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097), CELEBORN_REQUEST_SLOTS_RESPONSE,
+                        (const uint8_t *)"\xff\xff", 2, f.now);
+        expect_answer(&f, 2, CELEBORN_RESERVE_SLOTS_FAILED);
+        lifecycle_reply(f.core, 999, CELEBORN_REQUEST_SLOTS_RESPONSE, NULL, 0, f.now); /* to no request */
+        assert_quiet(&f);
+        fixture_end(&f);
+}
+
+static void heartbeats_go_on_until_the_end_is_announced(void **state)
+{
+        struct fixture f;
+        fixture_open(&f, false);
+        f.now = lifecycle_deadline(f.core);
+        assert_int_equal(f.now, MS + 10000 * MS);
+        lifecycle_tick(f.core, f.now);
+        expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        ask(&f, 1, CELEBORN_ASK_FILES, 0, 0, 0);
+        lifecycle_stop(f.core, f.now);
+        expect_answer(&f, 1, CELEBORN_SHUFFLE_UNREGISTERED);
+        reply_status(&f, expect_send(&f, CELEBORN_APPLICATION_LOST, 9097), CELEBORN_APPLICATION_LOST_RESPONSE, 0);
+        assert_int_equal(fixture_next(&f)->kind, LIFECYCLE_STOPPED);
+        assert_true(lifecycle_deadline(f.core) == INT64_MAX);
+        fixture_end(&f);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(shuffle_is_reserved_written_committed_and_read),
+                cmocka_unit_test(file_without_a_readable_copy_loses_the_shuffle),
+                cmocka_unit_test(many_revives_of_a_file_are_one_change),
+                cmocka_unit_test(reservation_that_fails_moves_to_another_worker),
+                cmocka_unit_test(request_follows_the_leader_among_masters),
+                cmocka_unit_test(refused_shuffle_names_the_remedy_and_registers_again_when_asked),
+                cmocka_unit_test(invalid_answers_are_failures),
+                cmocka_unit_test(heartbeats_go_on_until_the_end_is_announced),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
