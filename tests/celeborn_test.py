@@ -1,12 +1,20 @@
 """A shuffle in Apache Celeborn, whose servers are those of celeborn/server.py."""
+import collections
+import os
+import random
 import socket
 import struct
+import subprocess
 
 import pytest
 
 from celeborn.messages import PUSH_DATA, RPC_REQUEST, Fields, bytes_field, frame, number_field, plain_message, read_message, text_of
 from celeborn.server import HARD_SPLIT, MAP_ENDED, SOFT_SPLIT, Celeborn
 from celeborn.storage import batches_of
+from gated_application import BIN, TOP, Application, kill, sum_of, until
+from inherited_environment import inherited_environment
+
+MASTER = "local-cluster[2,1,1024]"
 
 
 @pytest.fixture
@@ -58,3 +66,108 @@ def test_the_scripted_server_splits_sorts_and_ends(celeborn):
     assert (stream.number(2), maps) == (2, [0, 0, 1, 1, 2, 2])
     celeborn.kill(worker.index)
     assert reader.stream.read() == b""
+
+
+def conf_of(celeborn, *more):
+    return ["spark.shuffle.manager=org.apache.spark.shuffle.celeborn.SparkShuffleManager",
+            f"spark.celeborn.master.endpoints={celeborn.master}", "spark.celeborn.data.io.retryWait=10ms", *more]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "app").mkdir()
+    return tmp_path / "app"
+
+
+def application(folder, celeborn, *more):
+    return Application(folder, MASTER, *conf_of(celeborn, *more), allocation=False)
+
+
+def submit(tmp_path, celeborn, program, *words, conf=(), status=0):
+    command = [os.path.join(BIN, "spark-submit"), "--master", MASTER]
+    for setting in conf_of(celeborn, *conf):
+        command += ["--conf", setting]
+    done = subprocess.run([*command, os.path.join(TOP, "examples", program), *map(str, words)], capture_output=True, text=True,
+                          timeout=120, env={**inherited_environment("SPARK_", "MASTER"), "XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert done.returncode == status, done.stderr
+    return done.stderr
+
+
+def lines_of(out):
+    return [line for part in sorted(out.glob("part-*")) for line in part.read_text().splitlines()]
+
+
+def write_words(path, count):
+    made = random.Random(5)
+    lines = [" ".join(f"word{made.randrange(20000)}" for _ in range(10)) for _ in range(count)]
+    path.write_text("\n".join(lines) + "\n")
+    return lines
+
+
+def files_of(celeborn):
+    return [name for worker in celeborn.workers for name in worker.files]
+
+
+def test_outputs_outlive_executors_and_end_with_the_application(celeborn, folder):
+    with application(folder, celeborn) as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        before = app.alive()
+        kill(app.executors().values())
+        until(lambda: before <= set(app.removed()), "executors stay")
+        app.until_alive(2)
+        celeborn.fault(at="ChunkFetch", kind="flip", offset=60)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 6
+        assert "from the primary copy again" in app.log()
+    assert celeborn.counts["ApplicationLost"] == 1
+    assert not files_of(celeborn)
+
+
+def test_a_killed_worker_costs_nothing_with_replicas_and_the_map_stage_without(celeborn, folder, tmp_path):
+    with application(folder, celeborn, "spark.celeborn.client.push.replicate.enabled=true") as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        celeborn.kill(0)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 6
+    other = tmp_path / "other"
+    other.mkdir()
+    with Celeborn(workers=2) as fresh, application(other, fresh) as app:
+        app.until_alive(2)
+        app.open_gate()
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        fresh.kill(0)
+        assert app.run("shuffled")[0] == sum_of(6)
+        assert app.tasks("ShuffleMapTask") == 12
+
+
+def test_failed_attempts_leave_no_rows(celeborn, folder):
+    with application(folder, celeborn, "spark.celeborn.client.push.revive.maxRetries=0") as app:
+        app.until_alive(2)
+        app.open_gate()
+        celeborn.fault(at="PushMergedData", kind="close_after", times=2)
+        assert app.run(f"shuffle 6 {app.gate}")[0] == sum_of(6)
+        failed = [e for e in app.logged("TaskEnd") if e["Task End Reason"]["Reason"] != "Success"]
+        assert failed and app.tasks("ShuffleMapTask") == 6
+
+
+def test_wordcount_and_sort_with_splits(celeborn, tmp_path):
+    lines = write_words(tmp_path / "in", 20000)
+    words = collections.Counter(word for line in lines for word in line.split())
+    for mode in ("HARD", "SOFT"):
+        conf = ["spark.celeborn.client.shuffle.partitionSplit.threshold=50k", f"spark.celeborn.client.shuffle.partitionSplit.mode={mode}",
+                "spark.celeborn.client.shuffle.batchHandleChangePartition.interval=5ms"]
+        before = celeborn.counts["ReserveSlots"]
+        submit(tmp_path, celeborn, "sort.c", tmp_path / "in", tmp_path / mode, 3, conf=conf)
+        assert lines_of(tmp_path / mode) == sorted(lines)
+        assert mode == "SOFT" or celeborn.counts["ReserveSlots"] > before + 2  # more than the first files at two workers
+    submit(tmp_path, celeborn, "wordcount.c", tmp_path / "in", tmp_path / "counts")
+    assert sorted(lines_of(tmp_path / "counts")) == sorted(f"({word},{n})" for word, n in words.items())
+
+
+def test_encrypted_map_outputs_are_refused(celeborn, tmp_path):
+    said = submit(tmp_path, celeborn, "spark_pi.c", 2, conf=["spark.io.encryption.enabled=true"], status=1)
+    assert "spark.io.encryption.enabled is true, but Celeborn would store map outputs in the clear" in said

@@ -35,6 +35,10 @@ int cluster_remote_shuffle_start(struct cluster_backend *b, struct fst_error *er
                 return r;
         if (manager != SHUFFLE_MANAGER_CELEBORN)
                 return job_runner_open_store(b->runner, b->io_secret_len > 0, error);
+        if (b->io_secret_len > 0)
+                return error_set(error, -ENOTSUP,
+                                 "spark.io.encryption.enabled is true, but Celeborn would store map outputs in the clear: "
+                                 "set it to false, or spark.shuffle.manager to sort");
         if (b->sc->resume)
                 return error_set(
                         error, -ENOTSUP,
