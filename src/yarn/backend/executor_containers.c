@@ -127,21 +127,6 @@ static const struct yarn_executors_ops containers_ops = {.registered = container
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-/* The size of executors of a profile with these settings. Returns 0, or -EINVAL with @error. */
-static int containers_read_size(const struct executor_containers *c, const struct strmap *settings,
-                                struct yarn_executor_size *size, struct fst_error *error)
-{
-        struct fst_conf *conf = fst_conf_new();
-        for (struct strmap_entry *e = NULL; (e = strmap_next(&c->conf->set, e));)
-                if (strncmp(e->key, "spark.executor.resource.", 24) != 0)
-                        conf_set(conf, e->key, e->value);
-        for (struct strmap_entry *e = NULL; (e = strmap_next(settings, e));)
-                conf_set(conf, e->key, e->value);
-        const int r = yarn_executor_size_read(conf, size, error);
-        fst_conf_free(conf);
-        return r;
-}
-
 static void containers_add_profile_of_size(struct executor_containers *c, int profile,
                                            const struct yarn_executor_size *size)
 {
@@ -178,7 +163,7 @@ static void containers_add_profile(struct executor_containers *c, const struct y
         for (size_t i = 0; i < c->cores.len; i++)
                 if (c->cores.data[i].profile == target->profile)
                         return;
-        if (target->settings && containers_read_size(c, target->settings, &size, &error) == 0) {
+        if (target->settings && yarn_executor_size_read_profile(c->conf, target->settings, &size, &error) == 0) {
                 vec_push(&c->cores, (struct profile_cores){target->profile, size.cores});
                 containers_add_profile_of_size(c, target->profile, &size);
         } else {

@@ -5,9 +5,13 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 
+#include <firesteel/context.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+
+#define CUSTOM_RESOURCES "spark.executor.resource."
 
 void yarn_executor_size_deinit(struct yarn_executor_size *size)
 {
@@ -87,8 +91,26 @@ int yarn_executor_size_read(const struct fst_conf *conf, struct yarn_executor_si
         out->cores = (int)cores;
         out->tasks = (int)MAX(cores / MAX(cpus, (int64_t)1), (int64_t)1);
         r = r < 0 ? r : yarn_executor_size_read_memory(conf, out, error);
-        return r < 0 ? r
-                     : container_resources_read(conf, "executor", "spark.executor.resource.", &out->resources, error);
+        return r < 0 ? r : container_resources_read(conf, "executor", CUSTOM_RESOURCES, &out->resources, error);
+}
+
+int yarn_executor_size_read_profile(const struct fst_conf *conf, const struct strmap *settings,
+                                    struct yarn_executor_size *out, struct fst_error *error)
+{
+        struct fst_conf *changed = fst_conf_new();
+        struct yarn_executor_size plain = {0};
+        int r = yarn_executor_size_read_memory(conf, &plain, error);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));)
+                if (strncmp(e->key, CUSTOM_RESOURCES, strlen(CUSTOM_RESOURCES)) != 0)
+                        conf_set(changed, e->key, e->value);
+        _cleanup_free_ char *overhead = mem_printf("%lldm", (long long)plain.overhead_mb);
+        conf_set(changed, "spark.executor.memoryOverhead", overhead);
+        for (struct strmap_entry *e = NULL; (e = strmap_next(settings, e));)
+                conf_set(changed, e->key, e->value);
+        if (r == 0)
+                r = yarn_executor_size_read(changed, out, error);
+        fst_conf_free(changed);
+        return r;
 }
 
 int yarn_executor_size_check(const struct yarn_executor_size *size, int64_t most_mb, struct fst_error *error)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct strmap;
+
 struct yarn_executor_size {
         int cores, tasks; /* tasks: that run at once */
         int64_t heap_mb, off_heap_mb, overhead_mb, python_mb;
@@ -15,6 +17,13 @@ struct yarn_executor_size {
 
 /* The sizes that the configuration gives. Returns 0, or -EINVAL with @error. Deinit @out in either case. */
 int yarn_executor_size_read(const struct fst_conf *conf, struct yarn_executor_size *out, struct fst_error *error);
+
+/*
+ * The same of executors of a resource profile, whose amounts @settings has as keys of the configuration. Without an
+ * overhead of its own, a profile has the one that belongs to the memory of @conf, as in Spark.
+ */
+int yarn_executor_size_read_profile(const struct fst_conf *conf, const struct strmap *settings,
+                                    struct yarn_executor_size *out, struct fst_error *error);
 
 /* The overhead of a process's memory as a fraction of it. Returns 0, or -EINVAL with @error unless @key is positive. */
 int yarn_overhead_factor_read(const struct fst_conf *conf, const char *key, double *out, struct fst_error *error);

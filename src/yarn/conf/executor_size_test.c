@@ -283,12 +283,81 @@ static void a_long_final_message_is_cut_between_characters(void **state)
         }
 }
 
+static void profile_keeps_overhead_of_the_configuration(void **state)
+{
+        static const struct {
+                const char *settings[9], *profile[9];
+                int64_t heap, overhead, off_heap, python, total;
+        } all[] = {
+                {{"spark.executor.memory", "1g", NULL},
+                 {"spark.executor.memory", "10240m", NULL},
+                 10240,
+                 384,
+                 0,
+                 0,
+                 10624},
+                {{"spark.executor.memory", "20g", NULL},
+                 {"spark.executor.memory", "512m", NULL},
+                 512,
+                 2048,
+                 0,
+                 0,
+                 2560},
+                {{"spark.executor.memoryOverhead", "500m", NULL},
+                 {"spark.executor.memory", "512m", "spark.executor.memoryOverhead", "100m", NULL},
+                 512,
+                 100,
+                 0,
+                 0,
+                 612},
+                {{"spark.yarn.isPython", "true", "spark.executor.pyspark.memory", "200m", NULL},
+                 {"spark.executor.memory", "512m", NULL},
+                 512,
+                 384,
+                 0,
+                 200,
+                 1096},
+                {{"spark.yarn.isPython", "true", "spark.executor.pyspark.memory", "200m", NULL},
+                 {"spark.executor.pyspark.memory", "300m", "spark.memory.offHeap.size", "64m", NULL},
+                 1024,
+                 384,
+                 0,
+                 300,
+                 1708},
+                {{"spark.memory.offHeap.enabled", "true", "spark.memory.offHeap.size", "10m", NULL},
+                 {"spark.memory.offHeap.size", "64m", NULL},
+                 1024,
+                 384,
+                 64,
+                 0,
+                 1472},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                struct yarn_executor_size size = {0};
+                struct fst_conf conf;
+                struct strmap profile = STRMAP_INIT;
+                size_conf(&conf, all[i].settings);
+                for (const char *const *p = all[i].profile; *p; p += 2)
+                        strmap_set(&profile, p[0], p[1]);
+                assert_int_equal(yarn_executor_size_read_profile(&conf, &profile, &size, NULL), 0);
+                assert_int_equal(size.heap_mb, all[i].heap);
+                assert_int_equal(size.overhead_mb, all[i].overhead);
+                assert_int_equal(size.off_heap_mb, all[i].off_heap);
+                assert_int_equal(size.python_mb, all[i].python);
+                assert_int_equal(size.total_mb, all[i].total);
+                yarn_executor_size_deinit(&size);
+                strmap_deinit(&profile);
+                conf_deinit(&conf);
+        }
+}
+
 static const struct CMUnitTest cases[] = {
         cmocka_unit_test(two_heartbeats_fit_into_the_expiry),
         cmocka_unit_test(rejects_negative_waits_and_short_messages),
         cmocka_unit_test(a_long_final_message_is_cut_between_characters),
         cmocka_unit_test(a_shuffle_service_prevents_decommissioning),
         cmocka_unit_test(adds_overhead),
+        cmocka_unit_test(profile_keeps_overhead_of_the_configuration),
         cmocka_unit_test(compares_with_the_cluster),
         cmocka_unit_test(counts_tasks),
         cmocka_unit_test(reads_custom_resources),
