@@ -273,6 +273,14 @@ static bool accumulators_has_undelivered(const struct accumulators *a, int job)
         return false;
 }
 
+bool accumulators_are_undelivered(struct accumulators *a, int job)
+{
+        pthread_mutex_lock(&a->lock);
+        bool undelivered = accumulators_has_undelivered(a, job) || accumulators_find_failed(a, job);
+        pthread_mutex_unlock(&a->lock);
+        return undelivered;
+}
+
 bool accumulators_await(struct accumulators *a, int job, void (*delivered)(void *owner, char *failure), void *owner)
 {
         pthread_mutex_lock(&a->lock);

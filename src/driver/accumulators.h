@@ -41,6 +41,9 @@ int accumulators_merge(struct accumulators *accumulators, int job, struct accumu
 int accumulators_merge_map(struct accumulators *accumulators, int job, int shuffle_id, int partition,
                            struct accumulator_updates *updates, struct fst_error *error);
 
+/* Returns true if byte strings of @job are queued, or if the application's function refused one. */
+bool accumulators_are_undelivered(struct accumulators *accumulators, int job);
+
 /*
  * Returns false if the application has all byte strings of @job. Otherwise the deliverer calls @delivered once it has
  * those that are queued now; @failure, which @delivered owns, says why the function refused one, NULL if it took all.

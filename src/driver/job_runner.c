@@ -54,6 +54,8 @@ static int job_runner_outcome(struct job_waiter *wait, struct fst_error *error)
 /* Wakes the waiting thread, which takes the job's action back, or calls `then`. */
 static void job_waiter_finish(struct job_runner *r, struct job_waiter *wait)
 {
+        if (wait->announces_end)
+                task_events_job_ended(r->events, wait->job_id, wait->message);
         if (wait->then) {
                 struct fst_error error = FST_ERROR_INIT;
                 wait->then(wait->owner, job_runner_outcome(wait, &error), &error);

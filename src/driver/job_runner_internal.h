@@ -49,6 +49,7 @@ struct job_waiter {
         char *message;
         int status; /* of the failure */
         int job_id;
+        bool announces_end;        /* the event of the job's end waits until its updates are delivered */
         struct job_runner *runner; /* while accumulators deliver the job's updates */
         struct resume_job resume;  /* unused if sc->resume is NULL */
         int resume_status;         /* the results of an earlier driver cannot be merged: the job must fail */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "driver/accumulators.h"
 #include "driver/allocation.h"
 #include "driver/events/task_events.h"
 #include "driver/resources/resource_profiles.h"
@@ -217,7 +218,10 @@ static void scheduler_ops_job_ended(void *owner, struct job *job, enum job_resul
 {
         struct job_runner *r = owner;
         struct job_waiter *wait = job->user;
-        task_events_job_ended(r->events, job, message);
+        wait->announces_end =
+                result == JOB_SUCCEEDED && accumulators_are_undelivered(r->sc->accumulators, wait->job_id);
+        if (!wait->announces_end)
+                task_events_job_ended(r->events, job->id, message);
         allocation_job_ended(r->allocation, job);
         resume_job_ended(r->sc->resume, &wait->resume, result == JOB_SUCCEEDED && !wait->resume_status);
         if (wait->resume_status) {

@@ -171,8 +171,16 @@ static void passes_updates_once_for_each_task(void **state)
         assert_int_equal(got.calls, 2);
         assert_int_equal(got.blobs, 4);
         assert_string_equal(got.text, "a a a a ");
+        fst_set_job_group(sc, "refused", "", false);
         assert_refused((int)count_of(fst_python_rdd(frames_of_texts(sc, "refuse", 1), &f, false, false)), -EIO,
                        "its updates were not received");
+        int job;
+        struct fst_job_info info = {.state = FST_JOB_RUNNING};
+        while (fst_jobs_of_group(sc, "refused", &job, 1) != 1 || !fst_get_job_info(sc, job, &info) ||
+               info.state == FST_JOB_RUNNING)
+                usleep(500);
+        assert_int_equal(info.state, FST_JOB_FAILED); /* although all of its tasks succeeded */
+        fst_clear_job_group(sc);
 }
 
 static int may_receive, receiving; /* atomic */

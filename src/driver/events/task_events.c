@@ -220,10 +220,9 @@ void task_events_job_started(struct task_event_poster *e, const struct job *job)
         free(infos);
 }
 
-void task_events_job_ended(struct task_event_poster *e, const struct job *job, const char *failure)
+void task_events_job_ended(struct task_event_poster *e, int job, const char *failure)
 {
-        listener_bus_post_job_end(e->sc->bus,
-                                  &(struct job_end){.id = job->id, .ms = time_of_day_ms(), .failure = failure});
+        listener_bus_post_job_end(e->sc->bus, &(struct job_end){.id = job, .ms = time_of_day_ms(), .failure = failure});
 }
 
 void task_events_stage_submitted(struct task_event_poster *e, struct stage *stage, const struct task_set *set)

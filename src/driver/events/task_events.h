@@ -31,7 +31,7 @@ void task_events_speculative(struct task_event_poster *e, const struct task_set 
 void task_events_unschedulable(struct task_event_poster *e, const struct task_set *set, bool yes);
 
 void task_events_job_started(struct task_event_poster *e, const struct job *job);
-void task_events_job_ended(struct task_event_poster *e, const struct job *job, const char *failure);
+void task_events_job_ended(struct task_event_poster *e, int job, const char *failure);
 void task_events_stage_submitted(struct task_event_poster *e, struct stage *stage, const struct task_set *set);
 void task_events_stage_completed(struct task_event_poster *e, const struct stage *stage, const char *failure);
 void task_events_stage_removed(struct task_event_poster *e, struct stage *stage);
