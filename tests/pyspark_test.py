@@ -180,6 +180,18 @@ sc.stop()
     assert printed.splitlines() == ["True", "nothing 2", "True", "nothing 19"]
 
 
+def test_signal_to_the_shell_reaches_its_interpreter(tmp_path):
+    program = tmp_path / "interpreter"
+    program.write_text("#!/bin/sh\ntrap 'echo ended; exit 9' TERM\necho started\nwhile :; do sleep 0.1; done\n")
+    program.chmod(0o755)
+    with subprocess.Popen([f"{BUILD}/pyspark"], env=dict(os.environ, PYSPARK_DRIVER_PYTHON=str(program)), stdout=subprocess.PIPE,
+                          text=True) as shell:
+        assert shell.stdout.readline() == "started\n"
+        shell.terminate()
+        assert shell.stdout.read() == "ended\n"
+    assert shell.returncode == 9
+
+
 def test_exit_status_of_program_is_that_of_spark_submit(run):
     assert run("import sys\nprint('bye')\nsys.exit(7)", submit=True, status=7) == "bye\n"
     printed = run(START + "raise ValueError('unhandled')", submit=True, status=1)

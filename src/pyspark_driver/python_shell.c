@@ -48,6 +48,16 @@ static const char startup_file[] =
         "    with open(_startup) as _file:\n"
         "        exec(compile(_file.read(), _startup, 'exec'))\n";
 
+static pid_t shell_child; /* the interpreter; 0: none. Atomic */
+
+/* A signal to this process is meant for the interpreter: in Spark, the script becomes the interpreter. */
+static void shell_forward_signal(int number)
+{
+        pid_t child = __atomic_load_n(&shell_child, __ATOMIC_ACQUIRE);
+        if (child > 0)
+                kill(child, number);
+}
+
 static bool shell_variable_is_set(const char *name)
 {
         const char *value = getenv(name);
@@ -140,8 +150,12 @@ static int shell_run_python(int *status, struct fst_error *error)
         if (r)
                 return error_set(error, -r, "pyspark: %s: %s. Set PYSPARK_PYTHON or PYSPARK_DRIVER_PYTHON", driver,
                                  strerror(r));
+        __atomic_store_n(&shell_child, pid, __ATOMIC_RELEASE);
+        signal(SIGTERM, shell_forward_signal);
+        signal(SIGHUP, shell_forward_signal);
         while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
                 ;
+        __atomic_store_n(&shell_child, 0, __ATOMIC_RELEASE);
         *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
         return 0;
 }
