@@ -18,7 +18,7 @@ BUILD = os.environ.get("FIRESTEEL_BIN", f"{TOP}/build/src")
 
 pytestmark = pytest.mark.skipif(not PYSPARK, reason=MISSING)
 
-LOCAL_CLUSTER = "local-cluster[2,1,1024]"
+LOCAL_CLUSTER = "local-cluster[1,2,1024]"  # each executor imports pyspark
 
 # What executors have, once for each of their processes.
 LOOK = """

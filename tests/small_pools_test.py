@@ -139,7 +139,7 @@ def submit(app, master, fraction, *arguments, **env):
                            *arguments], text=True, capture_output=True, timeout=300, check=False, env={**os.environ, **env})
 
 
-@pytest.mark.parametrize("turn", range(1 if SANITIZED else full_number(3, 2)))  # the order of requests for memory differs
+@pytest.mark.parametrize("turn", range(1 if SANITIZED else full_number(3, 1)))  # the order of requests for memory differs
 @pytest.mark.parametrize("fraction", ["0.01", "0.013", "0.02"])
 @pytest.mark.parametrize("master", ["local[4]", "local-cluster[2,2,1024]"])
 def test_tasks_end_in_small_pools(app, master, fraction, turn):

@@ -71,9 +71,9 @@ static void drains_full_table_into_reserved_pages(void **state)
 
 static void shuffles_many_small_partitions(void **state)
 {
-        fst_rdd *rows = fst_map(fst_range_n(*state, 0, 300, 2000), limits, FST_PAIR(I64, I64));
+        fst_rdd *rows = fst_map(fst_range_n(*state, 0, 300, 1000), limits, FST_PAIR(I64, I64));
         int64_t n;
-        assert_int_equal(fst_count(fst_reduce_by_key_n(rows, fst_fn_max, 10000), &n), 0);
+        assert_int_equal(fst_count(fst_reduce_by_key_n(rows, fst_fn_max, 5000), &n), 0);
         assert_int_equal(n, 2);
 }
 
