@@ -365,6 +365,7 @@ static void assert_told(fst_rdd *rdd, const char *want)
 }
 
 #define HERE " at checkpoint_api_test.c:"
+#define LEVEL " [Disk Memory Deserialized 1x Replicated]"
 
 /* Spark's description of the same lineage. */
 static void prints_lineage_as_spark(void **state)
@@ -375,14 +376,15 @@ static void prints_lineage_as_spark(void **state)
         fst_rdd *both = fst_union(placed, fst_sort_by_key(pairs, FST_ASCENDING));
         fst_rdd *dealt = fst_persist(fst_repartition(both, 2), FST_STORAGE_MEMORY_AND_DISK);
         fst_rdd_set_name(both, "both");
-        assert_told(dealt, "(2) ShuffledRDD[5] at repartition" HERE " [Disk Memory Deserialized 1x Replicated]\n"
-                           " +-(15) both UnionRDD[4] at union" HERE " []\n"
-                           "    |   ShuffledRDD[2] at partition_by" HERE " []\n"
-                           "    +-(12) MapPartitionsRDD[1] at map" HERE " []\n"
-                           "       |   ParallelCollectionRDD[0] at range" HERE " []\n"
-                           "    |   ShuffledRDD[3] at sort_by_key" HERE " []\n"
-                           "    +-(12) MapPartitionsRDD[1] at map" HERE " []\n"
-                           "       |   ParallelCollectionRDD[0] at range" HERE " []");
+        /* Each line has the storage level of the RDD that was asked for. */
+        assert_told(dealt, "(2) ShuffledRDD[5] at repartition" HERE LEVEL "\n"
+                           " +-(15) both UnionRDD[4] at union" HERE LEVEL "\n"
+                           "    |   ShuffledRDD[2] at partition_by" HERE LEVEL "\n"
+                           "    +-(12) MapPartitionsRDD[1] at map" HERE LEVEL "\n"
+                           "       |   ParallelCollectionRDD[0] at range" HERE LEVEL "\n"
+                           "    |   ShuffledRDD[3] at sort_by_key" HERE LEVEL "\n"
+                           "    +-(12) MapPartitionsRDD[1] at map" HERE LEVEL "\n"
+                           "       |   ParallelCollectionRDD[0] at range" HERE LEVEL);
         fst_local_checkpoint(dealt);
         assert_int_equal(fst_count(dealt, &n), 0);
         char *told = without_lines(fst_to_debug_string(dealt));
