@@ -13,6 +13,7 @@ void celeborn_files_init(struct celeborn_files *files,
 {
         *files = (struct celeborn_files){.ask = ask, .owner = owner};
         pthread_mutex_init(&files->lock, NULL);
+        pthread_mutex_init(&files->asking, NULL);
 }
 
 static void celeborn_file_group_free(struct celeborn_files *files, struct celeborn_file_group *group)
@@ -26,6 +27,7 @@ void celeborn_files_deinit(struct celeborn_files *files)
 {
         while (files->groups.first)
                 celeborn_file_group_free(files, files->groups.first);
+        pthread_mutex_destroy(&files->asking);
         pthread_mutex_destroy(&files->lock);
 }
 
@@ -55,32 +57,54 @@ static int celeborn_files_check(int32_t shuffle, const struct celeborn_answer *a
         return 0;
 }
 
-int celeborn_files_get(struct celeborn_files *files, int32_t shuffle, const int *stopped,
-                       const struct celeborn_file_group **group, struct fst_error *error)
+/* Takes a reference to the files of a shuffle if they are known. */
+static struct celeborn_file_group *celeborn_files_take(struct celeborn_files *files, int32_t shuffle)
+{
+        pthread_mutex_lock(&files->lock);
+        struct celeborn_file_group *found = celeborn_files_find(files, shuffle);
+        if (found)
+                found->refs++;
+        pthread_mutex_unlock(&files->lock);
+        return found;
+}
+
+/* Asks for the files of a shuffle, and keeps them with one reference. */
+static int celeborn_files_ask(struct celeborn_files *files, int32_t shuffle, const int *stopped,
+                              struct celeborn_file_group **group, struct fst_error *error)
 {
         struct celeborn_question question = {.kind = CELEBORN_ASK_FILES, .shuffle = shuffle};
         struct celeborn_answer answer = {0};
-        int r = 0;
+        int r = files->ask(files->owner, &question, stopped, &answer, error);
+        if (r == 0)
+                r = celeborn_files_check(shuffle, &answer, error);
+        if (r) {
+                celeborn_answer_deinit(&answer);
+                return r;
+        }
+        *group = new0(struct celeborn_file_group);
+        (*group)->shuffle = shuffle;
+        (*group)->refs = 1;
+        (*group)->answer = answer;
         pthread_mutex_lock(&files->lock);
-        struct celeborn_file_group *found = celeborn_files_find(files, shuffle);
-        if (!found) {
-                r = files->ask(files->owner, &question, stopped, &answer, error);
-                if (r == 0)
-                        r = celeborn_files_check(shuffle, &answer, error);
-                if (r == 0) {
-                        found = new0(struct celeborn_file_group);
-                        found->shuffle = shuffle;
-                        found->answer = answer;
-                        list_append(&files->groups, found);
-                } else {
-                        celeborn_answer_deinit(&answer);
-                }
-        }
-        if (found) {
-                found->refs++;
-                *group = found;
-        }
+        list_append(&files->groups, *group);
         pthread_mutex_unlock(&files->lock);
+        return 0;
+}
+
+int celeborn_files_get(struct celeborn_files *files, int32_t shuffle, const int *stopped,
+                       const struct celeborn_file_group **group, struct fst_error *error)
+{
+        struct celeborn_file_group *found = celeborn_files_take(files, shuffle);
+        int r = 0;
+        if (!found) {
+                pthread_mutex_lock(&files->asking);
+                found = celeborn_files_take(files, shuffle);
+                if (!found)
+                        r = celeborn_files_ask(files, shuffle, stopped, &found, error);
+                pthread_mutex_unlock(&files->asking);
+        }
+        if (found)
+                *group = found;
         return r;
 }
 

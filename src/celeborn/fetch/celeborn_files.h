@@ -20,7 +20,8 @@ struct celeborn_file_group {
 };
 
 struct celeborn_files {
-        pthread_mutex_t lock; /* one task asks at a time, and others wait */
+        pthread_mutex_t lock;   /* protects the groups; held for a moment only */
+        pthread_mutex_t asking; /* one task asks at a time, and others wait */
         LIST(struct celeborn_file_group) groups;
         /* As in struct push_client_options. */
         int (*ask)(void *owner, const struct celeborn_question *question, const int *stopped,
@@ -42,7 +43,8 @@ int celeborn_files_get(struct celeborn_files *files, int32_t shuffle, const int 
                        const struct celeborn_file_group **group, struct fst_error *error);
 void celeborn_files_put(struct celeborn_files *files, const struct celeborn_file_group *group); /* NULL is allowed */
 
-/* Forgets a shuffle once it has no readers. */
+/* Forgets a shuffle once it has no readers. Does not wait for questions: the loop that brings their answers calls it.
+ */
 void celeborn_files_forget(struct celeborn_files *files, int32_t shuffle);
 
 /* Returns the locations of a partition, *@n of them. */
