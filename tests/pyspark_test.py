@@ -182,7 +182,7 @@ sc.stop()
 
 def test_signal_to_the_shell_reaches_its_interpreter(tmp_path):
     program = tmp_path / "interpreter"
-    program.write_text("#!/bin/sh\ntrap 'echo ended; exit 9' TERM\necho started\nwhile :; do sleep 0.1; done\n")
+    program.write_text("#!/bin/sh\ntrap 'echo ended; exit 9' TERM\necho started\nfor i in $(seq 600); do sleep 0.1; done\n")
     program.chmod(0o755)
     with subprocess.Popen([f"{BUILD}/pyspark"], env=dict(os.environ, PYSPARK_DRIVER_PYTHON=str(program)), stdout=subprocess.PIPE,
                           text=True) as shell:

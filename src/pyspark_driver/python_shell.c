@@ -132,7 +132,7 @@ static int shell_run_python(int *status, struct fst_error *error)
         _cleanup_(option_words_deinit) struct option_words options = {0};
         const char *driver = getenv("PYSPARK_DRIVER_PYTHON"), *given = getenv("PYSPARK_DRIVER_PYTHON_OPTS");
         posix_spawnattr_t attributes;
-        sigset_t interrupt;
+        sigset_t interrupt, forwarded, before;
         pid_t pid;
         string_list_add(&words, driver);
         if (given && option_string_split(given, &options, error) < 0)
@@ -141,18 +141,24 @@ static int shell_run_python(int *status, struct fst_error *error)
                 string_list_add(&words, options.data[i]);
         sigemptyset(&interrupt);
         sigaddset(&interrupt, SIGINT);
+        sigemptyset(&forwarded);
+        sigaddset(&forwarded, SIGTERM);
+        sigaddset(&forwarded, SIGHUP);
         posix_spawnattr_init(&attributes);
         posix_spawnattr_setsigdefault(&attributes, &interrupt);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
         signal(SIGINT, SIG_IGN);
+        signal(SIGTERM, shell_forward_signal);
+        signal(SIGHUP, shell_forward_signal);
+        pthread_sigmask(SIG_BLOCK, &forwarded, &before); /* until there is a child */
+        posix_spawnattr_setsigmask(&attributes, &before);
         int r = posix_spawnp(&pid, driver, NULL, &attributes, string_list_argv(&words), environ), ended;
         posix_spawnattr_destroy(&attributes);
+        __atomic_store_n(&shell_child, r ? 0 : pid, __ATOMIC_RELEASE);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (r)
                 return error_set(error, -r, "pyspark: %s: %s. Set PYSPARK_PYTHON or PYSPARK_DRIVER_PYTHON", driver,
                                  strerror(r));
-        __atomic_store_n(&shell_child, pid, __ATOMIC_RELEASE);
-        signal(SIGTERM, shell_forward_signal);
-        signal(SIGHUP, shell_forward_signal);
         while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
                 ;
         __atomic_store_n(&shell_child, 0, __ATOMIC_RELEASE);
