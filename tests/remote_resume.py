@@ -15,7 +15,8 @@ class Resumes:
         import resume_test  # which reads the variable
         self.test, self.expect, self.left = resume_test, expect, left
         self.folder, self.environment = pathlib.Path(folder, "resumes"), environment
-        self.settings = [*settings, f"spark.firesteel.resume.dir={directory}"]
+        # Input and output are local files.
+        self.settings = [*settings, f"spark.firesteel.resume.dir={directory}", "spark.hadoop.fs.defaultFS=file:///"]
         self.folder.mkdir()
         self.application = resume_test.compile_application(self.folder)
 
