@@ -176,7 +176,7 @@ int celeborn_endpoint_message_parse(const uint8_t *data, size_t len, struct cele
 {
         if (len && data[0] == V2)
                 return celeborn_message_parse(data + 1, len - 1, true, message, error);
-        if (len < CLASS_AT + sizeof(CLASS) - 1 || memcmp(data, java_begin, 4) != 0)
+        if (!data || len < CLASS_AT + sizeof(CLASS) - 1 || memcmp(data, java_begin, 4) != 0)
                 return error_set(error, -EPROTO, "an answer of Celeborn is neither a message nor a Java object");
         if (memcmp(data + CLASS_AT, CLASS, sizeof(CLASS) - 1) != 0)
                 return celeborn_exception_text(data, len, error);
