@@ -39,6 +39,7 @@
 #include "rpc/rpc.h"
 #include "rpc/wire_memory.h"
 #include "shuffle/remote/object_shuffle.h"
+#include "shuffle/shuffle_manager.h"
 #include "store/disk_dirs.h"
 #include "store/memory.h"
 
@@ -356,9 +357,13 @@ static int connect_driver(struct executor *x, struct fst_error *error)
 
 static int start_slots(struct executor *x, struct fst_error *error)
 {
+        enum shuffle_manager manager;
+        int r = shuffle_manager_read(&x->conf, &manager, error);
+        if (r)
+                return r;
+        bool outside = manager == SHUFFLE_MANAGER_CELEBORN || conf_contains(&x->conf, OBJECT_STORE_KEY);
         /* Tasks in processes keep their core: an idle process of another slot takes memory. */
-        bool more = conf_contains(&x->conf, OBJECT_STORE_KEY) && !(x->env.isolation && x->env.isolation->all);
-        int r = 0;
+        bool more = outside && !(x->env.isolation && x->env.isolation->all);
         x->n_slots = more ? 2 * x->options->cores : x->options->cores;
         x->slots = new_array(struct slot *, (size_t)x->n_slots);
         x->running = new_array(struct task_batch *, (size_t)x->n_slots);
