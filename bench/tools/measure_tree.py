@@ -2,9 +2,12 @@
 
     python3 measure_tree.py OUTPUT ERRORS COMMAND...
 
-Wall time, CPU time of the whole tree (this process adopts and reaps orphans, so that nobody's time is lost), and the greatest
-sums of resident and of proportional set sizes, sampled five times a second. The CPU time lacks that of processes whose parent
-ignores their end.
+Wall time, CPU time of the whole tree, and the greatest sums of resident and of proportional set sizes, sampled five times a
+second.
+
+The CPU time is that of a control group, where there is one that this process may make ("cpu_of": "group"). Otherwise it is what
+parents reaped, this process being that of orphans ("cpu_of": "reaped"): it lacks the processes whose parent ignores their end, and
+those are the workers of pyspark if their daemon is killed together with them.
 """
 import ctypes
 import json
@@ -16,6 +19,7 @@ import sys
 import threading
 import time
 
+GROUPS_V1, GROUPS_V2 = "/sys/fs/cgroup/cpuacct", "/sys/fs/cgroup"
 PR_SET_CHILD_SUBREAPER = 36
 INTERVAL_S = 0.2
 
@@ -53,7 +57,43 @@ def memory():
     return rss, pss
 
 
+def make_group():
+    """A new control group that counts CPU time, or None."""
+    parent = GROUPS_V1 if os.path.isdir(GROUPS_V1) else GROUPS_V2
+    group = os.path.join(parent, f"bench-{os.getpid()}")
+    try:
+        os.mkdir(group)
+    except OSError:
+        return None
+    if os.path.exists(os.path.join(group, "cgroup.procs")):
+        return group
+    os.rmdir(group)
+    return None
+
+
+def times_of_group(group):
+    """CPU, user and system time in seconds. The kernel samples the latter two."""
+    def values(name):
+        with open(os.path.join(group, name), encoding="ascii") as f:
+            return f.read().split()
+
+    if group.startswith(GROUPS_V1):
+        _, user, _, system = values("cpuacct.stat")
+        tick_s = 1 / os.sysconf("SC_CLK_TCK")
+        return int(values("cpuacct.usage")[0]) / 1e9, int(user) * tick_s, int(system) * tick_s
+    words = values("cpu.stat")
+    counts = dict(zip(words[::2], map(int, words[1::2])))
+    return tuple(counts[name] / 1e6 for name in ("usage_usec", "user_usec", "system_usec"))
+
+
 def main():
+    group = make_group()
+
+    def enter_group():
+        if group:
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as f:
+                f.write("0")
+
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     ended, most = threading.Event(), [0, 0]
 
@@ -64,7 +104,7 @@ def main():
 
     start = time.monotonic()
     with open(sys.argv[1], "wb") as out, open(sys.argv[2], "wb") as errors:
-        process = subprocess.Popen(sys.argv[3:], stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
+        process = subprocess.Popen(sys.argv[3:], stdin=subprocess.DEVNULL, stdout=out, stderr=errors, preexec_fn=enter_group)
         thread = threading.Thread(target=sample)
         thread.start()
         status = process.wait()
@@ -81,9 +121,12 @@ def main():
             os.waitpid(-1, 0)
     except ChildProcessError:
         pass
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(json.dumps({"wall": wall, "cpu": used.ru_utime + used.ru_stime, "user": used.ru_utime, "system": used.ru_stime, "status": status,
-                      "peak_rss_kb": most[0], "peak_pss_kb": most[1]}))
+    reaped = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu, user, system = times_of_group(group) if group else (reaped.ru_utime + reaped.ru_stime, reaped.ru_utime, reaped.ru_stime)
+    if group:
+        os.rmdir(group)
+    print(json.dumps({"wall": wall, "cpu": cpu, "cpu_of": "group" if group else "reaped", "user": user, "system": system,
+                      "status": status, "peak_rss_kb": most[0], "peak_pss_kb": most[1]}))
 
 
 if __name__ == "__main__":
