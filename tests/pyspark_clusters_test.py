@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 
+import profile_program
 from python_environment import MISSING, PYSPARK, PYTHON, REAL, pack
 from standalone_cluster import Cluster
 
@@ -105,36 +106,12 @@ def test_executors_without_pyspark_get_that_of_the_driver(submit):
     assert found and all(row[1:] == [f"{PYSPARK}/pyspark", "mark"] for row in found), printed
 
 
-PROFILES = """
-import json, os, resource, urllib.request
-from pyspark import SparkContext
-from pyspark.resource import ExecutorResourceRequests, ResourceProfileBuilder, TaskResourceRequests
-sc = SparkContext()
-executor = ExecutorResourceRequests().cores(1).memory("400m").memoryOverhead("50m").pysparkMemory("300m")
-profile = ResourceProfileBuilder().require(executor).require(TaskResourceRequests().cpus(1)).build
-def limit(rows):
-    yield os.getppid(), os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB"), resource.getrlimit(resource.RLIMIT_AS)[0] >> 20
-one, = sc.parallelize([1], 1).mapPartitions(limit).collect()
-two, = sc.parallelize([1], 1).withResources(profile).mapPartitions(limit).collect()
-print(one[1:], two[1:], one[0] != two[0])
-url = f"http://localhost:{sc.uiWebUrl.rsplit(':', 1)[1]}/api/v1/applications/{sc.applicationId}/"
-profiles = json.load(urllib.request.urlopen(url + "environment"))["resourceProfiles"]
-print([sorted((name, amount["amount"]) for name, amount in each["executorResources"].items()) for each in profiles][1])
-print(sorted((e["totalCores"], e["resourceProfileId"]) for e in json.load(urllib.request.urlopen(url + "executors")) if e["id"] != "driver"))
-sc.stop()
-"""
-
-
 def test_executors_of_a_profile_have_its_size(submit, master):
     if master == LOCAL_CLUSTER:
         pytest.skip("tests/resource_profiles_test.py")
-    settings = ("spark.dynamicAllocation.enabled=true", "spark.dynamicAllocation.shuffleTracking.enabled=true", "spark.executor.cores=1",
-                "spark.dynamicAllocation.maxExecutors=1", "spark.executor.pyspark.memory=200m", "spark.ui.port=0")
-    printed = submit(PROFILES, *[word for setting in settings for word in ("--conf", setting)], PYSPARK_PYTHON=PYTHON)
-    assert printed.splitlines() == [
-        "('200', 200) ('300', 300) True",
-        "[('cores', 1), ('memory', 400), ('memoryOverhead', 50), ('pyspark.memory', 300)]",
-        "[(1, 0), (1, 1)]"]
+    settings = [word for setting in profile_program.SETTINGS for word in ("--conf", setting)]
+    printed = submit(profile_program.program(cores=1), *settings, PYSPARK_PYTHON=PYTHON)
+    assert printed.splitlines() == profile_program.output(cores=1)
 
 
 def failure(printed):

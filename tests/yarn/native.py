@@ -34,9 +34,13 @@ class Application:
                               timeout=180, stdin=subprocess.DEVNULL, check=False)
 
 
-def id_of(done):
-    found = re.search(r"application_\d+_\d+", done.stderr)
+def id_in(log):
+    found = re.search(r"application_\d+_\d+", log)
     return found.group() if found else "no application"
+
+
+def id_of(done):
+    return id_in(done.stderr)
 
 
 def check_words(yarn, application, expect):

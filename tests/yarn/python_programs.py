@@ -76,11 +76,18 @@ def check_cluster_mode(yarn, client, application, words, real, expect):
     expect("the environment of an archive serves executors in client mode", done.stdout + done.stderr, done.returncode == 0 and "{True}" in done.stdout)
 
 
-def check(build, yarn, client, folder, expect):
+def interpreter():
+    """Returns the file behind the links of the Python with pyspark, and why there is none, or None."""
     found = subprocess.run([PYTHON, "-c", "import os, py4j, pyspark, sys\nprint(os.path.realpath(sys.executable))"],
                            capture_output=True, text=True, check=False)
-    if found.returncode:
-        print(f"skipped: {PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it")
+    missing = f"{PYTHON} has no pyspark: set FIRESTEEL_PYTHON to an interpreter that has it"
+    return found.stdout.strip(), missing if found.returncode else None
+
+
+def check(build, yarn, client, folder, expect):
+    real, missing = interpreter()
+    if missing:
+        print(f"skipped: {missing}")
         return
     application = native.Application(build, yarn, folder)
     for name, text in (("program.py", PROGRAM), ("first.py", "def number():\n    return 1\n"), ("words.txt", "words")):
@@ -92,10 +99,10 @@ def check(build, yarn, client, folder, expect):
     yarn.write_file("/python/in/a.txt", b"to be or not\nto be\n")
     words = ("--py-files", "first.py,second.zip", "--files", "words.txt", "--archives", "packed.zip#packed")
     done = application.run(*words, "--conf", f"spark.pyspark.driver.python={PYTHON}",
-                           "--conf", f"spark.pyspark.python={found.stdout.strip()}", "program.py")
+                           "--conf", f"spark.pyspark.python={real}", "program.py")
     expect("a Python program runs in client mode, its executors with the driver's pyspark and its modules, files and archives",
            done.stdout + done.stderr, done.returncode == 0 and "found {(1, 2, 'words', 'inner', True)}" in done.stdout)
     lines = b"".join(yarn.read_folder("/python/out").values()).decode().split("\n")
     expect("… it reads and writes HDFS", lines, sorted(filter(None, lines)) == ["be 2", "not 1", "or 1", "to 2"])
     expect("… and has succeeded", done.stderr, client.call("wait", native.id_of(done)).startswith("FINISHED SUCCEEDED"))
-    check_cluster_mode(yarn, client, application, words, found.stdout.strip(), expect)
+    check_cluster_mode(yarn, client, application, words, real, expect)

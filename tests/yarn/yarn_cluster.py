@@ -176,13 +176,17 @@ class Yarn(hadoop.Daemons):
             location = json.load(answer)["Location"]
         hadoop.OPENER.open(hadoop.urllib.request.Request(location, data=content, method="PUT"), timeout=30).close()
 
+    def list_folder(self, path):
+        """The names in a folder of HDFS."""
+        url = f"http://127.0.0.1:{self.hdfs_web}/webhdfs/v1{path}?op=LISTSTATUS"
+        with hadoop.OPENER.open(url, timeout=30) as answer:
+            return [row["pathSuffix"] for row in json.load(answer)["FileStatuses"]["FileStatus"]]
+
     def read_folder(self, path):
         """{name: content} of the files in a folder of HDFS."""
         url = f"http://127.0.0.1:{self.hdfs_web}/webhdfs/v1{path}"
-        with hadoop.OPENER.open(f"{url}?op=LISTSTATUS", timeout=30) as answer:
-            names = [row["pathSuffix"] for row in json.load(answer)["FileStatuses"]["FileStatus"]]
         contents = {}
-        for name in names:
+        for name in self.list_folder(path):
             with hadoop.OPENER.open(f"{url}/{name}?op=OPEN", timeout=30) as answer:
                 contents[name] = answer.read()
         return contents
