@@ -72,6 +72,7 @@ static int reading_do(struct reading *r, const struct fetch_action *action, stru
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+        const struct chunk_file file = {.key = "app-0", .name = "0-0-0", .n_maps = MAPS};
         struct fetch_location at = {.copies = {0, -1}};
         struct reading r = {0};
         struct channel *channel;
@@ -86,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         codec_init(&r.codec, CODEC_NONE, 1);
         fetch_core_init(&r.core, &(struct fetch_core_config){
                                          .locations = &at, .n = 1, .n_maps = MAPS, .attempt = attempt_of, .tries = 1});
-        if (chunk_stream_attach(&r.stream, &r.connections, channel, "app-0", "0-0-0", MAPS, &error) == 0) {
+        if (chunk_stream_attach(&r.stream, &r.connections, channel, &file, &error) == 0) {
                 fetch_core_opened(&r.core, 0);
                 for (int map = 0; map < MAPS && status == 0; map++) {
                         struct fetch_action action;

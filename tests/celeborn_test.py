@@ -2,6 +2,7 @@
 import collections
 import os
 import random
+import re
 import socket
 import struct
 import subprocess
@@ -166,6 +167,26 @@ def test_wordcount_and_sort_with_splits(celeborn, tmp_path):
         assert mode == "SOFT" or celeborn.counts["ReserveSlots"] > before + 2  # more than the first files at two workers
     submit(tmp_path, celeborn, "wordcount.c", tmp_path / "in", tmp_path / "counts")
     assert sorted(lines_of(tmp_path / "counts")) == sorted(f"({word},{n})" for word, n in words.items())
+
+
+def test_connections_prove_the_secret_of_the_application(tmp_path):
+    lines = write_words(tmp_path / "in", 3000)
+    with Celeborn(workers=2, authenticate=True) as celeborn:
+        submit(tmp_path, celeborn, "sort.c", tmp_path / "in", tmp_path / "out", 3, conf=["spark.celeborn.auth.enabled=true"])
+        assert lines_of(tmp_path / "out") == sorted(lines)
+        assert len(celeborn.secrets) == 1 and celeborn.authenticated["worker"] >= 6  # two workers' three ports
+
+
+def test_a_refused_secret_is_named(tmp_path):
+    few = ["spark.celeborn.client.registerShuffle.maxRetries=0", "spark.task.maxFailures=1"]
+    write_words(tmp_path / "in", 10)
+    with Celeborn(workers=2, authenticate=True) as celeborn:
+        celeborn.wrong_secrets = True
+        said = submit(tmp_path, celeborn, "sort.c", tmp_path / "in", tmp_path / "out", 3,
+                      conf=["spark.celeborn.auth.enabled=true", *few], status=1)
+        assert re.search(r"Celeborn refuses the secret of application [\w-]+: .*Mismatched response", said)
+        said = submit(tmp_path, celeborn, "sort.c", tmp_path / "in", tmp_path / "out", 3, conf=few, status=1)
+        assert "set spark.celeborn.auth.enabled to true" in said
 
 
 def test_encrypted_map_outputs_are_refused(celeborn, tmp_path):

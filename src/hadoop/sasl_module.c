@@ -79,8 +79,34 @@ static void sasl_module_close(struct sasl_client *c)
         free(c);
 }
 
+/* DIGEST-MD5 shares a cache between the connections of all threads. */
+static void *sasl_mutex_new(void)
+{
+        pthread_mutex_t *mutex = malloc(sizeof(*mutex));
+        if (mutex)
+                pthread_mutex_init(mutex, NULL);
+        return mutex;
+}
+
+static int sasl_mutex_acquire(void *mutex)
+{
+        return pthread_mutex_lock(mutex) == 0 ? SASL_OK : SASL_FAIL;
+}
+
+static int sasl_mutex_release(void *mutex)
+{
+        return pthread_mutex_unlock(mutex) == 0 ? SASL_OK : SASL_FAIL;
+}
+
+static void sasl_mutex_destroy(void *mutex)
+{
+        pthread_mutex_destroy(mutex);
+        free(mutex);
+}
+
 static void sasl_module_init(void)
 {
+        sasl_set_mutex(sasl_mutex_new, sasl_mutex_acquire, sasl_mutex_release, sasl_mutex_destroy);
         sasl_client_init(NULL);
 }
 

@@ -54,7 +54,9 @@ class Genuine:
         return ",".join(f"127.0.0.1:{ports[0]}" for ports in self.masters)
 
     def common(self):
-        made = [f"celeborn.master.endpoints {self.endpoints}", "celeborn.master.host 127.0.0.1",
+        internal = ",".join(f"127.0.0.1:{ports[2]}" for ports in self.masters)
+        made = [f"celeborn.master.endpoints {self.endpoints}", f"celeborn.master.internal.endpoints {internal}",
+                "celeborn.master.host 127.0.0.1",
                 "celeborn.master.http.host 127.0.0.1", "celeborn.worker.http.host 127.0.0.1",
                 "celeborn.network.bind.preferIpAddress true", "celeborn.master.heartbeat.worker.timeout 10s",
                 "celeborn.master.heartbeat.application.timeout 30s", "celeborn.worker.heartbeat.timeout 10s",

@@ -20,6 +20,7 @@ import threading
 
 if not __package__:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from celeborn.authentication import Gate, Refused
 from celeborn.messages import (CHUNK_FAILURE, CHUNK_SUCCESS, HEARTBEAT, ONE_WAY, PUSH_DATA, PUSH_MERGED_DATA, RPC_FAILURE, RPC_REQUEST,
                                RPC_RESPONSE, Fields, bytes_field, frame, frame_text, java_message, number_field, packed_field,
                                plain_message, read_envelope, read_message, text_of, texts_field)
@@ -280,8 +281,11 @@ class Fault:
 class Celeborn:
     """A master and its workers, on a thread of its own."""
 
-    def __init__(self, workers=2, chunk_size=8 << 20, heartbeats=False):
-        self.chunk_size, self.heartbeats = chunk_size, heartbeats
+    def __init__(self, workers=2, chunk_size=8 << 20, heartbeats=False, authenticate=False):
+        self.chunk_size, self.heartbeats, self.authenticate = chunk_size, heartbeats, authenticate
+        self.secrets = {}  # application: its secret
+        self.wrong_secrets = False  # what applications register is altered
+        self.authenticated = collections.Counter()  # connections by "master" and "worker"
         self.workers = [Worker(self, i) for i in range(workers)]
         self.faults = []
         self.counts = collections.Counter()  # requests by name
@@ -331,7 +335,8 @@ class Celeborn:
         async def serve(reader, writer):
             owner.connections.add(writer)
             try:
-                await self.serve(reader, writer, handler)
+                gate = Gate(self, owner is self) if self.authenticate else None
+                await self.serve(reader, writer, gate.guard(handler) if gate else handler)
             except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 pass
             finally:
@@ -361,7 +366,7 @@ class Celeborn:
         request = head[:8]
         try:
             answer = await handler(kind, head, body)
-        except Failure as failure:
+        except (Failure, Refused) as failure:
             answer = Frame(frame(RPC_FAILURE, request + text_of(str(failure))))
         except Closed:
             writer.transport.abort()

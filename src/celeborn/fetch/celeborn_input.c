@@ -145,8 +145,14 @@ static int celeborn_input_open(struct remote_input *in, const struct fetch_actio
         char key[512], name[64];
         snprintf(key, sizeof(key), "%s-%d", in->reader->app_id, in->shuffle);
         snprintf(name, sizeof(name), "%d-%d-%d", f->at->partition, f->at->epoch, action->copy);
-        return chunk_stream_open(&f->stream, &in->reader->connections, w->host, w->fetch_port, key, name,
-                                 in->read.inputs->n, in->read.run->task.stopped, error);
+        const struct chunk_file file = {.host = w->host,
+                                        .port = w->fetch_port,
+                                        .app_id = in->reader->app_id,
+                                        .secret = in->group->answer.secret,
+                                        .key = key,
+                                        .name = name,
+                                        .n_maps = in->read.inputs->n};
+        return chunk_stream_open(&f->stream, &in->reader->connections, &file, in->read.run->task.stopped, error);
 }
 
 static int celeborn_input_head(struct remote_input *in, int file, struct fst_error *error)

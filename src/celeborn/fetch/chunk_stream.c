@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "celeborn/protocol/celeborn.pb-c.h"
+#include "celeborn/protocol/celeborn_auth.h"
 #include "celeborn/protocol/celeborn_message.h"
 #include "net/channel.h"
 #include "net/socket.h"
@@ -274,38 +275,78 @@ static int chunk_stream_next_chunk(struct chunk_stream *s, struct fst_error *err
 
 /* -------------------------------------------------------------------------------------------------------- stream */
 
-int chunk_stream_attach(struct chunk_stream *s, struct fetch_connections *connections, struct channel *channel,
-                        const char *key, const char *name, int n_maps, struct fst_error *error)
+static void chunk_stream_use(struct chunk_stream *s, struct fetch_connections *connections, struct channel *channel)
 {
-        Celeborn__OpenStream open = CELEBORN__OPEN_STREAM__INIT;
-        open.shuffle_key = (char *)key;
-        open.file_name = (char *)name;
-        open.end_index = n_maps; /* less than INT32_MAX: sorted */
         s->connections = connections;
         s->channel = channel;
         s->ahead = AHEAD;
         s->buffer = mem_zero(FETCH_BUFFER + MAX_HEAD);
         s->head = s->buffer + FETCH_BUFFER;
-        int r = chunk_stream_request(s, CELEBORN_OPEN_STREAM, &open.base, error);
+}
+
+static int chunk_stream_request_file(struct chunk_stream *s, const struct chunk_file *file, struct fst_error *error)
+{
+        Celeborn__OpenStream open = CELEBORN__OPEN_STREAM__INIT;
+        open.shuffle_key = (char *)file->key;
+        open.file_name = (char *)file->name;
+        open.end_index = file->n_maps; /* less than INT32_MAX: sorted */
+        return chunk_stream_request(s, CELEBORN_OPEN_STREAM, &open.base, error);
+}
+
+/* Proves the application's secret on a new connection. */
+static int chunk_stream_authenticate(struct chunk_stream *s, const struct chunk_file *file, struct fst_error *error)
+{
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        struct celeborn_auth *auth;
+        struct celeborn_frame frame;
+        int r = celeborn_auth_new(CELEBORN_AUTH_PROVE, file->app_id, file->secret, &auth, &out, error);
+        if (r)
+                return r;
+        while (r == 0) {
+                struct iovec piece = {out.data, out.len};
+                r = channel_writev_all(s->channel, &piece, 1, s->connections->timeout, s->stopped, error);
+                out.len = 0;
+                while (r == 0 && out.len == 0)
+                        if ((r = chunk_stream_frame(s, &frame, error)) == 0)
+                                r = celeborn_auth_on_frame(auth, &frame, &out, error);
+        }
+        celeborn_auth_free(auth);
+        return r == FST_CELEBORN_E_AUTHENTICATED ? 0 : r;
+}
+
+int chunk_stream_attach(struct chunk_stream *s, struct fetch_connections *connections, struct channel *channel,
+                        const struct chunk_file *file, struct fst_error *error)
+{
+        chunk_stream_use(s, connections, channel);
+        int r = chunk_stream_request_file(s, file, error);
         if (r)
                 chunk_stream_close(s);
         return r;
 }
 
-int chunk_stream_open(struct chunk_stream *s, struct fetch_connections *connections, const char *host, int port,
-                      const char *key, const char *name, int n_maps, const int *stopped, struct fst_error *error)
+int chunk_stream_open(struct chunk_stream *s, struct fetch_connections *connections, const struct chunk_file *file,
+                      const int *stopped, struct fst_error *error)
 {
         s->stopped = stopped;
-        if (!fetch_connections_take(connections, s, host, port)) {
-                int fd = socket_connect(host, port, connections->connect_timeout, stopped, error);
-                int r = fd < 0 ? fd : channel_new(fd, NULL, CHANNEL_CLIENT, &s->channel, error);
+        const bool idle = fetch_connections_take(connections, s, file->host, file->port);
+        int r = 0;
+        if (!idle) {
+                int fd = socket_connect(file->host, file->port, connections->connect_timeout, stopped, error);
+                r = fd < 0 ? fd : channel_new(fd, NULL, CHANNEL_CLIENT, &s->channel, error);
                 if (r)
                         return r;
         }
         free(s->host);
-        s->host = mem_strdup(host);
-        s->port = port;
-        return chunk_stream_attach(s, connections, steal(s->channel), key, name, n_maps, error);
+        s->host = mem_strdup(file->host);
+        s->port = file->port;
+        chunk_stream_use(s, connections, steal(s->channel));
+        if (!idle && file->secret)
+                r = chunk_stream_authenticate(s, file, error);
+        if (r == 0)
+                r = chunk_stream_request_file(s, file, error);
+        if (r)
+                chunk_stream_close(s);
+        return r;
 }
 
 int chunk_stream_head(struct chunk_stream *s, unsigned char header[static PAGE_BATCH_HEADER],

@@ -48,16 +48,25 @@ struct chunk_stream {
         unsigned char *head; /* of a frame, behind the buffer */
 };
 
+/* A file at a worker. Borrowed. */
+struct chunk_file {
+        const char *host;
+        int port;
+        const char *app_id, *secret; /* of a new connection; no secret: NULL */
+        const char *key, *name;      /* of the shuffle, of the file */
+        int n_maps;                  /* batches of maps 0 … n_maps - 1 */
+};
+
 /*
- * Requests file @name of shuffle @key, with the batches of maps 0 … @n_maps - 1 sorted by map, and does not wait for an
- * answer. The stream is closed. Returns 0, or negative with @error.
+ * Requests a file, with the batches sorted by map, and does not wait for an answer. Waits for authentication on a new
+ * connection. The stream is closed. Returns 0, or negative with @error.
  */
-int chunk_stream_open(struct chunk_stream *stream, struct fetch_connections *connections, const char *host, int port,
-                      const char *key, const char *name, int n_maps, const int *stopped, struct fst_error *error);
+int chunk_stream_open(struct chunk_stream *stream, struct fetch_connections *connections, const struct chunk_file *file,
+                      const int *stopped, struct fst_error *error);
 
 /* For tests: the same with a connected channel, which is stolen. */
 int chunk_stream_attach(struct chunk_stream *stream, struct fetch_connections *connections, struct channel *channel,
-                        const char *key, const char *name, int n_maps, struct fst_error *error);
+                        const struct chunk_file *file, struct fst_error *error);
 
 /* Status of chunk_stream_head: the file has ended. */
 #define FST_CHUNK_E_END 1

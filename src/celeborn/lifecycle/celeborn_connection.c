@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "celeborn/protocol/celeborn_auth.h"
 #include "celeborn/protocol/celeborn_frame.h"
 #include "celeborn/protocol/celeborn_message.h"
 
@@ -18,14 +19,17 @@ struct celeborn_connection {
         void *owner;
         char *host;
         int port;
+        struct celeborn_connection_auth *credentials; /* NULL: none */
+        bool master;
+        struct celeborn_auth *auth; /* while it authenticates */
         uv_getaddrinfo_t resolve;
         uv_connect_t connect;
         uv_tcp_t tcp;
-        uv_timer_t timer; /* limits connecting */
-        int handles;      /* open ones, and a running resolution */
-        bool connected, closing, silent;
+        uv_timer_t timer;                       /* limits connecting and authentication */
+        int handles;                            /* open ones, and a running resolution */
+        bool connected, ready, closing, silent; /* ready: requests may be sent */
         struct addrinfo *addresses, *next_address;
-        struct buf out; /* until it is connected */
+        struct buf out; /* until it is ready */
         struct buf in;
         VEC(uint64_t) requests; /* without a reply */
 };
@@ -38,6 +42,7 @@ struct celeborn_write {
 
 static void celeborn_connection_try_next(struct celeborn_connection *c, const char *why);
 static void celeborn_connection_on_timeout(uv_timer_t *timer);
+static void celeborn_connection_write(struct celeborn_connection *c, struct buf *out);
 
 static void celeborn_connection_release(struct celeborn_connection *c)
 {
@@ -46,6 +51,7 @@ static void celeborn_connection_release(struct celeborn_connection *c)
         c->ops->ended(c->owner, c);
         if (c->addresses)
                 uv_freeaddrinfo(c->addresses);
+        celeborn_auth_free(c->auth);
         vec_deinit(&c->requests);
         buf_deinit(&c->out);
         buf_deinit(&c->in);
@@ -96,7 +102,7 @@ static bool celeborn_connection_take(struct celeborn_connection *c, uint64_t req
         return false;
 }
 
-static void celeborn_connection_on_frame(struct celeborn_connection *c, const struct celeborn_frame *frame)
+static void celeborn_connection_on_message(struct celeborn_connection *c, const struct celeborn_frame *frame)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct celeborn_message message;
@@ -110,11 +116,72 @@ static void celeborn_connection_on_frame(struct celeborn_connection *c, const st
                 _cleanup_free_ char *why = celeborn_frame_failure(frame, &text, &len)
                                                    ? mem_strndup(text, MIN(len, (size_t)1000))
                                                    : mem_strdup("a failure without a text");
+                if (!c->credentials && strstr(why, ".network.sasl.")) {
+                        char *hint =
+                                mem_printf("the server asks for authentication: set spark.celeborn.auth.enabled to "
+                                           "true (%s)",
+                                           why);
+                        free(why);
+                        why = hint;
+                }
                 c->ops->failed(c->owner, (uint64_t)id, why);
         } else if (celeborn_endpoint_message_parse(frame->body, frame->body_len, &message, &error)) {
                 c->ops->failed(c->owner, (uint64_t)id, error_message(&error));
         } else {
                 c->ops->replied(c->owner, (uint64_t)id, message.type, message.body, message.len);
+        }
+        error_deinit(&error);
+}
+
+/* Requests may be sent. */
+static void celeborn_connection_begin(struct celeborn_connection *c)
+{
+        c->ready = true;
+        uv_timer_stop(&c->timer);
+        if (c->out.len)
+                celeborn_connection_write(c, &c->out);
+}
+
+/* A master that lost its state is asked to register the application again, one that knows it is not. */
+static void celeborn_connection_on_refused(struct celeborn_connection *c, const char *why)
+{
+        if (c->master && strstr(why, "already registered"))
+                c->credentials->registered = true;
+        else if (c->master && strstr(why, "Registration information not found"))
+                c->credentials->registered = false;
+        celeborn_connection_break(c, why);
+}
+
+static void celeborn_connection_authenticate(struct celeborn_connection *c)
+{
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        const bool registers = c->master && !c->credentials->registered;
+        if (celeborn_auth_new(registers ? CELEBORN_AUTH_REGISTER : CELEBORN_AUTH_PROVE, c->credentials->app_id,
+                              c->credentials->secret, &c->auth, &out, &error))
+                celeborn_connection_break(c, error_message(&error));
+        else
+                celeborn_connection_write(c, &out);
+        error_deinit(&error);
+}
+
+static void celeborn_connection_on_frame(struct celeborn_connection *c, const struct celeborn_frame *frame)
+{
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        if (!c->auth) {
+                celeborn_connection_on_message(c, frame);
+                return;
+        }
+        const int r = celeborn_auth_on_frame(c->auth, frame, &out, &error);
+        if (r == FST_CELEBORN_E_AUTHENTICATED) {
+                c->credentials->registered |= c->master;
+                celeborn_auth_free(steal(c->auth));
+                celeborn_connection_begin(c);
+        } else if (r) {
+                celeborn_connection_on_refused(c, error_message(&error));
+        } else if (out.len) {
+                celeborn_connection_write(c, &out);
         }
         error_deinit(&error);
 }
@@ -160,12 +227,13 @@ static void celeborn_connection_on_written(uv_write_t *request, int status)
         free(write);
 }
 
-static void celeborn_connection_write(struct celeborn_connection *c)
+/* Sends the bytes, which it takes. */
+static void celeborn_connection_write(struct celeborn_connection *c, struct buf *out)
 {
         struct celeborn_write *write = new0(struct celeborn_write);
-        uv_buf_t bytes = uv_buf_init(c->out.data, (unsigned)c->out.len);
+        uv_buf_t bytes = uv_buf_init(out->data, (unsigned)out->len);
         write->connection = c;
-        write->bytes = buf_steal(&c->out);
+        write->bytes = buf_steal(out);
         const int r = uv_write(&write->request, (uv_stream_t *)&c->tcp, &bytes, 1, celeborn_connection_on_written);
         if (r == 0)
                 return;
@@ -184,12 +252,13 @@ static void celeborn_connection_on_connected(uv_connect_t *request, int status)
                 return;
         }
         c->connected = true;
-        uv_timer_stop(&c->timer);
         uv_tcp_nodelay(&c->tcp, 1);
         uv_tcp_keepalive(&c->tcp, 1, 60);
         uv_read_start((uv_stream_t *)&c->tcp, celeborn_connection_alloc, celeborn_connection_on_read);
-        if (c->out.len)
-                celeborn_connection_write(c);
+        if (c->credentials)
+                celeborn_connection_authenticate(c);
+        else
+                celeborn_connection_begin(c);
 }
 
 /* The socket of the last address is closed: connects to the next one. */
@@ -230,17 +299,24 @@ static void celeborn_connection_on_resolved(uv_getaddrinfo_t *request, int statu
 static void celeborn_connection_on_timeout(uv_timer_t *timer)
 {
         struct celeborn_connection *c = timer->data;
-        celeborn_connection_break(c, c->connected ? "the connection is broken" : "connecting takes too long");
+        celeborn_connection_break(c, c->ready       ? "the connection is broken"
+                                     : c->connected ? "authentication takes too long"
+                                                    : "connecting takes too long");
 }
 
 struct celeborn_connection *celeborn_connection_new(uv_loop_t *loop, const char *host, int port,
-                                                    uint64_t connect_timeout_ms,
-                                                    const struct celeborn_connection_ops *ops, void *owner)
+                                                    uint64_t connect_timeout_ms, struct celeborn_connection_auth *auth,
+                                                    bool master, const struct celeborn_connection_ops *ops, void *owner)
 {
         struct celeborn_connection *c = new0(struct celeborn_connection);
         const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
         char service[16];
-        *c = (struct celeborn_connection){.ops = ops, .owner = owner, .host = mem_strdup(host), .port = port};
+        *c = (struct celeborn_connection){.ops = ops,
+                                          .owner = owner,
+                                          .host = mem_strdup(host),
+                                          .port = port,
+                                          .credentials = auth,
+                                          .master = master};
         snprintf(service, sizeof(service), "%d", port);
         uv_timer_init(loop, &c->timer);
         uv_tcp_init(loop, &c->tcp);
@@ -264,6 +340,6 @@ void celeborn_connection_send(struct celeborn_connection *c, uint64_t request, c
 {
         vec_push(&c->requests, request);
         celeborn_put_endpoint_request(&c->out, (int64_t)request, c->host, c->port, endpoint, type, body, len);
-        if (c->connected)
-                celeborn_connection_write(c);
+        if (c->ready)
+                celeborn_connection_write(c, &c->out);
 }

@@ -11,6 +11,12 @@
 
 struct celeborn_connection;
 
+/* How connections authenticate (celeborn_auth.h). Outlives them. */
+struct celeborn_connection_auth {
+        const char *app_id, *secret;
+        bool registered; /* with the masters, by the first connection to one that succeeded */
+};
+
 struct celeborn_connection_ops {
         /* A reply: a message of celeborn.proto, borrowed for the call. */
         void (*replied)(void *owner, uint64_t request, int type, const uint8_t *body, size_t len);
@@ -22,10 +28,15 @@ struct celeborn_connection_ops {
         void (*ended)(void *owner, struct celeborn_connection *connection);
 };
 
-/* @host is copied. @connect_timeout_ms limits connecting, with the resolution of the name. Never NULL. */
+/*
+ * @host is copied. @connect_timeout_ms limits connecting, with the resolution of the name and authentication. @auth
+ * NULL: the server asks for none; else @master says whether the server may be asked to register the application. Never
+ * NULL.
+ */
 struct celeborn_connection *celeborn_connection_new(uv_loop_t *loop, const char *host, int port,
-                                                    uint64_t connect_timeout_ms,
-                                                    const struct celeborn_connection_ops *ops, void *owner);
+                                                    uint64_t connect_timeout_ms, struct celeborn_connection_auth *auth,
+                                                    bool master, const struct celeborn_connection_ops *ops,
+                                                    void *owner);
 
 bool celeborn_connection_is_to(const struct celeborn_connection *c, const char *host, int port);
 

@@ -1,6 +1,7 @@
 /* See celeborn_driver.h. */
 #include "celeborn/lifecycle/celeborn_driver.h"
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -8,6 +9,7 @@
 #include "celeborn/lifecycle/celeborn_connection.h"
 #include "celeborn/lifecycle/lifecycle.h"
 #include "conf/conf.h"
+#include "hadoop/sasl.h"
 #include "net/socket.h"
 
 #include <pthread.h>
@@ -20,6 +22,8 @@
 #define MASTER_PORT 9097
 #define STOP_TIMEOUT_MS 3000
 #define MASTER_RETRIES 15
+#define AUTH_KEY "spark.celeborn.auth.enabled"
+#define SECRET_BYTES 32
 
 enum celeborn_event_kind { CELEBORN_BEGIN, CELEBORN_MAPS_ENDED, CELEBORN_DROP, CELEBORN_ASK, CELEBORN_STOP };
 
@@ -54,6 +58,8 @@ struct celeborn_driver {
         uv_async_t woken;
         uv_timer_t timer;
         uint64_t connect_timeout_ms;
+        char *secret;                         /* NULL: connections are not authenticated */
+        struct celeborn_connection_auth auth; /* our thread's */
 
         /* our thread's */
         struct lifecycle *core;
@@ -114,7 +120,7 @@ static void celeborn_driver_send(struct celeborn_driver *d, const struct lifecyc
                         c = d->connections.data[i];
         if (!c) {
                 c = celeborn_connection_new(&d->loop, a->send.host, a->send.port, d->connect_timeout_ms,
-                                            &connection_ops, d);
+                                            d->secret ? &d->auth : NULL, a->send.master, &connection_ops, d);
                 vec_push(&d->connections, c);
         }
         celeborn_connection_send(c, a->send.id, a->send.master ? "MasterEndpoint" : "WorkerEndpoint", a->send.type,
@@ -124,7 +130,9 @@ static void celeborn_driver_send(struct celeborn_driver *d, const struct lifecyc
 static void celeborn_driver_reply(struct celeborn_driver *d, void *asker, const struct celeborn_answer *answer)
 {
         struct celeborn_reply reply = {.asker = asker};
-        celeborn_answer_put(answer, &reply.bytes);
+        struct celeborn_answer with_secret = *answer;
+        with_secret.secret = d->secret;
+        celeborn_answer_put(&with_secret, &reply.bytes);
         pthread_mutex_lock(&d->lock);
         queue_push(&d->replies, reply);
         pthread_mutex_unlock(&d->lock);
@@ -327,6 +335,9 @@ static void celeborn_driver_free(struct celeborn_driver *d)
         vec_deinit(&d->connections);
         lifecycle_free(d->core);
         pthread_mutex_destroy(&d->lock);
+        if (d->secret)
+                explicit_bzero(d->secret, strlen(d->secret));
+        free(d->secret);
         free(d->app_id);
         free(d);
 }
@@ -422,15 +433,7 @@ static int celeborn_read_count(const struct fst_conf *conf, const char *key, int
 
 static int celeborn_read_config(const struct fst_conf *conf, struct celeborn_config *c, struct fst_error *error)
 {
-        bool auth;
         int r;
-        if ((r = conf_get_bool(conf, "spark.celeborn.auth.enabled", &auth, error)))
-                return r;
-        if (auth)
-                return error_set(
-                        error, -ENOTSUP,
-                        "spark.celeborn.auth.enabled is true, but authentication with Celeborn is not supported: "
-                        "set it to false, and celeborn.auth.enabled of the servers, too");
         if ((r = conf_get_bool(conf, "spark.celeborn.client.push.replicate.enabled", &c->replicate, error)) ||
             (r = conf_get_bool(conf, "spark.celeborn.client.reserveSlots.rackaware.enabled", &c->rack_aware, error)) ||
             (r = conf_get_bytes(conf, "spark.celeborn.client.shuffle.partitionSplit.threshold", &c->split_threshold,
@@ -457,6 +460,25 @@ static int celeborn_read_config(const struct fst_conf *conf, struct celeborn_con
         return 0;
 }
 
+/* Makes the application's secret: *@secret stays NULL if there is to be none. */
+static int celeborn_make_secret(const struct fst_conf *conf, char **secret, struct fst_error *error)
+{
+        const struct sasl_ops *sasl;
+        unsigned char random[SECRET_BYTES];
+        bool enabled;
+        int r = conf_get_bool(conf, AUTH_KEY, &enabled, error);
+        if (r || !enabled)
+                return r;
+        if ((r = sasl_load(&sasl, error)))
+                return error_wrap(error, r, AUTH_KEY);
+        if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+                return error_set(error, -EIO, "cannot make a secret for Celeborn: the kernel gives no random bytes");
+        struct buf text = BUF_INIT;
+        base64_put(&text, random, sizeof(random));
+        *secret = buf_steal(&text);
+        return 0;
+}
+
 static int celeborn_driver_start(struct celeborn_driver *d, struct fst_error *error)
 {
         uv_loop_init(&d->loop);
@@ -477,7 +499,7 @@ int celeborn_driver_new(const struct celeborn_driver_options *options, struct re
                         struct fst_error *error)
 {
         _cleanup_(master_list_deinit) master_list masters = {0};
-        _cleanup_free_ char *host = NULL, *tenant = NULL, *user = NULL, *tags = NULL;
+        _cleanup_free_ char *host = NULL, *tenant = NULL, *user = NULL, *tags = NULL, *secret = NULL;
         struct celeborn_config config = {.app_id = options->app_id};
         int64_t connect_ms;
         int r;
@@ -488,7 +510,8 @@ int celeborn_driver_new(const struct celeborn_driver_options *options, struct re
                                  error)) ||
             (r = conf_get_string(options->conf, "spark.celeborn.quota.identity.user-specific.userName", &user,
                                  error)) ||
-            (r = conf_get_string(options->conf, "spark.celeborn.tags.tagsExpr", &tags, error)))
+            (r = conf_get_string(options->conf, "spark.celeborn.tags.tagsExpr", &tags, error)) ||
+            (r = celeborn_make_secret(options->conf, &secret, error)))
                 return r;
         if (getrandom(config.seed, sizeof(config.seed), 0) != (ssize_t)sizeof(config.seed))
                 config.seed[0] = (uint64_t)now_ns();
@@ -505,6 +528,8 @@ int celeborn_driver_new(const struct celeborn_driver_options *options, struct re
         d->options.conf = NULL;
         d->app_id = mem_strdup(options->app_id);
         d->options.app_id = d->app_id;
+        d->secret = steal(secret);
+        d->auth = (struct celeborn_connection_auth){.app_id = d->app_id, .secret = d->secret};
         d->connect_timeout_ms = (uint64_t)MAX(connect_ms, (int64_t)1);
         pthread_mutex_init(&d->lock, NULL);
         d->core = lifecycle_new(&config, now_ns());

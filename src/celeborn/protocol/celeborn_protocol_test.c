@@ -1,5 +1,6 @@
 /* Frames, messages and questions: bytes that stood on the wire of Celeborn 0.6.3, limits, and what is invalid. */
 #include "celeborn/protocol/celeborn.pb-c.h"
+#include "celeborn/protocol/celeborn_auth.h"
 #include "celeborn/protocol/celeborn_frame.h"
 #include "celeborn/protocol/celeborn_message.h"
 #include "celeborn/protocol/celeborn_wire.h"
@@ -255,13 +256,101 @@ static void push_answers_name_splits(void **state)
         error_deinit(&error);
 }
 
+/* Appends an answer to @request: its body is a message, or nothing. */
+static void put_answer(struct buf *out, uint8_t type, int64_t request, int message, const ProtobufCMessage *body)
+{
+        _cleanup_(buf_deinit) struct buf frame = BUF_INIT;
+        if (body)
+                celeborn_put_data_request(&frame, request, message, body);
+        else
+                celeborn_put_request(&frame, request, 0);
+        frame.data[4] = (char)type;
+        buf_reset(out);
+        buf_append(out, frame.data, frame.len);
+}
+
+static int auth_answer(struct celeborn_auth *auth, const struct buf *answer, struct buf *out, struct fst_error *error)
+{
+        struct celeborn_frame frame;
+        size_t size;
+        assert_int_equal(celeborn_frame_parse((uint8_t *)answer->data, answer->len, 1 << 20, &frame, &size, NULL), 0);
+        buf_reset(out);
+        return celeborn_auth_on_frame(auth, &frame, out, error);
+}
+
+static int sent_type(const struct buf *out)
+{
+        struct celeborn_frame frame;
+        struct celeborn_message message;
+        size_t size;
+        assert_int_equal(celeborn_frame_parse((uint8_t *)out->data, out->len, 1 << 20, &frame, &size, NULL), 0);
+        assert_int_equal(celeborn_data_message_parse(frame.body, frame.body_len, &message, NULL), 0);
+        return message.type;
+}
+
+static void first_connection_registers_the_application(void **state)
+{
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT, answer = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        struct celeborn_auth *auth;
+        assert_int_equal(celeborn_auth_new(CELEBORN_AUTH_REGISTER, "app", "secret", &auth, &out, &error), 0);
+        assert_int_equal(sent_type(&out), CELEBORN_AUTHENTICATION_INITIATION);
+        struct buf offer = BUF_INIT; /* what the server offers has the form of the request */
+        buf_append(&offer, out.data, out.len);
+        offer.data[4] = CELEBORN_RPC_RESPONSE;
+        offer.data[24] = CELEBORN_AUTHENTICATION_INITIATION_RESPONSE;
+        assert_int_equal(auth_answer(auth, &offer, &out, &error), 0);
+        buf_deinit(&offer);
+        assert_int_equal(sent_type(&out), CELEBORN_SASL_REQUEST);
+        put_answer(&answer, CELEBORN_RPC_RESPONSE, 2, 0, NULL);
+        assert_int_equal(auth_answer(auth, &answer, &out, &error), 0);
+        assert_int_equal(sent_type(&out), CELEBORN_REGISTER_APPLICATION);
+        Celeborn__RegisterApplicationResponse done = CELEBORN__REGISTER_APPLICATION_RESPONSE__INIT;
+        done.status = true;
+        put_answer(&answer, CELEBORN_RPC_RESPONSE, 3, CELEBORN_REGISTER_APPLICATION_RESPONSE, &done.base);
+        assert_int_equal(auth_answer(auth, &answer, &out, &error), FST_CELEBORN_E_AUTHENTICATED);
+        celeborn_auth_free(auth);
+}
+
+static void rejects_answers_that_end_authentication(void **state)
+{
+        _cleanup_(buf_deinit) struct buf out = BUF_INIT, answer = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        Celeborn__AuthenticationInitiation offer = CELEBORN__AUTHENTICATION_INITIATION__INIT;
+        offer.version = (char *)"1.0"; /* and no mechanism */
+        static const struct {
+                uint8_t type;
+                int64_t request;
+                int status;
+                const char *why;
+        } cases[] = {{CELEBORN_RPC_RESPONSE, 1, -EPROTO, "does not offer"},
+                     {CELEBORN_RPC_RESPONSE, 9, -EPROTO, "before the connection is authenticated"},
+                     {CELEBORN_ONE_WAY_MESSAGE, 1, -EPROTO, "before the connection is authenticated"},
+                     {CELEBORN_RPC_FAILURE, 1, -EACCES, "refuses the registration of application app"},
+                     {CELEBORN_HEARTBEAT, 1, 0, NULL}};
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct celeborn_auth *auth;
+                buf_reset(&out);
+                assert_int_equal(celeborn_auth_new(CELEBORN_AUTH_REGISTER, "app", "secret", &auth, &out, &error), 0);
+                put_answer(&answer, cases[i].type, cases[i].request, CELEBORN_AUTHENTICATION_INITIATION_RESPONSE,
+                           &offer.base);
+                assert_int_equal(auth_answer(auth, &answer, &out, &error), cases[i].status);
+                if (cases[i].why)
+                        assert_non_null(strstr(error_message(&error), cases[i].why));
+                assert_int_equal(out.len, 0);
+                error_deinit(&error);
+                celeborn_auth_free(auth);
+        }
+}
+
 static void questions_and_answers_survive_the_wire(void **state)
 {
         struct celeborn_revive revives[] = {{7, 3, 0, CELEBORN_SOFT_SPLIT}, {-1, 4, 2, CELEBORN_PUSH_TIMEOUT_REPLICA}};
         struct celeborn_question question = {CELEBORN_ASK_REVIVE, 5, revives, 2}, q = {0};
         struct celeborn_worker workers[] = {{(char *)"h1", 1, 2, 3, 4}, {(char *)"h2", 65535, 6, 7, 8}};
         struct celeborn_location locations[] = {{3, 1, 0, 1}, {4, 3, 1, -1}, {5, 0, -1, -1}};
-        struct celeborn_answer answer = {CELEBORN_SUCCESS, (char *)"m", workers, locations, 2, 3}, a = {0};
+        struct celeborn_answer answer = {CELEBORN_SUCCESS, (char *)"m", (char *)"secret", workers, locations, 2, 3},
+                               a = {0};
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
         celeborn_question_put(&question, &out);
@@ -280,6 +369,7 @@ static void questions_and_answers_survive_the_wire(void **state)
         celeborn_answer_put(&answer, &out);
         assert_int_equal(celeborn_answer_parse((uint8_t *)out.data, out.len, &a, NULL), 0);
         assert_string_equal(a.message, "m");
+        assert_string_equal(a.secret, "secret");
         assert_int_equal(a.n_workers, 2);
         assert_string_equal(a.workers[1].host, "h2");
         assert_int_equal(a.workers[1].rpc_port, 65535);
@@ -314,6 +404,8 @@ int main(void)
                 cmocka_unit_test(exception_names_the_leader),
                 cmocka_unit_test(push_answers_name_splits),
                 cmocka_unit_test(questions_and_answers_survive_the_wire),
+                cmocka_unit_test(first_connection_registers_the_application),
+                cmocka_unit_test(rejects_answers_that_end_authentication),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ void celeborn_answer_deinit(struct celeborn_answer *answer)
         free(answer->workers);
         free(answer->locations);
         free(answer->message);
+        free(answer->secret);
         *answer = (struct celeborn_answer){0};
 }
 
@@ -87,6 +88,7 @@ void celeborn_answer_put(const struct celeborn_answer *answer, struct buf *out)
         _cleanup_free_ Celeborn__DriverWorker **list = w ? new_array(Celeborn__DriverWorker *, w) : NULL;
         message.status = (uint32_t)answer->status;
         message.message = answer->message ? answer->message : message.message;
+        message.secret = answer->secret ? answer->secret : message.secret;
         message.workers = list;
         message.n_workers = w;
         for (size_t i = 0; i < w; i++) {
@@ -144,6 +146,7 @@ int celeborn_answer_parse(const uint8_t *data, size_t len, struct celeborn_answe
         if (valid) {
                 *answer = (struct celeborn_answer){.status = (int)m->status,
                                                    .message = *m->message ? mem_strdup(m->message) : NULL,
+                                                   .secret = *m->secret ? mem_strdup(m->secret) : NULL,
                                                    .n_workers = (int)m->n_workers,
                                                    .n_locations = (int)m->n_partitions};
                 if (m->n_workers)

@@ -59,10 +59,13 @@ struct celeborn_question {
  * status CELEBORN_SUCCESS; CELEBORN_STAGE_ENDED: all maps have ended, and a push of an attempt that still runs is
  * useless; CELEBORN_SHUFFLE_DATA_LOST: the shuffle must run again; CELEBORN_SHUFFLE_UNREGISTERED: it was removed or
  * given up; other statuses with `message`: the task fails, and may run again.
+ *
+ * secret: with what the executor authenticates to the workers (celeborn_auth.h).
  */
 struct celeborn_answer {
         int status;    /* enum celeborn_status */
         char *message; /* owned; NULL: none */
+        char *secret;  /* owned; NULL: connections are not authenticated */
         struct celeborn_worker *workers;
         struct celeborn_location *locations;
         int n_workers, n_locations;

@@ -54,6 +54,7 @@ struct push_client {
         LIST(struct push_revive) revives;
         int ending;               /* atomic */
         int wake;                 /* eventfd */
+        char *secret;             /* of the driver's answers; NULL: connections are not authenticated */
         pthread_mutex_t locating; /* one task asks for locations at a time */
         pthread_t sender, reviver;
 
@@ -178,8 +179,9 @@ static void push_client_send(struct push_client *c, const struct push_body *body
         struct push_connection *at = push_client_connection(c, body->worker);
         struct fst_error error = FST_ERROR_INIT;
         char key[512];
-        if (!push_connection_is_open(at) && push_connection_start(at, push_core_worker(c->core, body->worker),
-                                                                  now_ns() + c->options.connect_timeout, &error)) {
+        if (!push_connection_is_open(at) &&
+            push_connection_start(at, push_core_worker(c->core, body->worker), c->app_id, c->secret,
+                                  now_ns() + c->options.connect_timeout, &error)) {
                 push_client_disconnect(c, at, CELEBORN_PUSH_CREATE_CONNECTION_FAIL_PRIMARY, error_message(&error));
                 error_deinit(&error);
                 return;
@@ -342,6 +344,8 @@ static int push_client_locate(struct push_client *c, int32_t shuffle, const int 
                               answer.message ? answer.message : celeborn_status_name(answer.status));
         if (r == 0 && answer.n_locations) {
                 pthread_mutex_lock(&c->lock);
+                if (!c->secret)
+                        c->secret = steal(answer.secret);
                 push_core_locate(c->core, shuffle, &answer);
                 pthread_mutex_unlock(&c->lock);
         }
@@ -404,6 +408,7 @@ void push_client_free(struct push_client *c)
         pthread_cond_destroy(&c->changed);
         pthread_mutex_destroy(&c->locating);
         pthread_mutex_destroy(&c->lock);
+        free(c->secret);
         free(c->app_id);
         free(c);
 }

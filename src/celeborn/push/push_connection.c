@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "celeborn/protocol/celeborn_auth.h"
 #include "net/channel.h"
 #include "net/socket.h"
 
@@ -27,8 +28,8 @@ struct push_frame {
 
 /* ---------------------------------------------------------------------------------------------------- connecting */
 
-int push_connection_start(struct push_connection *c, struct push_worker_name name, int64_t deadline,
-                          struct fst_error *error)
+int push_connection_start(struct push_connection *c, struct push_worker_name name, const char *app_id,
+                          const char *secret, int64_t deadline, struct fst_error *error)
 {
         struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
         char port[16];
@@ -40,6 +41,11 @@ int push_connection_start(struct push_connection *c, struct push_worker_name nam
         freeaddrinfo(found);
         if (fd < 0)
                 return fd;
+        r = secret ? celeborn_auth_new(CELEBORN_AUTH_PROVE, app_id, secret, &c->auth, &c->auth_out, error) : 0;
+        if (r) {
+                close(fd);
+                return r;
+        }
         c->fd = fd;
         c->deadline = deadline;
         return 0;
@@ -64,6 +70,9 @@ void push_connection_close(struct push_connection *c)
         channel_free(steal(c->channel));
         for (struct push_frame *f; (f = list_pop(&c->frames));)
                 push_frame_free(f);
+        celeborn_auth_free(steal(c->auth));
+        buf_deinit(&c->auth_out);
+        c->auth_out = BUF_INIT;
         buf_deinit(&c->in);
         c->in = BUF_INIT;
         c->connected = false;
@@ -93,7 +102,8 @@ int push_connection_fd(const struct push_connection *c)
 
 int push_connection_events(const struct push_connection *c)
 {
-        return !c->connected ? POLLOUT : POLLIN | (c->frames.first ? POLLOUT : 0);
+        const bool has_output = c->auth ? c->auth_out.len > 0 : c->frames.first != NULL;
+        return !c->connected ? POLLOUT : POLLIN | (has_output ? POLLOUT : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------- sending */
@@ -162,6 +172,22 @@ static void push_frame_advance(struct push_frame *f, size_t n)
         f->pieces[f->at].iov_len -= n;
 }
 
+/* Writes the request of authentication. */
+static int push_connection_write_auth(struct push_connection *c, struct fst_error *error)
+{
+        while (c->auth_out.len) {
+                struct iovec piece = {c->auth_out.data, c->auth_out.len};
+                ssize_t n = channel_writev(c->channel, &piece, 1);
+                if (n == -EAGAIN)
+                        return 0;
+                if (n < 0)
+                        return error_set(error, (int)n, "writing to Celeborn's worker: %s", channel_error(c->channel));
+                memmove(c->auth_out.data, c->auth_out.data + n, c->auth_out.len - (size_t)n);
+                buf_truncate(&c->auth_out, c->auth_out.len - (size_t)n);
+        }
+        return 0;
+}
+
 int push_connection_write(struct push_connection *c, int64_t now, struct fst_error *error)
 {
         if (!c->connected) {
@@ -169,6 +195,8 @@ int push_connection_write(struct push_connection *c, int64_t now, struct fst_err
                 if (r || !c->connected)
                         return r;
         }
+        if (c->auth)
+                return push_connection_write_auth(c, error);
         for (struct push_frame *f; (f = c->frames.first);) {
                 ssize_t n = channel_writev(c->channel, f->pieces + f->at, (int)MIN(f->n - f->at, (size_t)IOV_MAX));
                 if (n == -EAGAIN)
@@ -186,6 +214,17 @@ int push_connection_write(struct push_connection *c, int64_t now, struct fst_err
 
 /* ------------------------------------------------------------------------------------------------------- reading */
 
+/* Handles a frame of authentication. */
+static int push_connection_on_auth(struct push_connection *c, const struct celeborn_frame *frame,
+                                   struct fst_error *error)
+{
+        int r = celeborn_auth_on_frame(c->auth, frame, &c->auth_out, error);
+        if (r != FST_CELEBORN_E_AUTHENTICATED)
+                return r;
+        celeborn_auth_free(steal(c->auth));
+        return 0;
+}
+
 static int push_connection_parse(struct push_connection *c,
                                  int (*answer)(void *owner, const struct celeborn_frame *frame,
                                                struct fst_error *error),
@@ -196,7 +235,7 @@ static int push_connection_parse(struct push_connection *c,
         struct celeborn_frame frame;
         while ((r = celeborn_frame_parse((const uint8_t *)c->in.data + at, c->in.len - at, MAX_ANSWER, &frame, &size,
                                          error)) == 0) {
-                r = answer(owner, &frame, error);
+                r = c->auth ? push_connection_on_auth(c, &frame, error) : answer(owner, &frame, error);
                 if (r)
                         return r;
                 at += size;

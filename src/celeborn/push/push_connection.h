@@ -13,6 +13,7 @@
 
 #include <sys/uio.h>
 
+struct celeborn_auth;
 struct celeborn_frame;
 struct channel;
 struct fst_error;
@@ -31,15 +32,20 @@ struct push_connection {
         int worker; /* of the core */
         int fd;     /* while it connects; -1 */
         struct channel *channel;
+        struct celeborn_auth *auth;     /* while it authenticates */
+        struct buf auth_out;            /* its request, not completely sent */
         int64_t deadline;               /* of connecting */
         LIST(struct push_frame) frames; /* not completely sent */
         struct buf in;
         bool connected;
 };
 
-/* Begins to connect. Resolving the name may block. Returns 0, or negative with @error. */
-int push_connection_start(struct push_connection *connection, struct push_worker_name name, int64_t deadline,
-                          struct fst_error *error);
+/*
+ * Begins to connect, and to authenticate as @app_id with @secret; NULL: without authentication. Resolving the name may
+ * block. Returns 0, or negative with @error.
+ */
+int push_connection_start(struct push_connection *connection, struct push_worker_name name, const char *app_id,
+                          const char *secret, int64_t deadline, struct fst_error *error);
 
 /* Drops everything. It may be started again. */
 void push_connection_close(struct push_connection *connection);
