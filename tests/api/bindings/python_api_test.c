@@ -1,6 +1,6 @@
 /* Tests RDDs of Python through the public interface, with a package "pyspark" of our own: rows, the ends of answers,
  * failures, workers, broadcast variables, accumulators, barriers. */
-#include "api/python_fixture.h"
+#include "api/bindings/python_fixture.h"
 #include "driver/accumulators.h"
 #include "driver/context.h"
 #include "rdd/aggregate/accumulator_updates.h"

@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include "api/frames_fixture.h"
+#include "api/bindings/frames_fixture.h"
 #include "base/fs.h"
 
 #include <firesteel/python.h>

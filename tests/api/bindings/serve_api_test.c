@@ -1,5 +1,5 @@
 /* Tests rows served on sockets: a client in C, as a binding's driver program. */
-#include "api/frames_fixture.h"
+#include "api/bindings/frames_fixture.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

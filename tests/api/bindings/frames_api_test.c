@@ -1,5 +1,5 @@
 /* Tests frames through the public interface, here and with lineage from the wire: sources, conversions, placement. */
-#include "api/frames_fixture.h"
+#include "api/bindings/frames_fixture.h"
 #include "base/fs.h"
 
 static void reads_frames_of_a_file(void **state)

@@ -1,5 +1,5 @@
 /* Tests the life of Python workers between tasks, and the keys that rule it, with a package "pyspark" of our own. */
-#include "api/python_fixture.h"
+#include "api/bindings/python_fixture.h"
 #include "driver/context.h"
 #include "python/worker_pool.h"
 
