@@ -1,17 +1,20 @@
 """A part of check_node: programs in Python whose executors run in pods of an image with pyspark."""
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
 
+import profile_program
 from cluster import TIMEOUT, expect
 from fake_registry import Depot, s3_settings
 from node import ADDRESS
 
 TAG = "firesteel-python:0.1.0"
 PYTHON = os.environ.get("FIRESTEEL_PYTHON", "python3")
+PROFILE_CORES = 2  # of executors of the second profile
 
 # Prints where tasks ran, and words counted after a shuffle.
 PROGRAM = """import os, socket, sys
@@ -52,15 +55,63 @@ def missing():
 
 
 def build_image(check):
-    program, helper = check.folder / "program.py", check.folder / "helper.py"
+    program, helper, profiles = (check.folder / name for name in ("program.py", "helper.py", "profiles.py"))
     program.write_text(PROGRAM)
+    profiles.write_text(profile_program.program(PROFILE_CORES))
     helper.write_text("def answer():\n    return 42\n")
     archive = check.folder / "python.tar"
     subprocess.run([check.build / "src" / "firesteel", "image", "build", "--tag", TAG, "--output", str(archive), f"--python={PYTHON}",
-                    "--add", str(program), "--add", str(helper)], check=True, timeout=TIMEOUT)
+                    "--add", str(program), "--add", str(helper), "--add", str(profiles)], check=True, timeout=TIMEOUT)
     check.node.load(archive)
     archive.unlink()
     return program, helper
+
+
+def check_profiles(check, image):
+    """Pods of two resource profiles. They stay after the program's end. In client mode they have no memory for Python beside that
+    of the configuration or the profile, as in Spark."""
+    program = check.folder / "profiles.py"
+    settings = [one for one in profile_program.SETTINGS if not one.startswith("spark.ui.port=")]  # a container has no port 0
+    client = [f"spark.pyspark.driver.python={PYTHON}", "spark.pyspark.python=python3"]
+    with check.namespace("python-profiles") as n:
+        for mode, application, more, memory in (("client", str(program), client, ("360Mi", "450Mi")),
+                                                ("cluster", f"/opt/app/{program.name}", [], ("560Mi", "750Mi"))):
+            done = n.submit(application, mode=mode, conf=[*image, *settings, *more, "spark.executor.memory=300m",
+                                                          "spark.executor.memoryOverhead=60m",
+                                                          "spark.kubernetes.executor.deleteOnTermination=false"])
+            output = done.stdout if mode == "client" else "".join(n.log(pod["metadata"]["name"]) for pod in n.pods("driver"))
+            seen = sorted((pod["metadata"]["labels"]["spark-exec-resourceprofile-id"], container["resources"]["requests"],
+                           container["resources"]["limits"]) for pod in n.executor_pods() for container in pod["spec"]["containers"])
+            expect(f"pods of two profiles have their sizes in {mode} mode", seen == [
+                ("0", {"cpu": "1", "memory": memory[0]}, {"memory": memory[0]}),
+                ("1", {"cpu": str(PROFILE_CORES), "memory": memory[1]}, {"memory": memory[1]})], f"{seen}\n{output}{done.stderr}")
+            lines = profile_program.output(PROFILE_CORES)
+            expect("… the workers their limits, and the result is right", done.returncode == 0 and all(
+                line in output.splitlines() for line in lines), output + done.stderr)
+            n.forget()
+
+
+def check_venv_pack(check, image):
+    """An archive of venv-pack without pyspark, whose Python is the image's."""
+    tool, base = shutil.which("venv-pack"), subprocess.run([PYTHON, "-c", "import sys; print(sys.base_prefix, end='')"],
+                                                           capture_output=True, text=True, check=True).stdout
+    if not tool or not os.path.exists(f"{base}/bin/python"):
+        print("skipped: no venv-pack in PATH" if not tool else f"skipped: {base}/bin has no python", file=sys.stderr)
+        return
+    environment, archive, data = (check.folder / name for name in ("packed", "packed.tar.gz", "inner.zip"))
+    subprocess.run([f"{base}/bin/python", "-m", "venv", str(environment)], check=True, timeout=TIMEOUT)
+    [packages] = environment.glob("lib/*/site-packages")
+    (packages / "in_environment.py").write_text("def number():\n    return 44\n")
+    subprocess.run([tool, "-q", "-p", str(environment), "-o", str(archive), "--python-prefix", "/opt/python"], check=True, timeout=TIMEOUT)
+    with zipfile.ZipFile(data, "w") as packed:
+        packed.writestr("inner.txt", "inner")
+    program = check.folder / "packed.py"
+    program.write_text(ARCHIVE_PROGRAM)
+    with check.namespace("python-packed") as n:
+        done = n.submit(str(program), words=("--archives", f"{archive}#env,{data}#data"), mode="client", conf=[
+            *image, f"spark.pyspark.driver.python={PYTHON}", "spark.pyspark.python=./env/bin/python"])
+        expect("an archive of venv-pack without pyspark serves executors", done.returncode == 0 and IN_TASKS in done.stdout,
+               done.stdout + done.stderr)
 
 
 def pack_environment(path, name):
@@ -112,13 +163,17 @@ def check_uploads(check, helper, image):
                done.stdout + done.stderr)
 
 
-def run(check):
+def run(check, only_profiles=False):
     reason = missing()
     if reason:
         print(f"skipped: {reason}", file=sys.stderr)
         return
     program, helper = build_image(check)
     image = [f"spark.kubernetes.container.image={TAG}"]
+    check_profiles(check, image)
+    check_venv_pack(check, image)
+    if only_profiles:
+        return
     check_uploads(check, helper, image)
     with check.namespace("python") as n:
         def cluster(*arguments, words=("--py-files", "local:///opt/app/helper.py")):
