@@ -1,5 +1,7 @@
 """Programs of genuine pyspark print on Firesteel what they print on Spark: a part of `make check-python`."""
 import os
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -8,6 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pyt
 import environments  # noqa: E402
 import programs  # noqa: E402
 
+from conditions import wait_until  # noqa: E402
+from free_ports import free_port  # noqa: E402
 from full_number import full_number  # noqa: E402
 
 BUILD = os.environ.get("FIRESTEEL_BUILD") or os.path.join(programs.TOP, "build")
@@ -38,3 +42,22 @@ def test_programs_print_what_genuine_pyspark_prints(tmp_path, way, master, wante
         if why is not None or printed != recorded:
             wrong.append(f"{name}: {why or programs.difference(recorded, printed)}")
     assert not wrong, "\n".join(wrong) + "\n" + (tmp_path / "log").read_text(errors="replace")[-3000:]
+
+
+def test_a_signal_ends_a_program_whose_context_still_waits_for_a_master(tmp_path):
+    python, _ = FOUND
+    sides = programs.firesteel(python, programs.home_of_build(BUILD, str(tmp_path)), str(tmp_path))
+    app, log = tmp_path / "app.py", tmp_path / "log"
+    app.write_text("from pyspark import SparkContext\nSparkContext(appName='waits')\n")
+    command = [os.path.join(sides.environment["SPARK_HOME"], "bin", "spark-submit"), "--master", f"spark://127.0.0.1:{free_port()}",
+               "--conf", "spark.ui.enabled=false", str(app)]
+    with open(log, "w") as errors:
+        process = subprocess.Popen(command, env=dict(sides.environment, PYSPARK_PYTHON=python), stdout=errors, stderr=errors,
+                                   start_new_session=True)
+        try:
+            wait_until(lambda: "Failed to connect to master" in log.read_text(), "the driver tries a master that is not there")
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 143, log.read_text()
+        finally:
+            programs.kill_session(process)
+    assert "crashed" not in log.read_text()

@@ -572,8 +572,10 @@ static int context_start(struct fst_context *sc, fst_site site)
         if (r == 0) {
                 rdd_registry_set_running(&sc->registry);
                 r = context_start_parts(sc, &sc->error);
-                if (r == 0)
+                if (r == 0) {
+                        context_started(sc);
                         r = exit_hooks_add(context_on_signal, sc, &sc->error);
+                }
                 if (r)
                         context_yield(sc);
         }

@@ -23,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
         const fst_context *context;
         char *call_site;
+        bool started;
 } running; /* under the lock */
 
 int context_claim(const fst_context *sc, fst_site site, struct fst_error *error)
@@ -38,6 +39,7 @@ int context_claim(const fst_context *sc, fst_site site, struct fst_error *error)
         } else {
                 running.context = sc;
                 running.call_site = rdd_site_text(site);
+                running.started = false;
         }
         pthread_mutex_unlock(&lock);
         return r;
@@ -48,15 +50,26 @@ void context_yield(const fst_context *sc)
         pthread_mutex_lock(&lock);
         if (running.context == sc) {
                 running.context = NULL;
+                running.started = false;
                 free(steal(running.call_site));
         }
+        pthread_mutex_unlock(&lock);
+}
+
+void context_started(const fst_context *sc)
+{
+        pthread_mutex_lock(&lock);
+        if (running.context == sc)
+                running.started = true;
         pthread_mutex_unlock(&lock);
 }
 
 fst_context *context_claim_end(void)
 {
         pthread_mutex_lock(&lock);
-        fst_context *sc = (fst_context *)running.context; /* not freed before it yields, under the lock */
+        fst_context *sc = NULL;
+        if (running.started)
+                sc = (fst_context *)running.context; /* not freed before it yields, under the lock */
         if (sc && __atomic_exchange_n(&sc->stopping, true, __ATOMIC_ACQ_REL))
                 sc = NULL;
         pthread_mutex_unlock(&lock);

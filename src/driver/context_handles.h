@@ -19,9 +19,12 @@ int context_claim(const fst_context *sc, fst_site site, struct fst_error *error)
 /* @sc has stopped, or could not start. Does nothing if another context is running. */
 void context_yield(const fst_context *sc);
 
+/* The parts of @sc, which context_claim made the running context, exist: context_claim_end may return it. */
+void context_started(const fst_context *sc);
+
 /*
- * Returns the running context and marks it as stopping, or NULL if there is none, or if another thread stops it. The
- * caller then calls context_end.
+ * Returns the running context and marks it as stopping, or NULL if there is none, if it is still starting in another
+ * thread, or if another thread stops it. The caller then calls context_end.
  */
 fst_context *context_claim_end(void);
 
