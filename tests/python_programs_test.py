@@ -61,3 +61,17 @@ def test_a_signal_ends_a_program_whose_context_still_waits_for_a_master(tmp_path
         finally:
             programs.kill_session(process)
     assert "crashed" not in log.read_text()
+
+
+@pytest.mark.parametrize("interpreter", ["PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"])
+def test_an_interpreter_that_does_not_exist_fails_the_submission(tmp_path, interpreter):
+    python, _ = FOUND
+    sides = programs.firesteel(python, programs.home_of_build(BUILD, str(tmp_path)), str(tmp_path))
+    app = tmp_path / "app.py"
+    app.write_text("print('ran')\n")
+    environment = dict(sides.environment, PYSPARK_PYTHON=python)
+    environment.pop("PYSPARK_DRIVER_PYTHON", None)
+    environment[interpreter] = "/nonexistent/python"
+    run = subprocess.run([sides.submit, "--master", "local[1]", str(app)], env=environment, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 1 and run.stdout == "", run.stdout
+    assert 'Cannot run program "/nonexistent/python": No such file or directory. Set spark.pyspark.python' in run.stderr

@@ -353,7 +353,7 @@ int python_driver_run(const struct python_driver *d, int *status, struct fst_err
 {
         struct py4j_server *server;
         char secret[SECRET_TEXT];
-        int port, r = driver_prepare(d, error);
+        int port, ended = 0, r = driver_prepare(d, error);
         if (r < 0)
                 return r;
         if ((r = secret_draw(secret, sizeof(secret))) < 0)
@@ -368,14 +368,14 @@ int python_driver_run(const struct python_driver *d, int *status, struct fst_err
         struct py4j_gateway_options options = pyspark_gateway_options(p);
         struct py4j_gateway *gateway = py4j_gateway_new(&options);
         r = py4j_server_start(gateway, secret, &server, &port, error);
-        *status = 0;
         if (r == 0)
-                r = d->file ? driver_run_child(d, interpreter, port, secret, status, error)
+                r = d->file ? driver_run_child(d, interpreter, port, secret, &ended, error)
                             : driver_serve_parent(port, secret, error);
         if (r < 0)
                 return r;
         /* The server's threads may still call a context that Python did not stop: it ends, and with it this process. */
-        driver_end_context(*status);
+        driver_end_context(ended);
         exit_cleanup_remove(p->local_dir);
+        *status = ended;
         return 0;
 }
