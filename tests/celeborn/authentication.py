@@ -28,10 +28,10 @@ def digest(secret, app, fields, method):
 
 
 class Gate:
-    """One connection to a server. `cluster.secrets` has the secrets of the applications."""
+    """One connection to `port`: master, or rpc, push, fetch or replicate of a worker. `cluster.secrets`: those of applications."""
 
-    def __init__(self, cluster, is_master):
-        self.cluster, self.is_master, self.is_open, self.step, self.nonce = cluster, is_master, False, None, None
+    def __init__(self, cluster, port):
+        self.cluster, self.port, self.is_open, self.step, self.nonce = cluster, port, False, None, None
 
     def guard(self, handler):
         async def guarded(kind, head, body):
@@ -51,7 +51,7 @@ class Gate:
         if number == SASL and fields.number(2) == CONNECTION:
             return self.prove(fields)
         expected = {None: INITIATION, INITIATION: SASL, SASL: REGISTRATION}[self.step]
-        if not self.is_master or number != expected:
+        if self.port != "master" or number != expected:
             raise Refused("java.lang.SecurityException: The app is not registered and the connection is not authenticated")
         self.step = number
         if number == INITIATION:
@@ -81,5 +81,5 @@ class Gate:
 
     def open(self, answer):
         self.is_open = True
-        self.cluster.authenticated["master" if self.is_master else "worker"] += 1
+        self.cluster.authenticated[self.port] += 1
         return answer

@@ -88,7 +88,7 @@ class Worker:
 
     async def start(self):
         for name, handler in (("rpc", self.on_rpc), ("push", self.on_data), ("fetch", self.on_data), ("replicate", self.on_data)):
-            server = await self.cluster.listen(self, handler)
+            server = await self.cluster.listen(self, handler, name)
             self.servers.append(server)
             setattr(self, name, server.sockets[0].getsockname()[1])
 
@@ -285,7 +285,7 @@ class Celeborn:
         self.chunk_size, self.heartbeats, self.authenticate = chunk_size, heartbeats, authenticate
         self.secrets = {}  # application: its secret
         self.wrong_secrets = False  # what applications register is altered
-        self.authenticated = collections.Counter()  # connections by "master" and "worker"
+        self.authenticated = collections.Counter()  # connections by the name of the port (authentication.py)
         self.workers = [Worker(self, i) for i in range(workers)]
         self.faults = []
         self.counts = collections.Counter()  # requests by name
@@ -313,7 +313,7 @@ class Celeborn:
         self.loop.run_forever()
 
     async def start(self):
-        self.server = await self.listen(self, self.on_master)
+        self.server = await self.listen(self, self.on_master, "master")
         self.master = "127.0.0.1:%d" % self.server.sockets[0].getsockname()[1]
         for worker in self.workers:
             await worker.start()
@@ -331,11 +331,11 @@ class Celeborn:
 
     # -- connections
 
-    async def listen(self, owner, handler):
+    async def listen(self, owner, handler, port):
         async def serve(reader, writer):
             owner.connections.add(writer)
             try:
-                gate = Gate(self, owner is self) if self.authenticate else None
+                gate = Gate(self, port) if self.authenticate else None
                 await self.serve(reader, writer, gate.guard(handler) if gate else handler)
             except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 pass
