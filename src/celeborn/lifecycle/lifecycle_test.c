@@ -1,5 +1,5 @@
 /* The lifecycle manager step by step: the requests of one shuffle, revives, masters, refusals, invalid answers. */
-#include "celeborn/lifecycle/lifecycle.h"
+#include "celeborn/lifecycle/lifecycle_fixture.h"
 
 #include "base/mem.h"
 #include "celeborn/protocol/celeborn.pb-c.h"
@@ -11,8 +11,6 @@
 
 #include <cmocka.h>
 
-#define MS INT64_C(1000000)
-
 /* The actions of a core, oldest first. */
 struct fixture {
         struct lifecycle *core;
@@ -23,28 +21,14 @@ struct fixture {
 static void fixture_start(struct fixture *f, bool replicate, int masters)
 {
         static const struct lifecycle_master list[] = {{(char *)"m1", 9097}, {(char *)"m2", 9098}};
-        const struct celeborn_config config = {.app_id = "app",
-                                               .hostname = "driver",
-                                               .tenant = "default",
-                                               .user = "default",
-                                               .tags = "",
-                                               .masters = list,
-                                               .n_masters = masters,
-                                               .replicate = replicate,
-                                               .heartbeat = 10000 * MS,
-                                               .revive_interval = 100 * MS,
-                                               .excluded_timeout = 60000 * MS,
-                                               .master_timeout = 2000 * MS,
-                                               .reserve_timeout = 2000 * MS,
-                                               .commit_timeout = 2000 * MS,
-                                               .master_wait = 100 * MS,
-                                               .register_wait = 500 * MS,
-                                               .commit_wait = 500 * MS,
-                                               .master_retries = 2,
-                                               .register_retries = 1,
-                                               .reserve_retries = 3,
-                                               .commit_retries = 2,
-                                               .stop_timeout = 3000 * MS};
+        struct celeborn_config config = lifecycle_fixture_config(list, masters);
+        config.replicate = replicate;
+        config.revive_interval = 100 * MS;
+        config.excluded_timeout = 60000 * MS;
+        config.master_retries = 2;
+        config.register_retries = 1;
+        config.commit_retries = 2;
+        config.stop_timeout = 3000 * MS;
         *f = (struct fixture){.now = MS};
         f->core = lifecycle_new(&config, f->now);
 }

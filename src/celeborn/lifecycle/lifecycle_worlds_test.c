@@ -2,11 +2,11 @@
  * Random worlds: a master, workers and executors around the lifecycle manager, under a virtual clock. Messages are
  * lost, late and doubled, workers die at any moment, partitions split, and many executors revive at once.
  *
- * What must hold: every push that a world acknowledged is in a file that the driver names to readers, at a worker that
+ * The tests check: every push that a world acknowledged is in a file that the driver names to readers, at a worker that
  * lives and has committed it, or the shuffle is reported as lost. Each question gets one answer. A replicated shuffle
  * is not lost when at most one worker dies.
  */
-#include "celeborn/lifecycle/lifecycle.h"
+#include "celeborn/lifecycle/lifecycle_fixture.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -26,7 +26,6 @@
 #define MAPS 12
 #define MAX_SHUFFLES 3
 #define MAX_EPOCHS 512
-#define MS INT64_C(1000000)
 
 /* A file at a worker: what it has acknowledged, and whether it is closed. */
 struct world_file {
@@ -509,30 +508,16 @@ static void world_new(struct lifecycle_world *w, uint64_t seed)
                 for (int m = 0; m < MAPS; m++)
                         w->shuffles[i].maps[m].pushes = 1 + (int)world_random(w, 20);
         }
-        const struct celeborn_config config = {.app_id = "app",
-                                               .hostname = "driver",
-                                               .tenant = "default",
-                                               .user = "default",
-                                               .tags = "",
-                                               .masters = masters,
-                                               .n_masters = 2,
-                                               .replicate = w->replicate,
-                                               .split_threshold = 1 << 30,
-                                               .max_workers = 10000,
-                                               .heartbeat = 10000 * MS,
-                                               .revive_interval = 50 * MS,
-                                               .excluded_timeout = 5000 * MS,
-                                               .master_timeout = 2000 * MS,
-                                               .reserve_timeout = 2000 * MS,
-                                               .commit_timeout = 2000 * MS,
-                                               .master_wait = 100 * MS,
-                                               .register_wait = 500 * MS,
-                                               .commit_wait = 500 * MS,
-                                               .master_retries = 15,
-                                               .register_retries = 3,
-                                               .reserve_retries = 3,
-                                               .commit_retries = 10,
-                                               .stop_timeout = 5000 * MS};
+        struct celeborn_config config = lifecycle_fixture_config(masters, 2);
+        config.replicate = w->replicate;
+        config.split_threshold = 1 << 30;
+        config.max_workers = 10000;
+        config.revive_interval = 50 * MS;
+        config.excluded_timeout = 5000 * MS;
+        config.master_retries = 15;
+        config.register_retries = 3;
+        config.commit_retries = 10;
+        config.stop_timeout = 5000 * MS;
         w->core = lifecycle_new(&config, w->now);
 }
 
