@@ -1,8 +1,8 @@
 /*
- * What Celeborn's servers and executors send. The first byte chooses the parser of the rest: 0 a stream of frames with
- * their heads, 1 a message of a master or worker, 2 a message of a push or fetch port, 3 the answer to a push of as
- * many batches as the second byte says, 4 a question of an executor, 5 an answer of the driver. What is read from 4 and
- * 5 is written and read again.
+ * Bytes as Celeborn's servers and executors send them. The first byte chooses the parser of the rest: 0 a stream of
+ * frames with their heads, 1 a message of a master or worker, 2 a message of a push or fetch port, 3 the answer to a
+ * push of as many batches as the second byte says, 4 a question of an executor, 5 an answer of the driver. Those that 4
+ * and 5 read are written and read again.
  */
 #include "base/error.h"
 #include "celeborn/protocol/celeborn_frame.h"

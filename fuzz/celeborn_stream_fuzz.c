@@ -1,6 +1,6 @@
 /*
- * What the fetch port of a Celeborn worker sends: answers, chunks, batches and pages, as a reduce task reads them. Each
- * batch that counts is taken at most once, and only with a valid page.
+ * Bytes as the fetch port of a Celeborn worker sends them: answers, chunks, batches and pages, as a reduce task reads
+ * them. Each batch that counts is taken at most once, and only with a valid page.
  */
 #include "base/error.h"
 #include "base/mem.h"

@@ -17,7 +17,7 @@
 
 enum { PART = 65536, TIMEOUT_MS = 60000 };
 
-/* What a peer writes before it closes: a length, and @len bytes. */
+/* A peer that writes a length and @len bytes, and closes. */
 struct peer {
         int fd;
         int32_t announced;

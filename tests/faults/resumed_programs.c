@@ -15,7 +15,7 @@
 
 enum { PARTS = 4, ROWS = 160 };
 
-static void save(fst_rdd *rdd, const char *dir)
+static void save_rows(fst_rdd *rdd, const char *dir)
 {
         char out[512];
         snprintf(out, sizeof(out), "%s/out", dir);
@@ -29,12 +29,12 @@ static int link_of(fst_task *task, int64_t i, fst_out *out)
         return 0;
 }
 
-static int64_t one(fst_task *task, fst_bytes links)
+static int64_t rank_of_one(fst_task *task, fst_bytes links)
 {
         return 1;
 }
 
-static int contribute(fst_task *task, int64_t page, fst_bytes links, int64_t rank, fst_out *out)
+static int contribute_rank(fst_task *task, int64_t page, fst_bytes links, int64_t rank, fst_out *out)
 {
         fst_list pages = fst_list_of(links, FST_I64);
         usleep(500);
@@ -43,21 +43,22 @@ static int contribute(fst_task *task, int64_t page, fst_bytes links, int64_t ran
         return fst_list_status(&pages);
 }
 
-static void pagerank(fst_context *sc, const char *dir)
+static void run_pagerank(fst_context *sc, const char *dir)
 {
         fst_rdd *rows = fst_range_n(sc, 0, ROWS, PARTS);
         fst_rdd *links = fst_cache(fst_group_by_key_n(fst_map(rows, link_of, FST_PAIR(I64, I64)), PARTS));
-        fst_rdd *ranks = fst_map_values(links, one, FST_I64);
+        fst_rdd *ranks = fst_map_values(links, rank_of_one, FST_I64);
         for (int round = 0; round < 4; round++) {
                 int64_t sum = 0;
-                ranks = fst_reduce_by_key_n(fst_join(links, ranks, contribute, FST_PAIR(I64, I64)), fst_fn_sum, PARTS);
+                ranks = fst_reduce_by_key_n(fst_join(links, ranks, contribute_rank, FST_PAIR(I64, I64)), fst_fn_sum,
+                                            PARTS);
                 fst_reduce(fst_values(ranks), fst_fn_sum, &sum);
                 printf("round %d sum %lld\n", round, (long long)sum);
         }
-        save(ranks, dir);
+        save_rows(ranks, dir);
 }
 
-static int together(fst_task *task, fst_iter *rows, fst_out *out)
+static int sum_together(fst_task *task, fst_iter *rows, fst_out *out)
 {
         int64_t row, n = 0, sum = 0;
         for (; fst_next(rows, &row); n++)
@@ -72,18 +73,18 @@ static int together(fst_task *task, fst_iter *rows, fst_out *out)
         return 0;
 }
 
-static void barrier(fst_context *sc, const char *dir)
+static void run_barrier(fst_context *sc, const char *dir)
 {
         int64_t sum = 0;
-        fst_rdd *first = fst_barrier_map_partitions(fst_range_n(sc, 0, ROWS, 2), together, FST_PAIR(I64, I64));
+        fst_rdd *first = fst_barrier_map_partitions(fst_range_n(sc, 0, ROWS, 2), sum_together, FST_PAIR(I64, I64));
         fst_reduce(fst_values(first), fst_fn_sum, &sum);
         printf("first sum %lld\n", (long long)sum);
         fst_rdd *counts = fst_values(fst_reduce_by_key_n(
                 fst_map(fst_range_n(sc, 0, ROWS, PARTS), link_of, FST_PAIR(I64, I64)), fst_fn_sum, 2));
-        save(fst_barrier_map_partitions(counts, together, FST_PAIR(I64, I64)), dir);
+        save_rows(fst_barrier_map_partitions(counts, sum_together, FST_PAIR(I64, I64)), dir);
 }
 
-static void checkpoint(fst_context *sc, const char *dir)
+static void run_checkpoint(fst_context *sc, const char *dir)
 {
         char place[512];
         int64_t n = 0, sum = 0;
@@ -94,7 +95,7 @@ static void checkpoint(fst_context *sc, const char *dir)
         fst_rdd *sums = fst_checkpoint(fst_reduce_by_key_n(rows, fst_fn_sum, PARTS));
         fst_reduce(fst_values(sums), fst_fn_sum, &sum);
         printf("rows %lld sum %lld\n", (long long)n, (long long)sum);
-        save(sums, dir);
+        save_rows(sums, dir);
 }
 
 int main(int argc, char **argv)
@@ -102,11 +103,11 @@ int main(int argc, char **argv)
         fst_context *sc = fst_context_new("programs");
         const char *program = argc > 2 ? argv[1] : "";
         if (strcmp(program, "pagerank") == 0)
-                pagerank(sc, argv[2]);
+                run_pagerank(sc, argv[2]);
         else if (strcmp(program, "barrier") == 0)
-                barrier(sc, argv[2]);
+                run_barrier(sc, argv[2]);
         else if (strcmp(program, "checkpoint") == 0)
-                checkpoint(sc, argv[2]);
+                run_checkpoint(sc, argv[2]);
         fflush(stdout); /* a driver may be killed after its context has stopped */
         return fst_context_stop(sc);
 }

@@ -8,7 +8,7 @@
 #include "celeborn/fetch/chunk_stream.h"
 #include "shuffle/remote_shuffle.h"
 
-/* What the inputs of an executor share. */
+/* State that the inputs of an executor share. */
 struct celeborn_reader {
         const char *app_id; /* borrowed */
         struct celeborn_files files;

@@ -42,9 +42,8 @@ struct celeborn_frame {
 
 /*
  * Parses the frame at the beginning of @data. Returns 0 with *@size, the bytes of the frame; FST_CELEBORN_E_PARTIAL
- * with
- * *@size, the bytes that are needed to go on (at least @len + 1); or -EPROTO with @error for a length that is negative
- * or a frame longer than @max bytes. Call it again with the same data from the beginning.
+ * with *@size, the bytes that are needed to go on (at least @len + 1); or -EPROTO with @error for a length that is
+ * negative or a frame longer than @max bytes. Call it again with the same data from the beginning.
  */
 int celeborn_frame_parse(const uint8_t *data, size_t len, size_t max, struct celeborn_frame *frame, size_t *size,
                          struct fst_error *error);

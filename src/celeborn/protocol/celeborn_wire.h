@@ -1,5 +1,5 @@
 /*
- * What executors ask the driver about Celeborn shuffles, and its answers, as bytes of celeborn_driver.proto:
+ * Questions of executors to the driver about Celeborn shuffles, and its answers, as bytes of celeborn_driver.proto:
  *
  *      LOCATIONS    where to push: the newest location of each partition. The driver answers when the slots of the
  *                   shuffle are reserved.
