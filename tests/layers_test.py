@@ -97,14 +97,14 @@ def test_unknown_room_is_refused(tree, check):
     tree.append("src/attic/thing.h", "#pragma once")
     code, output = check()
     assert code == 1
-    assert "room attic is not in the table of docs/architecture.md" in output
+    assert "room attic is not in the table of docs/rooms.md" in output
 
 
 def test_unknown_sub_room_is_refused(tree, check):
     tree.append("src/rdd/attic/thing.h", "#pragma once")
     code, output = check()
     assert code == 1
-    assert "room rdd/attic is not in the table of docs/architecture.md" in output
+    assert "room rdd/attic is not in the table of docs/rooms.md" in output
 
 
 def test_directory_with_too_many_files_is_refused(tree, check):

@@ -8,7 +8,7 @@
  *      master_executor_changed(m, app, 0, EXECUTOR_EXITED, NULL, &status, now);  → MASTER_EXECUTOR_UPDATED
  *      while ((action = master_next_action(m))) …
  *
- * The core is pure (docs/architecture.md): each function takes an event and the time, changes state and appends
+ * The core is pure (docs/pure-cores.md): each function takes an event and the time, changes state and appends
  * actions. It opens nothing, reads no clock and starts no thread. One thread makes all calls. Pages, JSON and records
  * read the state between calls (master_state.h).
  *
