@@ -178,6 +178,16 @@ int conf_get_string(const struct fst_conf *conf, const char *key, char **out, st
         return conf_read_value(conf, key, 0, &row, out, error);
 }
 
+/* Reads the value of @key, which changes. */
+static int conf_parse_bool(const char *key, char *value, bool *out, struct fst_error *error)
+{
+        const char *text = conf_trim(value);
+        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
+                return error_set(error, -EINVAL, "%s should be boolean, but was %s: use true or false", key, text);
+        *out = strcasecmp(text, "true") == 0;
+        return 0;
+}
+
 int conf_get_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
 {
         struct key row;
@@ -187,11 +197,19 @@ int conf_get_bool(const struct fst_conf *conf, const char *key, bool *out, struc
                 return r;
         if (!value)
                 return conf_refuse_missing(&row, error);
-        char *text = conf_trim(value);
-        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
-                return error_set(error, -EINVAL, "%s should be boolean, but was %s: use true or false", key, value);
-        *out = strcasecmp(text, "true") == 0;
-        return 0;
+        return conf_parse_bool(key, value, out, error);
+}
+
+int conf_read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
+{
+        struct key row;
+        const char *value = conf_get_value(conf, key);
+        if (!value)
+                return 0;
+        if (key_find(key, &row))
+                return conf_get_bool(conf, key, out, error);
+        _cleanup_free_ char *text = mem_strdup(value);
+        return conf_parse_bool(key, text, out, error);
 }
 
 /* Parses an optional sign and digits only, like Java. */

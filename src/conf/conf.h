@@ -67,6 +67,12 @@ int conf_get_bytes(const struct fst_conf *conf, const char *key, int64_t *out, s
 int conf_get_ms(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error);
 
 /*
+ * Reads true or false in any case. Leaves *@out as it is if the key has neither a value nor a default. The table of
+ * keys need not have it. Returns 0, or -EINVAL with @error.
+ */
+int conf_read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error);
+
+/*
  * Reads a whole number that must fit an int. Leaves *@out as it is if the key has neither a value nor a default.
  * Returns 0, or -EINVAL with @error.
  */

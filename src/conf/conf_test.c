@@ -307,6 +307,24 @@ static void reads_int_unless_it_is_absent_or_too_large(void **state)
         assert_int_equal(value, -5);
 }
 
+static void reads_bool_unless_it_is_absent(void **state)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        bool value = true;
+        assert_int_equal(conf_read_bool(&conf, "spark.hadoop.not.in.the.table", &value, NULL), 0);
+        assert_true(value);
+        conf_set(&conf, "spark.hadoop.not.in.the.table", " False ");
+        assert_int_equal(conf_read_bool(&conf, "spark.hadoop.not.in.the.table", &value, NULL), 0);
+        assert_false(value);
+        conf_set(&conf, "spark.eventLog.enabled", "true");
+        assert_int_equal(conf_read_bool(&conf, "spark.eventLog.enabled", &value, NULL), 0);
+        assert_true(value);
+        conf_set(&conf, "spark.hadoop.not.in.the.table", "yes");
+        assert_refused(conf_read_bool(&conf, "spark.hadoop.not.in.the.table", &value, &error), &error,
+                       "spark.hadoop.not.in.the.table should be boolean, but was yes: use true or false");
+        assert_true(value);
+}
+
 static void unknown_key_or_type_aborts(void **state)
 {
         for (int wrong_type = 0; wrong_type < 2; wrong_type++) {
@@ -335,6 +353,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(warns_once_for_deprecated_keys, setup, teardown),
                 cmocka_unit_test_setup_teardown(invalid_value_names_key_value_and_unit, setup, teardown),
                 cmocka_unit_test_setup_teardown(reads_int_unless_it_is_absent_or_too_large, setup, teardown),
+                cmocka_unit_test_setup_teardown(reads_bool_unless_it_is_absent, setup, teardown),
                 cmocka_unit_test_setup_teardown(replaces_references, setup, teardown),
                 cmocka_unit_test_setup_teardown(rejects_circular_and_huge_references, setup, teardown),
                 cmocka_unit_test_setup_teardown(new_configuration_starts_from_prepared_one, setup, teardown),

@@ -152,17 +152,6 @@ static int input_files_read_long(const struct fst_conf *conf, const char *key, u
         return 0;
 }
 
-static int input_files_read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
-{
-        const char *text = conf_get_raw(conf, key);
-        if (!text)
-                return 0;
-        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
-                return error_set(error, -EINVAL, "%s should be boolean, but was %s", key, text);
-        *out = strcasecmp(text, "true") == 0;
-        return 0;
-}
-
 /* True if tasks may run on other hosts. */
 static bool input_files_need_hosts(const struct fst_conf *conf)
 {
@@ -184,12 +173,12 @@ int input_options_read(const struct fst_conf *conf, struct input_options *option
         if (r == 0)
                 r = input_files_read_long(conf, "spark.hadoop.fs.local.block.size", &o.block_size, error);
         if (r == 0)
-                r = input_files_read_bool(conf, "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive",
-                                          &o.recursive, error);
+                r = conf_read_bool(conf, "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive",
+                                   &o.recursive, error);
         if (r == 0)
-                r = input_files_read_bool(conf, "spark.hadoopRDD.ignoreEmptySplits", &o.ignore_empty, error);
+                r = conf_read_bool(conf, "spark.hadoopRDD.ignoreEmptySplits", &o.ignore_empty, error);
         if (r == 0)
-                r = input_files_read_bool(conf, "spark.files.ignoreMissingFiles", &o.ignore_missing, error);
+                r = conf_read_bool(conf, "spark.files.ignoreMissingFiles", &o.ignore_missing, error);
         if (r == 0)
                 *options = o;
         return r;

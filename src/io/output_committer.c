@@ -25,7 +25,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -50,17 +49,6 @@ struct output_committer {
         VEC(struct task_commit) tasks;
 };
 
-static int output_committer_read_flag(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
-{
-        const char *text = conf_get_raw(conf, key);
-        if (!text)
-                return 0;
-        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
-                return error_set(error, -EINVAL, "%s should be boolean, but was %s", key, text);
-        *out = strcasecmp(text, "true") == 0;
-        return 0;
-}
-
 /* The value of a setting or, if it is missing, of its older name. Messages use the newer name. */
 static const char *output_committer_setting(const struct fst_conf *conf, const char *key, const char *older,
                                             const char **name)
@@ -76,7 +64,7 @@ static int output_committer_read_codec(const struct fst_conf *conf, enum codec_k
         const char *packed = output_committer_setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress",
                                                       "spark.hadoop.mapred.output.compress", &name);
         bool wanted = false;
-        int r = packed ? output_committer_read_flag(conf, name, &wanted, error) : 0;
+        int r = packed ? conf_read_bool(conf, name, &wanted, error) : 0;
         if (r < 0 || !wanted)
                 return r;
         const char *text =
@@ -98,10 +86,10 @@ int output_options_read(const struct fst_conf *conf, struct output_options *opti
                         return error_set(error, -EINVAL, "%s should be 1 or 2, but was %s", version, text);
                 o.algorithm = text[0] - '0';
         }
-        int r = output_committer_read_flag(conf, "spark.hadoop.validateOutputSpecs", &o.validate, error);
+        int r = conf_read_bool(conf, "spark.hadoop.validateOutputSpecs", &o.validate, error);
         if (r == 0)
-                r = output_committer_read_flag(conf, "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs",
-                                               &o.mark, error);
+                r = conf_read_bool(conf, "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", &o.mark,
+                                   error);
         if (r == 0)
                 r = output_committer_read_codec(conf, &o.codec, error);
         if (r == 0)

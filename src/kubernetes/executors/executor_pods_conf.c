@@ -23,17 +23,11 @@ static int executor_pods_conf_read_time(const struct fst_conf *conf, const char 
         return r;
 }
 
-static int executor_pods_conf_read_bool(const struct fst_conf *conf, const char *key, bool *out,
-                                        struct fst_error *error)
-{
-        return conf_get_value(conf, key) ? conf_get_bool(conf, key, out, error) : 0;
-}
-
 /* Reads the maximum number of executors, @otherwise if there is none. */
 static int read_executors(const struct fst_conf *conf, int otherwise, int *out, struct fst_error *error)
 {
         bool is_dynamic = false;
-        int r = executor_pods_conf_read_bool(conf, "spark.dynamicAllocation.enabled", &is_dynamic, error);
+        int r = conf_read_bool(conf, "spark.dynamicAllocation.enabled", &is_dynamic, error);
 
         *out = is_dynamic ? INT32_MAX : otherwise;
         if (r)
@@ -65,10 +59,10 @@ static int read_claims(const struct fst_conf *conf, bool driver_pod, struct pods
                        struct fst_error *error)
 {
         bool owns = true, reuses = true, waits = false;
-        int r = executor_pods_conf_read_bool(conf, K8S "driver.ownPersistentVolumeClaim", &owns, error);
+        int r = conf_read_bool(conf, K8S "driver.ownPersistentVolumeClaim", &owns, error);
 
-        r = r ? r : executor_pods_conf_read_bool(conf, K8S "driver.reusePersistentVolumeClaim", &reuses, error);
-        r = r ? r : executor_pods_conf_read_bool(conf, K8S "driver.waitToReusePersistentVolumeClaim", &waits, error);
+        r = r ? r : conf_read_bool(conf, K8S "driver.reusePersistentVolumeClaim", &reuses, error);
+        r = r ? r : conf_read_bool(conf, K8S "driver.waitToReusePersistentVolumeClaim", &waits, error);
         a->reuse_claims = owns && reuses && driver_pod;
         a->wait_for_claims = a->reuse_claims && waits;
         return r ? r : read_executors(conf, DEFAULT_EXECUTORS, &a->max_claims, error);
@@ -81,11 +75,10 @@ static int read_allocation(const struct fst_conf *conf, bool driver_pod, struct 
         int r = read_pace(conf, a, error);
 
         r = r ? r : read_claims(conf, driver_pod, a, error);
-        r = r ? r
-              : executor_pods_conf_read_bool(conf, K8S "driver.service.publishNotReadyAddresses", &publishes, error);
-        r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.useDriverPodIP", &by_address, error);
-        r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.deleteOnTermination", &a->delete_executors, error);
-        r = r ? r : executor_pods_conf_read_bool(conf, K8S "allocation.recoveryMode.enabled", &recovers, error);
+        r = r ? r : conf_read_bool(conf, K8S "driver.service.publishNotReadyAddresses", &publishes, error);
+        r = r ? r : conf_read_bool(conf, K8S "executor.useDriverPodIP", &by_address, error);
+        r = r ? r : conf_read_bool(conf, K8S "executor.deleteOnTermination", &a->delete_executors, error);
+        r = r ? r : conf_read_bool(conf, K8S "allocation.recoveryMode.enabled", &recovers, error);
         /* The service's name resolves only to ready pods. An address needs no service. */
         a->wait_for_driver = driver_pod && !publishes && !by_address;
         a->recovery = conf_get_value(conf, K8S "allocation.recoveryMode.enabled") ? recovers : -1;
@@ -95,7 +88,7 @@ static int read_allocation(const struct fst_conf *conf, bool driver_pod, struct 
 static int read_lifecycle(const struct fst_conf *conf, struct lifecycle_config *l, struct fst_error *error)
 {
         int executors = 0;
-        int r = executor_pods_conf_read_bool(conf, K8S "executor.deleteOnTermination", &l->delete_executors, error);
+        int r = conf_read_bool(conf, K8S "executor.deleteOnTermination", &l->delete_executors, error);
 
         r = r ? r : executor_pods_conf_read_time(conf, K8S "executor.missingPodDetectDelta", &l->missing_delta, error);
         r = r ? r
@@ -106,7 +99,7 @@ static int read_lifecycle(const struct fst_conf *conf, struct lifecycle_config *
         r = r ? r
               : executor_pods_conf_read_time(conf, "spark.executor.failuresValidityInterval", &l->failure_validity,
                                              error);
-        r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.checkAllContainers", &l->rules.check_all, error);
+        r = r ? r : conf_read_bool(conf, K8S "executor.checkAllContainers", &l->rules.check_all, error);
         r = r ? r : read_executors(conf, 0, &executors, error);
         l->max_failures = lifecycle_max_failures(executors);
         l->rules.container = conf_get_value(conf, K8S "executor.podTemplateContainerName");
