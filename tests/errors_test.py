@@ -191,6 +191,20 @@ def test_a_module_without_build_id_is_refused(shared):
     assert "anonymous.so has no build-id" in done.stderr
 
 
+def test_a_python_without_pyspark_is_named(shared, tmp_path):
+    """The interpreter has no packages at all, whatever this machine's Python has."""
+    python = tmp_path / "bare-python"
+    python.write_text('#!/bin/sh\nexec python3 -I -S "$@"\n')
+    python.chmod(0o755)
+    program = tmp_path / "program.py"
+    program.write_text("import pyspark\n")
+    done = run(shared, [f"{BIN}/spark-submit", "--master", "local[1]", "--conf", f"spark.pyspark.python={python}",
+                        str(program)])
+    assert done.returncode == 1
+    assert "No module named 'pyspark'" in done.stdout
+    assert f"{python} has no package pyspark" in last_line(done), done.stderr
+
+
 def test_what_does_not_compile_shows_the_compiler_s_words(shared):
     (shared / "bad.c").write_text("#include <firesteel/firesteel.h>\nint main(void) { return missing; }\n")
     done = run(shared, [os.path.join(BIN, "spark-submit"), "bad.c"])

@@ -373,6 +373,12 @@ int python_driver_run(const struct python_driver *d, int *status, struct fst_err
                             : driver_serve_parent(port, secret, error);
         if (r < 0)
                 return r;
+        if (d->file && ended == 1 && !p->package.folder)
+                log_warn(
+                        "PythonDriver",
+                        "%s has no package pyspark, which the program probably needs: run %s -m pip install pyspark, or "
+                        "set spark.pyspark.python to an interpreter that has it",
+                        interpreter, interpreter);
         /* The server's threads may still call a context that Python did not stop: it ends, and with it this process. */
         driver_end_context(ended);
         exit_cleanup_remove(p->local_dir);
