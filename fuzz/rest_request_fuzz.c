@@ -1,6 +1,7 @@
 /* The body of a submission from an untrusted client: it is refused, or makes a driver that can be packed. */
 #include "base/error.h"
-#include "standalone/rest/rest_request.h"
+#include "rest/rest_request.h"
+#include "standalone/rest/rest_driver.h"
 
 #include <stdint.h>
 #include <stdlib.h>

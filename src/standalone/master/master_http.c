@@ -6,7 +6,7 @@
 #include "base/string_prefix.h"
 #include "standalone/pages/master_pages.h"
 #include "standalone/master/master_server_internal.h"
-#include "standalone/rest/rest_server.h"
+#include "standalone/rest/master_rest.h"
 #include "net/socket.h"
 
 static const struct rest_master_ops rest_ops = {
@@ -25,12 +25,13 @@ static int start_rest(struct master_server *s, struct fst_error *error)
         int r = conf_get_bool(conf, "spark.master.rest.enabled", &enabled, error);
         if (r < 0 || !enabled)
                 return r;
-        r = rest_server_new(conf, s->url, &rest_ops, s, &s->rest, error);
+        r = master_rest_new(conf, s->url, &rest_ops, s, &s->rest, error);
         if (r == 0)
-                r = rest_server_listen(s->rest, s->loop, s->conf->host, error);
+                r = rest_server_listen(master_rest_server(s->rest), s->loop, s->conf->host, error);
         if (r == 0)
                 s->rest_url = mem_printf("spark://%s",
-                                         host_port_text(s->conf->host, rest_server_port(s->rest), text, sizeof(text)));
+                                         host_port_text(s->conf->host, rest_server_port(master_rest_server(s->rest)),
+                                                        text, sizeof(text)));
         return r;
 }
 
@@ -95,6 +96,6 @@ int master_web_start(struct master_server *s, struct fst_error *error)
 void master_web_stop(struct master_server *s)
 {
         master_pages_free(steal(s->pages));
-        rest_server_free(steal(s->rest));
+        master_rest_free(steal(s->rest));
         free(steal(s->rest_url));
 }

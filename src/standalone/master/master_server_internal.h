@@ -14,7 +14,7 @@
 
 struct master_pages;
 struct persistence;
-struct rest_server;
+struct master_rest;
 struct rpc_ref;
 struct security;
 
@@ -40,7 +40,7 @@ struct master_server {
         struct outbox outbox;
         VEC(struct recovery_connection) calls;
         char *url, *web_ui, *rest_url;
-        struct rest_server *rest; /* NULL: none */
+        struct master_rest *rest; /* NULL: none */
         struct master_pages *pages;
 
         uv_timer_t timer; /* master_deadline */

@@ -1,5 +1,5 @@
 /* See rest_server.h. Paths are matched as Spark's servlets are: /v1/submissions/kill/ID/anything kills ID. */
-#include "standalone/rest/rest_server.h"
+#include "rest/rest_server.h"
 
 #include "base/error.h"
 #include "base/list.h"
@@ -11,29 +11,24 @@
 #include "net/http/http_server.h"
 #include "net/secret.h"
 #include "net/socket.h"
-#include "rest/rest_messages.h"
-#include "standalone/core/master_state.h"
-#include "standalone/rest/driver_validation.h"
-#include "standalone/rest/rest_request.h"
+#include "rest/rest_request.h"
 #include "web/filters.h"
 #include "web/form.h"
 
 #include <stdio.h>
 #include <strings.h>
 
-#define LOG_NAME "StandaloneRestServer"
-#define PORT_KEY "spark.master.rest.port"
 #define PATTERNS_KEY "spark.master.rest.allowedAppResourcePatterns"
 #define BODY_KEY "spark.master.rest.maxRequestBodySize"
 #define UNKNOWN_PROTOCOL 468
 #define BASE "/" REST_PROTOCOL_VERSION "/submissions"
 
-/* A request that waits for the master's reply. */
-struct pending {
+/* A valid request, until its answer. */
+struct rest_exchange {
         struct rest_server *server;
-        struct pending *prev, *next;
+        struct rest_exchange *prev, *next;
         enum rest_kind kind;
-        char *id;
+        char *id; /* NULL unless the path has one */
         struct rest_request request;
         rest_answered *answered;
         void *context;
@@ -41,13 +36,12 @@ struct pending {
 
 struct rest_server {
         const struct fst_conf *conf;
-        const struct rest_master_ops *ops;
-        struct master_server *master;
-        char *master_url;
+        const struct rest_service *service;
+        void *owner;
         int port;
         int64_t max_body;
         VEC(regex_t) allowed;
-        LIST(struct pending) pendings;
+        LIST(struct rest_exchange) exchanges;
         struct http_server *http;
         struct filters *filters;
         char *token;  /* NULL if none is required */
@@ -56,13 +50,6 @@ struct rest_server {
 };
 
 /* --------------------------------------------------------------------------------------------------- answers */
-
-static void rest_server_answer(rest_answered *answered, void *context, int status, struct rest_answer *a)
-{
-        a->server_spark_version = mem_strdup(REST_SPARK_VERSION);
-        answered(context, status, rest_answer_json(a), NULL);
-        rest_answer_deinit(a);
-}
 
 static char *error_json(const char *message, const char *highest)
 {
@@ -80,45 +67,54 @@ static void rest_server_refuse(rest_answered *answered, void *context, int statu
         answered(context, status, error_json(message, NULL), NULL);
 }
 
-static void pending_free(struct pending *p)
+static void exchange_free(struct rest_exchange *x)
 {
-        list_remove(&p->server->pendings, p);
-        rest_request_deinit(&p->request);
-        free(p->id);
-        free(p);
+        list_remove(&x->server->exchanges, x);
+        rest_request_deinit(&x->request);
+        free(x->id);
+        free(x);
 }
 
-static struct pending *pending_new(struct rest_server *s, enum rest_kind kind, const char *id, rest_answered *answered,
-                                   void *context)
+static struct rest_exchange *exchange_new(struct rest_server *s, enum rest_kind kind, const char *id,
+                                          rest_answered *answered, void *context)
 {
-        struct pending *p = new0(struct pending);
-        p->server = s;
-        p->kind = kind;
-        p->id = id ? mem_strdup(id) : NULL;
-        p->answered = answered;
-        p->context = context;
-        list_prepend(&s->pendings, p);
-        return p;
+        struct rest_exchange *x = new0(struct rest_exchange);
+        x->server = s;
+        x->kind = kind;
+        x->id = id ? mem_strdup(id) : NULL;
+        x->answered = answered;
+        x->context = context;
+        list_prepend(&s->exchanges, x);
+        return x;
 }
 
-static void on_replied(void *context, const struct master_reply *reply)
+void rest_exchange_answer(struct rest_exchange *x, struct rest_answer *a)
 {
-        struct pending *p = context;
-        struct rest_answer a = {.kind = p->kind,
-                                .success = reply->success ? REST_TRUE : REST_FALSE,
-                                .message = mem_strdup_if(reply->message)};
-        if (p->kind == REST_CREATE)
-                a.submission_id = mem_strdup_if(reply->driver_id);
-        else if (p->kind == REST_KILL)
-                a.submission_id = mem_strdup_if(p->id);
-        else if (p->kind == REST_CLEAR && !a.message)
-                a.message = mem_strdup("");
-        for (size_t i = 0; i < p->request.unknown.len; i++) {
-                a.has_unknown_fields = true;
-                vec_push(&a.unknown_fields, mem_strdup(p->request.unknown.data[i]));
+        a->kind = x->kind;
+        if (!a->submission_id)
+                a->submission_id = mem_strdup_if(x->id);
+        for (size_t i = 0; i < x->request.unknown.len; i++) {
+                a->has_unknown_fields = true;
+                vec_push(&a->unknown_fields, mem_strdup(x->request.unknown.data[i]));
         }
-        rest_server_answer(p->answered, p->context, 200, &a);
-        pending_free(p);
+        a->server_spark_version = mem_strdup(REST_SPARK_VERSION);
+        x->answered(x->context, 200, rest_answer_json(a), NULL);
+        rest_answer_deinit(a);
+        exchange_free(x);
+}
+
+void rest_exchange_refuse(struct rest_exchange *x, int status, const char *message)
+{
+        rest_server_refuse(x->answered, x->context, status, message);
+        exchange_free(x);
+}
+
+void rest_exchange_refuse_create(struct rest_exchange *x, int r, const struct fst_error *error)
+{
+        _cleanup_free_ char *text = mem_printf("Malformed request: %s", error_message(error));
+        if (r == -ENOTSUP)
+                log_warn(x->server->service->log_name, "A submission was refused: %s", error_message(error));
+        rest_exchange_refuse(x, 400, r == -ENOMSG || r == -ENOTSUP ? error_message(error) : text);
 }
 
 /* --------------------------------------------------------------------------------------------------- requests */
@@ -134,98 +130,51 @@ static bool is_allowed(const struct rest_server *s, const char *resource)
         return s->allowed.len == 0;
 }
 
-/* A driver that this cluster cannot run also gets an error response, because genuine spark-submit shows its message but
- * ignores a CreateSubmissionResponse whose success is false.
- */
-static void refuse_create(rest_answered *answered, void *context, int r, const struct fst_error *error)
-{
-        _cleanup_free_ char *text = mem_printf("Malformed request: %s", error_message(error));
-        if (r == -ENOTSUP)
-                log_warn(LOG_NAME, "A submission was refused: %s", error_message(error));
-        rest_server_refuse(answered, context, 400, r == -ENOMSG || r == -ENOTSUP ? error_message(error) : text);
-}
-
-static void handle_create(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
-                          void *context)
+static void handle_create(struct rest_server *s, struct rest_exchange *x, const struct rest_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        _cleanup_(arena_deinit) struct arena memory = ARENA_INIT;
-        struct driver_spec driver;
-        enum driver_kind kind;
-        struct rest_request request;
-        int r = rest_request_parse(&request, call->body, call->body_len, &error);
-        if (r == 0 && !is_allowed(s, request.app_resource))
+        int r = rest_request_parse(&x->request, call->body, call->body_len, &error);
+        if (r == 0 && !is_allowed(s, x->request.app_resource))
                 r = error_set(
                         &error, -EBADMSG,
                         "org.apache.spark.deploy.rest.SubmitRestMissingFieldException: Valid application jar path "
                         "is required");
-        if (r == 0)
-                r = rest_request_spec(&request, s->master_url, s->port, &driver, &memory, &error);
-        if (r == 0)
-                r = driver_check(request.app_resource, s->conf, &kind, &error);
-        if (r < 0) {
-                refuse_create(answered, context, r, &error);
-                rest_request_deinit(&request);
-                return;
-        }
-        struct pending *p = pending_new(s, REST_CREATE, NULL, answered, context);
-        p->request = request;
-        s->ops->submit(s->master, &driver, on_replied, p);
+        if (r < 0)
+                return rest_exchange_refuse_create(x, r, &error);
+        s->service->create(s->owner, x, &x->request);
 }
 
-static void handle_kill(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
-                        void *context)
+static void handle_kill(struct rest_server *s, struct rest_exchange *x, const struct rest_call *call)
 {
-        if (!*id)
-                return rest_server_refuse(answered, context, 400, "Submission ID is missing in kill request.");
-        struct pending *p = pending_new(s, REST_KILL, id, answered, context);
-        s->ops->kill(s->master, p->id, on_replied, p);
+        if (!*x->id)
+                return rest_exchange_refuse(x, 400, "Submission ID is missing in kill request.");
+        s->service->kill(s->owner, x, x->id);
 }
 
-static void handle_kill_all(struct rest_server *s, const struct rest_call *call, const char *id,
-                            rest_answered *answered, void *context)
+static void handle_kill_all(struct rest_server *s, struct rest_exchange *x, const struct rest_call *call)
 {
-        s->ops->kill_all(s->master, on_replied, pending_new(s, REST_KILL_ALL, NULL, answered, context));
+        s->service->kill_all(s->owner, x);
 }
 
-static void handle_clear(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
-                         void *context)
+static void handle_clear(struct rest_server *s, struct rest_exchange *x, const struct rest_call *call)
 {
-        s->ops->clear(s->master, on_replied, pending_new(s, REST_CLEAR, NULL, answered, context));
+        s->service->clear(s->owner, x);
 }
 
-static void handle_status(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
-                          void *context)
+static void handle_status(struct rest_server *s, struct rest_exchange *x, const struct rest_call *call)
 {
-        _cleanup_free_ char *message = NULL;
-        if (!*id)
-                return rest_server_refuse(answered, context, 400, "Submission ID is missing in status request.");
-        const struct master_driver *d = master_driver_status(s->ops->state(s->master), id, &message);
-        struct rest_answer a = {
-                .kind = REST_STATUS, .success = d ? REST_TRUE : REST_FALSE, .submission_id = mem_strdup(id)};
-        if (d) {
-                a.driver_state = mem_strdup(driver_state_name(d->state));
-                a.worker_id = mem_strdup_if(d->worker_id);
-                a.worker_host_port = mem_strdup_if(d->worker_address);
-        }
-        if (d && d->exception)
-                a.message = mem_printf("Exception from the cluster:\n%s", d->exception);
-        else if (!d && message)
-                a.message = mem_printf("Exception from the cluster:\njava.lang.Exception: %s", message);
-        rest_server_answer(answered, context, 200, &a);
+        if (!*x->id)
+                return rest_exchange_refuse(x, 400, "Submission ID is missing in status request.");
+        s->service->status(s->owner, x, x->id);
 }
 
-static void handle_readyz(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
-                          void *context)
+static void handle_readyz(struct rest_server *s, struct rest_exchange *x, const struct rest_call *call)
 {
-        if (s->ops->state(s->master)->status == MASTER_STANDBY)
-                return rest_server_refuse(answered, context, 503, "Master is not ready.");
-        struct rest_answer a = {.kind = REST_READYZ, .success = REST_TRUE, .message = mem_strdup("")};
-        rest_server_answer(answered, context, 200, &a);
+        s->service->readyz(s->owner, x);
 }
 
 /* Answers a request outside the protocol. */
-static void handle_other(const char *path, rest_answered *answered, void *context)
+static void handle_other(const struct rest_server *s, const char *path, rest_answered *answered, void *context)
 {
         static const char where[] = "Please submit requests through http://[host]:[port]" BASE "/...";
         const char *version = path + strspn(path, "/");
@@ -240,10 +189,7 @@ static void handle_other(const char *path, rest_answered *answered, void *contex
                 message = mem_printf("Missing the /submissions prefix. %s", where);
         } else if (n == strlen(REST_PROTOCOL_VERSION) && strncmp(version, REST_PROTOCOL_VERSION, n) == 0 &&
                    m == strlen("submissions") && strncmp(rest, "submissions", m) == 0) {
-                message = mem_printf(
-                        "Missing an action: please specify one of /create, /kill, /killall, /clear, /status, "
-                        "or /readyz. %s",
-                        where);
+                message = mem_printf("Missing an action: please specify one of %s. %s", s->service->actions, where);
         } else {
                 message = mem_printf("Unknown protocol version '%.*s'. %s", (int)n, version, where);
                 highest = REST_PROTOCOL_VERSION;
@@ -251,15 +197,42 @@ static void handle_other(const char *path, rest_answered *answered, void *contex
         answered(context, highest ? UNKNOWN_PROTOCOL : 400, error_json(message, highest), NULL);
 }
 
-static const struct {
+static const struct rest_action {
         const char *path, *method;
-        void (*handle)(struct rest_server *s, const struct rest_call *call, const char *id, rest_answered *answered,
-                       void *context);
+        enum rest_kind kind;
+        bool has_id; /* the path goes on with the id of a driver */
+        void (*handle)(struct rest_server *s, struct rest_exchange *x, const struct rest_call *call);
 } actions[] = {
-        {BASE "/create", "POST", handle_create},    {BASE "/kill", "POST", handle_kill},
-        {BASE "/killall", "POST", handle_kill_all}, {BASE "/clear", "POST", handle_clear},
-        {BASE "/status", "GET", handle_status},     {BASE "/readyz", "GET", handle_readyz},
+        {BASE "/create", "POST", REST_CREATE, false, handle_create},
+        {BASE "/kill", "POST", REST_KILL, true, handle_kill},
+        {BASE "/killall", "POST", REST_KILL_ALL, false, handle_kill_all},
+        {BASE "/clear", "POST", REST_CLEAR, false, handle_clear},
+        {BASE "/status", "GET", REST_STATUS, true, handle_status},
+        {BASE "/readyz", "GET", REST_READYZ, false, handle_readyz},
 };
+
+static bool rest_server_has_action(const struct rest_server *s, enum rest_kind kind)
+{
+        const struct rest_service *v = s->service;
+        return kind == REST_KILL_ALL ? v->kill_all != NULL
+               : kind == REST_CLEAR  ? v->clear != NULL
+               : kind == REST_READYZ ? v->readyz != NULL
+                                     : true;
+}
+
+/* @rest: what follows the action's path. */
+static void rest_server_act(struct rest_server *s, const struct rest_action *action, const struct rest_call *call,
+                            const char *rest, rest_answered *answered, void *context)
+{
+        if (strcmp(call->method, action->method) != 0) {
+                _cleanup_free_ char *message =
+                        mem_printf("HTTP method %.20s is not supported by this URL", call->method);
+                return answered(context, 405, error_json(message, NULL), action->method);
+        }
+        rest += *rest == '/';
+        _cleanup_free_ char *id = action->has_id ? mem_strndup(rest, strcspn(rest, "/")) : NULL;
+        action->handle(s, exchange_new(s, action->kind, id, answered, context), call);
+}
 
 static bool has_token(const struct rest_server *s, const struct rest_call *call)
 {
@@ -321,16 +294,10 @@ void rest_server_handle(struct rest_server *s, const struct rest_call *call, res
                 const char *rest = buf_text(&path) + n;
                 if (!text_starts_with(buf_text(&path), actions[i].path) || (*rest && *rest != '/'))
                         continue;
-                if (strcmp(call->method, actions[i].method) != 0) {
-                        _cleanup_free_ char *message =
-                                mem_printf("HTTP method %.20s is not supported by this URL", call->method);
-                        return answered(context, 405, error_json(message, NULL), actions[i].method);
-                }
-                rest += *rest == '/';
-                _cleanup_free_ char *id = mem_strndup(rest, strcspn(rest, "/"));
-                return actions[i].handle(s, call, id, answered, context);
+                if (rest_server_has_action(s, actions[i].kind))
+                        return rest_server_act(s, &actions[i], call, rest, answered, context);
         }
-        handle_other(buf_text(&path), answered, context);
+        handle_other(s, buf_text(&path), answered, context);
 }
 
 /* ---------------------------------------------------------------------------------------------------- lifetime */
@@ -368,15 +335,9 @@ static int read_token(struct rest_server *s, struct fst_error *error)
 
 static int read_conf(struct rest_server *s, struct fst_error *error)
 {
-        int64_t port = 0;
-        int r = conf_get_int(s->conf, PORT_KEY, &port, error);
-        if (r == 0 && (port < 0 || port > 65535))
-                r = error_set(error, -EINVAL, PORT_KEY ": %lld is not a valid port", (long long)port);
-        if (r == 0)
-                r = conf_get_bytes(s->conf, BODY_KEY, &s->max_body, error);
+        int r = conf_get_bytes(s->conf, BODY_KEY, &s->max_body, error);
         if (r == 0 && s->max_body <= 0)
                 r = error_set(error, -EINVAL, BODY_KEY ": The max request body size must be positive.");
-        s->port = (int)port;
         if (r == 0)
                 r = filters_new(s->conf, "spark.master.rest.filters", &s->filters, error);
         if (r == 0)
@@ -384,14 +345,14 @@ static int read_conf(struct rest_server *s, struct fst_error *error)
         return r < 0 ? r : read_patterns(s, error);
 }
 
-int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops,
-                    struct master_server *master, struct rest_server **out, struct fst_error *error)
+int rest_server_new(const struct fst_conf *conf, const struct rest_service *service, void *owner, int port,
+                    struct rest_server **out, struct fst_error *error)
 {
         struct rest_server *s = new0(struct rest_server);
         s->conf = conf;
-        s->ops = ops;
-        s->master = master;
-        s->master_url = mem_strdup(master_url);
+        s->service = service;
+        s->owner = owner;
+        s->port = port;
         int r = read_conf(s, error);
         if (r < 0) {
                 rest_server_free(s);
@@ -411,8 +372,8 @@ void rest_server_free(struct rest_server *s)
         if (!s)
                 return;
         http_server_free(s->http);
-        while (s->pendings.first)
-                pending_free(s->pendings.first);
+        while (s->exchanges.first)
+                exchange_free(s->exchanges.first);
         for (size_t i = 0; i < s->allowed.len; i++)
                 regfree(&s->allowed.data[i]);
         vec_deinit(&s->allowed);
@@ -421,7 +382,6 @@ void rest_server_free(struct rest_server *s)
                 explicit_bzero(s->token, strlen(s->token));
         free(s->token);
         free(s->origin);
-        free(s->master_url);
         free(s->too_large);
         free(s);
 }
@@ -465,11 +425,10 @@ static void warn_if_open(const struct rest_server *s)
         if (s->token || filters_ask_for_token(s->filters) ||
             conf_get_bool(s->conf, "spark.authenticate", &authenticate, NULL) < 0 || !authenticate)
                 return;
-        log_warn(
-                LOG_NAME,
-                "The REST server does not check spark.authenticate.secret: anyone who can connect can run drivers. Set " REST_TOKEN_KEY
-                " here and for the clients, or spark.master.rest.filters, or "
-                "spark.master.rest.enabled=false.");
+        log_warn(s->service->log_name,
+                 "The REST server does not check spark.authenticate.secret: anyone who can connect can run drivers. "
+                 "Set " REST_TOKEN_KEY " here and for the clients, or spark.master.rest.filters%s%s.",
+                 *s->service->remedy ? ", or " : "", s->service->remedy);
 }
 
 int rest_server_listen(struct rest_server *s, uv_loop_t *loop, const char *host, struct fst_error *error)
@@ -501,7 +460,8 @@ int rest_server_listen(struct rest_server *s, uv_loop_t *loop, const char *host,
         char address[300];
         s->origin = mem_printf("http://%s", host_port_text(o.host, s->port, address, sizeof(address)));
         warn_if_open(s);
-        log_info(LOG_NAME, "Started REST server for submitting applications on %s with port %d", o.host, s->port);
+        log_info(s->service->log_name, "Started REST server for submitting applications on %s with port %d", o.host,
+                 s->port);
         return 0;
 }
 

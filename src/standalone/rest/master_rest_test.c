@@ -1,5 +1,5 @@
 /* REST requests and answers as in Spark 4.3, over a real master's core. */
-#include "standalone/rest/rest_server.h"
+#include "standalone/rest/master_rest.h"
 
 #include "conf/conf.h"
 #include "standalone/rest/driver_validation.h"
@@ -18,7 +18,7 @@ static struct {
         struct fst_conf conf;
         struct recorder recorder;
         struct master *master;
-        struct rest_server *server;
+        struct master_rest *server;
         /* The driver of the last submission. */
         Firesteel__Standalone__DriverDescription *driver;
         /* With `hold`, replies wait for `flush`. */
@@ -80,7 +80,7 @@ static const struct rest_master_ops ops = {state_of, submit, kill_driver, kill_a
 static void start_server(void)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (rest_server_new(&t.conf, "spark://h:7077", &ops, NULL, &t.server, &error) < 0)
+        if (master_rest_new(&t.conf, "spark://h:7077", &ops, NULL, &t.server, &error) < 0)
                 fail_msg("%s", error_message(&error));
 }
 
@@ -108,7 +108,7 @@ static int end(void **state)
         forget_answer();
         if (t.driver)
                 protobuf_c_message_free_unpacked(&t.driver->base, NULL);
-        rest_server_free(t.server);
+        master_rest_free(t.server);
         master_free(t.master);
         recorder_deinit(&t.recorder);
         conf_deinit(&t.conf);
@@ -135,7 +135,7 @@ static void ask_as(const struct rest_call *headers, const char *method, const ch
         call.body = body;
         call.body_len = strlen(body);
         int before = t.answers;
-        rest_server_handle(t.server, &call, on_answered, NULL);
+        rest_server_handle(master_rest_server(t.server), &call, on_answered, NULL);
         assert_int_equal(t.answers, before + !t.hold);
 }
 
@@ -428,7 +428,7 @@ static void names_decide_what_a_driver_is(void **state)
 static void only_allowed_resources(void **state)
 {
         conf_set(&t.conf, "spark.master.rest.allowedAppResourcePatterns", "file:/opt/.*, hdfs://[a-z]+/apps/.*");
-        rest_server_free(t.server);
+        master_rest_free(t.server);
         start_server();
         static const struct {
                 const char *url;
@@ -451,10 +451,10 @@ static void only_allowed_resources(void **state)
                         assert_error(400, "Malformed request: org.apache.spark.deploy.rest.SubmitRestMissingField"
                                           "Exception: Valid application jar path is required");
         }
-        struct rest_server *other = NULL;
+        struct master_rest *other = NULL;
         struct fst_error error = FST_ERROR_INIT;
         conf_set(&t.conf, "spark.master.rest.allowedAppResourcePatterns", "file:(?!/etc).*");
-        assert_true(rest_server_new(&t.conf, "spark://h:1", &ops, NULL, &other, &error) < 0);
+        assert_true(master_rest_new(&t.conf, "spark://h:1", &ops, NULL, &other, &error) < 0);
         assert_non_null(strstr(error_message(&error), "allowedAppResourcePatterns"));
         error_deinit(&error);
 }
@@ -497,7 +497,7 @@ static void accepts_only_callers_with_the_token(void **state)
                 {"bearer  Open-Sesame", "GET", "/v1/submissions/status/driver-1", 200},
                 {NULL, "GET", "/v1/submissions/readyz", 200},
         };
-        rest_server_free(t.server);
+        master_rest_free(t.server);
         conf_set(&t.conf, "spark.firesteel.rest.token", "Open-Sesame");
         start_server();
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -519,11 +519,11 @@ static void accepts_only_callers_with_the_token(void **state)
 static void refuses_invalid_tokens(void **state)
 {
         static const char *const tokens[] = {"", "two words", "a\r\nX: y", "\xc3\xa4"};
-        struct rest_server *server;
+        struct master_rest *server;
         for (size_t i = 0; i < ARRAY_SIZE(tokens); i++) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 conf_set(&t.conf, "spark.firesteel.rest.token", tokens[i]);
-                if (rest_server_new(&t.conf, "spark://h:1", &ops, NULL, &server, &error) != -EINVAL)
+                if (master_rest_new(&t.conf, "spark://h:1", &ops, NULL, &server, &error) != -EINVAL)
                         fail_msg("the token \"%s\" is accepted", tokens[i]);
                 assert_non_null(strstr(error_message(&error), "spark.firesteel.rest.token is not a valid token"));
         }
@@ -532,7 +532,7 @@ static void refuses_invalid_tokens(void **state)
         conf_set(&t.conf, "spark.master.rest.filters", "org.apache.spark.ui.JWSFilter");
         conf_set(&t.conf, "spark.org.apache.spark.ui.JWSFilter.param.secretKey",
                  "dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0dGVzdHRlc3Q=");
-        assert_int_equal(rest_server_new(&t.conf, "spark://h:1", &ops, NULL, &server, &error), -EINVAL);
+        assert_int_equal(master_rest_new(&t.conf, "spark://h:1", &ops, NULL, &server, &error), -EINVAL);
         assert_non_null(strstr(error_message(&error), "set only one of them"));
 }
 
@@ -601,13 +601,13 @@ static void strangers_are_kept_out(void **state)
 {
         struct site_fixture f;
         struct fst_error error = FST_ERROR_INIT;
-        rest_server_free(t.server);
+        master_rest_free(t.server);
         conf_set(&t.conf, "spark.master.rest.maxRequestBodySize", "1k");
         conf_set(&t.conf, "spark.master.rest.port", "0");
         start_server();
         site_fixture_begin(&f);
-        assert_int_equal(rest_server_listen(t.server, &f.loop, "127.0.0.1", &error), 0);
-        int port = rest_server_port(t.server);
+        assert_int_equal(rest_server_listen(master_rest_server(t.server), &f.loop, "127.0.0.1", &error), 0);
+        int port = rest_server_port(master_rest_server(t.server));
         fixture_get(&f, port, "/v1/submissions/status/d-1?x");
         assert_int_equal(f.status, 200);
         assert_non_null(strstr(f.head, "Content-Type: application/json;charset=utf-8"));
@@ -617,22 +617,23 @@ static void strangers_are_kept_out(void **state)
         assert_int_equal(f.status, 413);
         assert_true(fixture_says(&f, "The request body exceeds the maximum allowed size (1024 bytes). Adjust "
                                      "spark.master.rest.maxRequestBodySize to change the limit."));
-        rest_server_free(t.server);
+        master_rest_free(t.server);
         conf_set(&t.conf, "spark.master.rest.filters", "com.example.Filter");
-        assert_true(rest_server_new(&t.conf, "spark://h:1", &ops, NULL, &t.server, &error) < 0);
+        assert_true(master_rest_new(&t.conf, "spark://h:1", &ops, NULL, &t.server, &error) < 0);
         assert_non_null(strstr(error_message(&error), "spark.master.rest.filters: com.example.Filter"));
         error_deinit(&error);
         conf_set(&t.conf, "spark.master.rest.filters", "org.apache.spark.ui.JWSFilter");
         conf_set(&t.conf, "spark.org.apache.spark.ui.JWSFilter.param.secretKey",
                  "dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0dGVzdHRlc3Q=");
         start_server();
-        assert_int_equal(rest_server_listen(t.server, &f.loop, "127.0.0.1", &error), 0);
-        fixture_get(&f, rest_server_port(t.server), "/v1/submissions/readyz");
+        assert_int_equal(rest_server_listen(master_rest_server(t.server), &f.loop, "127.0.0.1", &error), 0);
+        fixture_get(&f, rest_server_port(master_rest_server(t.server)), "/v1/submissions/readyz");
         assert_int_equal(f.status, 403);
         assert_true(fixture_says(&f, "Authorization header is missing."));
-        fixture_post(&f, rest_server_port(t.server), "POST /v1/submissions/killall HTTP/1.1\r\nHost: h\r\n", "");
+        fixture_post(&f, rest_server_port(master_rest_server(t.server)),
+                     "POST /v1/submissions/killall HTTP/1.1\r\nHost: h\r\n", "");
         assert_int_equal(f.status, 403);
-        rest_server_free(t.server);
+        master_rest_free(t.server);
         t.server = NULL;
         site_fixture_end(&f);
 }
