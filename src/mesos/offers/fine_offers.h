@@ -1,0 +1,93 @@
+/*
+ * Which offers an application accepts in fine-grained mode: the pure core of Spark's
+ * MesosFineGrainedSchedulerBackend. Each task of Spark is a task of Mesos. One executor on each agent runs them and
+ * starts with the first.
+ *
+ *      fine_offers_init(&f, &config);
+ *      fine_offers_received(&f, offers, n);             ← OFFERS          → DECLINE of those that are of no use
+ *      for (size_t i = 0; i < f.n_usable; i++)
+ *              … choose tasks for f.usable[i].cores cores on f.usable[i].offer->agent …
+ *              fine_offers_add_task(&f, i, task);
+ *      fine_offers_answer(&f);                                            → ACCEPT, DECLINE
+ *      fine_offers_updated(&f, task, agent, state);     ← UPDATE          → EXECUTOR_ENDED
+ *      fine_offers_executor_lost(&f, agent, …);         ← FAILURE         → EXECUTOR_ENDED
+ *      fine_offers_kill(&f, task);                                        → KILL
+ *
+ * Differs from Spark: of two offers of one agent in one event both are used; Spark forgets the first.
+ *
+ * Invariants. Each offer is accepted or declined, once. An agent has at most one executor; only a launch of which
+ * starts_executor is set charges its resources. Each task that was added ends once.
+ *
+ * Pure: no I/O and no clock. One thread.
+ */
+#pragma once
+
+#include "base/hash_table.h"
+#include "base/list.h"
+#include "mesos/offers/mesos_constraints.h"
+#include "mesos/offers/offer_actions.h"
+
+struct fine_offers_config {
+        int64_t executor_cores_milli; /* thousandths; spark.mesos.mesosExecutor.cores */
+        int64_t executor_memory;      /* MiB, with overhead */
+        int64_t task_cores;           /* spark.task.cpus */
+        int64_t refuse_unmet_ms;      /* spark.mesos.rejectOfferDurationForUnmetConstraints */
+        struct mesos_constraints constraints;
+};
+
+struct fine_agent;
+struct fine_task;
+
+/* An offer that can run tasks. */
+struct fine_usable {
+        const struct mesos_offer *offer;
+        int64_t cores; /* whole cores for tasks that are left */
+        struct fine_agent *agent;
+        struct mesos_resources rest;
+        struct mesos_resources executor; /* what its executor takes, if this offer starts it */
+        bool starts_executor;
+        struct mesos_launch *launches;
+        size_t n_launches, room;
+};
+
+struct fine_offers {
+        const struct fine_offers_config *config;
+        struct offer_actions actions;
+        LIST(struct fine_agent) agents;
+        struct object_table by_agent, by_task;
+        struct fine_usable *usable; /* in the arena of the actions; valid until fine_offers_answer */
+        size_t n_usable;
+        bool stopped;
+};
+
+/* @config is borrowed until fine_offers_deinit. */
+void fine_offers_init(struct fine_offers *f, const struct fine_offers_config *config);
+void fine_offers_deinit(struct fine_offers *f);
+const struct offer_action *fine_offers_next_action(struct fine_offers *f);
+
+/* Offers have come. Declines those of no use and fills f->usable. Borrowed until the actions are taken. */
+void fine_offers_received(struct fine_offers *f, const struct mesos_offer *offers, size_t n);
+
+/* Gives the offer at @index one task with spark.task.cpus cores. Returns false if its cores do not suffice. */
+bool fine_offers_add_task(struct fine_offers *f, size_t index, int64_t task);
+
+/* Accepts the offers that got tasks and declines the others. Every fine_offers_received needs one. */
+void fine_offers_answer(struct fine_offers *f);
+
+/* A task goes on or ends. An unknown task is ignored. A failed one takes its agent's executor with it, as in Spark. */
+void fine_offers_updated(struct fine_offers *f, int64_t task, enum mesos_task_state state);
+
+/* The executor of @agent has ended, or the agent is lost. Its tasks get updates of their own. */
+void fine_offers_executor_lost(struct fine_offers *f, const char *agent, bool caused_by_app, const char *reason);
+
+/* The scheduler has tasks to place. */
+void fine_offers_revive(struct fine_offers *f);
+
+/* A task that is unknown or has ended is ignored. */
+void fine_offers_kill(struct fine_offers *f, int64_t task);
+
+/* Launch nothing more. */
+void fine_offers_stop(struct fine_offers *f);
+
+/* Whether an executor is known on the agent. */
+bool fine_offers_has_executor(const struct fine_offers *f, const char *agent);
