@@ -27,7 +27,7 @@
  * max_cores, their number is at most the limit at the time of each launch, their gpus are at most max_gpus. No id is
  * used twice. Each launched executor ends once.
  *
- * Pure: no I/O and no clock; times are ns of any monotonic clock. One thread.
+ * Pure: no I/O and no clock; times are ns of any monotonic clock. One thread. No caller yet.
  */
 #pragma once
 
@@ -66,15 +66,18 @@ struct coarse_update {
 
 struct coarse_agent;
 struct coarse_executor;
+struct coarse_host;
 
 struct coarse_offers {
         const struct coarse_offers_config *config;
         struct offer_actions actions;
-        LIST(struct coarse_agent) agents; /* never forgotten */
-        struct object_table by_agent, by_executor;
-        struct string_list hosts, excluded; /* that tasks prefer; that the scheduler excludes */
+        LIST(struct coarse_agent) agents; /* that had an executor; never forgotten */
+        LIST(struct coarse_host) hosts;   /* that had an executor, are preferred or are excluded; never forgotten */
+        LIST(struct coarse_executor) executors; /* that have not ended, oldest first */
+        struct object_table by_agent, by_host, by_executor;
+        int64_t n_preferred, n_excluded; /* hosts */
         int64_t limit, next_executor;
-        int64_t n_executors, cores, gpus; /* of those that have not ended */
+        int64_t n_executors, cores, gpus; /* of executors that have not ended */
         int64_t wait_start;               /* since when offers of hosts that tasks do not prefer wait */
         bool launching;                   /* the number of executors has been below the limit since wait_start */
         bool suppressed, stopped;

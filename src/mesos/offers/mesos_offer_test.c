@@ -138,7 +138,7 @@ static void states_become_those_of_spark(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 CASE_LABEL("%s", cases[i].name);
                 const enum task_outcome outcome = task_outcome_of(cases[i].state);
-                assert_string_equal(mesos_task_state_name(cases[i].state), cases[i].name);
+                assert_string_equal(mesos_state_name(cases[i].state), cases[i].name);
                 assert_string_equal(task_outcome_name(outcome), cases[i].outcome);
                 assert_int_equal(task_outcome_is_final(outcome), cases[i].final);
                 assert_int_equal(task_outcome_is_failure(outcome), cases[i].failure);

@@ -12,12 +12,13 @@ void offer_actions_deinit(struct offer_actions *actions)
 
 const struct offer_action *offer_actions_next(struct offer_actions *actions)
 {
-        return queue_pop(&actions->queue, &actions->current) ? &actions->current : NULL;
+        actions->has_current = queue_pop(&actions->queue, &actions->current);
+        return actions->has_current ? &actions->current : NULL;
 }
 
 void offer_actions_begin(struct offer_actions *actions)
 {
-        if (queue_is_empty(&actions->queue))
+        if (queue_is_empty(&actions->queue) && !actions->has_current)
                 arena_reset(&actions->arena);
 }
 

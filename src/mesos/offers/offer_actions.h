@@ -3,9 +3,8 @@
  * one and performs them.
  *
  * An action borrows offers from the event that brought them, and arrays and texts from the core. The shell takes all
- * actions of an event before it releases the event and before it passes the next one.
- *
- * No caller yet.
+ * actions of an event, until there is none, before it releases the event and before it passes the next one. What the
+ * shell does for an action may call the core again, but not take actions.
  */
 #pragma once
 
@@ -82,6 +81,7 @@ struct offer_action {
 struct offer_actions {
         QUEUE(struct offer_action) queue;
         struct offer_action current; /* the last action taken */
+        bool has_current;            /* the shell may still use it */
         struct arena arena;          /* of the arrays and texts of the waiting actions */
 };
 

@@ -34,7 +34,7 @@ enum task_outcome task_outcome_of(enum mesos_task_state state)
         return (size_t)state < ARRAY_SIZE(states) ? states[state].outcome : TASK_OUTCOME_LOST;
 }
 
-const char *mesos_task_state_name(enum mesos_task_state state)
+const char *mesos_state_name(enum mesos_task_state state)
 {
         return (size_t)state < ARRAY_SIZE(states) ? states[state].name : "TASK_UNKNOWN";
 }

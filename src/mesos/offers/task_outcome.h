@@ -1,6 +1,4 @@
-/* The states of a Mesos task, by Mesos' numbers, and what Spark makes of them.
- *
- * No caller yet. */
+/* The states of a Mesos task, by Mesos' numbers, and what Spark makes of them. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,7 +36,7 @@ enum task_outcome task_outcome_of(enum mesos_task_state state);
 const char *task_outcome_name(enum task_outcome outcome);
 
 /* "TASK_RUNNING", … as Mesos writes them. */
-const char *mesos_task_state_name(enum mesos_task_state state);
+const char *mesos_state_name(enum mesos_task_state state);
 
 /* The task has ended. */
 static inline bool task_outcome_is_final(enum task_outcome outcome)
