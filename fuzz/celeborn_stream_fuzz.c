@@ -85,11 +85,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         fetch_connections_init(&r.connections, 0, 0, -1);
         codec_init(&r.codec, CODEC_NONE, 1);
-        fetch_core_init(&r.core, &(struct fetch_core_config){
-                                         .locations = &at, .n = 1, .n_maps = MAPS, .attempt = attempt_of, .tries = 1});
+        const bool sorted = size % 2;
+        fetch_core_init(
+                &r.core,
+                &(struct fetch_core_config){
+                        .locations = &at, .n = 1, .n_maps = MAPS, .sorted = sorted, .attempt = attempt_of, .tries = 1});
         if (chunk_stream_attach(&r.stream, &r.connections, channel, &file, &error) == 0) {
                 fetch_core_opened(&r.core, 0);
-                for (int map = 0; map < MAPS && status == 0; map++) {
+                for (int map = sorted ? 0 : -1; map < (sorted ? MAPS : 0) && status == 0; map++) {
                         struct fetch_action action;
                         while (status == 0 && (action = fetch_core_next(&r.core, map, 0)).kind != FETCH_END)
                                 status = reading_do(&r, &action, &error);

@@ -321,6 +321,29 @@ static void reads_all_forms_in_the_order_of_the_maps(void **state)
         }
 }
 
+static int celeborn_sorted_files(void)
+{
+        json_t *counts = command("{'do': 'count'}");
+        const int n = (int)json_int_at(counts, "OpenSorted");
+        json_decref(counts);
+        return n;
+}
+
+static void workers_sort_only_partitions_that_do_not_fit_into_memory(void **state)
+{
+        (void)state;
+        struct celeborn_world c;
+        celeborn_world_init(&c, CODEC_NONE, "");
+        celeborn_world_fill(&c, MAPS, MEMORY);
+        int before = celeborn_sorted_files();
+        celeborn_world_read(&c);
+        assert_int_equal(celeborn_sorted_files(), before);
+        memory_manager_set_pool(c.w.memory, 2 * PAGE_BLOCK);
+        celeborn_world_read(&c);
+        assert_in_range(celeborn_sorted_files(), before + 1, before + 10);
+        celeborn_world_deinit(&c);
+}
+
 static void skips_attempts_that_do_not_count(void **state)
 {
         (void)state;
@@ -526,6 +549,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(reads_all_forms_in_the_order_of_the_maps),
+                cmocka_unit_test(workers_sort_only_partitions_that_do_not_fit_into_memory),
                 cmocka_unit_test(skips_attempts_that_do_not_count),
                 cmocka_unit_test(pushes_again_after_splits),
                 cmocka_unit_test(pushes_again_after_faults),

@@ -70,10 +70,10 @@ struct remote_shuffle_class {
         struct remote_input *(*open)(struct remote_shuffle *remote, const struct remote_read *read);
 
         /*
-         * Gets the next page of the output of map partition @map, reserved through the consumer and owned by the
-         * caller; NULL after the last one. Maps are requested in ascending order, each until NULL; maps that are
-         * elsewhere, or in read->here, are left out. Returns 0; FST_MEMORY_E_DENIED; FST_REMOTE_E_LOST with @error; -ECANCELED; or another
-         * negative with
+         * Gets the next page of the output of map partition @map, reserved through the consumer, or, while that holds
+         * nothing, by the implementation until the next call; owned by the caller; NULL after the last one. Maps are
+         * requested in ascending order, each until NULL; maps that are elsewhere, or in read->here, are left out.
+         * Returns 0; FST_MEMORY_E_DENIED; FST_REMOTE_E_LOST with @error; -ECANCELED; or another negative with
          * @error: the task fails, and may run again.
          */
         int (*next)(struct remote_input *input, int map, struct page **page, struct fst_error *error);

@@ -231,6 +231,7 @@ class Worker:
         return SOFT_SPLIT if file.full else SUCCESS
 
     def open(self, key, name, start, end):
+        self.cluster.counts["OpenSorted"] += end < 0x7fffffff
         file = self.files.get((key, name))
         if not file or not file.size:
             raise Failure(f"FileNotFoundException: {key} {name} is not here")

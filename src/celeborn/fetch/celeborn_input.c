@@ -1,6 +1,10 @@
 /*
  * See celeborn_input.h. A page is read from the socket to its place. Everything that a worker sends is untrusted: a
  * batch whose size, type or checksum does not match is read again, then from the other copy.
+ *
+ * Rows come in the order of map partitions. A partition that fits into half of the memory that its task may have is
+ * read as it was pushed, and sorted by map here. Workers sort the files of a larger one: they read and write each once
+ * more, and a reader waits for that.
  */
 #include "celeborn/fetch/celeborn_input.h"
 
@@ -9,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "celeborn/fetch/fetch_core.h"
+#include "celeborn/fetch/gathered_pages.h"
 #include "rdd/pipeline/task_run.h"
 #include "store/memory.h"
 #include "store/page_frame.h"
@@ -34,6 +39,8 @@ struct remote_input {
         struct celeborn_input_file *files;
         int n;
         struct fetch_core core;
+        bool sorted; /* by the workers; else pages are gathered */
+        struct gathered_pages gathered;
         struct codec codec;
         void *scratch;
         size_t room;
@@ -44,6 +51,7 @@ struct remote_input *celeborn_input_new(struct celeborn_reader *reader, const st
         struct remote_input *in = new0(struct remote_input);
         in->reader = reader;
         in->read = *read;
+        gathered_pages_init(&in->gathered, read->memory->task);
         return in;
 }
 
@@ -51,7 +59,29 @@ static int64_t celeborn_input_attempt(const void *owner, int map)
 {
         const struct remote_input *in = owner;
         const struct shuffle_map *m = &in->read.inputs->maps[map];
-        return shuffle_map_is_remote(m) ? m->task_id : -1;
+        return shuffle_map_is_remote(m) && !(in->read.here && in->read.here[map]) ? m->task_id : -1;
+}
+
+/* Begins to read the files from their beginning. */
+static void celeborn_input_start(struct remote_input *in, bool sorted)
+{
+        struct fetch_location *locations = new_array(struct fetch_location, (size_t)MAX(in->n, 1));
+        for (int i = 0; i < in->n; i++) {
+                const struct celeborn_location *at = in->files[i].at;
+                chunk_stream_close(&in->files[i].stream);
+                locations[i] = (struct fetch_location){.epoch = at->epoch, .copies = {at->primary, at->replica}};
+        }
+        in->sorted = sorted;
+        fetch_core_deinit(&in->core);
+        fetch_core_init(&in->core, &(struct fetch_core_config){.locations = locations,
+                                                               .n = in->n,
+                                                               .n_maps = in->read.inputs->n,
+                                                               .sorted = sorted,
+                                                               .attempt = celeborn_input_attempt,
+                                                               .owner = in,
+                                                               .tries = in->reader->tries,
+                                                               .pause = in->reader->pause});
+        free(locations);
 }
 
 /* Asks which files there are. */
@@ -63,20 +93,10 @@ static int celeborn_input_begin(struct remote_input *in, int map, struct fst_err
         if (r)
                 return r;
         const struct celeborn_location *at = celeborn_file_group_partition(in->group, in->read.partition, &in->n);
-        struct fetch_location *locations = new_array(struct fetch_location, (size_t)MAX(in->n, 1));
         in->files = new_array(struct celeborn_input_file, (size_t)MAX(in->n, 1));
-        for (int i = 0; i < in->n; i++) {
+        for (int i = 0; i < in->n; i++)
                 in->files[i].at = &at[i];
-                locations[i] = (struct fetch_location){.epoch = at[i].epoch, .copies = {at[i].primary, at[i].replica}};
-        }
-        fetch_core_init(&in->core, &(struct fetch_core_config){.locations = locations,
-                                                               .n = in->n,
-                                                               .n_maps = in->read.inputs->n,
-                                                               .attempt = celeborn_input_attempt,
-                                                               .owner = in,
-                                                               .tries = in->reader->tries,
-                                                               .pause = in->reader->pause});
-        free(locations);
+        celeborn_input_start(in, false);
         fault_point(FAULT_FETCH);
         return 0;
 }
@@ -87,7 +107,8 @@ static int celeborn_page_read_plain(struct chunk_stream *s, const struct page_fr
                                     struct memory_consumer *memory, struct page **page, struct fst_error *error)
 {
         struct page *p = NULL;
-        int r = page_new(memory, type, frame->bytes, &p);
+        const size_t block = (sizeof(struct page) + frame->bytes + 15) & ~(size_t)15; /* pages may be kept long */
+        int r = block < PAGE_BLOCK ? page_new_small(memory, type, block, &p) : page_new(memory, type, frame->bytes, &p);
         if (r)
                 return r < 0 ? error_set(error, r, "no memory for a page of %u bytes", frame->bytes) : r;
         r = chunk_stream_read(s, p->data, frame->bytes, error);
@@ -151,7 +172,7 @@ static int celeborn_input_open(struct remote_input *in, const struct fetch_actio
                                         .secret = in->group->answer.secret,
                                         .key = key,
                                         .name = name,
-                                        .n_maps = in->read.inputs->n};
+                                        .n_maps = in->sorted ? in->read.inputs->n : INT32_MAX};
         return chunk_stream_open(&f->stream, &in->reader->connections, &file, in->read.run->task.stopped, error);
 }
 
@@ -191,8 +212,9 @@ static int celeborn_input_do(struct remote_input *in, const struct fetch_action 
                         fetch_core_skipped(&in->core, file);
                 return r;
         case FETCH_TAKE:
-                r = celeborn_page_read(s, in->files[file].header, in->read.type, in->read.memory, &in->codec,
-                                       &in->scratch, &in->room, page, error);
+                r = celeborn_page_read(s, in->files[file].header, in->read.type,
+                                       in->sorted ? in->read.memory : &in->gathered.memory, &in->codec, &in->scratch,
+                                       &in->room, page, error);
                 if (r == 0)
                         fetch_core_taken(&in->core, file);
                 return r;
@@ -242,10 +264,11 @@ static void celeborn_input_count(struct remote_input *in, int file, const struct
         in->read.run->counters.shuffle_remote_bytes += page ? page->used : 0;
 }
 
-int celeborn_input_next(struct remote_input *in, int map, struct page **page, struct fst_error *error)
+/* Reads the next page that the files have of map @map, or, unsorted, of any map. */
+static int celeborn_input_read(struct remote_input *in, int map, struct page **page, struct celeborn_batch *batch,
+                               struct fst_error *error)
 {
-        int r = in->group ? 0 : celeborn_input_begin(in, map, error);
-        *page = NULL;
+        int r = 0;
         while (r == 0) {
                 struct fetch_action action = fetch_core_next(&in->core, map, now_ns());
                 if (action.kind == FETCH_END)
@@ -261,8 +284,10 @@ int celeborn_input_next(struct remote_input *in, int map, struct page **page, st
                 }
                 r = celeborn_input_do(in, &action, page, error);
                 celeborn_input_count(in, action.file, *page);
-                if (r == 0 && *page)
+                if (r == 0 && *page) {
+                        *batch = celeborn_batch_get(in->files[action.file].header);
                         return 0;
+                }
                 if (r < 0 && r != -ECANCELED && r != -ENOMEM) {
                         celeborn_input_failed(in, action.file, r, error);
                         r = 0;
@@ -271,10 +296,53 @@ int celeborn_input_next(struct remote_input *in, int map, struct page **page, st
         return r;
 }
 
+/* Reads all pages of the partition, unless they need too much memory: then the workers sort. */
+static int celeborn_input_gather(struct remote_input *in, struct fst_error *error)
+{
+        struct celeborn_batch batch;
+        struct page *page;
+        const struct memory_task *task = in->gathered.memory.task;
+        const size_t others = memory_task_held(task), share = memory_task_share(task);
+        const size_t limit = share > others ? (share - others) / 2 : 0;
+        int r;
+        do {
+                page = NULL;
+                r = celeborn_input_read(in, -1, &page, &batch, error);
+                if (r == 0 && page)
+                        gathered_pages_add(&in->gathered, &batch, page);
+        } while (r == 0 && page && in->gathered.memory.held <= limit);
+        if (r == FST_MEMORY_E_DENIED || (r == 0 && page)) {
+                log_debug(LOG, "partition %d of shuffle %d is large: workers sort it", in->read.partition,
+                          in->read.inputs->shuffle_id);
+                gathered_pages_clear(&in->gathered);
+                celeborn_input_start(in, true);
+                return 0;
+        }
+        return r;
+}
+
+int celeborn_input_next(struct remote_input *in, int map, struct page **page, struct fst_error *error)
+{
+        struct celeborn_batch batch;
+        int r = 0;
+        *page = NULL;
+        if (!in->group && (r = celeborn_input_begin(in, map, error)) == 0)
+                r = celeborn_input_gather(in, error);
+        if (r)
+                return r;
+        if (!in->sorted && map > in->gathered.complete)
+                celeborn_input_start(in, true);
+        if (in->sorted)
+                return celeborn_input_read(in, map, page, &batch, error);
+        *page = gathered_pages_next(&in->gathered, map);
+        return 0;
+}
+
 void celeborn_input_free(struct remote_input *in)
 {
         if (!in)
                 return;
+        gathered_pages_deinit(&in->gathered);
         for (int i = 0; i < in->n && in->files; i++) {
                 chunk_stream_close(&in->files[i].stream);
                 error_deinit(&in->files[i].error);

@@ -289,7 +289,7 @@ static int chunk_stream_request_file(struct chunk_stream *s, const struct chunk_
         Celeborn__OpenStream open = CELEBORN__OPEN_STREAM__INIT;
         open.shuffle_key = (char *)file->key;
         open.file_name = (char *)file->name;
-        open.end_index = file->n_maps; /* less than INT32_MAX: sorted */
+        open.end_index = file->n_maps;
         return chunk_stream_request(s, CELEBORN_OPEN_STREAM, &open.base, error);
 }
 

@@ -54,11 +54,11 @@ struct chunk_file {
         int port;
         const char *app_id, *secret; /* of a new connection; no secret: NULL */
         const char *key, *name;      /* of the shuffle, of the file */
-        int n_maps;                  /* batches of maps 0 … n_maps - 1 */
+        int n_maps; /* sorted by map, batches of maps 0 … n_maps - 1; INT32_MAX: as they were pushed */
 };
 
 /*
- * Requests a file, with the batches sorted by map, and does not wait for an answer. Waits for authentication on a new
+ * Requests a file, and does not wait for an answer. Waits for authentication on a new
  * connection. The stream is closed. Returns 0, or negative with @error.
  */
 int chunk_stream_open(struct chunk_stream *stream, struct fetch_connections *connections, const struct chunk_file *file,

@@ -47,22 +47,27 @@ void fetch_core_deinit(struct fetch_core *core)
 
 /* --------------------------------------------------------------------------------------------- batches of the map */
 
-/* Returns the slot of a batch id, which is free if the id is new. */
-static uint64_t *fetch_core_slot(const struct fetch_core *core, int32_t batch)
+/* Returns what `seen` keeps of a batch. */
+static uint64_t fetch_core_value(const struct celeborn_batch *batch)
 {
-        uint64_t value = (uint64_t)(uint32_t)batch + 1;
+        return ((uint64_t)(uint32_t)batch->map << 32 | (uint32_t)batch->batch) + 1;
+}
+
+/* Returns the slot of a value, which is free if the value is new. */
+static uint64_t *fetch_core_slot(const struct fetch_core *core, uint64_t value)
+{
         size_t i = object_hash_number(value) & (core->seen_slots - 1);
         while (core->seen[i] && core->seen[i] != value)
                 i = (i + 1) & (core->seen_slots - 1);
         return &core->seen[i];
 }
 
-static bool fetch_core_has_seen(const struct fetch_core *core, int32_t batch)
+static bool fetch_core_has_seen(const struct fetch_core *core, const struct celeborn_batch *batch)
 {
-        return core->seen_slots && *fetch_core_slot(core, batch);
+        return core->seen_slots && *fetch_core_slot(core, fetch_core_value(batch));
 }
 
-static void fetch_core_see(struct fetch_core *core, int32_t batch)
+static void fetch_core_see(struct fetch_core *core, const struct celeborn_batch *batch)
 {
         if (core->n_seen * 2 >= core->seen_slots) {
                 struct fetch_core old = *core;
@@ -70,10 +75,10 @@ static void fetch_core_see(struct fetch_core *core, int32_t batch)
                 core->seen = new_array(uint64_t, core->seen_slots);
                 for (size_t i = 0; i < old.seen_slots; i++)
                         if (old.seen[i])
-                                *fetch_core_slot(core, (int32_t)(old.seen[i] - 1)) = old.seen[i];
+                                *fetch_core_slot(core, old.seen[i]) = old.seen[i];
                 free(old.seen);
         }
-        *fetch_core_slot(core, batch) = (uint64_t)(uint32_t)batch + 1;
+        *fetch_core_slot(core, fetch_core_value(batch)) = fetch_core_value(batch);
         core->n_seen++;
 }
 
@@ -91,7 +96,7 @@ static void fetch_core_set_map(struct fetch_core *core, int map)
 static bool fetch_core_drops(const struct fetch_core *core, const struct celeborn_batch *head)
 {
         return head->map < core->map || head->attempt != core->config.attempt(core->config.owner, head->map) ||
-               (head->map == core->map && fetch_core_has_seen(core, head->batch));
+               ((head->map == core->map || !core->config.sorted) && fetch_core_has_seen(core, head));
 }
 
 /* -------------------------------------------------------------------------------------------------------- copies */
@@ -136,8 +141,8 @@ void fetch_core_opened(struct fetch_core *core, int file)
 int fetch_core_head(struct fetch_core *core, int file, struct celeborn_batch head, size_t left)
 {
         struct fetch_file *f = &core->files[file];
-        if (head.map < f->last_map || head.map >= core->config.n_maps || head.batch < 0 || head.size < 0 ||
-            (size_t)head.size > left)
+        if (head.map < (core->config.sorted ? f->last_map : 0) || head.map >= core->config.n_maps || head.batch < 0 ||
+            head.size < 0 || (size_t)head.size > left)
                 return -EBADMSG;
         f->head = head;
         f->last_map = head.map;
@@ -158,7 +163,7 @@ void fetch_core_skipped(struct fetch_core *core, int file)
 void fetch_core_taken(struct fetch_core *core, int file)
 {
         struct fetch_file *f = &core->files[file];
-        fetch_core_see(core, f->head.batch);
+        fetch_core_see(core, &f->head);
         f->state = FILE_OPEN;
         for (int i = 0; i < FETCH_COPIES; i++)
                 f->copies[i].tries = 0;
@@ -204,6 +209,8 @@ struct fetch_action fetch_core_next(struct fetch_core *core, int map, int64_t no
                 const struct fetch_file *f = &core->files[i];
                 if (fetch_core_advance(core, i, now, &action))
                         return action;
+                if (f->state == FILE_HEAD && !core->config.sorted)
+                        return (struct fetch_action){.kind = FETCH_TAKE, .file = i, .copy = f->copy};
                 if (f->state == FILE_HEAD && f->head.map == map &&
                     (best < 0 || f->head.batch < core->files[best].head.batch))
                         best = i;

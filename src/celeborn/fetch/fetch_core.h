@@ -7,10 +7,11 @@
  *              while ((action = fetch_core_next(&core, map, now)).kind != FETCH_END)
  *                      shell_do(action) → fetch_core_opened, _head, _file_end, _skipped, _taken, _failed
  *
- * A partition has a file for each epoch, at one worker or two. Workers send them sorted by map (OpenStream with the
- * number of maps as the end index), so that batches arrive in the order of map partitions. Within a map, the core takes
- * the smallest batch id that is next in any file: the order in which the map task wrote, except for batches that were
- * pushed again.
+ * A partition has a file for each epoch, at one worker or two. Sorted: workers send them sorted by map (OpenStream with
+ * the number of maps as the end index), so that batches arrive in the order of map partitions. Within a map, the core
+ * takes the smallest batch id that is next in any file: the order in which the map task wrote, except for batches that
+ * were pushed again. Unsorted: the core takes batches of all maps as they arrive, file by file, and the caller sorts
+ * them.
  *
  * A batch counts if its attempt is the one that counts of its map, and its id is new over all files.
  *
@@ -43,6 +44,7 @@ struct fetch_core_config {
         const struct fetch_location *locations; /* during fetch_core_init */
         int n;
         int n_maps;
+        bool sorted;
         /* Returns the attempt of @map that counts; -1: none. */
         int64_t (*attempt)(const void *owner, int map);
         const void *owner;
@@ -51,13 +53,13 @@ struct fetch_core_config {
 };
 
 enum fetch_action_kind {
-        FETCH_OPEN, /* request copy `copy` of `file`, sorted by map, and go on → opened, failed */
+        FETCH_OPEN, /* request copy `copy` of `file`, and go on → opened, failed */
         FETCH_HEAD, /* read the header of the next batch → head, file_end, failed */
         FETCH_SKIP, /* leave the data of the batch → skipped, failed */
         FETCH_TAKE, /* the batch counts → taken, failed */
         FETCH_WAIT, /* until `until` */
         FETCH_LOST, /* no copy of `file` can be read */
-        FETCH_END,  /* the map has no further batch */
+        FETCH_END,  /* the map has no further batch; unsorted: no map has */
 };
 
 struct fetch_action {
@@ -75,15 +77,15 @@ enum fetch_failure {
 struct fetch_core {
         struct fetch_core_config config;
         struct fetch_file *files;
-        int map;        /* the last one of fetch_core_next */
-        uint64_t *seen; /* ids of its batches + 1, open addressing; 0: free */
+        int map;        /* the last one of fetch_core_next; unsorted: -1 */
+        uint64_t *seen; /* its batches, or unsorted those of all maps; open addressing; 0: free */
         size_t n_seen, seen_slots;
 };
 
 void fetch_core_init(struct fetch_core *core, const struct fetch_core_config *config);
 void fetch_core_deinit(struct fetch_core *core);
 
-/* Gets the next action for @map, which does not fall from call to call. */
+/* Gets the next action for @map, which does not fall from call to call. Unsorted: @map is -1. */
 struct fetch_action fetch_core_next(struct fetch_core *core, int map, int64_t now);
 
 /* Returns the copy that is open or was open last. */
