@@ -89,7 +89,7 @@ static void check_taking(struct history *h)
                                                 .outputs = expected->outputs,
                                                 .alone = h->ordered,
                                                 .call_site = {expected->call_site, strlen(expected->call_site)}};
-                if (!history_has_job(h, &job) || history_take_job(h, &job, &past, &why) != HISTORY_TAKEN ||
+                if (!history_find(h, &job) || history_take_job(h, &job, &past, &why) != HISTORY_TAKEN ||
                     past != h->jobs.data[job.job] || !past->taken)
                         abort();
                 buf_deinit(&why);

@@ -135,6 +135,14 @@ static fst_accumulator accumulators_add(struct accumulators *a, struct accumulat
 }
 
 /* Returns NULL for an invalid handle or one of another context. Under the lock. */
+bool accumulators_exist(struct accumulators *a)
+{
+        pthread_mutex_lock(&a->lock);
+        bool exist = a->all.len > 0;
+        pthread_mutex_unlock(&a->lock);
+        return exist;
+}
+
 static struct accumulator *accumulators_find(struct accumulators *a, fst_accumulator handle)
 {
         if (handle.id < a->first || (uint64_t)(handle.id - a->first) >= a->all.len)

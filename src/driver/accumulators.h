@@ -25,6 +25,9 @@ struct accumulators *accumulators_new(int64_t max_undelivered);
 /* NULL is allowed. */
 void accumulators_free(struct accumulators *accumulators);
 
+/* Returns true if the application has an accumulator. Any thread. */
+bool accumulators_exist(struct accumulators *accumulators);
+
 /*
  * Merge one task's @updates (NULL: none), which stay the caller's; byte strings move to the deliverer's queue. @job is
  * the job for which the task ran, or -1. The caller makes sure that the task counts and was not merged before. Returns

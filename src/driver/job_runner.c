@@ -221,6 +221,9 @@ static void job_runner_receive(struct job_runner *r, struct runner_message *m)
         case MESSAGE_DELIVERED:
                 job_waiter_finish(r, m->job);
                 break;
+        case MESSAGE_JOURNALED:
+                commit_replies_send(&r->commit_replies, m->position);
+                break;
         case MESSAGE_QUIT:
                 r->quitting = true;
                 __attribute__((fallthrough));
@@ -292,6 +295,7 @@ static void *job_runner_main(void *arg)
                                 driver_metrics_message_done(r->sc->metrics, began);
                         m = next;
                 }
+                commit_replies_request(&r->commit_replies, r->sc->resume);
                 int64_t now = now_ns();
                 if (sched_deadline(r->sched) <= now)
                         sched_tick(r->sched, now);
@@ -426,7 +430,9 @@ void job_runner_free(struct job_runner *r)
         if (r->thread) {
                 job_runner_post(r, (struct runner_message){.kind = MESSAGE_QUIT});
                 pthread_join(r->thread, NULL);
+                resume_sync(r->sc->resume); /* later, it calls job_runner_journaled no more */
         }
+        commit_replies_deinit(&r->commit_replies);
         accumulators_stop(r->sc->accumulators);                         /* it may post messages */
         for (struct runner_message *m = r->first, *next; m; m = next) { /* posted in the thread's last iteration */
                 next = m->next;
@@ -582,6 +588,11 @@ void job_runner_cancel_for_good(struct job_runner *r, const char *group)
 {
         job_runner_post(r,
                         (struct runner_message){.kind = MESSAGE_CANCEL, .group = mem_strdup(group), .for_good = true});
+}
+
+void job_runner_journaled(struct job_runner *r, uint64_t position)
+{
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_JOURNALED, .position = position});
 }
 
 void job_runner_cancel_tag(struct job_runner *r, const char *tag)

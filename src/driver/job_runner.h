@@ -82,3 +82,6 @@ void job_runner_cancel_for_good(struct job_runner *runner, const char *group);
 
 /* Cancel the jobs with a tag. Any thread. */
 void job_runner_cancel_tag(struct job_runner *runner, const char *tag);
+
+/* The journal is durable up to @position: tasks that wait for it may commit. Any thread. */
+void job_runner_journaled(struct job_runner *runner, uint64_t position);

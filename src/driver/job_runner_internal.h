@@ -11,6 +11,7 @@
 #include "driver/starvation_timer.h"
 #include "driver/backend/scheduler_backend.h"
 #include "sched/map_outputs.h"
+#include "driver/resume/commit_replies.h"
 #include "driver/resume/resume.h"
 #include "sched/tasks/registered_resources.h"
 #include "sched/sched.h"
@@ -67,7 +68,8 @@ enum runner_message_kind {
         MESSAGE_QUIT,
         MESSAGE_BARRIER,
         MESSAGE_CALL,
-        MESSAGE_DELIVERED
+        MESSAGE_DELIVERED,
+        MESSAGE_JOURNALED
 };
 
 /* A call for the runner's thread, and the thread that waits for it. */
@@ -90,6 +92,7 @@ struct runner_message {
         const int *job_id_slot;         /* where the job's id is stored */
         struct barrier_requester asker; /* MESSAGE_BARRIER, with `request` */
         struct buf request;
+        uint64_t position; /* MESSAGE_JOURNALED: of the journal */
 };
 
 struct job_runner {
@@ -98,6 +101,7 @@ struct job_runner {
         struct scheduler_backend *backend;
         struct task_batch *spare; /* for reuse */
         struct commit_coordinator *commits;
+        struct commit_replies commit_replies; /* empty without a journal */
         struct barrier_sync *barriers;
         struct registered_resources registered; /* whether the first task may start */
         int64_t cores;                          /* of all registered executors */

@@ -300,13 +300,26 @@ bool job_runner_wants_result(struct job_runner *r, int64_t task_id, int64_t byte
         return sched_result_is_needed(r->sched, task_id) && sched_result_fits(r->sched, task_id, bytes, now_ns());
 }
 
-bool job_runner_may_commit(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id)
+static bool job_runner_may_commit(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id,
+                                  struct task_attempt_info *info)
+{
+        return sched_task(r->sched, task_id, info) && info->partition == partition &&
+               !((info->set->barrier || info->set->stage->indeterminate) && info->set->zombie) &&
+               commit_coordinator_may_commit(r->commits, stage_id, stage_attempt, partition, info->attempt);
+}
+
+void job_runner_commit_request(struct job_runner *r, int stage_id, int stage_attempt, int partition, int64_t task_id,
+                               const struct commit_requester *asker)
 {
         struct task_attempt_info info;
-        return resume_may_commit(r->sc->resume) && sched_task(r->sched, task_id, &info) &&
-               info.partition == partition &&
-               !((info.set->barrier || info.set->stage->indeterminate) && info.set->zombie) &&
-               commit_coordinator_may_commit(r->commits, stage_id, stage_attempt, partition, info.attempt);
+        const bool may = job_runner_may_commit(r, stage_id, stage_attempt, partition, task_id, &info);
+        const struct job *job = may ? info.set->stage->job : NULL;
+        const struct job_waiter *wait = job ? job->user : NULL;
+        if (wait && resume_put_commit(r->sc->resume, &wait->resume, partition, task_id,
+                                      accumulators_exist(r->sc->accumulators)))
+                commit_replies_hold(&r->commit_replies, asker); /* the write looks for a newer driver, too */
+        else
+                asker->reply(asker->owner, may);
 }
 
 bool job_runner_host_excluded(struct job_runner *r, const char *host)

@@ -335,6 +335,31 @@ int output_committer_find_tasks(const struct output_committer *c, uint8_t *commi
         return r;
 }
 
+/*
+ * Renames the attempt's directory, which the attempt then does not find. The rename is atomic. If the attempt comes
+ * first, the directory is gone (version 1) or empty (version 2).
+ */
+int output_committer_revoke_task(const struct output_committer *c, int partition, int attempt, struct fst_error *error)
+{
+        _cleanup_free_ char *from = output_committer_attempt_path(c, partition, attempt);
+        _cleanup_free_ char *to = mem_printf("%s.revoked", from);
+        struct file_list entries = {0};
+        int r = c->fs->rename(c->fs, from, to, error);
+        if (r == -ENOENT) {
+                error_deinit(error);
+                return FST_OUTPUT_E_MOVED;
+        }
+        if (r == 0)
+                r = c->fs->list(c->fs, to, &entries, error);
+        const bool moved = entries.len == 0;
+        file_list_deinit(&entries);
+        if (r == 0)
+                r = c->fs->remove(c->fs, to, error);
+        return r < 0   ? error_wrap(error, r, "revoking attempt %d of task %d of %s", attempt, partition, c->path)
+               : moved ? FST_OUTPUT_E_MOVED
+                       : 0;
+}
+
 void output_committer_set_resumed(struct output_committer *c)
 {
         c->options.validate = false;

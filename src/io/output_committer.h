@@ -85,6 +85,13 @@ int output_committer_find_tasks(const struct output_committer *c, uint8_t *commi
 void output_committer_set_committed(struct output_committer *c);
 int output_committer_clear(struct output_committer *c, bool output, struct fst_error *error);
 
+/*
+ * An attempt of that process was allowed to commit: from now on it cannot, even if its process is only slow. Returns
+ * FST_OUTPUT_E_MOVED if its files are gone: it has committed them, or has removed them. Returns 0 if they were there.
+ */
+#define FST_OUTPUT_E_MOVED 2
+int output_committer_revoke_task(const struct output_committer *c, int partition, int attempt, struct fst_error *error);
+
 /* The full path of the part file of attempt @attempt of task @partition: "…/part-00003" with the codec's suffix. The
  * caller owns it. */
 char *output_committer_task_path(const struct output_committer *c, int partition, int attempt);

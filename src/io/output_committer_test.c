@@ -288,6 +288,39 @@ static void test_full(void **state)
         error_deinit(&error);
 }
 
+/* An attempt of a dead process, which may only be slow, cannot commit after it was revoked. */
+static void test_revoke(void **state)
+{
+        for (int algorithm = 1; algorithm <= 2; algorithm++) {
+                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+                struct output_committer *c = committer(algorithm, true), *other;
+                struct output_identity identity = output_committer_identity(c);
+                uint8_t committed[4] = {0};
+                assert_int_equal(output_committer_join(&identity, &other, NULL), 0);
+                assert_int_equal(output_committer_setup_job(c, NULL), 0);
+                for (int p = 0; p < 4; p++)
+                        assert_int_equal(write_part(other, p, 7, "old"), 0);
+                assert_int_equal(output_committer_revoke_task(c, 0, 7, NULL), 0);
+                assert_int_equal(output_committer_revoke_task(c, 0, 7, NULL), FST_OUTPUT_E_MOVED);
+                assert_int_equal(output_committer_commit_task(other, 0, 7, &error), -ENOENT);
+                assert_int_equal(output_committer_commit_task(other, 1, 7, NULL), 0);
+                assert_int_equal(output_committer_revoke_task(c, 1, 7, NULL), FST_OUTPUT_E_MOVED);
+                assert_int_equal(output_committer_abort_task(other, 2, 7, NULL), 0);
+                assert_int_equal(output_committer_revoke_task(c, 2, 7, NULL), FST_OUTPUT_E_MOVED);
+                if (algorithm == 2) { /* it died between the rename of its file and the removal of its directory */
+                        _cleanup_free_ char *part = output_committer_task_path(c, 3, 7);
+                        _cleanup_free_ char *to = mem_printf("%s/part-00003", out);
+                        assert_int_equal(rename(strchr(part, '/'), to), 0);
+                        assert_int_equal(output_committer_revoke_task(c, 3, 7, NULL), FST_OUTPUT_E_MOVED);
+                }
+                assert_int_equal(output_committer_find_tasks(c, committed, 4, NULL), 0);
+                assert_memory_equal(committed, ((uint8_t[]){0, 1, 0, algorithm == 2}), 4);
+                output_committer_free(other);
+                output_committer_free(c);
+                remove_base(NULL);
+        }
+}
+
 /* If a task's rename fails, the attempt fails, and another one can commit afterwards. */
 static void test_failing_rename(void **state)
 {
@@ -323,6 +356,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_threads, make_base, remove_base),
                 cmocka_unit_test_setup_teardown(test_full, make_base, remove_base),
                 cmocka_unit_test_setup_teardown(test_failing_rename, make_base, remove_base),
+                cmocka_unit_test_setup_teardown(test_revoke, make_base, remove_base),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

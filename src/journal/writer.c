@@ -27,6 +27,7 @@ struct journal_writer {
         struct buf pending;
         struct buf writing; /* the thread's */
         uint64_t appended, durable;
+        uint64_t requested; /* `written` is called once this is durable; 0: nobody has asked */
         int64_t since; /* when the first record of `pending` was added; ns */
         int waiting;   /* threads in journal_writer_sync */
         bool failed, stopping;
@@ -86,7 +87,8 @@ static bool journal_writer_wait(struct journal_writer *w)
 {
         for (;;) {
                 int64_t now = now_ns();
-                if (w->pending.len && (w->waiting || w->stopping || now >= w->since + ms_to_ns(w->options.interval_ms)))
+                if (w->pending.len && (w->waiting || w->stopping || w->requested > w->durable ||
+                                       now >= w->since + ms_to_ns(w->options.interval_ms)))
                         return true;
                 if (w->stopping)
                         return false;
@@ -115,15 +117,17 @@ static void *journal_writer_main(void *arg)
                 w->pending = w->writing;
                 w->writing = body;
                 uint64_t upto = w->appended;
-                bool failed = w->failed;
+                bool failed = w->failed, requested = w->requested > w->durable;
                 pthread_mutex_unlock(&w->lock);
                 if (!failed && w->options.looks_first)
                         journal_writer_check_epoch(w, 0);
                 if (!failed)
                         failed = !journal_writer_write(w);
-                if (!failed)
+                if (!failed || requested) /* a driver without a journal must not commit for another one, either */
                         journal_writer_check_epoch(w, 0);
                 buf_reset(&w->writing);
+                if (requested && w->options.written)
+                        w->options.written(w->options.owner, upto);
                 pthread_mutex_lock(&w->lock);
                 w->durable = upto;
                 w->failed = failed;
@@ -201,6 +205,18 @@ void journal_writer_end(struct journal_writer *w)
 {
         w->appended += w->pending.len;
         pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t journal_writer_request(struct journal_writer *w)
+{
+        pthread_mutex_lock(&w->lock);
+        uint64_t upto = w->appended > w->durable ? w->appended : 0;
+        if (upto) {
+                w->requested = upto;
+                pthread_cond_signal(&w->wake);
+        }
+        pthread_mutex_unlock(&w->lock);
+        return upto;
 }
 
 bool journal_writer_sync(struct journal_writer *w)

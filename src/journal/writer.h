@@ -28,6 +28,9 @@ struct journal_writer_options {
         size_t max_backlog;              /* bytes; writers of records wait while more is unwritten */
         bool looks_first;                /* look for a newer epoch before each write, too, because it makes a file */
         void (*superseded)(void *owner); /* another driver has the application. On the writer's thread, or a caller's */
+        /* After a requested write: all records up to @position are durable, or the journal has failed. On the writer's
+         * thread, before a caller of journal_writer_sync returns. */
+        void (*written)(void *owner, uint64_t position);
         void *owner;
 };
 #define JOURNAL_WRITER_DEFAULT                                                                                         \
@@ -45,6 +48,10 @@ void journal_writer_stop(struct journal_writer *w);
 
 struct buf *journal_writer_begin(struct journal_writer *w);
 void journal_writer_end(struct journal_writer *w);
+
+/* Asks for a write at once and does not wait: returns the position of which `written` tells, or 0 if all records are
+ * durable already. Records that are added before the thread wakes up are part of the same write. */
+uint64_t journal_writer_request(struct journal_writer *w);
 
 /* Returns true if the records are durable, false if the journal has failed. */
 bool journal_writer_sync(struct journal_writer *w);

@@ -144,6 +144,41 @@ static void many_threads_share_writes(void **state)
         journal_place_free(place);
 }
 
+/* The last position of which `written` told. */
+static void on_written(void *owner, uint64_t position)
+{
+        __atomic_store_n((uint64_t *)owner, position, __ATOMIC_RELEASE);
+}
+
+static void a_requested_write_is_told_when_it_is_durable(void **state)
+{
+        struct journal_writer_options options = JOURNAL_WRITER_DEFAULT;
+        struct journal_place *place = open_place("app-8");
+        uint64_t told = 0, position;
+        options.interval_ms = 3600000;
+        options.written = on_written;
+        options.owner = &told;
+        assert_int_equal(journal_place_take(place, 1, NULL), 0);
+        struct journal_writer *w = start_writer(place, &options);
+        assert_true(journal_writer_request(w) == 0); /* nothing to write */
+        for (uint64_t i = 0; i < 100; i++) {
+                put_record(w, 2 * i);
+                put_record(w, 2 * i + 1);
+                position = journal_writer_request(w);
+                if (i % 3 == 0) { /* another one waits for the same write: `written` comes first */
+                        journal_writer_sync(w);
+                        assert_true(__atomic_load_n(&told, __ATOMIC_ACQUIRE) == position);
+                }
+                while (__atomic_load_n(&told, __ATOMIC_ACQUIRE) < position)
+                        usleep(100);
+                assert_int_equal(count_records(place, 1), 2 * i + 2);
+        }
+        journal_writer_sync(w);
+        assert_true(journal_writer_request(w) == 0);
+        journal_writer_stop(w);
+        journal_place_free(place);
+}
+
 static void an_epoch_has_one_driver(void **state)
 {
         struct journal_place *a = open_place("app-4"), *b = open_place("app-4");
@@ -269,6 +304,7 @@ int main(void)
                 cmocka_unit_test(records_are_durable_after_sync_and_after_stop),
                 cmocka_unit_test(records_are_written_within_the_interval),
                 cmocka_unit_test(many_threads_share_writes),
+                cmocka_unit_test(a_requested_write_is_told_when_it_is_durable),
                 cmocka_unit_test(an_epoch_has_one_driver),
                 cmocka_unit_test(rejects_ids_and_places),
                 cmocka_unit_test(a_newer_epoch_is_noticed),

@@ -247,13 +247,26 @@ static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_mess
         firesteel__heartbeat__free_unpacked(beat, NULL);
 }
 
+static void driver_endpoint_commit_reply(void *asker, bool may)
+{
+        Firesteel__MayCommitReply reply = FIRESTEEL__MAY_COMMIT_REPLY__INIT;
+        uint8_t body[16];
+        reply.may = may;
+        rpc_call_reply(asker, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, body,
+                       firesteel__may_commit_reply__pack(&reply, body), NULL);
+}
+
 static void driver_endpoint_may_commit(struct cluster_backend *b, struct rpc_message *m)
 {
+        if (!m->ask)
+                return;
         Firesteel__MayCommit *ask = firesteel__may_commit__unpack(&wire_guarded, m->len, m->body);
-        Firesteel__MayCommitReply reply = FIRESTEEL__MAY_COMMIT_REPLY__INIT;
-        reply.may = ask &&
-                    job_runner_may_commit(b->runner, ask->stage_id, ask->stage_attempt, ask->partition, ask->task_id);
-        rpc_reply_packed(m, m->type, &reply.base, NULL);
+        struct commit_requester asker = {.reply = driver_endpoint_commit_reply, .owner = rpc_message_defer(m)};
+        if (ask)
+                job_runner_commit_request(b->runner, ask->stage_id, ask->stage_attempt, ask->partition, ask->task_id,
+                                          &asker);
+        else
+                driver_endpoint_commit_reply(asker.owner, false);
         firesteel__may_commit__free_unpacked(ask, NULL);
 }
 

@@ -206,8 +206,16 @@ void job_runner_abort(struct job_runner *runner, const char *reason);
 /* Whether this host is excluded for the whole application: its executors are refused. */
 bool job_runner_host_excluded(struct job_runner *runner, const char *host);
 
-/* Whether this task may commit its output (sched/commit_coordinator.h). */
-bool job_runner_may_commit(struct job_runner *runner, int stage_id, int stage_attempt, int partition, int64_t task_id);
+/* Where to send the answer to a task that wants to commit. `reply` is called once, on the runner's thread. Copied. */
+struct commit_requester {
+        void (*reply)(void *owner, bool may);
+        void *owner;
+};
+
+/*
+ * Answers whether this task may commit its output (sched/commit_coordinator.h); a permission, once it is journaled. */
+void job_runner_commit_request(struct job_runner *runner, int stage_id, int stage_attempt, int partition,
+                               int64_t task_id, const struct commit_requester *asker);
 
 /* The executor will end once its tasks have ended. @host_too: its host's disks are lost too. */
 void job_runner_executor_decommissioned(struct job_runner *runner, int executor, bool host_too);

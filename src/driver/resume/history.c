@@ -20,6 +20,7 @@ static void past_job_free(struct past_job *job)
                 return;
         vec_deinit(&job->results);
         vec_deinit(&job->maps);
+        vec_deinit(&job->commits);
         free(job->done);
         free(job->call_site);
         free(job);
@@ -131,6 +132,27 @@ static int history_add_results(struct history *h, struct field_reader *f)
         return f->bad ? -EBADMSG : 0;
 }
 
+void past_job_add_result(struct past_job *job, uint32_t output, fst_bytes result)
+{
+        if (output >= job->outputs || !past_job_make_done(job) || job->done[output])
+                return;
+        job->done[output] = 1;
+        vec_push(&job->results, (struct past_result){.output = output, .result = result});
+}
+
+static int history_add_commit(struct history *h, struct field_reader *f)
+{
+        struct past_job *job = history_job_at(h, f);
+        uint64_t output = fields_take_number(f);
+        struct past_commit commit = {.output = (uint32_t)output,
+                                     .task_id = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER),
+                                     .updates = fields_take_limited(f, 1)};
+        if (!job || !fields_are_complete(f) || output >= job->outputs)
+                return -EBADMSG;
+        vec_push(&job->commits, commit);
+        return 0;
+}
+
 static int history_add_map_updates(struct history *h, struct field_reader *f)
 {
         struct past_job *job = history_job_at(h, f);
@@ -150,6 +172,8 @@ static int history_add_reset(struct history *h, struct field_reader *f)
                 return -EBADMSG;
         job->results.len = 0;
         free(steal(job->done));
+        for (size_t i = 0; i < job->commits.len; i++)
+                job->commits.data[i].reset = true;
         return 0;
 }
 
@@ -276,6 +300,8 @@ int history_add(struct history *h, uint8_t kind, const void *content, size_t siz
                 return history_add_map_outputs(h, &f);
         case RESUME_MAP_LOST:
                 return history_add_map_lost(h, &f);
+        case RESUME_COMMIT:
+                return history_add_commit(h, &f);
         default:
                 return -EBADMSG;
         }
@@ -400,9 +426,10 @@ const struct past_map_output *history_map_outputs(struct history *h, uint64_t jo
         return h->maps.data + first;
 }
 
-bool history_has_job(const struct history *h, const struct resume_job_record *job)
+struct past_job *history_find(const struct history *h, struct resume_job_record *job)
 {
-        return history_find_job(h, job) < h->jobs.len;
+        job->job = history_find_job(h, job);
+        return job->job < h->jobs.len ? h->jobs.data[job->job] : NULL;
 }
 
 struct past_output *history_take_output(struct history *h, const char *path, uint64_t *number)

@@ -40,12 +40,21 @@ struct past_map_output {
         size_t record; /* the order of the records */
 };
 
+/* A task that was allowed to commit its output. */
+struct past_commit {
+        uint32_t output;
+        int64_t task_id;
+        bool updates; /* it may have updates of accumulators, which are lost */
+        bool reset;   /* the outputs of its job were computed again later */
+};
+
 struct past_job {
         struct resume_signature signature;
         uint32_t outputs;
         char *call_site;
         VEC(struct past_result) results; /* in the order in which they were merged; each output once */
         VEC(struct past_map_updates) maps;
+        VEC(struct past_commit) commits;
         uint8_t *done; /* by output */
         bool taken;
 };
@@ -88,8 +97,12 @@ enum history_answer history_take_job(struct history *h, struct resume_job_record
 /* Returns the map outputs that a taken job had computed and nobody has lost, *@n of them. Borrowed. */
 const struct past_map_output *history_map_outputs(struct history *h, uint64_t job, size_t *n);
 
-/* Returns true if history_take_job would answer HISTORY_TAKEN. Changes nothing. */
-bool history_has_job(const struct history *h, const struct resume_job_record *job);
+/* Returns the job that history_take_job would take, and sets @job->job; or NULL. Changes nothing else. */
+struct past_job *history_find(const struct history *h, struct resume_job_record *job);
+
+/* A task of an earlier driver has committed @output, although the journal lacks its result: adds it, if it is missing.
+ * Borrows @result. */
+void past_job_add_result(struct past_job *job, uint32_t output, fst_bytes result);
 
 /* A save begins: sets *@number. Returns its earlier attempt at this path, or NULL. */
 struct past_output *history_take_output(struct history *h, const char *path, uint64_t *number);

@@ -143,7 +143,7 @@ static void every_prefix_is_the_history_at_that_time(void **state)
                         struct resume_job_record record = job_record(0, 100 + k, true);
                         struct past_job *past = NULL;
                         bool known = k < jobs;
-                        assert_int_equal(history_has_job(&r.history, &record), known);
+                        assert_int_equal(history_find(&r.history, &record) != NULL, known);
                         assert_int_equal(history_take_job(&r.history, &record, &past, NULL),
                                          known ? HISTORY_TAKEN : HISTORY_NEW);
                         assert_int_equal(record.job, k);
@@ -272,6 +272,41 @@ static void results_that_were_reset_do_not_count(void **state)
         history_deinit(&r.history);
 }
 
+static void put_commit(struct buf *body, uint64_t job, uint64_t output, uint64_t task_id)
+{
+        put_record(body, RESUME_COMMIT, fields_put_number(body, job), fields_put_number(body, output),
+                   fields_put_number(body, task_id), fields_put_number(body, 0));
+}
+
+static void permissions_to_commit_are_kept_and_results_added_once(void **state)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT;
+        struct replayed r;
+        put_job(&body, 0, 100, true);
+        put_commit(&body, 0, 2, 17);
+        put_record(&body, RESUME_RESET, fields_put_number(&body, 0));
+        put_commit(&body, 0, 1, 18);
+        put_result(&body, 0, 1);
+        put_commit(&body, 0, 0, 19);
+        make_file(&body, &file);
+        replay(file.data, file.len, &r);
+        struct resume_job_record record = job_record(0, 100, true);
+        struct past_job *past = history_find(&r.history, &record);
+        assert_non_null(past);
+        assert_int_equal(past->commits.len, 3);
+        assert_true(past->commits.data[0].reset && !past->commits.data[1].reset);
+        assert_int_equal(past->commits.data[0].task_id, 17);
+        assert_int_equal(past->commits.data[2].output, 0);
+        past_job_add_result(past, 0, (fst_bytes){"x", 1});
+        past_job_add_result(past, 0, (fst_bytes){"y", 1});
+        past_job_add_result(past, 1, (fst_bytes){"y", 1});
+        past_job_add_result(past, OUTPUTS, (fst_bytes){"y", 1});
+        assert_int_equal(past->results.len, 2);
+        assert_int_equal(past->results.data[1].output, 0);
+        assert_int_equal(past->results.data[1].result.data[0], 'x');
+        history_deinit(&r.history);
+}
+
 static void outputs_are_taken_by_path_and_in_order(void **state)
 {
         _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT;
@@ -384,6 +419,7 @@ static void rejects_records_that_contradict(void **state)
                 {RESUME_STORE, "", 0},
                 {RESUME_MAP_OUTPUTS, "\x00\x00\x00", 3}, /* of an unknown job */
                 {RESUME_MAP_LOST, "\x00\x00", 2},
+                {RESUME_COMMIT, "\x00\x00\x01\x00", 4}, /* of an unknown job */
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct history h;
@@ -418,6 +454,7 @@ int main(void)
                 cmocka_unit_test(the_reason_names_what_differs),
                 cmocka_unit_test(overlapping_jobs_match_in_any_order_and_once),
                 cmocka_unit_test(results_that_were_reset_do_not_count),
+                cmocka_unit_test(permissions_to_commit_are_kept_and_results_added_once),
                 cmocka_unit_test(outputs_are_taken_by_path_and_in_order),
                 cmocka_unit_test(the_last_map_output_counts_unless_it_was_lost),
                 cmocka_unit_test(rejects_records_that_contradict),

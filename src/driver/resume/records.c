@@ -36,7 +36,8 @@ void resume_application_put(struct buf *out, const struct resume_application *ap
 int resume_application_read(const void *content, size_t size, struct resume_application *app)
 {
         struct field_reader f = fields_of(content, size);
-        if (fields_take_number(&f) != RESUME_RECORDS_VERSION)
+        uint64_t version = fields_take_number(&f);
+        if (version < 1 || version > RESUME_RECORDS_VERSION)
                 return -EPROTONOSUPPORT;
         *app = (struct resume_application){.id = fields_take_text(&f)};
         app->started_ms = (int64_t)fields_take_limited(&f, INT64_MAX);

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RESUME_RECORDS_VERSION 1
+#define RESUME_RECORDS_VERSION 2              /* readers know 1, too: it lacks RESUME_COMMIT */
 #define MAX_RESUME_NUMBER ((uint64_t)1 << 40) /* of jobs, outputs of a job, ids */
 
 enum resume_record {
@@ -34,6 +34,8 @@ enum resume_record {
         RESUME_STORE,        /* the directory of map outputs that outlive executors */
         RESUME_MAP_OUTPUTS,  /* job, shuffle, writer, then for each output: partition, task id, place */
         RESUME_MAP_LOST,     /* shuffle, partition, task id: this output does not count any more */
+        RESUME_COMMIT, /* job, output, task id, 1 if it may have updates of accumulators: the task may commit from now
+                          on */
 };
 
 /* The progress of a saved output. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "conf/redact.h"
 #include "driver/context.h"
+#include "driver/job_runner.h"
 #include "io/fs/file_systems.h"
 #include "journal/fields.h"
 #include "journal/frame.h"
@@ -37,6 +38,11 @@ void resume_sync(struct resume *r)
 {
         if (r && r->writer)
                 journal_writer_sync(r->writer);
+}
+
+uint64_t resume_request_write(struct resume *r)
+{
+        return journal_writer_request(r->writer);
 }
 
 bool resume_may_commit(struct resume *r)
@@ -74,6 +80,12 @@ static void resume_on_superseded(void *owner)
                   r->sc->app_id, r->epoch + 1, r->epoch);
         exec_env_remove_files(&r->sc->env);
         _exit(1);
+}
+
+static void resume_on_written(void *owner, uint64_t position)
+{
+        const struct resume *r = owner;
+        job_runner_journaled(r->sc->runner, position);
 }
 
 /* -------------------------------------------------------------------------------------------------------- reading */
@@ -333,6 +345,7 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
                 options.looks_first = true;
         }
         options.superseded = resume_on_superseded;
+        options.written = resume_on_written;
         options.owner = r;
         if ((status = journal_writer_start(r->place, &options, &r->writer, error)))
                 return status;

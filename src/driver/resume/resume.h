@@ -97,6 +97,15 @@ void resume_sync(struct resume *r);
 /* Returns false if another driver has the application: then nobody may commit. */
 bool resume_may_commit(struct resume *r);
 
+/*
+ * Journals that a task may commit its output: it must get that answer only after the record is durable. Returns false
+ * if there is no journal, and nothing to wait for. On the runner's thread.
+ */
+bool resume_put_commit(struct resume *r, const struct resume_job *job, int output, int64_t task_id, bool updates);
+
+/* Asks for the records so far to be written. Returns the position that job_runner_journaled gets, or 0: they are. */
+uint64_t resume_request_write(struct resume *r);
+
 /* ---------------------------------------------------------------------------------------------------- map outputs */
 
 /* The directory in which earlier drivers have left map outputs, NULL: none. And journals the directory of this one. */

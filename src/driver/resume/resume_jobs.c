@@ -269,6 +269,20 @@ void resume_tasks_succeeded(struct resume *r, struct resume_job *job, const stru
         resume_put_map_outputs(r, job, run, accepted); /* after their updates: an output is never without them */
 }
 
+bool resume_put_commit(struct resume *r, const struct resume_job *job, int output, int64_t task_id, bool updates)
+{
+        size_t place;
+        if (!r || !job || !job->open)
+                return false;
+        struct buf *b = resume_record_begin(r, RESUME_COMMIT, &place);
+        fields_put_number(b, job->record.job);
+        fields_put_number(b, (uint64_t)output);
+        fields_put_number(b, (uint64_t)task_id);
+        fields_put_number(b, updates);
+        resume_record_end(r, b, place);
+        return true;
+}
+
 void resume_job_reset(struct resume *r, struct resume_job *job)
 {
         size_t place;

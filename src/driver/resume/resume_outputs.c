@@ -2,9 +2,11 @@
  * See resume.h: outputs that an earlier driver began.
  *
  * A task's result counts if the journal has it and the file system confirms it: the committer finds the task's
- * directory (version 1) or part file (version 2). A job's commit that had begun has all results in the journal, since
- * the record of its beginning comes after them, so repeating it moves what is left. On an object store a rename is a
- * copy and a removal: what is left of an interrupted one cannot be told.
+ * directory (version 1) or part file (version 2). If the journal only tells that a task may commit, its attempt is
+ * revoked first, because its process may be slow instead of dead. If it has committed, that counts, and the task does
+ * not run again, unless updates of accumulators were lost with its driver. A job's commit that had begun has all
+ * results in the journal, since the record of its beginning comes after them, so repeating it moves what is left. On an
+ * object store a rename is a copy and a removal: what is left of an interrupted one cannot be told.
  */
 #include "driver/resume/resume_internal.h"
 
@@ -13,9 +15,13 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/job_runner.h"
+#include "exec/actions/action.h"
 #include "io/output_committer.h"
 #include "journal/fields.h"
 #include "journal/writer.h"
+
+/* The result of a task that has no value, as resume_jobs.c journals it. */
+static const char no_result[] = {TASK_RESULT_VERSION};
 
 static const char *const output_state_names[] = {
         [RESUME_OUTPUT_BEGUN] = "had begun",
@@ -24,20 +30,87 @@ static const char *const output_state_names[] = {
         [RESUME_OUTPUT_ABORTED] = "gave up",
 };
 
-/* Returns true if the job that writes the output is that of the earlier driver. Its preliminary jobs have run. */
-static bool resume_output_has_job(struct resume *r, const struct job_request *request)
+/* The earlier driver's job that writes the output, NULL: another job writes it. Its preliminary jobs have run. */
+static struct past_job *resume_output_job(struct resume *r, const struct job_request *request, uint64_t *number)
 {
         struct resume_job job;
         resume_job_prepare(r, request, &job);
         pthread_mutex_lock(&r->lock);
         job.record.alone = r->open_jobs == 0 && !r->threaded && (!r->has_first || pthread_equal(r->first, job.thread));
-        bool has = history_has_job(&r->history, &job.record);
+        struct past_job *past = history_find(&r->history, &job.record);
         pthread_mutex_unlock(&r->lock);
-        return has;
+        *number = job.record.job;
+        return past;
 }
 
-static int resume_output_continue(const struct past_output *past, const struct job_request *request,
-                                  struct output_committer *committer, struct resume_output *output,
+/* Journals results of tasks of an earlier driver that had committed without its knowledge. */
+static void resume_put_committed(struct resume *r, uint64_t job, const uint8_t *found, int n)
+{
+        size_t place;
+        struct buf *b = resume_record_begin(r, RESUME_RESULTS, &place);
+        fields_put_number(b, job);
+        for (int i = 0; i < n; i++)
+                if (found[i]) {
+                        fields_put_number(b, (uint64_t)i);
+                        fields_put_bytes(b, no_result, sizeof(no_result));
+                        fields_put_bytes(b, "", 0);
+                }
+        resume_record_end(r, b, place);
+}
+
+/*
+ * Revokes the attempts that may still commit: those of tasks without a result, and those of tasks that more than one
+ * attempt was allowed to commit. Sets found[i] if output i was committed by one of them and needs no repetition.
+ */
+static int resume_output_revoke(struct past_job *job, const struct output_committer *committer, bool all_own,
+                                uint8_t *found, struct fst_error *error)
+{
+        _cleanup_free_ uint8_t *allowed = mem_zero(MAX(job->outputs, 1u));
+        int r = 0;
+        for (size_t i = 0; i < job->commits.len; i++) {
+                uint8_t *n = &allowed[job->commits.data[i].output];
+                *n = (uint8_t)MIN(*n + 1, 2);
+        }
+        for (size_t i = 0; i < job->commits.len && r >= 0; i++) {
+                const struct past_commit *commit = &job->commits.data[i];
+                const bool done = job->done && job->done[commit->output];
+                if (done && allowed[commit->output] == 1)
+                        continue;
+                r = output_committer_revoke_task(committer, (int)commit->output, (int)commit->task_id, error);
+                if (r == FST_OUTPUT_E_MOVED && !done && all_own && !commit->updates && !commit->reset)
+                        found[commit->output] = 1;
+        }
+        return MIN(r, 0);
+}
+
+/* Finds what tasks have committed: output->committed, and the results that the journal lacks. */
+static int resume_output_find(struct resume *r, const struct past_output *past, struct past_job *job, uint64_t number,
+                              struct output_committer *committer, struct resume_output *output, int n,
+                              struct fst_error *error)
+{
+        _cleanup_free_ uint8_t *found = mem_zero(MAX(job->outputs, 1u));
+        const bool all_own = past->made || output_committer_identity(committer).algorithm == 1;
+        int any = 0;
+        int status = resume_output_revoke(job, committer, all_own, found, error);
+        if (status || past->state == RESUME_OUTPUT_COMMITTING)
+                return status;
+        output->committed = mem_zero((size_t)MAX(n, 1));
+        status = output_committer_find_tasks(committer, output->committed, n, error);
+        for (int i = 0; i < n && status == 0; i++) {
+                found[i] = found[i] && output->committed[i];
+                any += found[i];
+                if (found[i])
+                        past_job_add_result(job, (uint32_t)i, (fst_bytes){no_result, sizeof(no_result)});
+        }
+        if (status == 0 && any) {
+                log_info(RESUME_LOG, "%d tasks had committed to %s when their driver died", any, past->path);
+                resume_put_committed(r, number, found, n);
+        }
+        return status;
+}
+
+static int resume_output_continue(struct resume *r, const struct past_output *past, struct past_job *job,
+                                  uint64_t number, struct output_committer *committer, struct resume_output *output,
                                   struct fst_error *error)
 {
         struct output_identity identity = output_committer_identity(committer);
@@ -54,10 +127,7 @@ static int resume_output_continue(const struct past_output *past, const struct j
                 output_committer_set_committed(committer);
                 return 0;
         }
-        if (past->state == RESUME_OUTPUT_COMMITTING)
-                return 0;
-        output->committed = mem_zero((size_t)MAX(request->n, 1));
-        return output_committer_find_tasks(committer, output->committed, request->n, error);
+        return resume_output_find(r, past, job, number, committer, output, (int)job->outputs, error);
 }
 
 int resume_output_begin(struct resume *r, const struct job_request *request, struct output_committer *committer,
@@ -73,9 +143,12 @@ int resume_output_begin(struct resume *r, const struct job_request *request, str
                 return 0;
         log_info(RESUME_LOG, "An earlier driver %s the output %s", output_state_names[past->state], past->path);
         _cleanup_free_ char *drawn = mem_strdup(identity.tracker);
-        if (past->state != RESUME_OUTPUT_ABORTED && output_committer_set_tracker(committer, past->tracker) == 0 &&
-            resume_output_has_job(r, request))
-                return resume_output_continue(past, request, committer, output, error);
+        uint64_t number;
+        struct past_job *job = NULL;
+        if (past->state != RESUME_OUTPUT_ABORTED && output_committer_set_tracker(committer, past->tracker) == 0)
+                job = resume_output_job(r, request, &number);
+        if (job)
+                return resume_output_continue(r, past, job, number, committer, output, error);
         output_committer_set_tracker(committer, drawn);
         log_info(RESUME_LOG, "Removing what the earlier driver left in %s", past->path);
         return output_committer_clear(committer, past->made, error);
