@@ -1,0 +1,77 @@
+"""A genuine Mesos on loopback. MESOS_BUILD is the folder with its programs, MESOS_START and MESOS_STOP name scripts that start and stop them:
+
+    MASTER_PORT=… RESOURCES=… ATTRIBUTES=… MASTER_ENV=… AGENT_ENV=… MASTERS=… ZK=… $MESOS_START WORKDIR AGENTS
+
+They leave WORKDIR/master0.pid, agent0.pid, …, and logs beside.
+"""
+import json
+import os
+import signal
+import subprocess
+import urllib.request
+
+from conditions import wait_until
+from free_ports import free_port
+from inherited_environment import inherited_environment
+
+
+def reason_to_skip():
+    missing = [name for name in ("MESOS_BUILD", "MESOS_START", "MESOS_STOP") if not os.environ.get(name)]
+    return f"{' and '.join(missing)} not set: they name a genuine Mesos and how it starts and stops" if missing else None
+
+
+class Genuine:
+    def __init__(self, folder, agents=1, resources="cpus:4;mem:4096;disk:10000;ports:[31000-31999]", attributes="rack:12", **environment):
+        self.folder, self.agents, self.port = str(folder), agents, free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self.environment = dict(inherited_environment(), MASTER_PORT=str(self.port), RESOURCES=resources, ATTRIBUTES=attributes,
+                                **environment)
+
+    def __enter__(self):
+        subprocess.run([os.environ["MESOS_START"], self.folder, str(self.agents)], env=self.environment, check=True, timeout=120,
+                       stdout=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([os.environ["MESOS_STOP"], self.folder], env=self.environment, check=False, timeout=60)
+
+    def pid(self, name):
+        with open(os.path.join(self.folder, f"{name}.pid"), encoding="ascii") as file:
+            return int(file.read())
+
+    def kill(self, name, number=signal.SIGKILL):
+        """Signals master0, agent0, …"""
+        os.kill(self.pid(name), number)
+
+    def start_again(self, name):
+        """Starts a process that has ended as it was started first: kill it by kill_to_restart()."""
+        command, environment = self.saved[name]
+        with open(os.path.join(self.folder, f"{name}.log"), "ab") as log:
+            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with open(os.path.join(self.folder, f"{name}.pid"), "w", encoding="ascii") as file:
+            file.write(str(process.pid))
+
+    def kill_to_restart(self, name):
+        pid = self.pid(name)
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            command = file.read().decode().rstrip("\0").split("\0")
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            environment = dict(entry.split("=", 1) for entry in file.read().decode().rstrip("\0").split("\0"))
+        self.saved = {**getattr(self, "saved", {}), name: (command, environment)}
+        self.kill(name)
+        wait_until(lambda: not is_running(pid), f"the end of {name}")
+
+    def state(self, what="state"):
+        with urllib.request.urlopen(f"http://{self.address}/master/{what}", timeout=10) as answer:
+            return json.load(answer)
+
+    def living_frameworks(self):
+        return [framework["id"] for framework in self.state()["frameworks"]]
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
