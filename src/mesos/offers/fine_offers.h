@@ -6,19 +6,23 @@
  *      fine_offers_init(&f, &config);
  *      fine_offers_received(&f, offers, n);             ← OFFERS          → DECLINE of those that are of no use
  *      for (size_t i = 0; i < f.n_usable; i++)
- *              … choose tasks for f.usable[i].cores cores on f.usable[i].offer->agent …
+ *              … choose tasks for f.usable[i].cores cores on the agent f.usable[i].offers[0]->agent …
  *              fine_offers_add_task(&f, i, task);
  *      fine_offers_answer(&f);                                            → ACCEPT, DECLINE
- *      fine_offers_updated(&f, task, agent, state);     ← UPDATE          → EXECUTOR_ENDED
+ *      fine_offers_updated(&f, &update);                ← UPDATE          → EXECUTOR_ENDED
  *      fine_offers_executor_lost(&f, agent, …);         ← FAILURE         → EXECUTOR_ENDED
  *      fine_offers_kill(&f, task);                                        → KILL
  *
- * Differs from Spark: of two offers of one agent in one event both are used; Spark forgets the first.
+ * Differs from Spark:
+ *   - All offers of one agent in one event are used together. Spark uses the last one and forgets the others.
+ *   - A task that its executor reports as failed leaves the executor known. Spark forgets it, and then needs its memory
+ *     once more on that agent.
+ *   - Offers that are declined for the same reason are declined with one call.
  *
- * Invariants. Each offer is accepted or declined, once. An agent has at most one executor; only a launch of which
- * starts_executor is set charges its resources. Each task that was added ends once.
+ * Invariants. Each offer is accepted or declined, once. An agent has at most one executor; only launches of the event
+ * that starts it charge its resources. A task ends once.
  *
- * Pure: no I/O and no clock. One thread.
+ * Pure: no I/O and no clock. One thread. No caller yet.
  */
 #pragma once
 
@@ -38,22 +42,31 @@ struct fine_offers_config {
 struct fine_agent;
 struct fine_task;
 
-/* An offer that can run tasks. */
+/* How a task goes on. Borrowed. */
+struct fine_update {
+        int64_t task;
+        enum mesos_task_state state;
+        bool by_executor;    /* its executor reports it, neither agent nor master */
+        const char *message; /* or NULL */
+};
+
+/* The offers of an agent, which can run tasks. */
 struct fine_usable {
-        const struct mesos_offer *offer;
-        int64_t cores; /* whole cores for tasks that are left */
+        const struct mesos_offer **offers; /* of one agent */
+        size_t n_offers;
+        int64_t cores; /* whole cores that tasks may still take */
         struct fine_agent *agent;
         struct mesos_resources rest;
-        struct mesos_resources executor; /* what its executor takes, if this offer starts it */
-        bool starts_executor;
+        bool starts_executor; /* its first task starts the executor */
         struct mesos_launch *launches;
-        size_t n_launches, room;
+        size_t n_launches;
 };
 
 struct fine_offers {
         const struct fine_offers_config *config;
         struct offer_actions actions;
-        LIST(struct fine_agent) agents;
+        LIST(struct fine_agent) agents; /* that made offers; never forgotten */
+        LIST(struct fine_task) tasks;   /* that have not ended */
         struct object_table by_agent, by_task;
         struct fine_usable *usable; /* in the arena of the actions; valid until fine_offers_answer */
         size_t n_usable;
@@ -68,16 +81,23 @@ const struct offer_action *fine_offers_next_action(struct fine_offers *f);
 /* Offers have come. Declines those of no use and fills f->usable. Borrowed until the actions are taken. */
 void fine_offers_received(struct fine_offers *f, const struct mesos_offer *offers, size_t n);
 
-/* Gives the offer at @index one task with spark.task.cpus cores. Returns false if its cores do not suffice. */
+/* Gives the agent at @index of f->usable one task with spark.task.cpus cores. Returns false if its cores do not
+ * suffice. */
 bool fine_offers_add_task(struct fine_offers *f, size_t index, int64_t task);
 
 /* Accepts the offers that got tasks and declines the others. Every fine_offers_received needs one. */
 void fine_offers_answer(struct fine_offers *f);
 
-/* A task goes on or ends. An unknown task is ignored. A failed one takes its agent's executor with it, as in Spark. */
-void fine_offers_updated(struct fine_offers *f, int64_t task, enum mesos_task_state state);
+/*
+ * A task goes on or ends. An unknown task is ignored. If agent or master report a failure, the executor is gone.
+ * Returns whether the task was known.
+ */
+bool fine_offers_updated(struct fine_offers *f, const struct fine_update *update);
 
-/* The executor of @agent has ended, or the agent is lost. Its tasks get updates of their own. */
+/*
+ * The executor of @agent has ended, or the agent is lost. Its tasks get updates of their own. Does nothing if none is
+ * known there.
+ */
 void fine_offers_executor_lost(struct fine_offers *f, const char *agent, bool caused_by_app, const char *reason);
 
 /* The scheduler has tasks to place. */

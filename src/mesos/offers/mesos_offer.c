@@ -51,7 +51,7 @@ void mesos_resources_init(struct mesos_resources *r, struct arena *arena, const 
         memcpy(r->data, resources, n * sizeof(*r->data));
 }
 
-static void resources_push(struct mesos_resources *r, const struct mesos_resource *resource)
+void mesos_resources_add(struct mesos_resources *r, const struct mesos_resource *resource)
 {
         if (r->len == r->cap) {
                 struct mesos_resource *old = r->data;
@@ -61,6 +61,44 @@ static void resources_push(struct mesos_resources *r, const struct mesos_resourc
                         memcpy(r->data, old, r->len * sizeof(*r->data));
         }
         r->data[r->len++] = *resource;
+}
+
+static const char *resource_copy_text(struct arena *arena, const char *text)
+{
+        return text ? arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+static const struct mesos_reservation *resource_copy_reservation(struct arena *arena,
+                                                                 const struct mesos_reservation *from)
+{
+        struct mesos_reservation *r = arena_alloc(arena, sizeof(*r));
+        struct mesos_label *labels = arena_alloc(arena, from->n_labels * sizeof(*labels));
+        for (size_t i = 0; i < from->n_labels; i++)
+                labels[i] = (struct mesos_label){resource_copy_text(arena, from->labels[i].key),
+                                                 resource_copy_text(arena, from->labels[i].value)};
+        *r = *from;
+        r->principal = resource_copy_text(arena, from->principal);
+        r->labels = labels;
+        return r;
+}
+
+void mesos_resources_copy(struct mesos_resources *r, struct arena *arena, const struct mesos_resource *resources,
+                          size_t n)
+{
+        mesos_resources_init(r, arena, resources, n);
+        for (size_t i = 0; i < n; i++) {
+                struct mesos_resource *x = &r->data[i];
+                x->name = resource_copy_text(arena, x->name);
+                x->role = resource_copy_text(arena, x->role);
+                if (x->n_ranges)
+                        x->ranges = (void *)arena_copy(arena, x->ranges, x->n_ranges * sizeof(*x->ranges));
+                const char **items = arena_alloc(arena, x->n_items * sizeof(char *));
+                for (size_t k = 0; k < x->n_items; k++)
+                        items[k] = resource_copy_text(arena, x->items[k]);
+                x->items = items;
+                if (x->reservation)
+                        x->reservation = resource_copy_reservation(arena, x->reservation);
+        }
 }
 
 int64_t mesos_resources_take(struct mesos_resources *rest, const char *name, int64_t milli,
@@ -73,7 +111,7 @@ int64_t mesos_resources_take(struct mesos_resources *rest, const char *name, int
                 if (missing > 0 && r->milli > 0 && resource_is_scalar(r, name)) {
                         struct mesos_resource part = *r;
                         part.milli = MIN(missing, r->milli);
-                        resources_push(used, &part);
+                        mesos_resources_add(used, &part);
                         missing -= part.milli;
                         r->milli -= part.milli;
                 }
@@ -110,7 +148,7 @@ bool mesos_resources_take_port(struct mesos_resources *rest, uint16_t port, stru
         *range = (struct mesos_range){port, port};
         part.ranges = range;
         part.n_ranges = 1;
-        resources_push(used, &part);
+        mesos_resources_add(used, &part);
         for (size_t i = 0; i < rest->len; i++)
                 if (!resource_is_ports(&rest->data[i]))
                         rest->data[kept++] = rest->data[i];

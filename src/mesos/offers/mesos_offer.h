@@ -98,6 +98,13 @@ int64_t mesos_resources_sum(const struct mesos_resource *resources, size_t n, co
 void mesos_resources_init(struct mesos_resources *r, struct arena *arena, const struct mesos_resource *resources,
                           size_t n);
 
+/* The same with copies of all that @resources points to. */
+void mesos_resources_copy(struct mesos_resources *r, struct arena *arena, const struct mesos_resource *resources,
+                          size_t n);
+
+/* Appends a resource, as it is. */
+void mesos_resources_add(struct mesos_resources *r, const struct mesos_resource *resource);
+
 /*
  * Moves @milli thousandths of the scalar @name from @rest to the end of @used. A resource of which nothing is left
  * leaves @rest. Takes what there is if that is less, and returns what it took.

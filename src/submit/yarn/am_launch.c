@@ -15,7 +15,7 @@
 #include "pyspark_driver/python_package.h"
 #include "text/shell_words.h"
 #include "yarn/application/container_links.h"
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 
 #include <dirent.h>
 #include <strings.h>

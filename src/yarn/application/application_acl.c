@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "process/os_user.h"
 #include "base/string_list.h"
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 
 #include <string.h>
 #include <unistd.h>

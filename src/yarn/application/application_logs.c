@@ -17,7 +17,7 @@
 #include "io/fs/path.h"
 #include "yarn/application/aggregated_logs.h"
 #include "yarn/application/yarn_web.h"
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 #include "yarn/protocol/yarn_ids.h"
 
 #include <errno.h>

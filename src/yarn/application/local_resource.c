@@ -10,7 +10,7 @@
 #include "conf/conf.h"
 #include "io/fs/path.h"
 #include "io/fs/uri.h"
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 #include "yarn/protocol/yarn.pb-c.h"
 
 #include <errno.h>

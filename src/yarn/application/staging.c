@@ -7,7 +7,7 @@
 #include "yarn/application/conf_secrets.h"
 #include "yarn/application/program_archive.h"
 #include "yarn/application/yarn_settings.h"
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 
 #define MIB ((int64_t)1 << 20)
 #define AM_OVERHEAD_FACTOR 0.1

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 #include "yarn/conf/yarn_conf.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* See conf_list.h. */
-#include "yarn/conf/conf_list.h"
+#include "conf/conf_list.h"
 
 #include "base/mem.h"
 #include "base/string_list.h"
