@@ -108,7 +108,8 @@ static int celeborn_page_read_plain(struct chunk_stream *s, const struct page_fr
 {
         struct page *p = NULL;
         const size_t block = (sizeof(struct page) + frame->bytes + 15) & ~(size_t)15; /* pages may be kept long */
-        int r = block < PAGE_BLOCK ? page_new_small(memory, type, block, &p) : page_new(memory, type, frame->bytes, &p);
+        int r = block <= PAGE_BLOCK / 4 * 3 ? page_new_small(memory, type, block, &p)
+                                            : page_new(memory, type, frame->bytes, &p);
         if (r)
                 return r < 0 ? error_set(error, r, "no memory for a page of %u bytes", frame->bytes) : r;
         r = chunk_stream_read(s, p->data, frame->bytes, error);
