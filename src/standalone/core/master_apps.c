@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 
+#define EXECUTOR_IDS_AT_ONCE 1000 /* ids for which one record is written */
+
 static bool has_id(const void *app, const void *id)
 {
         return strcmp(((const struct master_app *)app)->id, id) == 0;
@@ -94,16 +96,24 @@ void master_app_set_targets(struct master_app *app, const struct executor_target
                 learn_profile(app, &targets[i].profile)->target = MAX(targets[i].executors, 0);
 }
 
-struct master_app *master_add_app(struct master *m, const char *id, const struct app_spec *spec, int64_t submitted,
-                                  uint64_t peer, enum app_state state)
+/* Releases what app_set_spec sets. */
+static void app_release_spec(struct master_app *app)
 {
-        struct master_app *app = new0(struct master_app);
+        free(app->name);
+        free(app->user);
+        free(app->ui_url);
+        free(app->address);
+        free(app->body);
+        free((char *)app->resume.token);
+}
+
+static void app_set_spec(struct master *m, struct master_app *app, const struct app_spec *spec)
+{
         struct executor_target first = {
                 .profile = spec->profile,
                 .executors = spec->initial_executors < 0 ? INT32_MAX : spec->initial_executors,
         };
 
-        app->id = mem_strdup(id);
         app->name = mem_strdup(spec->name);
         app->user = mem_strdup(spec->user ? spec->user : "");
         app->ui_url = mem_strdup(spec->ui_url ? spec->ui_url : "");
@@ -112,11 +122,23 @@ struct master_app *master_add_app(struct master *m, const char *id, const struct
         app->initial_executors = spec->initial_executors;
         app->body = body_copy(&spec->body);
         app->body_size = spec->body.size;
+        app->resume = spec->resume;
+        app->resume.token = mem_strdup(spec->resume.token ? spec->resume.token : "");
+        app->next_executor = MAX(app->next_executor, spec->next_executor);
+        app->cores_limit = spec->max_cores > 0 ? spec->max_cores : m->config.default_cores;
+        master_app_set_targets(app, &first, 1);
+}
+
+struct master_app *master_add_app(struct master *m, const char *id, const struct app_spec *spec, int64_t submitted,
+                                  uint64_t peer, enum app_state state)
+{
+        struct master_app *app = new0(struct master_app);
+
+        app->id = mem_strdup(id);
+        app_set_spec(m, app, spec);
         app->submitted = submitted;
         app->state = state;
         app->peer = peer;
-        app->cores_limit = spec->max_cores > 0 ? spec->max_cores : m->config.default_cores;
-        master_app_set_targets(app, &first, 1);
         list_append(&m->apps, app);
         m->n_apps++;
         m->n_unknown_apps += state == APP_UNKNOWN;
@@ -155,12 +177,8 @@ void master_app_free(void *object)
         free(app->had_by);
         vec_deinit(&app->removed);
         vec_deinit(&app->profiles);
+        app_release_spec(app);
         free(app->id);
-        free(app->name);
-        free(app->user);
-        free(app->ui_url);
-        free(app->address);
-        free(app->body);
         free(app);
 }
 
@@ -196,6 +214,10 @@ struct master_executor *app_add_executor(struct master *m, struct master_app *ap
         e->memory = memory;
         e->state = state;
         e->launched = m->event;
+        if (app->resume.epoch > 0 && e->id >= app->stored_executors) {
+                app->stored_executors = e->id + EXECUTOR_IDS_AT_ONCE;
+                master_store(m, MASTER_RECORD_APP, app->id, app);
+        }
         e->next_in_app = app->executors;
         if (app->executors)
                 app->executors->prev_in_app = e;
@@ -356,6 +378,10 @@ static void found_again(struct master *m, struct master_app *app, uint64_t peer)
         m->n_lost_apps -= app->lost != 0;
         app->lost = 0;
         m->dirty = true;
+        if (app->state != APP_WAITING_FOR_DRIVER)
+                return;
+        app->state = app->n_executors > 0 ? APP_RUNNING : APP_WAITING;
+        master_store(m, MASTER_RECORD_APP, app->id, app);
 }
 
 /* A recovered application has answered. */
@@ -368,6 +394,77 @@ static void has_answered(struct master *m, struct master_app *app)
         m->n_unknown_apps--;
 }
 
+/* Another process has the address of an application that is not connected. */
+static void app_lose_address(struct master *m, struct master_app *app)
+{
+        if (app->resume.epoch > 0) /* its next driver finds it by its id */
+                object_table_remove(&m->apps_by_address, object_hash_text(app->address), app);
+        else
+                master_remove_app(m, app, APP_FINISHED);
+}
+
+static void app_tell_superseded(struct master *m, const struct master_app *app, uint64_t peer)
+{
+        if (peer)
+                master_emit(m, (struct master_action){MASTER_APP_SUPERSEDED, .peer = peer,
+                                                      .app = (struct master_app *)app});
+}
+
+/* The next driver of the application has registered. */
+static void app_take_over(struct master *m, struct master_app *app, uint64_t peer, const struct app_spec *spec)
+{
+        struct master_app *other =
+                object_table_find(&m->apps_by_address, object_hash_text(spec->address), has_address, spec->address);
+
+        master_log(m, LOG_INFO, "Driver %d of application %s has registered and gets its %d executors",
+                   spec->resume.epoch, app->id, app->n_executors);
+        if (other && other != app)
+                app_lose_address(m, other);
+        app_tell_superseded(m, app, app->peer != peer ? app->peer : 0);
+        object_table_remove(&m->apps_by_address, object_hash_text(app->address), app);
+        app_release_spec(app);
+        for (size_t i = 0; i < app->profiles.len; i++) { /* the new driver describes them; commands have its address */
+                app->profiles.data[i]->known = false;
+                app->profiles.data[i]->target = 0;
+        }
+        app_set_spec(m, app, spec);
+        object_table_put(&m->apps_by_address, object_hash_text(app->address), app);
+        app->retries = 0;
+        if (app->state == APP_UNKNOWN) /* it does not answer any more, and its next driver cannot know */
+                app->next_executor = MAX(app->next_executor, app->stored_executors);
+        has_answered(m, app);
+        app->state = app->n_executors > 0 ? APP_RUNNING : APP_WAITING;
+        found_again(m, app, peer);
+        master_store(m, MASTER_RECORD_APP, app->id, app);
+        master_emit(m, (struct master_action){MASTER_APP_REGISTERED, .peer = peer, .app = app});
+        master_recovery_check(m);
+}
+
+/* Handles the registration of a further driver. Returns false for any other registration. */
+static bool master_resume_app(struct master *m, uint64_t peer, const struct app_spec *spec)
+{
+        const char *id = spec->app_id && *spec->app_id ? spec->app_id : spec->resume_id;
+        struct master_app *app = spec->resume.epoch > 0 && id ? master_app(m, id) : NULL;
+
+        if (!app || app->resume.epoch == 0 || !spec->resume.token)
+                return false;
+        if (strcmp(app->resume.token, spec->resume.token) != 0) {
+                master_log(m, LOG_WARN, "The driver at %s does not know the token of application %s", spec->address,
+                           app->id);
+                return false;
+        }
+        if (spec->resume.epoch == app->resume.epoch && strcmp(spec->address, app->address) == 0)
+                return false;
+        if (spec->resume.epoch > app->resume.epoch) {
+                app_take_over(m, app, peer, spec);
+        } else {
+                master_log(m, LOG_WARN, "The driver %d of application %s at %s may not register: driver %d has it",
+                           spec->resume.epoch, app->id, spec->address, app->resume.epoch);
+                app_tell_superseded(m, app, peer);
+        }
+        return true;
+}
+
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now)
 {
         master_begin(m, now);
@@ -376,11 +473,13 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
                                                       .text = mem_strdup(spec->address)});
                 return;
         }
+        if (master_resume_app(m, peer, spec))
+                return;
         struct master_app *app =
                 object_table_find(&m->apps_by_address, object_hash_text(spec->address), has_address, spec->address);
 
         if (app && app->lost && !(spec->app_id && strcmp(spec->app_id, app->id) == 0)) {
-                master_remove_app(m, app, APP_FINISHED); /* another process has its port now */
+                app_lose_address(m, app);
                 app = NULL;
         }
         if (app) {
@@ -520,17 +619,39 @@ void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id
 
         if (!app || app->peer != peer)
                 return;
-        if (m->config.app_timeout > 0) {
+        int64_t timeout =
+                app->resume.epoch > 0 ? MAX(m->config.app_timeout, app->resume.timeout) : m->config.app_timeout;
+
+        if (timeout > 0) {
                 master_log(m, LOG_INFO, "%s got disassociated, removing it unless it comes back within %lld ms.",
-                           app->address, (long long)(m->config.app_timeout / NS_PER_MS));
+                           app->address, (long long)(timeout / NS_PER_MS));
                 app->peer = 0;
-                app->lost = now + m->config.app_timeout;
-                m->n_lost_apps++;
+                if (app->resume.epoch > 0) {
+                        app_wait_for_driver(m, app, now + timeout);
+                        master_recovery_check(m);
+                } else {
+                        app->lost = now + timeout;
+                        m->n_lost_apps++;
+                }
                 return;
         }
         master_log(m, LOG_INFO, "%s got disassociated, removing it.", app->address);
         master_remove_app(m, app, APP_FINISHED);
         master_recovery_check(m);
+}
+
+void app_wait_for_driver(struct master *m, struct master_app *app, int64_t until)
+{
+        master_log(m, LOG_INFO, "Application %s waits for its next driver with %d executors", app->id,
+                   app->n_executors);
+        if (app->state == APP_UNKNOWN)
+                app->next_executor = MAX(app->next_executor, app->stored_executors);
+        app->stored_executors = app->next_executor;
+        m->n_unknown_apps -= app->state == APP_UNKNOWN;
+        m->n_lost_apps += app->lost == 0;
+        app->lost = until;
+        app->state = APP_WAITING_FOR_DRIVER;
+        master_store(m, MASTER_RECORD_APP, app->id, app);
 }
 
 void master_remove_lost_apps(struct master *m)

@@ -34,8 +34,13 @@ const char *worker_state_name(enum worker_state state)
 const char *app_state_name(enum app_state state)
 {
         static const char *const names[] = {
-                [APP_WAITING] = "WAITING", [APP_RUNNING] = "RUNNING", [APP_FINISHED] = "FINISHED",
-                [APP_FAILED] = "FAILED",   [APP_KILLED] = "KILLED",   [APP_UNKNOWN] = "UNKNOWN",
+                [APP_WAITING] = "WAITING",
+                [APP_RUNNING] = "RUNNING",
+                [APP_FINISHED] = "FINISHED",
+                [APP_FAILED] = "FAILED",
+                [APP_KILLED] = "KILLED",
+                [APP_UNKNOWN] = "UNKNOWN",
+                [APP_WAITING_FOR_DRIVER] = "WAITING_FOR_DRIVER",
         };
         return names[state];
 }

@@ -40,7 +40,15 @@ struct fst_error;
 /* Spark's names; master_…_name() returns them as text. */
 enum master_status { MASTER_STANDBY, MASTER_ALIVE, MASTER_RECOVERING, MASTER_COMPLETING_RECOVERY };
 enum worker_state { WORKER_ALIVE, WORKER_DEAD, WORKER_DECOMMISSIONED, WORKER_UNKNOWN };
-enum app_state { APP_WAITING, APP_RUNNING, APP_FINISHED, APP_FAILED, APP_KILLED, APP_UNKNOWN };
+enum app_state {
+        APP_WAITING,
+        APP_RUNNING,
+        APP_FINISHED,
+        APP_FAILED,
+        APP_KILLED,
+        APP_UNKNOWN,
+        APP_WAITING_FOR_DRIVER, /* its driver is gone, and the next one may resume it; not a state of Spark */
+};
 enum executor_state {
         EXECUTOR_LAUNCHING,
         EXECUTOR_RUNNING,
@@ -156,10 +164,22 @@ struct executor_profile {
         struct master_body body;
 };
 
+/* What the driver of an application with a journal tells (spark.firesteel.resume.enabled). */
+struct app_resume {
+        int epoch;         /* of the journal: counts the drivers of the application; 0: another cannot resume it */
+        int64_t timeout;   /* how long the master keeps the application and its executors for the next driver */
+        const char *token; /* that only drivers of the application know */
+};
+
+#define MAX_RESUME_TIMEOUT (366 * 24 * 3600 * NS_PER_SECOND)
+
 struct app_spec {
         const char *name, *user, *ui_url;
         const char *address;   /* of its driver, "host:port"; no two live applications share one */
         const char *app_id;    /* assigned earlier; NULL or "": none. Not stored */
+        const char *resume_id; /* assigned to an earlier driver; NULL or "": this is the first one. Not stored */
+        struct app_resume resume;
+        int next_executor;     /* earlier drivers had executors with lower ids. Not stored */
         int max_cores;         /* spark.cores.max; 0: not set */
         int initial_executors; /* limit until the application requests others; negative: none */
         struct executor_profile profile;
@@ -196,6 +216,8 @@ struct driver_report {
 struct app_record {
         const char *id;
         int64_t submitted; /* time of day, ms */
+        bool waiting;      /* for its next driver */
+        int next_executor; /* of an application with a journal: no executor has had this id or a higher one */
         struct app_spec spec;
 };
 
@@ -229,7 +251,10 @@ enum master_action_kind {
         MASTER_APP_FINISHED, /* app. To every worker for which app_concerns is true: it may remove the files. No peer */
 
         /* To an application. */
-        MASTER_APP_REGISTERED, /* app, again: this registration had arrived before */
+        /* app, again: this registration had arrived before. The application has the executors of its earlier drivers
+         * that are on a worker, and if the master is recovering those that workers report.
+         */
+        MASTER_APP_REGISTERED,
         MASTER_EXECUTOR_ADDED, /* executor, worker */
         /* executor, state, text: a message or NULL, exit_status if known, worker: the worker if it is being
          * decommissioned, or NULL
@@ -240,6 +265,8 @@ enum master_action_kind {
          */
         MASTER_EXECUTORS_DO_NOT_FIT,
         MASTER_APP_REMOVED, /* app: the master ended it; app->state says how */
+        /* app. To a driver of the application that is not its newest one: it must end, and may request nothing. */
+        MASTER_APP_SUPERSEDED,
 
         MASTER_WORKER_REMOVED, /* worker, text: the reason. To every application. No peer */
 
@@ -365,11 +392,17 @@ void master_driver_changed(struct master *m, const char *driver_id, enum driver_
 
 /* ------------------------------------------------------------------------------------------- from applications */
 
-/* → MASTER_APP_REGISTERED or MASTER_IN_STANDBY. An application that registers twice from one address keeps its id. */
+/* → MASTER_APP_REGISTERED or MASTER_IN_STANDBY. An application that registers twice from one address keeps its id.
+ *
+ * A driver whose spec->resume_id is a live application, and that knows its token, takes it over with its id and
+ * executors if its epoch is higher than that of the current driver, which is superseded. With a lower one it is
+ * superseded itself (MASTER_APP_SUPERSEDED). If the application is gone, the driver gets a new id.
+ */
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now);
 void master_unregister_app(struct master *m, const char *app_id, int64_t now);
 
 /* Removes the application unless it registers again with its id within app_timeout; until then it gets no executors.
+ * With a journal it is WAITING_FOR_DRIVER meanwhile, for at least spec->resume.timeout, and its next driver may come.
  */
 void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id, int64_t now);
 

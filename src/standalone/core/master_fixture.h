@@ -86,6 +86,9 @@ static inline void recorder_write(struct recorder *r, const struct master_action
         case MASTER_APP_REMOVED:
                 SAY("ended %s %s\n", a->app->name, app_state_name(a->app->state));
                 break;
+        case MASTER_APP_SUPERSEDED:
+                SAY("superseded %d of %s\n", (int)a->peer, a->app->name);
+                break;
         case MASTER_CHANGED_APP:
                 SAY("changed %s\n", a->app->name);
                 break;

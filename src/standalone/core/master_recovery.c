@@ -19,7 +19,12 @@ void master_elected(struct master *m, const struct app_record *apps, int n_apps,
                 if (master_app(m, apps[i].id))
                         continue;
                 master_log(m, LOG_INFO, "Trying to recover app: %s", apps[i].id);
-                master_add_app(m, apps[i].id, &apps[i].spec, apps[i].submitted, 0, APP_UNKNOWN);
+                struct master_app *app =
+                        master_add_app(m, apps[i].id, &apps[i].spec, apps[i].submitted, 0, APP_UNKNOWN);
+
+                app->stored_executors = apps[i].next_executor;
+                if (apps[i].waiting) /* it has no driver that could answer */
+                        app_wait_for_driver(m, app, now + MAX(app->resume.timeout, m->config.app_timeout));
         }
         for (int i = 0; i < n_drivers; i++) {
                 if (master_driver(m, drivers[i].id))
@@ -36,7 +41,8 @@ void master_elected(struct master *m, const struct app_record *apps, int n_apps,
                 master_add_worker(m, &workers[i], 0, WORKER_UNKNOWN);
         }
         for (struct master_app *app = m->apps.first; app; app = app->next)
-                master_emit(m, (struct master_action){MASTER_CHANGED_APP, .app = app});
+                if (app->state == APP_UNKNOWN)
+                        master_emit(m, (struct master_action){MASTER_CHANGED_APP, .app = app});
         for (struct master_worker *w = m->workers.first; w; w = w->next)
                 master_emit(m, (struct master_action){MASTER_CHANGED_WORKER, .worker = w});
         master_recovery_check(m);
@@ -79,7 +85,9 @@ void master_complete_recovery(struct master *m)
         }
         for (struct master_app *app = m->apps.first, *next; app; app = next) {
                 next = app->next;
-                if (app->state == APP_UNKNOWN)
+                if (app->state == APP_UNKNOWN && app->resume.epoch > 0)
+                        app_wait_for_driver(m, app, m->now + app->resume.timeout);
+                else if (app->state == APP_UNKNOWN)
                         master_remove_app(m, app, APP_FINISHED);
                 else if (app->state == APP_WAITING)
                         app->state = APP_RUNNING;

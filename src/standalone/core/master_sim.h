@@ -36,8 +36,9 @@ struct master_sim_host {
 };
 
 struct client {
-        char id[40], address[32];
+        char id[40], address[32], next_address[32];
         bool lives, must_answer;
+        bool gone; /* its driver ended; the next one may come */
         uint64_t peer;
         struct app_spec spec;
         struct executor_target targets[2];
@@ -49,6 +50,8 @@ struct record {
         char id[40];
         int at; /* host, client or token */
         bool launched;
+        bool waiting; /* for its next driver */
+        int next_executor;
 };
 
 struct master_world {
@@ -62,7 +65,7 @@ struct master_world {
         int n_tokens;
         struct record records[RECORDS];
         int n_records;
-        int64_t launches, lost, masters;
+        int64_t launches, lost, masters, resumed, superseded;
 };
 
 extern struct master_world world;

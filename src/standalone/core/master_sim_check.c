@@ -45,6 +45,7 @@ static void master_sim_check_check_records(void)
                 switch (world.records[i].kind) {
                 case MASTER_RECORD_APP:
                         HOLDS(master_app(world.m, id));
+                        HOLDS((master_app(world.m, id)->state == APP_WAITING_FOR_DRIVER) == world.records[i].waiting);
                         break;
                 case MASTER_RECORD_DRIVER:
                         HOLDS(master_driver(world.m, id));
@@ -74,11 +75,12 @@ void world_check(void)
                         n += !e->left;
                         running += !e->left && e->state == EXECUTOR_RUNNING;
                 }
+                HOLDS((app->state == APP_WAITING_FOR_DRIVER) == (app->lost != 0));
                 HOLDS(cores == app->cores_granted && running == app->n_running && n == app->n_executors);
         }
         master_sim_check_check_records();
         for (int i = 0; i < APPS; i++)
-                HOLDS(!world.clients[i].lives || master_app(world.m, world.clients[i].id));
+                HOLDS(!world.clients[i].lives || world.clients[i].gone || master_app(world.m, world.clients[i].id));
         int times[TOKENS] = {0};
 
         for (const struct master_driver *d = world.m->drivers.first; d; d = d->next)
@@ -100,7 +102,7 @@ void world_check_no_starvation(void)
                         for (size_t i = 0; i < app->profiles.len; i++) {
                                 const struct app_profile *p = app->profiles.data[i];
 
-                                HOLDS(!p->known || p->executors >= p->target ||
+                                HOLDS(!p->known || app->lost || p->executors >= p->target ||
                                       app_cores_left(app) < MAX(p->cores, 1) ||
                                       !worker_has(mw, MAX(p->cores, 1), p->memory, &p->needs));
                         }

@@ -39,6 +39,10 @@ static void sim_store(const struct master_action *a)
                 r->at = atoi(a->app->name);
         else
                 r->at = atoi(a->driver->main_class);
+        if (a->record == MASTER_RECORD_APP) {
+                r->waiting = a->app->state == APP_WAITING_FOR_DRIVER;
+                r->next_executor = a->app->stored_executors;
+        }
         if (a->record == MASTER_RECORD_DRIVER)
                 r->launched = a->driver->was_launched;
 }
@@ -113,6 +117,14 @@ static struct client *client_of(const struct master_app *app)
         return &world.clients[atoi(app->name) % APPS];
 }
 
+static void sim_registered(struct client *c, const struct master_app *app)
+{
+        world.resumed += c->spec.resume.epoch > 1 && strcmp(c->id, app->id) == 0;
+        if (strcmp(c->id, app->id) != 0)
+                c->next_executor = 0;
+        snprintf(c->id, sizeof(c->id), "%s", app->id);
+}
+
 static void do_action(const struct master_action *a)
 {
         switch (a->kind) {
@@ -143,7 +155,7 @@ static void do_action(const struct master_action *a)
                 kill_process(a, LETTER_KILL_DRIVER, -1);
                 break;
         case MASTER_APP_REGISTERED:
-                snprintf(client_of(a->app)->id, sizeof(client_of(a->app)->id), "%s", a->app->id);
+                sim_registered(client_of(a->app), a->app);
                 break;
         case MASTER_EXECUTOR_UPDATED:
                 world.lost += a->state == EXECUTOR_LOST;
@@ -153,6 +165,9 @@ static void do_action(const struct master_action *a)
                 break;
         case MASTER_APP_REMOVED:
                 client_of(a->app)->lives = false;
+                break;
+        case MASTER_APP_SUPERSEDED:
+                world.superseded++;
                 break;
         case MASTER_CHANGED_APP:
                 client_of(a->app)->must_answer = true;

@@ -214,8 +214,48 @@ static void answer(struct client *c)
         master_app_changed(world.m, c->peer, c->id, c->targets, 2, c->next_executor, world.now);
 }
 
+/* The next driver of the application registers, at another address. The last one may still be connected. */
+static void start_next_driver(struct client *c)
+{
+        uint64_t last = c->peer;
+        struct app_spec old = c->spec;
+        int64_t superseded = world.superseded;
+        bool known = master_app(world.m, c->id) != NULL, connected = known && master_app(world.m, c->id)->peer == last;
+        char id[40];
+
+        memcpy(id, c->id, sizeof(id));
+        c->gone = c->must_answer = false;
+        c->peer = ++world.next_peer;
+        snprintf(c->next_address, sizeof(c->next_address), "next-%d", (int)world.next_peer);
+        c->spec.address = c->next_address;
+        c->spec.resume.epoch++;
+        c->spec.resume_id = id;
+        c->spec.initial_executors = c->targets[0].executors = (int)sim_roll(6);
+        c->targets[1].executors = 0;
+        master_register_app(world.m, c->peer, &c->spec, world.now);
+        world_run();
+        HOLDS(known == (strcmp(id, c->id) == 0));
+        HOLDS(world.superseded == superseded + connected);
+        master_app_disconnected(world.m, last, id, world.now); /* the end of the old connection has no effect */
+        old.app_id = c->id;
+        if (sim_roll(2) && known) { /* and the old driver cannot come back */
+                old.address = "woken";
+                master_register_app(world.m, ++world.next_peer, &old, world.now);
+                world_run();
+                HOLDS(world.superseded == superseded + connected + 1);
+        }
+        HOLDS(!known || master_app(world.m, id)->peer == c->peer);
+        c->spec.resume_id = NULL;
+}
+
 static void client_event(struct client *c)
 {
+        if (c->lives && c->spec.resume.epoch > 0 && sim_roll(c->gone ? 3 : 20) == 0) {
+                start_next_driver(c);
+                return;
+        }
+        if (c->gone)
+                return;
         if (c->must_answer) {
                 if (c->lives)
                         answer(c);
@@ -238,6 +278,8 @@ static void client_event(struct client *c)
                                             .max_cores = sim_roll(2) ? 0 : 1 + (int)sim_roll(20),
                                             .initial_executors = sim_roll(2) ? c->targets[0].executors : -1,
                                             .profile = c->targets[0].profile};
+                if (sim_roll(2))
+                        c->spec.resume = (struct app_resume){1, sim_roll(40) * NS_PER_SECOND, "token"};
                 if (c->spec.initial_executors < 0)
                         c->targets[0].executors = INT32_MAX;
                 c->targets[1].executors = 0;
@@ -246,8 +288,9 @@ static void client_event(struct client *c)
         }
         switch (sim_roll(12)) {
         case 0:
-                c->lives = false;
-                if (sim_roll(2))
+                c->lives = c->spec.resume.timeout > 0 && sim_roll(3);
+                c->gone = c->lives;
+                if (!c->gone && sim_roll(2))
                         master_unregister_app(world.m, c->id, world.now);
                 else
                         master_app_disconnected(world.m, c->peer, c->id, world.now);
@@ -312,7 +355,10 @@ static void another_master(const struct master_config *config)
 
                 memcpy(ids[i], r->id, sizeof(ids[i]));
                 if (r->kind == MASTER_RECORD_APP) {
-                        apps[at] = (struct app_record){.id = ids[i], .spec = world.clients[r->at % APPS].spec};
+                        apps[at] = (struct app_record){.id = ids[i],
+                                                       .waiting = r->waiting,
+                                                       .next_executor = r->next_executor,
+                                                       .spec = world.clients[r->at % APPS].spec};
                         continue;
                 }
                 if (r->kind == MASTER_RECORD_WORKER) {
@@ -350,7 +396,7 @@ static void another_master(const struct master_config *config)
 static void tick(void)
 {
         for (int i = 0; i < APPS; i++) /* live clients answer in time */
-                if (world.clients[i].lives && world.clients[i].must_answer)
+                if (world.clients[i].lives && !world.clients[i].gone && world.clients[i].must_answer)
                         answer(&world.clients[i]);
         world.now += sim_roll(30000) * NS_PER_MS;
         master_tick(world.m, world.now);
@@ -403,7 +449,9 @@ static void live(uint64_t seed)
                                       .now = NS_PER_MS,
                                       .launches = world.launches,
                                       .lost = world.lost,
-                                      .masters = world.masters};
+                                      .masters = world.masters,
+                                      .resumed = world.resumed,
+                                      .superseded = world.superseded};
         config.seed = seed;
         config.selection = sim_roll(5);
         config.spread_out_apps = sim_roll(3) > 0;
@@ -441,7 +489,7 @@ static void live(uint64_t seed)
         for (int i = 0; i < APPS; i++) {
                 if (world.clients[i].lives)
                         master_unregister_app(world.m, world.clients[i].id, world.now);
-                world.clients[i].lives = false;
+                world.clients[i].lives = world.clients[i].gone = false;
         }
         while (world.m->n_drivers > 0) {
                 struct master_reply reply = master_kill_all_drivers(world.m, world.now);
@@ -462,10 +510,12 @@ static void the_invariants_hold_in_random_worlds(void **state)
 {
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
                 live(seed);
-        HOLDS(world.launches > SEEDS * 10 && world.lost > SEEDS &&
-              world.masters > SEEDS); /* the simulations were not idle */
-        print_message("%d worlds: %lld launches, %lld executors lost, %lld masters followed another\n", SEEDS,
-                      (long long)world.launches, (long long)world.lost, (long long)world.masters);
+        HOLDS(world.launches > SEEDS * 10 && world.lost > SEEDS && world.masters > SEEDS && world.resumed > SEEDS &&
+              world.superseded > SEEDS); /* the simulations were not idle */
+        print_message("%d worlds: %lld launches, %lld executors lost, %lld masters followed another, %lld drivers went "
+                      "on, %lld were superseded\n",
+                      SEEDS, (long long)world.launches, (long long)world.lost, (long long)world.masters,
+                      (long long)world.resumed, (long long)world.superseded);
 }
 
 int main(void)

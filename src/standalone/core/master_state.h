@@ -106,12 +106,14 @@ struct master_app {
         int64_t submitted, ended; /* time of day, ms; 0: not yet */
         enum app_state state;
         uint64_t peer;
-        int64_t lost; /* when the master removes it unless it reconnects; 0: it is connected */
+        int64_t lost;             /* when the master removes it unless it reconnects; 0: it is connected */
+        struct app_resume resume; /* the token is owned */
         int cores_limit, cores_granted;
         int n_executors; /* not counting `left` */
         int n_running;   /* of n_executors */
         int retries;     /* failures since an executor last ran */
         int next_executor;
+        int stored_executors; /* next_executor of its record: ids that the next leader must not use again */
         struct master_executor *executors; /* includes those `left` that are still on a worker */
         VEC(struct master_executor *) removed;
         VEC(struct app_profile *) profiles; /* by id */
@@ -244,6 +246,8 @@ struct app_profile *app_profile_by_id(const struct master_app *app, int id);
 int app_cores_left(const struct master_app *app);
 void master_remove_app(struct master *m, struct master_app *app, enum app_state state);
 void master_remove_lost_apps(struct master *m); /* removes those that did not reconnect in time */
+/* The driver of an application with a journal is gone: keeps the application until @until. */
+void app_wait_for_driver(struct master *m, struct master_app *app, int64_t until);
 void master_app_free(void *app);
 struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
                                          struct master_worker *w, int id, int cores, int64_t memory,

@@ -178,7 +178,7 @@ static bool knows_id(const struct master_request *w, const Firesteel__Standalone
 {
         const struct session *other = sessions_find_key(&w->s->sessions, SESSION_APP, r->address);
         return !other || other == w->from || !other->app_id || !rpc_peer_connected(other->peer) ||
-               strcmp(other->app_id, r->app_id) == 0 ||
+               strcmp(other->app_id, r->app_id) == 0 || strcmp(other->app_id, r->resume_id) == 0 ||
                (*other->nonce && !*r->app_id && same_host(other->peer, w->from->peer));
 }
 

@@ -174,7 +174,13 @@ static void send_app_registered(struct master_server *s, const struct master_act
         message.master_url = s->url;
         message.master_web_ui = s->web_ui;
         message.again = a->again;
+        message.recovering = s->core->status != MASTER_ALIVE;
+        message.executors = new_array(int32_t, (size_t)app->n_executors);
+        for (const struct master_executor *e = app->executors; e; e = e->next_in_app)
+                if (!e->left)
+                        message.executors[message.n_executors++] = e->id;
         outbox_send(&s->outbox, a->peer, TYPE(REGISTERED_APPLICATION), &message.base);
+        free(message.executors);
 }
 
 static void send_executor_added(struct master_server *s, const struct master_action *a)
@@ -227,6 +233,20 @@ static void send_app_removed(struct master_server *s, const struct master_action
         message.state = (char *)app_state_name(a->app->state);
         message.message = text;
         outbox_send(&s->outbox, a->peer, TYPE(APPLICATION_REMOVED), &message.base);
+}
+
+/* Ends the session's role too, so that nothing that the old driver still sends has an effect. */
+static void send_app_superseded(struct master_server *s, const struct master_action *a)
+{
+        struct session *m = find_session(s, a->peer);
+        Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
+        if (!m)
+                return;
+        _cleanup_free_ char *text = mem_printf("driver number %d has taken it over", a->app->resume.epoch);
+        message.state = (char *)app_state_name(APP_KILLED);
+        message.message = text;
+        send_best_effort(m, STANDALONE_APP_ENDPOINT, TYPE(APPLICATION_REMOVED), &message.base);
+        sessions_dismiss(&s->sessions, m);
 }
 
 /* ------------------------------------------------------------------------------------------------ a new leader */
@@ -346,6 +366,7 @@ void master_server_run(struct master_server *s)
                 [MASTER_EXECUTOR_UPDATED] = send_executor_updated,
                 [MASTER_EXECUTORS_DO_NOT_FIT] = send_executors_do_not_fit,
                 [MASTER_APP_REMOVED] = send_app_removed,
+                [MASTER_APP_SUPERSEDED] = send_app_superseded,
                 [MASTER_WORKER_REMOVED] = send_worker_removed,
                 [MASTER_IN_STANDBY] = send_in_standby,
                 [MASTER_CHANGED_APP] = send_master_changed_app,

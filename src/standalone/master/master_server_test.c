@@ -180,10 +180,20 @@ static void hear(struct actor *a, struct rpc_message *m)
         case TYPE(REGISTERED_APPLICATION): {
                 Firesteel__Standalone__RegisteredApplication *b =
                         firesteel__standalone__registered_application__unpack(NULL, m->len, m->body);
-                buf_printf(&a->heard, "app%s\n", b->again ? " again" : "");
+                buf_printf(&a->heard, "app%s", b->again ? " again" : "");
+                for (size_t i = 0; i < b->n_executors; i++)
+                        buf_printf(&a->heard, " with %d", b->executors[i]);
+                buf_puts(&a->heard, "\n");
                 buf_reset(&a->answer);
                 buf_puts(&a->answer, b->app_id);
                 firesteel__standalone__registered_application__free_unpacked(b, NULL);
+                break;
+        }
+        case TYPE(APPLICATION_REMOVED): {
+                Firesteel__Standalone__ApplicationRemoved *b =
+                        firesteel__standalone__application_removed__unpack(NULL, m->len, m->body);
+                buf_printf(&a->heard, "removed: %s, %s\n", b->state, b->message);
+                firesteel__standalone__application_removed__free_unpacked(b, NULL);
                 break;
         }
         case TYPE(EXECUTOR_ADDED): {
@@ -346,7 +356,8 @@ static void register_worker(struct actor *a, const char *id, int port)
         register_worker_of(a, id, "127.0.0.1", port);
 }
 
-static void register_app(struct actor *a, const char *name, const char *address, const char *app_id, int cores)
+static void register_driver(struct actor *a, const char *name, const char *address, const char *app_id, int cores,
+                            int epoch, const char *resume_id)
 {
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__RegisterApplication r = FIRESTEEL__STANDALONE__REGISTER_APPLICATION__INIT;
@@ -363,7 +374,16 @@ static void register_app(struct actor *a, const char *name, const char *address,
         r.profile = &profile;
         r.has_initial_executors = true;
         r.initial_executors = 1;
+        r.resume_epoch = epoch;
+        r.resume_timeout = epoch ? 60000 : 0;
+        r.resume_token = (char *)"token";
+        r.resume_id = (char *)resume_id;
         say(a, TYPE(REGISTER_APPLICATION), &r.base);
+}
+
+static void register_app(struct actor *a, const char *name, const char *address, const char *app_id, int cores)
+{
+        register_driver(a, name, address, app_id, cores, 0, "");
 }
 
 static void change_executor(struct actor *a, const char *app_id, int executor, const char *to, int status)
@@ -469,8 +489,35 @@ static void registers_again(void **state)
         register_app(app, "count", "127.0.0.1:4001", "", 3);
         until(f, heard(app, "added 0"));
         register_app(reborn, "count", "127.0.0.1:4001", buf_text(&app->answer), 3);
-        until(f, heard(reborn, "app again\n") && app->lost);
+        until(f, heard(reborn, "app again with 0\n") && app->lost);
         assert_int_equal(master_server_state(f->server)->n_apps, 1);
+}
+
+/* A driver that is stuck must not end the application that its successor runs. */
+static void the_next_driver_supersedes_a_connected_one(void **state)
+{
+        struct master_server_fixture *f = *state;
+        struct actor *worker = actor_new(f, "Worker"), *first = actor_new(f, "AppClient"),
+                     *next = actor_new(f, "AppClient"), *woken = actor_new(f, "AppClient");
+        Firesteel__Standalone__ApplicationId ended = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
+        register_worker(worker, "worker-1", 5001);
+        until(f, heard(worker, "registered\n"));
+        register_driver(first, "count", "127.0.0.1:4001", "", 3, 1, "");
+        until(f, heard(first, "added 0"));
+        _cleanup_free_ char *id = mem_strdup(buf_text(&first->answer));
+        register_driver(next, "count", "127.0.0.1:4002", "", 3, 2, id);
+        until(f, heard(next, "app with 0\n") && heard(first, "removed: KILLED, driver number 2 has taken it over\n"));
+        assert_string_equal(buf_text(&next->answer), id);
+
+        ended.id = id;
+        say(first, TYPE(UNREGISTER_APPLICATION), &ended.base);
+        until(f, first->lost);
+        register_driver(woken, "count", "127.0.0.1:4001", id, 3, 1, "");
+        until(f, heard(woken, "removed: KILLED"));
+        assert_int_equal(master_server_state(f->server)->n_apps, 1);
+        assert_int_equal(master_app(master_server_state(f->server), id)->n_executors, 1);
+        say(next, TYPE(UNREGISTER_APPLICATION), &ended.base);
+        until(f, master_server_state(f->server)->n_apps == 0);
 }
 
 static void rejects_other_versions_and_malformed_registrations(void **state)
@@ -671,6 +718,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(executor_comes_and_goes, setup, teardown),
                 cmocka_unit_test_setup_teardown(nobody_speaks_for_another, setup, teardown),
                 cmocka_unit_test_setup_teardown(registers_again, setup, teardown),
+                cmocka_unit_test_setup_teardown(the_next_driver_supersedes_a_connected_one, setup, teardown),
                 cmocka_unit_test_setup_teardown(rejects_other_versions_and_malformed_registrations, setup, teardown),
                 cmocka_unit_test_setup_teardown(drivers_are_submitted, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_new_leader_takes_over, setup_with_records, teardown),

@@ -104,6 +104,11 @@ struct session *sessions_identify(struct sessions *t, struct session *m, enum se
         return before;
 }
 
+void sessions_dismiss(struct sessions *t, struct session *m)
+{
+        become_unauthorized(t, m);
+}
+
 void sessions_remove(struct sessions *t, struct session *m)
 {
         become_unauthorized(t, m);

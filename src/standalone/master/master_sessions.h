@@ -55,5 +55,8 @@ void sessions_touch(struct sessions *t, struct session *m, int64_t now);
  */
 struct session *sessions_identify(struct sessions *t, struct session *m, enum session_role role, const char *key);
 
+/* The peer loses its role: it is unregistered, and nothing reaches it through its endpoint. */
+void sessions_dismiss(struct sessions *t, struct session *m);
+
 /* The connection is closed. Frees the session. */
 void sessions_remove(struct sessions *t, struct session *m);

@@ -129,12 +129,20 @@ static int master_wire_read_app(const Firesteel__Standalone__RegisterApplication
                 return error_set(error, -EINVAL, "\"%.60s\" is not a valid driver address", r->address);
         if (r->max_cores < 0 || (r->has_initial_executors && r->initial_executors < 0))
                 return error_set(error, -EINVAL, "an application's cores and executors must not be negative");
+        if (r->resume_epoch < 0 || r->next_executor < 0 || r->resume_timeout < 0 || strlen(r->resume_token) > MAX_NAME)
+                return error_set(error, -EINVAL,
+                                 "the application's epoch, timeout, token or executor to resume it is invalid");
         *s = (struct app_spec){
                 .name = r->name,
                 .user = r->user,
                 .ui_url = r->ui_url,
                 .address = r->address,
                 .app_id = r->app_id,
+                .resume_id = r->resume_id,
+                .next_executor = r->next_executor,
+                .resume = {.epoch = r->resume_epoch,
+                           .timeout = MIN(r->resume_timeout, MAX_RESUME_TIMEOUT / NS_PER_MS) * NS_PER_MS,
+                           .token = r->resume_token},
                 .max_cores = r->max_cores,
                 .initial_executors = r->has_initial_executors ? r->initial_executors : -1,
         };

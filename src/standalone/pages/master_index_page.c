@@ -45,7 +45,7 @@ void master_put_holds(struct buf *b, const struct master_worker *w, const struct
 void master_put_app_kill_form(const struct master_pages *p, const struct web_request *q, struct buf *b,
                               const struct master_app *app)
 {
-        bool active = app->state == APP_RUNNING || app->state == APP_WAITING;
+        bool active = app->state == APP_RUNNING || app->state == APP_WAITING || app->state == APP_WAITING_FOR_DRIVER;
         if (active && p->kill_enabled && web_may_modify(q))
                 html_kill_form(b, q->base, "/app/kill/", app->id, "application", web_form_token(q));
 }

@@ -45,6 +45,11 @@ static void *pack_app(const struct master_app *app, struct arena *arena, size_t 
         r.max_cores = app->max_cores;
         r.initial_executors = app->initial_executors;
         r.body = master_record_bytes(app->body, app->body_size);
+        r.resume_epoch = app->resume.epoch;
+        r.resume_timeout = app->resume.timeout;
+        r.resume_token = (char *)app->resume.token;
+        r.waiting = app->state == APP_WAITING_FOR_DRIVER;
+        r.next_executor = app->stored_executors;
         if (profile) {
                 r.executor_cores = profile->cores;
                 r.executor_memory = profile->memory;
@@ -129,7 +134,8 @@ static int master_record_read_app(struct master_records *r, const char *id, cons
         struct arena *arena = &r->arena;
         struct app_record app = {.id = master_record_keep(arena, id), .submitted = from->submitted};
         if (!*from->name || !*from->address || from->max_cores < 0 || from->executor_cores < 0 ||
-            from->executor_memory < 0)
+            from->executor_memory < 0 || from->resume_epoch < 0 || from->resume_timeout < 0 ||
+            from->next_executor < 0 || (from->waiting && from->resume_epoch == 0))
                 return -EBADMSG;
         app.spec.name = master_record_keep(arena, from->name);
         app.spec.user = master_record_keep(arena, from->user);
@@ -138,6 +144,11 @@ static int master_record_read_app(struct master_records *r, const char *id, cons
         app.spec.max_cores = from->max_cores;
         app.spec.initial_executors = from->initial_executors;
         app.spec.body = keep_body(arena, &from->body);
+        app.waiting = from->waiting;
+        app.next_executor = from->next_executor;
+        app.spec.resume.epoch = from->resume_epoch;
+        app.spec.resume.timeout = MIN(from->resume_timeout, MAX_RESUME_TIMEOUT);
+        app.spec.resume.token = master_record_keep(arena, from->resume_token);
         app.spec.profile.cores = from->executor_cores;
         app.spec.profile.memory = from->executor_memory;
         app.spec.profile.body = keep_body(arena, &from->executor_body);

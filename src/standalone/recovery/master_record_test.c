@@ -76,6 +76,7 @@ static const struct app_spec app = {
         .max_cores = 12,
         .initial_executors = -1,
         .profile = {.cores = 4, .memory = 2048, .needs = needs, .n_needs = 1, .body = {.data = "com\0mand", .size = 8}},
+        .resume = {.epoch = 3, .timeout = 60 * NS_PER_SECOND, .token = "token"},
         .body = {.data = "descr\0iption", .size = 12}};
 
 static const struct driver_spec driver = {.main_class = "main",
@@ -143,6 +144,10 @@ static void the_next_leader_reads_what_was_stored(void **state)
         assert_int_equal(a->spec.profile.needs[0].amount, 2);
         expect_body(&a->spec.profile.body, "com\0mand", 8);
         expect_body(&a->spec.body, "descr\0iption", 12);
+        assert_int_equal(a->spec.resume.epoch, 3);
+        assert_int_equal(a->spec.resume.timeout, 60 * NS_PER_SECOND);
+        assert_string_equal(a->spec.resume.token, "token");
+        assert_false(a->waiting);
 
         assert_int_equal(r.drivers.len, 1);
         const struct driver_record *d = &r.drivers.data[0];
