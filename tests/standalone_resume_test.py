@@ -50,11 +50,8 @@ class Supervised(Run):
         os.kill(pid, signal.SIGKILL)
         wait_for(lambda: self.driver() != pid, "the end of the driver")
 
-    def check_end(self, drivers, ended=None):
-        if ended:
-            ended()
-        else:
-            assert self.submit.end() == 0, self.submit.log() + self.log()
+    def check_end(self, drivers):
+        assert self.submit.end() == 0, self.submit.log() + self.log()
         self.check(0, resumed=f"resumed {int(drivers > 1)}")
         assert f"as its driver number {drivers}" in self.log() or drivers == 1
         wait_for(lambda: not self.cluster.executors(), "the end of the executors")
@@ -85,8 +82,8 @@ def test_a_driver_goes_on_when_its_worker_is_lost(cluster, application):
     first.kill()
     master.says("Re-launching driver-")
     app.open_gate()
-    # It has another id now, which the submission does not know.
-    app.check_end(2, lambda: master.says(r"Removing driver: driver-\d{14}-0001 \(FINISHED\)"))
+    app.check_end(2)
+    master.says(r"Removing driver: driver-\d{14}-0001 \(FINISHED\)")
     assert {task for task in app.ran()[len(before):] if task.startswith("2.")} == {"2.3"}
 
 

@@ -190,7 +190,8 @@ struct driver_spec {
         const char *main_class;
         int cores;
         int64_t memory;
-        bool supervise; /* launched again under a new id when its worker is lost */
+        bool supervise;            /* launched again under a new id when its worker is lost */
+        const char *submission_id; /* its first id; NULL or "": this is the first launch */
         const struct resource_need *needs;
         int n_needs;
         struct master_body body;
@@ -437,13 +438,16 @@ struct master_reply {
 
 void master_reply_deinit(struct master_reply *reply);
 
-/* Only an ALIVE master accepts these requests. */
+/* Only an ALIVE master accepts these requests. master_kill_driver also accepts the id of a submission whose driver was
+ * launched again under another id.
+ */
 struct master_reply master_submit_driver(struct master *m, const struct driver_spec *spec, int64_t now);
 struct master_reply master_kill_driver(struct master *m, const char *driver_id, int64_t now);
 struct master_reply master_kill_all_drivers(struct master *m, int64_t now);
 
-/* Returns the driver, running or retained, or NULL if there is no such driver. If the master is not ALIVE, *@message
- * says so (owned by the caller). Otherwise it is NULL.
+/* Returns the driver, running or retained, or NULL if there is no such driver. For the id of a submission whose driver
+ * was launched again it is the last driver. If the master is not ALIVE, *@message says so (owned by the caller).
+ * Otherwise it is NULL.
  */
 const struct master_driver *master_driver_status(const struct master *m, const char *driver_id, char **message);
 

@@ -35,6 +35,7 @@ struct master_driver *master_add_driver(struct master *m, const char *id, const 
         d->cores = MAX(spec->cores, 0);
         d->memory = MAX(spec->memory, (int64_t)0);
         d->supervise = spec->supervise;
+        d->submission_id = mem_strdup_if(spec->submission_id && *spec->submission_id ? spec->submission_id : NULL);
         d->needs = needs_copy(spec->needs, spec->n_needs);
         d->body = body_copy(&spec->body);
         d->body_size = spec->body.size;
@@ -57,6 +58,7 @@ void master_driver_free(void *driver)
         free(d->body);
         free(d->id);
         free(d->main_class);
+        free(d->submission_id);
         free(d->exception);
         free(d->worker_id);
         free(d->worker_address);
@@ -154,6 +156,7 @@ void master_relaunch_driver(struct master *m, struct master_driver *d)
                 .cores = d->cores,
                 .memory = d->memory,
                 .supervise = d->supervise,
+                .submission_id = d->submission_id ? d->submission_id : d->id,
                 .needs = d->needs.data,
                 .n_needs = d->needs.n,
                 .body = {d->body, d->body_size},
@@ -226,6 +229,23 @@ static void kill_one(struct master *m, struct master_driver *d)
                 worker_kill_driver(m, d->worker, d->id);
 }
 
+static bool is_of_submission(const struct master_driver *d, const char *id)
+{
+        return d->submission_id && strcmp(d->submission_id, id) == 0;
+}
+
+/* The driver that has not ended with this id, or of the submission with this id. */
+static struct master_driver *driver_of_submission(const struct master *m, const char *id)
+{
+        struct master_driver *d = master_driver(m, id);
+
+        if (d)
+                return d;
+        for (d = m->drivers.first; d && !is_of_submission(d, id);)
+                d = d->next;
+        return d;
+}
+
 struct master_reply master_kill_driver(struct master *m, const char *driver_id, int64_t now)
 {
         master_begin(m, now);
@@ -233,7 +253,7 @@ struct master_reply master_kill_driver(struct master *m, const char *driver_id, 
 
         if (refusal)
                 return (struct master_reply){.driver_id = mem_strdup(driver_id), .message = refusal};
-        struct master_driver *d = master_driver(m, driver_id);
+        struct master_driver *d = driver_of_submission(m, driver_id);
 
         if (!d) {
                 master_log(m, LOG_WARN, "Driver %s has already finished or does not exist", driver_id);
@@ -269,10 +289,13 @@ const struct master_driver *master_driver_status(const struct master *m, const c
         *message = not_alive(m, "request driver status");
         if (*message)
                 return NULL;
-        const struct master_driver *d = master_driver(m, driver_id);
+        const struct master_driver *d = driver_of_submission(m, driver_id);
 
-        for (size_t i = m->completed_drivers.len; i > 0 && !d; i--)
-                if (has_id(m->completed_drivers.data[i - 1], driver_id))
-                        d = m->completed_drivers.data[i - 1];
+        for (size_t i = m->completed_drivers.len; i > 0 && !d; i--) { /* a later launch ended later */
+                const struct master_driver *ended = m->completed_drivers.data[i - 1];
+
+                if (has_id(ended, driver_id) || is_of_submission(ended, driver_id))
+                        d = ended;
+        }
         return d;
 }

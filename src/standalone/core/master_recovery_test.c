@@ -64,7 +64,8 @@ static void what_was_stored_is_recovered(void **state)
         recorder_expect(&rec, "launch driver Waits on w1\nlaunch driver Super on w1\nlaunch a/9 on w1 2\n");
         assert_int_equal(master_driver_status(m, "d-runs", &message)->state, DRIVER_RUNNING);
         assert_int_equal(master_driver_status(m, "d-lost", &message)->state, DRIVER_ERROR);
-        assert_int_equal(master_driver_status(m, "d-super", &message)->state, DRIVER_RELAUNCHING);
+        assert_int_equal(master_driver_status(m, "d-super", &message)->state, DRIVER_RUNNING);
+        assert_string_not_equal(master_driver_status(m, "d-super", &message)->id, "d-super");
         assert_int_equal(master_app(m, "app-1")->state, APP_RUNNING);
         master_revoked(m, MS(61001));
         recorder_expect(&rec, "leadership lost\n");

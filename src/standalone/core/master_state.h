@@ -123,6 +123,7 @@ struct master_app {
 
 struct master_driver {
         char *id, *main_class;
+        char *submission_id; /* the id of its first launch, as the submission knows it; NULL: this is the first one */
         int cores;
         int64_t memory;
         bool supervise;

@@ -565,12 +565,26 @@ static void a_supervised_driver_is_launched_again(void **state)
         recorder_expect(&rec, "launch driver T on w2\nlaunch driver Yes on w2\n");
         char *message;
 
-        assert_int_equal(master_driver_status(m, yes.driver_id, &message)->state, DRIVER_RELAUNCHING);
+        assert_string_equal(master_driver_status(m, yes.driver_id, &message)->worker_id, "w2");
         assert_int_equal(master_driver_status(m, no.driver_id, &message)->state, DRIVER_ERROR);
         assert_string_equal(strrchr(m->drivers.last->id, '-'), "-0003");
         /* reports about the first driver do not touch the second */
         master_driver_changed(m, yes.driver_id, DRIVER_FINISHED, NULL, 3);
         assert_int_equal(m->n_drivers, 2);
+
+        /* The submission still finds its driver after the second launch, and after its end. */
+        add_worker(m, "w3", 3, 4, 8192);
+        master_worker_disconnected(m, 2, "w2", 4);
+        assert_int_equal(master_driver_status(m, yes.driver_id, &message)->state, DRIVER_SUBMITTED);
+        master_schedule(m, 4);
+        buf_reset(recorder_update(&rec, &rec.said));
+        struct master_reply killed = master_kill_driver(m, yes.driver_id, 5);
+        recorder_expect(&rec, "kill driver driver-19700101000000-0004 on w3\n");
+        assert_true(killed.success);
+        master_driver_changed(m, "driver-19700101000000-0004", DRIVER_KILLED, NULL, 6);
+        assert_int_equal(master_driver_status(m, yes.driver_id, &message)->state, DRIVER_KILLED);
+        assert_int_equal(master_driver_status(m, third.driver_id, &message)->state, DRIVER_RUNNING);
+        master_reply_deinit(&killed);
         master_reply_deinit(&yes);
         master_reply_deinit(&no);
         master_reply_deinit(&third);

@@ -68,6 +68,7 @@ static void *pack_driver(const struct master_driver *d, struct arena *arena, siz
         r.cores = d->cores;
         r.memory = d->memory;
         r.supervise = d->supervise;
+        r.submission_id = d->submission_id ? d->submission_id : r.submission_id;
         r.body = master_record_bytes(d->body, d->body_size);
         master_record_put_needs(&d->needs, arena, &r.n_needs, &r.needs);
         return standalone_pack(&r.base, size);
@@ -170,6 +171,7 @@ static int read_driver(struct master_records *r, const char *id, const DriverRec
         driver.spec.cores = from->cores;
         driver.spec.memory = from->memory;
         driver.spec.supervise = from->supervise;
+        driver.spec.submission_id = master_record_keep(arena, from->submission_id);
         driver.spec.body = keep_body(arena, &from->body);
         int result = get_needs(arena, from->n_needs, from->needs, &driver.spec.needs, &driver.spec.n_needs);
         if (result == 0)

@@ -83,6 +83,7 @@ static const struct driver_spec driver = {.main_class = "main",
                                           .cores = 20,
                                           .memory = 1024,
                                           .supervise = true,
+                                          .submission_id = "driver-0",
                                           .needs = needs,
                                           .n_needs = 1,
                                           .body = {.data = "\0\1\2", .size = 3}};
@@ -152,6 +153,7 @@ static void the_next_leader_reads_what_was_stored(void **state)
         assert_int_equal(r.drivers.len, 1);
         const struct driver_record *d = &r.drivers.data[0];
         assert_string_equal(d->id, reply.driver_id);
+        assert_string_equal(d->spec.submission_id, "driver-0");
         assert_int_equal(d->submitted, 2000);
         assert_false(d->launched);
         assert_string_equal(d->spec.main_class, "main");
