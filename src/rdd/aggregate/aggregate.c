@@ -55,7 +55,7 @@ struct aggregate {
 /* Constants without a common pattern: tables that read each other's rows must have different orders. */
 static uint32_t aggregate_table_seed(enum aggregate_side side, uint32_t level)
 {
-        return (uint32_t)(key_mix(side + level + 1, 0xd1342543de82ef95u) >> 17) | 1;
+        return (uint32_t)(key_mix((uint64_t)side + level + 1) >> 17) | 1;
 }
 
 /* ----------------------------------------------------------------------------------------- begin and end */

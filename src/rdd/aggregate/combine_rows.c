@@ -2,6 +2,7 @@
 #include "rdd/aggregate/combine_rows.h"
 
 #include "base/error.h"
+#include "rdd/aggregate/table_group.h"
 #include "rdd/pipeline/op.h"
 
 #include <math.h>
@@ -258,16 +259,15 @@ static inline __attribute__((always_inline)) int accumulator_begin(struct combin
 
 /* ------------------------------------------------------------------------------------------ keys of any kind */
 
-/* Inserts the new key of row @i of the group into slot @s. */
+/* Inserts the new key of @row into slot @s. */
 static inline __attribute__((always_inline)) int slot_insert(struct combine_table *t, struct table_slot *s,
-                                                             const struct table_group *g, uint32_t i,
-                                                             const fst_batch *batch, uint32_t row, enum combine_kind op,
-                                                             bool take)
+                                                             const struct group_row *row, const fst_batch *batch,
+                                                             uint32_t at, enum combine_kind op, bool take)
 {
-        uint64_t lo = g->lo[i], bits = 0;
-        if (unlikely(meta_is_long(g->meta[i]))) {
+        uint64_t lo = row->lo, bits = 0;
+        if (unlikely(meta_is_long(row->meta))) {
                 void *key;
-                size_t len = meta_len(g->meta[i]);
+                size_t len = meta_len(row->meta);
                 if (len >= UINT32_MAX / 2)
                         return error_set(t->error, -EMSGSIZE, "a key of 2 GiB or more is too large");
                 int r = table_take(t, len, &key);
@@ -276,34 +276,44 @@ static inline __attribute__((always_inline)) int slot_insert(struct combine_tabl
                 memcpy(key, (const void *)(uintptr_t)lo, len);
                 lo = (uintptr_t)key;
         }
-        int r = accumulator_begin(t, batch, row, op, take, &bits);
+        int r = accumulator_begin(t, batch, at, op, take, &bits);
         if (r)
                 return r;
-        *s = (struct table_slot){.meta = g->meta[i], .lo = lo, .hi = g->hi[i], .value.bits = bits};
+        *s = (struct table_slot){.meta = row->meta, .lo = lo, .hi = row->hi, .value.bits = bits};
         t->count++;
-        return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
+        return take && t->zero ? combine(t, &s->value, batch, at, op) : 0;
 }
 
-static inline bool slot_has_key(const struct table_slot *s, const struct table_group *g, uint32_t i)
+static inline bool slot_has_key(const struct table_slot *s, const struct group_row *row)
 {
-        return ((s->meta ^ g->meta[i]) | (s->lo ^ g->lo[i]) | (s->hi ^ g->hi[i])) == 0;
+        return ((s->meta ^ row->meta) | (s->lo ^ row->lo) | (s->hi ^ row->hi)) == 0;
 }
 
-/* The slot of row @i's key, or the free slot for it. */
+/* The slot of the key of @row, or the free slot for it. */
 static __attribute__((noinline)) struct table_slot *slot_search(const struct combine_table *t,
-                                                                const struct table_group *g, uint32_t i)
+                                                                const struct group_row *row)
 {
-        struct table_slot *s = g->home[i], *end = t->slots + t->capacity;
-        bool is_long = meta_is_long(g->meta[i]);
+        struct table_slot *s = row->home, *end = t->slots + t->capacity;
+        bool is_long = meta_is_long(row->meta);
         for (;;) {
-                if (!s->meta || slot_has_key(s, g, i))
+                if (!s->meta || slot_has_key(s, row))
                         return s;
-                if (is_long && s->meta == g->meta[i] && s->hi == g->hi[i] &&
-                    memcmp((const void *)(uintptr_t)s->lo, (const void *)(uintptr_t)g->lo[i], meta_len(s->meta)) == 0)
+                if (is_long && s->meta == row->meta && s->hi == row->hi &&
+                    memcmp((const void *)(uintptr_t)s->lo, (const void *)(uintptr_t)row->lo, meta_len(s->meta)) == 0)
                         return s;
                 if (++s == end)
                         s = t->slots;
         }
+}
+
+/* A key that is new, long, or not in the line where its search begins. */
+static inline __attribute__((always_inline)) int combine_rows_search(struct combine_table *t,
+                                                                     const struct group_row *row,
+                                                                     const fst_batch *batch, uint32_t at,
+                                                                     enum combine_kind op, bool take)
+{
+        struct table_slot *s = slot_search(t, row);
+        return s->meta ? combine(t, &s->value, batch, at, op) : slot_insert(t, s, row, batch, at, op, take);
 }
 
 /* Arithmetic chooses between the two slots of the line: a branch would be mispredicted for every fourth word of a text,
@@ -314,15 +324,11 @@ static inline __attribute__((always_inline)) int combine_rows_any_keys(struct co
                                                                        uint32_t *done, enum combine_kind op, bool take)
 {
         for (uint32_t i = 0; i < n; i++) {
-                struct table_slot *s = g->home[i];
-                int r;
-                s += s[1].meta == g->meta[i];
-                if (unlikely(!slot_has_key(s, g, i)))
-                        s = slot_search(t, g, i);
-                if (unlikely(!s->meta))
-                        r = slot_insert(t, s, g, i, batch, first + i, op, take);
-                else
-                        r = combine(t, &s->value, batch, first + i, op);
+                const struct group_row *row = &g->rows[i];
+                struct table_slot *s = row->home;
+                s += s[1].meta == row->meta;
+                int r = likely(slot_has_key(s, row)) ? combine(t, &s->value, batch, first + i, op)
+                                                     : combine_rows_search(t, row, batch, first + i, op, take);
                 if (unlikely(r)) {
                         *done = i;
                         return r;
@@ -365,8 +371,8 @@ combine_rows_number_keys(struct combine_table *t, const struct table_group *g, u
                          uint32_t first, uint32_t *done, enum combine_kind op, bool take)
 {
         for (uint32_t i = 0; i < n; i++) {
-                struct number_slot *s = g->number_home[i];
-                uint64_t key = g->lo[i];
+                struct number_slot *s = g->numbers[i].home;
+                uint64_t key = g->numbers[i].key;
                 unsigned at = (unsigned)(s[0].key == key) | (unsigned)(s[1].key == key) << 1 |
                               (unsigned)(s[2].key == key) << 2 | (unsigned)(s[3].key == key) << 3;
                 bool found = true;

@@ -1,9 +1,8 @@
 /*
  * The hash table of an aggregate; see combine_table.h.
  *
- * Rows are processed in groups. First every key of the group is loaded and hashed, and its slot's cache line is
- * prefetched. Then every row accesses its slot. Large tables exceed the near caches. Grouping makes the memory accesses
- * overlap.
+ * Rows are processed in groups (table_group.h): first every key of the group is loaded, then every row accesses its
+ * slot.
  *
  * Invariants: capacity is a power of 2 and at least MIN_TABLE while the table is started. count ≤ limit < capacity, so
  * every search ends at a free slot. A slot is written after everything that it refers to, so denied memory leaves the
@@ -15,6 +14,7 @@
 #include "rdd/aggregate/combine_table.h"
 
 #include "rdd/aggregate/combine_rows.h"
+#include "rdd/aggregate/table_group.h"
 #include "store/huge_pages.h"
 
 #include <sys/mman.h>
@@ -23,31 +23,6 @@
 #define MAX_TABLE ((size_t)1 << 31)
 #define LIMIT(capacity) ((capacity) / 2)
 #define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
-
-static inline uint64_t slot_meta(uint64_t hash, uint64_t len)
-{
-        return (hash & 0xffffffff00000000u) | (len + 1);
-}
-
-/* The product that determines a row's slot and bucket. */
-static inline uint32_t slot_meta_product(const struct combine_table *t, uint64_t meta)
-{
-        return (uint32_t)(meta >> 32) * t->seed;
-}
-
-/* The start of a search: the first slot of a cache line. Only the upper half of @hash (or meta) counts. */
-static inline size_t slot_home(uint64_t capacity, uint32_t seed, uint64_t hash, size_t in_line)
-{
-        return (size_t)(((uint64_t)((uint32_t)(hash >> 32) * seed) * capacity) >> 32) & ~(in_line - 1);
-}
-
-#define IN_LINE (64 / sizeof(struct table_slot))
-#define NUMBERS_IN_LINE (64 / sizeof(struct number_slot))
-
-static inline uint64_t number_hash(uint64_t key)
-{
-        return key_hash_short((struct short_key){key, 0}, sizeof(key));
-}
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
@@ -171,7 +146,7 @@ static void table_copy_slots(struct combine_table *t, const struct table_slot *o
         for (size_t i = 0; i < n; i++) {
                 if (!old[i].meta)
                         continue;
-                size_t at = slot_home(t->capacity, t->seed, old[i].meta, IN_LINE);
+                size_t at = slot_home(t->capacity, t->seed, old[i].meta, SLOTS_IN_LINE);
                 while (t->slots[at].meta)
                         at = (at + 1) & mask;
                 t->slots[at] = old[i];
@@ -257,84 +232,6 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
 
 /* -------------------------------------------------------------------------------------------------- adding */
 
-/* The parameters of a slot's home, copied so that the compiler can keep them in registers across stores. */
-struct slot_home_params {
-        union {
-                struct table_slot *slots;
-                struct number_slot *numbers;
-        };
-        uint64_t capacity;
-        uint32_t seed;
-};
-
-static inline __attribute__((always_inline)) void table_group_load_key(struct slot_home_params place,
-                                                                       struct table_group *g, uint32_t i, uint64_t meta,
-                                                                       uint64_t lo, uint64_t hi)
-{
-        struct table_slot *home = place.slots + slot_home(place.capacity, place.seed, meta, IN_LINE);
-        __builtin_prefetch(home, 1);
-        g->meta[i] = meta;
-        g->lo[i] = lo;
-        g->hi[i] = hi;
-        g->home[i] = home;
-}
-
-static inline __attribute__((always_inline)) void table_group_load_short_key(struct slot_home_params place,
-                                                                             struct table_group *g, uint32_t i,
-                                                                             struct short_key key, uint64_t len)
-{
-        table_group_load_key(place, g, i, slot_meta(key_hash_short(key, len), len), key.lo, key.hi);
-}
-
-static inline __attribute__((always_inline)) void table_group_load_bytes_key(struct slot_home_params place,
-                                                                             struct table_group *g, uint32_t i,
-                                                                             const char *data, size_t len)
-{
-        if (likely(len <= KEY_INLINE)) {
-                table_group_load_short_key(place, g, i, key_load(data, len), len);
-                return;
-        }
-        uint64_t hash = key_hash_long(data, len);
-        table_group_load_key(place, g, i, slot_meta(hash, MIN(len, (size_t)UINT32_MAX - 1)), (uintptr_t)data, hash);
-}
-
-static inline __attribute__((always_inline)) void
-table_group_load_number_key(struct slot_home_params place, struct table_group *g, uint32_t i, uint64_t key)
-{
-        struct number_slot *home =
-                place.numbers + slot_home(place.capacity, place.seed, number_hash(key), NUMBERS_IN_LINE);
-        __builtin_prefetch(home, 1);
-        g->lo[i] = key ^ NUMBER_FREE;
-        g->number_home[i] = home;
-}
-
-static void table_group_load(const struct combine_table *t, struct table_group *g, const fst_batch *batch,
-                             uint32_t first, uint32_t n)
-{
-        const struct slot_home_params place = {{t->slots}, t->capacity, t->seed};
-        switch (t->type.key) {
-        case FST_KIND_I64:
-                for (uint32_t i = 0; i < n; i++)
-                        table_group_load_number_key(place, g, i, (uint64_t)batch->key.i64[first + i]);
-                break;
-        case FST_KIND_F64:
-                for (uint32_t i = 0; i < n; i++)
-                        table_group_load_number_key(place, g, i, key_f64_bits(batch->key.f64[first + i]));
-                break;
-        case FST_KIND_BYTES: {
-                const fst_bytes *keys = batch->key.bytes + first;
-                for (uint32_t i = 0; i < n; i++)
-                        table_group_load_bytes_key(place, g, i, keys[i].data, keys[i].len);
-                break;
-        }
-        default: {
-                size_t size = t->type.key_size;
-                for (uint32_t i = 0; i < n; i++)
-                        table_group_load_bytes_key(place, g, i, batch->key.fixed + (first + i) * size, size);
-        }
-        }
-}
-
 /* Makes room for @n further keys. */
 static int table_make_room(struct combine_table *t, uint32_t n)
 {
@@ -361,7 +258,7 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
                 uint32_t n = MIN(batch->rows - first, (uint32_t)TABLE_GROUP), done;
                 if (unlikely(t->count + n > t->limit) && (r = table_make_room(t, n)) != 0)
                         break;
-                table_group_load(t, &group, batch, first, n);
+                table_group_load(&group, t, batch, first, n);
                 r = rows(t, &group, n, batch, first, &done);
                 first += done;
                 if (r)
@@ -485,9 +382,9 @@ static bool slot_product(const struct combine_table *t, size_t at, uint32_t *pro
         bool aside = at == t->capacity;
         uint64_t used = aside ? t->has_aside : t->is_number ? t->numbers[at].key : t->slots[at].meta;
         if (used)
-                *product = slot_meta_product(t, aside          ? number_hash(NUMBER_FREE)
-                                                : t->is_number ? number_hash(used ^ NUMBER_FREE)
-                                                               : used);
+                *product = slot_product_of(t->seed, aside          ? number_hash(NUMBER_FREE)
+                                                    : t->is_number ? number_hash(used ^ NUMBER_FREE)
+                                                                   : used);
         return used;
 }
 

@@ -59,17 +59,7 @@ static inline bool meta_is_long(uint64_t meta)
         return (uint32_t)meta > KEY_INLINE + 1;
 }
 
-#define TABLE_GROUP 256
-
-/* The keys of a group of rows, and the slots where their searches begin. */
-struct table_group {
-        uint64_t meta[TABLE_GROUP], lo[TABLE_GROUP], hi[TABLE_GROUP]; /* for a number only lo, as in its slot */
-        union {
-                struct table_slot *home[TABLE_GROUP];
-                struct number_slot *number_home[TABLE_GROUP];
-        };
-};
-
+struct table_group; /* rdd/aggregate/table_group.h */
 struct combine_table;
 
 /* Finds or creates slots for @n rows of @batch from @first on and combines them. *@done: rows combined. */
