@@ -228,6 +228,13 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_info *
                                      .address = mem_printf("%s:%d", x->spec.host, x->port),
                                      .port = x->port};
         vec_push(&r->sc->executors, ref);
+        if (r->backend->class->is_remote)
+                resume_executor_registered(r->sc->resume, &(struct earlier_executor){.id = x->spec.id,
+                                                                                     .host = x->spec.host,
+                                                                                     .cores = x->spec.cores,
+                                                                                     .profile = x->spec.profile,
+                                                                                     .pid = x->pid,
+                                                                                     .started = x->started});
         task_events_executor_added(r->events, x);
         allocation_executor_added(r->allocation, index, x->spec.profile);
         return index;
@@ -236,6 +243,8 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_info *
 void job_runner_executor_lost(struct job_runner *r, int executor, bool caused_by_app, const char *reason)
 {
         sched_executor_lost(r->sched, executor, caused_by_app, reason, now_ns());
+        if (!r->stopping)
+                resume_executor_lost(r->sc->resume, sched_executor_id(r->sched, executor));
         task_events_executor_removed(r->events, r->sc->executors.data[executor], reason);
         allocation_executor_removed(r->allocation, executor, reason);
 }

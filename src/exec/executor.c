@@ -34,6 +34,7 @@
 #include "io/fs/hdfs_tokens.h"
 #include "io/output_committer.h"
 #include "net/security.h"
+#include "process/foreign_process.h"
 #include "process/loop_wait.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
@@ -528,6 +529,7 @@ static int executor_register(struct executor *x, struct fst_error *error)
         m.memory = (int64_t)memory_manager_pool(x->env.memory);
         m.off_heap_memory = x->env.off_heap ? (int64_t)memory_manager_pool(x->env.off_heap) : 0;
         m.pid = getpid();
+        m.started = process_start_ticks(getpid());
         fault_point(FAULT_REGISTER);
         r = startup_ask(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, receive_registration, error);
         executor_resources_deinit(&resources);

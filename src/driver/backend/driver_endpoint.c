@@ -98,6 +98,8 @@ static int driver_endpoint_announce(struct cluster_backend *b, const struct remo
                          .resources = resources,
                          .n_resources = (int)r->n_resources},
                 .port = x->transfer_port,
+                .pid = r->pid,
+                .started = r->started,
                 .memory = x->memory,
                 .off_heap_memory = x->off_heap_memory,
                 .log_urls = &x->log_urls,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct cluster_backend;
+struct earlier_executor; /* driver/resume/earlier_executors.h */
 struct executor_manager;
 struct executor_request; /* sched/allocation/executor_allocation.h */
 struct fst_error;
@@ -48,6 +49,20 @@ struct executor_manager_class {
          */
         int (*start)(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                      struct fst_error *error);
+
+        /*
+         * The driver goes on with an application whose executors may still run: they wait for it, and register again
+         * with their ids. @executors are those that the earlier driver had not lost. Called once, after `announce` and
+         * before `start`. The manager
+         *  - counts those that may still run as running, so that it starts fewer,
+         *  - gives new executors ids that no earlier one has had (driver/resume/earlier_executors.h),
+         *  - reports the end of each, now or later: cluster_backend_executor_exited. The driver's first job waits until
+         *    each has registered or ended, or for spark.firesteel.resume.registrationTimeout,
+         *  - ends them by `kill`, `stopped` and `stop` as if it had started them.
+         * Borrows @executors for the call. NULL: executors of an earlier driver are refused, and end.
+         */
+        void (*adopt)(struct executor_manager *manager, struct cluster_backend *backend,
+                      const struct earlier_executor *executors, int n);
 
         /* Whether an executor that registers was already given up. NULL: never. */
         bool (*refuses)(const struct executor_manager *manager, const char *executor_id);

@@ -7,6 +7,7 @@
 #include "shuffle/remote_shuffle.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void history_init(struct history *h)
@@ -44,12 +45,21 @@ static void history_cut(struct history *h, uint64_t jobs, uint64_t outputs)
                 past_output_free(h->outputs.data[--h->outputs.len]);
 }
 
+static void earlier_executor_deinit(struct earlier_executor *x)
+{
+        free((char *)x->id);
+        free((char *)x->host);
+}
+
 void history_deinit(struct history *h)
 {
         history_cut(h, 0, 0);
         vec_deinit(&h->jobs);
         vec_deinit(&h->outputs);
         vec_deinit(&h->maps);
+        for (size_t i = 0; i < h->executors.len; i++)
+                earlier_executor_deinit(&h->executors.data[i]);
+        vec_deinit(&h->executors);
         free(h->store);
         resume_application_deinit(&h->application);
 }
@@ -246,7 +256,7 @@ static int history_add_map_outputs(struct history *h, struct field_reader *f)
                 output.partition = (int)fields_take_limited(f, INT32_MAX);
                 output.task_id = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER - 2);
                 output.place = (uint32_t)fields_take_limited(f, REMOTE_PLACES - 1);
-                if (f->bad || !output.place) {
+                if (f->bad) {
                         h->maps.len = before;
                         return -EBADMSG;
                 }
@@ -261,10 +271,52 @@ static int history_add_map_lost(struct history *h, struct field_reader *f)
         struct past_map_output lost = {.shuffle = (int)fields_take_limited(f, INT32_MAX),
                                        .partition = (int)fields_take_limited(f, INT32_MAX),
                                        .task_id = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER),
+                                       .lost = true,
                                        .record = h->maps.len};
         if (!fields_are_complete(f))
                 return -EBADMSG;
         vec_push(&h->maps, lost);
+        return 0;
+}
+
+/* Removes the executor with this id, if it is there. */
+static void history_drop_executor(struct history *h, const char *id)
+{
+        for (size_t i = h->executors.len; i-- > 0;) {
+                if (strcmp(h->executors.data[i].id, id) != 0)
+                        continue;
+                earlier_executor_deinit(&h->executors.data[i]);
+                h->executors.data[i] = h->executors.data[--h->executors.len];
+                return;
+        }
+}
+
+static int history_add_executor(struct history *h, struct field_reader *f)
+{
+        struct earlier_executor x = {.id = fields_take_text(f), .host = fields_take_text(f)};
+        int used = 0;
+        x.cores = (int)fields_take_limited(f, INT32_MAX);
+        x.profile = (int)fields_take_limited(f, INT32_MAX);
+        x.pid = (int64_t)fields_take_limited(f, INT32_MAX);
+        x.started = fields_take_number(f);
+        if (!fields_are_complete(f) || x.cores < 1 || !*x.id) {
+                earlier_executor_deinit(&x);
+                return -EBADMSG;
+        }
+        int number;
+        if (sscanf(x.id, "%9d%n", &number, &used) == 1 && !x.id[used] && number >= 0)
+                h->next_executor_id = MAX(h->next_executor_id, number + 1);
+        history_drop_executor(h, x.id);
+        vec_push(&h->executors, x);
+        return 0;
+}
+
+static int history_add_executor_lost(struct history *h, struct field_reader *f)
+{
+        _cleanup_free_ char *id = fields_take_text(f);
+        if (!fields_are_complete(f))
+                return -EBADMSG;
+        history_drop_executor(h, id);
         return 0;
 }
 
@@ -302,6 +354,10 @@ int history_add(struct history *h, uint8_t kind, const void *content, size_t siz
                 return history_add_map_lost(h, &f);
         case RESUME_COMMIT:
                 return history_add_commit(h, &f);
+        case RESUME_EXECUTOR:
+                return history_add_executor(h, &f);
+        case RESUME_EXECUTOR_LOST:
+                return history_add_executor_lost(h, &f);
         default:
                 return -EBADMSG;
         }
@@ -403,14 +459,14 @@ static void history_sort_maps(struct history *h)
                 return;
         qsort(at, count, sizeof(*at), past_map_output_by_place);
         for (size_t i = 0, end; i < count; i = end) {
-                struct past_map_output last = {0};
+                struct past_map_output last = {.lost = true};
                 for (end = i; end < count && at[end].shuffle == at[i].shuffle && at[end].partition == at[i].partition;
                      end++)
-                        if (at[end].place)
+                        if (!at[end].lost)
                                 last = at[end];
                         else if (at[end].task_id == last.task_id)
-                                last.place = 0;
-                if (last.place)
+                                last.lost = true;
+                if (!last.lost)
                         at[n++] = last;
         }
         h->maps.len = n;

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "driver/resume/earlier_executors.h"
 #include "driver/resume/records.h"
 
 struct fst_error;
@@ -30,12 +31,13 @@ struct past_map_updates {
         fst_bytes updates;
 };
 
-/* A map output that outlives executors (shuffle/remote_shuffle.h). */
+/* A map output outside of executors (shuffle/remote_shuffle.h), or at one. */
 struct past_map_output {
         uint64_t job; /* that computed it */
         int shuffle, partition;
         int32_t writer;
-        uint32_t place; /* 0: the record of its loss */
+        uint32_t place; /* 0: at its executor */
+        bool lost;      /* the record of its loss */
         int64_t task_id;
         size_t record; /* the order of the records */
 };
@@ -74,6 +76,8 @@ struct history {
         int64_t last_task_id;
         char *store; /* the directory of map outputs; NULL: none */
         VEC(struct past_map_output) maps;
+        VEC(struct earlier_executor) executors; /* not lost; ids and hosts are owned */
+        int next_executor_id;                   /* larger than each id that is a number */
         bool maps_sorted; /* by job; each output once, and no lost ones */
         bool ordered;     /* order has a meaning */
 };

@@ -440,7 +440,10 @@ static void rejects_records_that_contradict(void **state)
         fields_put_bytes(&result, NULL, 0);
         assert_int_equal(history_add(&h, RESUME_RESULTS, result.data, result.len), -EBADMSG);
         assert_int_equal(history_add(&h, RESUME_MAP_OUTPUTS, "\0\0\0\0\0\1\0\0", 8), -EBADMSG); /* half an output */
-        assert_int_equal(history_add(&h, RESUME_MAP_OUTPUTS, "\0\0\0\0\0\0", 6), -EBADMSG);     /* no place */
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR, "", 0), -EBADMSG);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "0" "\1h\0\0\1\1", 8), -EBADMSG); /* no cores */
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "0" "\1h\1\0\1", 7), -EBADMSG);    /* no start */
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR_LOST, "\2" "0", 2), -EBADMSG);
         assert_int_equal(h.maps.len, 0);
         history_deinit(&h);
 }

@@ -32,10 +32,12 @@ enum resume_record {
         RESUME_OUTPUT_STATE, /* output, enum resume_output_state */
         RESUME_TASKS,        /* the highest task id that was launched so far */
         RESUME_STORE,        /* the directory of map outputs that outlive executors */
-        RESUME_MAP_OUTPUTS,  /* job, shuffle, writer, then for each output: partition, task id, place */
+        RESUME_MAP_OUTPUTS,  /* job, shuffle, writer, then for each output: partition, task id, place (0: at its executor) */
         RESUME_MAP_LOST,     /* shuffle, partition, task id: this output does not count any more */
         RESUME_COMMIT, /* job, output, task id, 1 if it may have updates of accumulators: the task may commit from now
                           on */
+        RESUME_EXECUTOR,     /* id, host, cores, profile, process id, its start: an executor has registered */
+        RESUME_EXECUTOR_LOST, /* id */
 };
 
 /* The progress of a saved output. */

@@ -284,6 +284,22 @@ static void resume_set_identity(struct resume *r)
                 r->sc->attempt_id = mem_printf("%d", r->epoch);
 }
 
+/* Executors with encrypted files do not wait: the key ends with the driver. */
+static int resume_read_timeouts(struct resume *r, struct fst_error *error)
+{
+        const struct fst_conf *conf = r->sc->conf;
+        int64_t timeout_ms;
+        bool encrypted;
+        int status = conf_get_ms(conf, "spark.firesteel.resume.executorTimeout", &timeout_ms, error);
+        if (status == 0)
+                status = conf_get_ms(conf, "spark.firesteel.resume.registrationTimeout", &r->registration_timeout_ms,
+                                     error);
+        if (status == 0)
+                status = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypted, error);
+        r->executors_wait = status == 0 && timeout_ms > 0 && !encrypted;
+        return status;
+}
+
 int resume_open(struct fst_context *sc, struct fst_error *error)
 {
         bool enabled, strict;
@@ -307,7 +323,9 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
         pthread_mutex_init(&r->lock, NULL);
         signatures_init(&r->signatures);
         history_init(&r->history);
-        status = id ? resume_take(r, id, error) : 0;
+        status = resume_read_timeouts(r, error);
+        if (status == 0 && id)
+                status = resume_take(r, id, error);
         if (status || !r->resumed)
                 return status;
         resume_set_identity(r);

@@ -115,6 +115,12 @@ void resume_store(struct resume *r, const char *directory);
 /* The output of a map partition that outlives executors does not count any more. On the runner's thread. */
 void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_id);
 
+/* ------------------------------------------------------------------------------------------------------ executors */
+
+/* Journals an executor that has registered, and one that was lost. On the runner's thread. */
+void resume_executor_registered(struct resume *r, const struct earlier_executor *x);
+void resume_executor_lost(struct resume *r, const char *id);
+
 /* -------------------------------------------------------------------------------------------------------- outputs */
 
 /* A save. Zero-initialised. */

@@ -16,6 +16,8 @@ struct resume {
         struct journal_writer *writer;
         int epoch;
         bool resumed, strict;
+        bool executors_wait;             /* for the next driver */
+        int64_t registration_timeout_ms; /* of executors of earlier drivers */
         char *token; /* names directories that every driver of the application finds again */
         struct signatures signatures;
 
