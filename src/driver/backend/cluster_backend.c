@@ -614,6 +614,7 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
         interval = MAX(MIN(interval, timeout / 2), 1);
         uv_timer_start(&b->expiry, cluster_look_for_expired, (uint64_t)interval, (uint64_t)interval);
         _cleanup_free_ char *url = cluster_driver_url(rpc_env_address(b->rpc));
+        cluster_adopt(b);
         r = b->manager->class->start(b->manager, b, url, error);
         return r ? r : cluster_watch_memory(b, error);
 }

@@ -116,6 +116,11 @@ void cluster_remote_shuffle_ask(struct cluster_backend *b, struct rpc_message *m
 /* Sends the answers to such questions. */
 void cluster_remote_shuffle_reply(struct cluster_backend *b);
 
+/* ------------------------------------------------------------------------------------------------- adoption.c */
+
+/* Tells the manager about the executors of an earlier driver. Before it starts. */
+void cluster_adopt(struct cluster_backend *b);
+
 /* ------------------------------------------------------------------------------------------- driver_endpoint.c */
 
 /* "CoarseGrainedScheduler", with the backend as owner. */

@@ -72,6 +72,10 @@ static void driver_endpoint_retrieve_config(struct cluster_backend *b, struct rp
         config.properties = driver_endpoint_properties(settings, &config.n_properties);
         config.app_id = b->sc->app_id;
         config.seed = b->sc->env.seed;
+        const struct driver_epoch epoch = job_runner_epoch(b->runner);
+        config.epoch = epoch.epoch;
+        if (epoch.executors_wait)
+                config.resume_application = (char *)epoch.journal;
         driver_transfer_describe(b->transfer, &config);
         config.io_encryption_key = (ProtobufCBinaryData){b->io_secret_len, b->io_secret};
         config.delegation_tokens = (ProtobufCBinaryData){b->tokens.len, (uint8_t *)b->tokens.data};

@@ -12,10 +12,21 @@
 #include <stdint.h>
 
 struct cluster_backend;
-struct earlier_executor; /* driver/resume/earlier_executors.h */
 struct executor_manager;
 struct executor_request; /* sched/allocation/executor_allocation.h */
 struct fst_error;
+
+/*
+ * An executor that an earlier driver of the application had. It may still run: for
+ * spark.firesteel.resume.executorTimeout it finishes its tasks, keeps what it holds, and looks for the next driver, at
+ * the same address and in the place of the journal (exec/resume/). Then it registers again with the id that it had.
+ */
+struct earlier_executor {
+        const char *id, *host;
+        int cores, profile; /* profile: of its resources; 0: the default one */
+        int64_t pid;        /* on its host */
+        uint64_t started;   /* of that process, in clock ticks since the host started; 0: unknown */
+};
 
 struct executor_manager_class {
         const char *name;
@@ -55,14 +66,14 @@ struct executor_manager_class {
          * with their ids. @executors are those that the earlier driver had not lost. Called once, after `announce` and
          * before `start`. The manager
          *  - counts those that may still run as running, so that it starts fewer,
-         *  - gives new executors ids that no earlier one has had (driver/resume/earlier_executors.h),
+         *  - gives new executors ids that no earlier one has had: numbers from @next_id on,
          *  - reports the end of each, now or later: cluster_backend_executor_exited. The driver's first job waits until
          *    each has registered or ended, or for spark.firesteel.resume.registrationTimeout,
          *  - ends them by `kill`, `stopped` and `stop` as if it had started them.
          * Borrows @executors for the call. NULL: executors of an earlier driver are refused, and end.
          */
         void (*adopt)(struct executor_manager *manager, struct cluster_backend *backend,
-                      const struct earlier_executor *executors, int n);
+                      const struct earlier_executor *executors, int n, int next_id);
 
         /* Whether an executor that registers was already given up. NULL: never. */
         bool (*refuses)(const struct executor_manager *manager, const char *executor_id);

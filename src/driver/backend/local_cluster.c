@@ -16,6 +16,7 @@
 #include "driver/resources/custom_resources.h"
 #include "driver/resources/resource_profiles.h"
 #include "process/child.h"
+#include "process/foreign_process.h"
 #include "exec/executor.h"
 #include "exec/executor_process.h"
 #include "exec/app/file_cache.h"
@@ -42,7 +43,8 @@ struct local_executor {
         char *id;
         int worker, place; /* place: index of its share of the worker's custom resources; -1: it has none */
         int profile, cores, memory_mib;
-        struct child *child; /* NULL: ended */
+        struct child *child;             /* both NULL: ended */
+        struct foreign_process *foreign; /* an earlier driver started it */
         bool killed;         /* by this manager */
         uv_timer_t timeout;  /* runs while it may stop by itself */
         bool registered;
@@ -61,6 +63,7 @@ struct local_cluster {
         struct worker_resources *resources;
         VEC(char *) hosts; /* of workers, in rotation */
         VEC(struct local_executor *) executors;
+        VEC(struct local_executor *) earlier; /* until `start` places them */
         int cores, each_worker;            /* of an executor; executors per worker */
         int most;                          /* maximum number of executors */
         int wanted;                        /* requested number of executors */
@@ -70,6 +73,19 @@ struct local_cluster {
         bool failing; /* the last requested executors could not be started */
         bool stopping;
 };
+
+static bool local_executor_runs(const struct local_executor *x)
+{
+        return x->child || x->foreign;
+}
+
+static void local_executor_signal(struct local_executor *x, int signal)
+{
+        if (x->child)
+                child_kill(x->child, signal);
+        else if (x->foreign)
+                foreign_process_kill(x->foreign, signal);
+}
 
 static struct local_cluster *local_cluster_of(struct executor_manager *manager)
 {
@@ -137,6 +153,7 @@ static void local_cluster_command_line(const struct local_cluster *c, const stru
 }
 
 static void local_cluster_on_executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
+static void local_cluster_kill(struct executor_manager *manager, const char *executor_id);
 
 /* Starts an executor with the place, profile and size of @at. */
 static int local_cluster_start_executor(struct local_cluster *c, const struct local_executor *at,
@@ -175,7 +192,7 @@ static int local_cluster_used(const struct local_cluster *c, int worker, int *co
         *cores = *memory_mib = 0;
         for (size_t i = 0; i < c->executors.len; i++) {
                 const struct local_executor *x = c->executors.data[i];
-                if (!x->child || x->worker != worker)
+                if (!local_executor_runs(x) || x->worker != worker)
                         continue;
                 *cores += x->cores;
                 *memory_mib += x->memory_mib;
@@ -191,7 +208,7 @@ static int local_cluster_free_place(const struct local_cluster *c, int worker)
         int place = 0;
         for (size_t i = 0; i < c->executors.len; i++) {
                 const struct local_executor *x = c->executors.data[i];
-                if (x->child && x->worker == worker && x->place >= 0)
+                if (local_executor_runs(x) && x->worker == worker && x->place >= 0)
                         taken[x->place] = true;
         }
         while (place < c->each_worker && taken[place])
@@ -222,7 +239,7 @@ static int local_cluster_count(const struct local_cluster *c, int profile)
 {
         int n = 0;
         for (size_t i = 0; i < c->executors.len; i++)
-                n += c->executors.data[i]->child && c->executors.data[i]->profile == profile;
+                n += local_executor_runs(c->executors.data[i]) && c->executors.data[i]->profile == profile;
         return n;
 }
 
@@ -277,25 +294,21 @@ static char *local_cluster_describe_end(const struct fst_context *sc, pid_t pid,
 static bool local_cluster_any_registered(const struct local_cluster *c)
 {
         for (size_t i = 0; i < c->executors.len; i++)
-                if (c->executors.data[i]->child && c->executors.data[i]->registered)
+                if (local_executor_runs(c->executors.data[i]) && c->executors.data[i]->registered)
                         return true;
         return false;
 }
 
-static void local_cluster_on_executor_ended(void *owner, struct child *child, int wait_status, const char *last_words)
+/* @failed: it counts among the executors that end in a row. */
+static void local_cluster_executor_ended(struct local_executor *x, bool failed, const char *reason)
 {
-        struct local_executor *x = owner;
         struct local_cluster *c = x->cluster;
-        x->child = NULL;
         uv_timer_stop(&x->timeout);
         c->running--;
-        _cleanup_free_ char *reason = local_cluster_describe_end(c->sc, child_pid(child), wait_status, last_words);
-        if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
-                log_error("LocalSparkCluster", "Executor %s did not stop cleanly: %s", x->id, reason);
         cluster_backend_executor_exited(c->backend, x->id, !x->killed, reason);
         if (c->stopping)
                 return;
-        c->failures += !x->killed && !(x->registered && wait_status == 0);
+        c->failures += !x->killed && failed;
         /* Executors that are still starting do not count: they may fail in turns, forever. */
         if (c->failures >= c->most_failures && !local_cluster_any_registered(c)) {
                 _cleanup_free_ char *why =
@@ -305,6 +318,70 @@ static void local_cluster_on_executor_ended(void *owner, struct child *child, in
         } else {
                 local_cluster_start_more(c);
         }
+}
+
+static void local_cluster_on_executor_ended(void *owner, struct child *child, int wait_status, const char *last_words)
+{
+        struct local_executor *x = owner;
+        struct local_cluster *c = x->cluster;
+        x->child = NULL;
+        _cleanup_free_ char *reason = local_cluster_describe_end(c->sc, child_pid(child), wait_status, last_words);
+        if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
+                log_error("LocalSparkCluster", "Executor %s did not stop cleanly: %s", x->id, reason);
+        local_cluster_executor_ended(x, !(x->registered && wait_status == 0), reason);
+}
+
+/* Nobody learns the exit status of a process whose parent has ended. */
+static void local_cluster_on_earlier_ended(void *owner)
+{
+        struct local_executor *x = owner;
+        foreign_process_free(steal(x->foreign));
+        local_cluster_executor_ended(x, !x->registered, "Its process, which an earlier driver had started, has ended");
+}
+
+/* ------------------------------------------------------------------------------------------ of an earlier driver */
+
+static void local_cluster_adopt(struct executor_manager *manager, struct cluster_backend *backend,
+                                const struct earlier_executor *executors, int n, int next_id)
+{
+        struct local_cluster *c = local_cluster_of(manager);
+        c->backend = backend;
+        c->next_id = next_id;
+        for (int i = 0; i < n; i++) {
+                struct local_executor *x = new0(struct local_executor);
+                *x = (struct local_executor){.cluster = c,
+                                             .id = mem_strdup(executors[i].id),
+                                             .profile = executors[i].profile,
+                                             .cores = executors[i].cores};
+                uv_timer_init(cluster_backend_loop(backend), &x->timeout);
+                x->timeout.data = x;
+                if (foreign_process_new(cluster_backend_loop(backend), (pid_t)executors[i].pid, executors[i].started,
+                                        local_cluster_on_earlier_ended, x, &x->foreign))
+                        cluster_backend_executor_exited(backend, x->id, false, "It has ended with its driver");
+                vec_push(&c->earlier, x);
+        }
+}
+
+/* Gives the executors of an earlier driver the places that they had or others, and ends those without one. */
+static void local_cluster_place_earlier(struct local_cluster *c)
+{
+        for (size_t i = 0; i < c->earlier.len; i++) {
+                struct local_executor *x = c->earlier.data[i];
+                const struct fst_resource_profile *p =
+                        x->profile ? resource_profiles_find(c->sc->profiles, x->profile) : NULL;
+                const char *resources = NULL;
+                x->memory_mib = (int)resource_profile_amount(p, PROFILE_MEMORY, c->memory_mib);
+                bool placed = x->foreign && local_cluster_find_place(c, x);
+                if (placed && x->place >= 0) /* nobody knows which of the worker's resources it has */
+                        placed = worker_resources_file(c->resources, x->place, &resources, NULL) == 0 && !resources;
+                vec_push(&c->executors, x);
+                c->running += x->foreign != NULL;
+                if (x->foreign && !placed) {
+                        x->place = -1;
+                        local_cluster_kill(&c->manager, x->id);
+                }
+        }
+        c->earlier.len = 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- the manager */
@@ -383,6 +460,7 @@ static int local_cluster_start(struct executor_manager *manager, struct cluster_
             (r = conf_get_int(c->sc->conf, "spark.deploy.maxExecutorRetries", &retries, error)))
                 return r;
         c->most_failures = retries < 0 ? INT32_MAX : (int)retries;
+        local_cluster_place_earlier(c);
         return local_cluster_start_wanted(c, error);
 }
 
@@ -438,17 +516,16 @@ static void local_cluster_registered(struct executor_manager *manager, const cha
 static void local_cluster_on_timeout(uv_timer_t *timer)
 {
         struct local_executor *x = timer->data;
-        if (x->child)
-                child_kill(x->child, SIGKILL);
+        local_executor_signal(x, SIGKILL);
 }
 
 static void local_cluster_kill(struct executor_manager *manager, const char *executor_id)
 {
         struct local_executor *x = local_cluster_find(local_cluster_of(manager), executor_id);
-        if (!x || !x->child)
+        if (!x || !local_executor_runs(x))
                 return;
         x->killed = true;
-        child_kill(x->child, SIGTERM);
+        local_executor_signal(x, SIGTERM);
         uv_timer_start(&x->timeout, local_cluster_on_timeout, KILL_TIMEOUT_MS, 0);
 }
 
@@ -459,9 +536,9 @@ static bool local_cluster_stopped(struct executor_manager *manager)
         c->stopping = true;
         /* The driver cannot reach executors that have not registered. */
         for (size_t i = 0; first && i < c->executors.len; i++)
-                if (c->executors.data[i]->child && !c->executors.data[i]->registered) {
+                if (local_executor_runs(c->executors.data[i]) && !c->executors.data[i]->registered) {
                         c->executors.data[i]->killed = true;
-                        child_kill(c->executors.data[i]->child, SIGTERM);
+                        local_executor_signal(c->executors.data[i], SIGTERM);
                 }
         return c->running == 0;
 }
@@ -470,10 +547,12 @@ static void local_cluster_stop(struct executor_manager *manager)
 {
         struct local_cluster *c = local_cluster_of(manager);
         c->stopping = true;
+        for (size_t i = 0; i < c->earlier.len; i++) /* it did not start: another driver may adopt them */
+                foreign_process_free(steal(c->earlier.data[i]->foreign));
         for (size_t i = 0; i < c->executors.len; i++)
-                if (c->executors.data[i]->child) {
+                if (local_executor_runs(c->executors.data[i])) {
                         c->executors.data[i]->killed = true;
-                        child_kill(c->executors.data[i]->child, SIGKILL);
+                        local_executor_signal(c->executors.data[i], SIGKILL);
                 }
         while (c->running > 0)
                 uv_run(cluster_backend_loop(c->backend), UV_RUN_ONCE);
@@ -493,6 +572,11 @@ static void local_cluster_free(struct executor_manager *manager)
                 free(c->executors.data[i]);
         }
         vec_deinit(&c->executors);
+        for (size_t i = 0; i < c->earlier.len; i++) {
+                free(c->earlier.data[i]->id);
+                free(c->earlier.data[i]);
+        }
+        vec_deinit(&c->earlier);
         worker_resources_free(c->resources);
         for (size_t i = 0; i < c->hosts.len; i++)
                 free(c->hosts.data[i]);
@@ -508,6 +592,7 @@ static const struct executor_manager_class local_cluster_class = {
         .must_notify_shuffle_services = true,
         .make_secret = local_cluster_make_secret,
         .start = local_cluster_start,
+        .adopt = local_cluster_adopt,
         .registered = local_cluster_registered,
         .request_executors = local_cluster_request,
         .expected_cores = local_cluster_expected_cores,

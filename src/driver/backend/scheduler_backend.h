@@ -244,6 +244,17 @@ int job_runner_open_store(struct job_runner *runner, bool encrypted, struct fst_
 /* The number with which an executor writes to the store (shuffle/remote_shuffle.h). */
 int32_t job_runner_writer(const struct job_runner *runner, int executor);
 
+/* What the driver's journal says about executors, as in driver/resume/resume.h. Any thread. */
+struct driver_epoch {
+        int epoch;                                   /* of this driver; 0: it has no journal */
+        const char *journal;                         /* name of the application's journal */
+        bool executors_wait;                         /* for the next driver, when this one dies */
+        const struct earlier_executor *earlier;      /* executors of the earlier driver, n_earlier of them */
+        int n_earlier, next_executor_id;
+        int64_t registration_timeout_ms;             /* of those */
+};
+struct driver_epoch job_runner_epoch(const struct job_runner *runner);
+
 /* Launch no new tasks on the executor. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
 

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "driver/resume/earlier_executors.h"
+#include "driver/backend/executor_manager.h"
 #include "driver/resume/records.h"
 
 struct fst_error;

@@ -18,6 +18,7 @@
 
 struct accumulator_updates;
 struct accumulators;
+struct driver_epoch;
 struct fst_context;
 struct job;
 struct job_request;
@@ -116,6 +117,9 @@ void resume_store(struct resume *r, const char *directory);
 void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_id);
 
 /* ------------------------------------------------------------------------------------------------------ executors */
+
+/* For executors and their managers (driver/backend/scheduler_backend.h). Borrowed from @r, for its life. */
+struct driver_epoch resume_driver_epoch(const struct resume *r);
 
 /* Journals an executor that has registered, and one that was lost. On the runner's thread. */
 void resume_executor_registered(struct resume *r, const struct earlier_executor *x);

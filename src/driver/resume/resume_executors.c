@@ -1,22 +1,23 @@
-/* See resume.h and earlier_executors.h: the executors of the application, in the journal. */
+/* See resume.h: the executors of the application, in the journal. */
 #include "driver/resume/resume_internal.h"
 
+#include "driver/backend/scheduler_backend.h"
 #include "journal/fields.h"
+#include "journal/place.h"
 
-int resume_earlier_executors(const struct resume *r, const struct earlier_executor **executors)
-{
-        *executors = r ? r->history.executors.data : NULL;
-        return r ? (int)r->history.executors.len : 0;
-}
+#include <string.h>
 
-int resume_next_executor_id(const struct resume *r)
+struct driver_epoch resume_driver_epoch(const struct resume *r)
 {
-        return r ? r->history.next_executor_id : 0;
-}
-
-bool resume_executors_wait(const struct resume *r)
-{
-        return r && r->executors_wait;
+        if (!r || !r->place)
+                return (struct driver_epoch){.journal = ""};
+        return (struct driver_epoch){.epoch = r->epoch,
+                                     .journal = strrchr(journal_place_path(r->place), '/') + 1,
+                                     .executors_wait = r->executors_wait,
+                                     .earlier = r->history.executors.data,
+                                     .n_earlier = (int)r->history.executors.len,
+                                     .next_executor_id = r->history.next_executor_id,
+                                     .registration_timeout_ms = r->registration_timeout_ms};
 }
 
 void resume_executor_registered(struct resume *r, const struct earlier_executor *x)
