@@ -5,16 +5,19 @@
  */
 #pragma once
 
+#include "base/vec.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A bit of a handle: the output is stored outside of executors. The loss of the executor that wrote it does not lose it,
- * only a failed fetch does. */
+/* A bit of a handle: the output is stored outside of executors. The loss of the executor that wrote it does not lose
+ * it, only a failed fetch does. */
 #define MAP_OUTPUT_STORED (UINT64_C(1) << 63)
 
 struct map_output {
-        uint64_t handle;  /* the driver's; 0 while absent */
-        int32_t executor; /* index of the executor that holds it, or wrote a stored one; -1: absent */
+        uint64_t handle;        /* the driver's; 0 while absent */
+        int32_t executor;       /* index of the executor that holds it, or wrote a stored one; -1: absent */
+        int32_t next, previous; /* map partitions in the list of this executor's outputs; -1: none */
 };
 
 struct map_outputs {
@@ -23,6 +26,7 @@ struct map_outputs {
         int available;         /* outputs that are present */
         uint64_t epoch;        /* increases with every removal, and when the last missing one arrives */
         struct map_output *at; /* by map partition */
+        VEC(int32_t) first;    /* by executor, as far as executors have outputs: the head of its list; -1: none */
 };
 
 typedef void map_output_removed_fn(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle);
@@ -54,6 +58,12 @@ bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle,
 /* @executor has stored its output of @handle outside of executors, and the output has @stored from now on. Returns
  * false if it holds no output of that handle. */
 bool map_outputs_store(struct map_outputs *m, int map_partition, uint64_t handle, int executor, uint64_t stored);
+
+/*
+ * The map partitions whose outputs @executor holds or wrote, rising, in an array that the caller owns (NULL if there
+ * are none). Returns their number.
+ */
+int map_outputs_of_executor(const struct map_outputs *m, int executor, int32_t **partitions);
 
 /* Removes one output if it exists and (@executor < 0 or held by @executor), and calls @removed. Returns true if it
  * was removed.

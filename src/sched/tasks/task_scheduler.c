@@ -380,12 +380,13 @@ static void resubmit_map_tasks(struct task_scheduler *ts, int executor)
         for (struct task_set *set = ts->first; set; set = set->next) {
                 if (set->zombie || set->barrier || stage_is_result(set->stage))
                         continue;
-                for (int index = 0; index < set->n; index++) {
-                        int partition = task_set_output(set, index);
+                _cleanup_free_ int32_t *partitions = NULL;
+                int n = map_outputs_of_executor(set->stage->outputs, executor, &partitions);
+                for (int i = 0; i < n; i++) {
+                        int index = task_set_index(set, partitions[i]);
 
-                        const struct map_output *output = &set->stage->outputs->at[partition];
-
-                        if (!set->slots[index].done || output->executor != executor || map_output_is_stored(output))
+                        if (index < 0 || !set->slots[index].done ||
+                            map_output_is_stored(&set->stage->outputs->at[partitions[i]]))
                                 continue;
                         set->slots[index].done = false;
                         set->n_succeeded--;
