@@ -6,7 +6,7 @@
  *      recordio_feed(&r, data, n, on_record, owner, error);     → on_record(owner, record, len), once for each record
  *      recordio_deinit(&r);
  *
- * No caller yet. Pure: opens nothing and reads no clock. A hostile length costs no memory before its bytes arrive.
+ * Pure: opens nothing and reads no clock. A hostile length costs no memory before its bytes arrive.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct recordio {
         bool in_record;     /* the line feed after the length has arrived */
 };
 
-#define RECORDIO_INIT ((struct recordio){0})
+#define RECORDIO_INIT ((struct recordio){.length = 0})
 
 /* @record is borrowed for the call. Nonzero ends the feeding. */
 typedef int recordio_sink(void *owner, const uint8_t *record, size_t len);

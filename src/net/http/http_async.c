@@ -389,6 +389,11 @@ bool http_async_was_sent(const struct http_transfer *t)
         return t->exchange.receiver.sent;
 }
 
+const struct http_answer *http_async_answer(const struct http_transfer *t)
+{
+        return &t->answer;
+}
+
 bool http_async_is_http2(const struct http_async *c)
 {
         return c->http2;

@@ -57,6 +57,9 @@ void http_async_cancel(struct http_transfer *transfer);
  */
 bool http_async_was_sent(const struct http_transfer *transfer);
 
+/* The answer so far, for sinks: by then its headers are complete. Its status and URL are not set. Borrowed. */
+const struct http_answer *http_async_answer(const struct http_transfer *transfer);
+
 /* Returns true if the server speaks HTTP/2; the number of connections so far, for tests and statistics. */
 bool http_async_is_http2(const struct http_async *client);
 int http_async_connections(const struct http_async *client);
