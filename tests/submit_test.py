@@ -155,10 +155,7 @@ def test_refused_command_line_ends_with_the_remedy(folder, words, ending):
     (["unknown.txt"], "unknown.txt does not exist"),
     (["--master", "yarn", "x.so"],
      "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the environment."),
-    (["--master", "mesos://h:5050", "x.so"], "Master must either be yarn or start with spark, k8s, or local"),
     (["--master", "spark:127.0.0.1", "echo.c"], "Could not parse Master URL: 'spark:127.0.0.1' (as in spark://host:port"),
-    (["--conf", "spark.firesteel.compat=3.5", "--master", "mesos://h:5050", "echo.c"],
-     "Firesteel cannot submit to Mesos in client mode"),
     (["s3x://b/x.so"], "No FileSystem for scheme \"s3x\""),
     (["--kill", "driver-1", "--master", "local"],
      "No external SparkSubmitOperations clients found for master url: 'local'"),
@@ -341,19 +338,6 @@ def test_a_signal_ends_r_and_what_r_has_started(tmp_path):
     assert select.select([held], [], [], 60)[0] and (said, os.read(held, 100)) == (b"begun\n", b"")
     os.close(held)
     assert os.listdir(tmp_path / "tmp") == []
-
-
-def test_a_manager_that_is_not_built_is_refused_before_anything_is_fetched(tmp_path):
-    files = {"app.c": b"int main(void) { return 0; }", "one.jar": b"x"}
-    with site(files, stalls=files) as (url, begun):
-        done = subprocess.run([os.path.join(BIN, "spark-submit"), "--conf", "spark.firesteel.compat=3.5", "--master",
-                               "mesos://h:5050", "--jars", f"{url}/one.jar", "--packages", "g:a:1", "--repositories", url,
-                               f"{url}/app.c"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
-                              env=environment(tmp_path, HADOOP_CONF_DIR=str(tmp_path), HOME=str(tmp_path),
-                                              DEFAULT_ARTIFACT_REPOSITORY=url), check=False)
-    assert done.returncode == 1
-    assert begun.empty()
-    assert done.stderr == "Error: Firesteel cannot submit to Mesos in client mode: --dry-run shows what would be submitted\n"
 
 
 def test_a_signal_while_the_application_runs_leaves_nothing(tmp_path):

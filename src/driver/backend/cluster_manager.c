@@ -53,6 +53,16 @@ int cluster_manager_find(const char *master, enum submit_compat compat, const st
         return cluster_manager_refuse_unknown(compat, error);
 }
 
+int cluster_manager_find_native(const char *master, enum submit_compat compat, const struct cluster_manager_class **out,
+                                struct fst_error *error)
+{
+        const struct cluster_manager_class *c = cluster_manager_by_prefix(master);
+        if (!c || !c->native_in_all_versions)
+                return cluster_manager_find(master, compat, out, error);
+        *out = c;
+        return 0;
+}
+
 const struct cluster_manager_class *cluster_manager_for_request(const char *master, struct fst_error *error)
 {
         const struct cluster_manager_class *c = cluster_manager_by_prefix(master);
@@ -84,7 +94,7 @@ int cluster_manager_read(const char *text, enum submit_compat compat, int proces
                          const struct cluster_manager_class **out, struct master_url *url, struct fst_error *error)
 {
         const struct cluster_manager_class *c = NULL;
-        int r = cluster_manager_find(text, compat, &c, error);
+        int r = cluster_manager_find_native(text, compat, &c, error);
         if (r < 0)
                 return error_wrap(error, r, "master '%s'", text);
         if (!c->in_process && !c->executor_manager_new)

@@ -57,6 +57,12 @@ struct cluster_manager_class {
         bool (*accepts)(const char *master, enum submit_compat compat);
 
         /*
+         * Applications that Firesteel itself runs may use the manager whatever version of Spark `accepts` is asked
+         * about: Spark has dropped it, Firesteel has not.
+         */
+        bool native_in_all_versions;
+
+        /*
          * The deploy mode that @master implies ("cluster" for Spark 2's yarn-cluster), or NULL. Static text. Pure.
          * NULL: always NULL.
          */
@@ -186,6 +192,10 @@ extern const struct cluster_manager_class *const cluster_managers[];
 int cluster_manager_find(const char *master, enum submit_compat compat, const struct cluster_manager_class **out,
                          struct fst_error *error);
 
+/* The same for an application that Firesteel itself runs: see native_in_all_versions. */
+int cluster_manager_find_native(const char *master, enum submit_compat compat, const struct cluster_manager_class **out,
+                                struct fst_error *error);
+
 /* Find the class by prefix alone, where Spark has not yet validated @master; or NULL. */
 const struct cluster_manager_class *cluster_manager_by_prefix(const char *master);
 
@@ -196,7 +206,7 @@ const struct cluster_manager_class *cluster_manager_by_prefix(const char *master
 const struct cluster_manager_class *cluster_manager_for_request(const char *master, struct fst_error *error);
 
 /*
- * Parse the driver's master URL @text: its class, and its numbers into *@url. Returns 0, -EINVAL with @error for an
+ * Parse the driver's master URL @text: its class (as cluster_manager_find_native), and its numbers into *@url. Returns 0, -EINVAL with @error for an
  * invalid URL, or -ENOTSUP with @error, which lists the supported managers. Outputs are unchanged on errors.
  */
 int cluster_manager_read(const char *text, enum submit_compat compat, int processors,

@@ -164,7 +164,8 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
         if (driver_transfer_files(b->transfer)->n_files)
                 rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_transfer_files(b->transfer)->base,
                                 NULL);
-        b->manager->class->registered(b->manager, x->id);
+        if (b->manager->class->registered)
+                b->manager->class->registered(b->manager, x->id);
         firesteel__register_executor__free_unpacked(r, NULL);
 }
 

@@ -78,7 +78,7 @@ struct executor_manager_class {
         /* Whether an executor that registers was already given up. NULL: never. */
         bool (*refuses)(const struct executor_manager *manager, const char *executor_id);
 
-        /* An executor has registered. */
+        /* An executor has registered. May be NULL. */
         void (*registered)(struct executor_manager *manager, const char *executor_id);
 
         /* A registered executor is gone, for any reason, even one that the manager itself reported. May be NULL. */

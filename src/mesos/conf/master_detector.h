@@ -10,7 +10,7 @@
  * smallest number leads. A dead leader's node stays until its session ends. While ZooKeeper cannot be reached, the last
  * leader stays.
  *
- * No caller yet. All calls and callbacks are on the loop's thread. No callback runs inside a call.
+ * All calls and callbacks are on the loop's thread. No callback runs inside a call.
  */
 #pragma once
 

@@ -27,27 +27,35 @@ static int credential_read_file(const char *path, const char *key, char **out, s
         return 0;
 }
 
-/* Reads one of the two: @key and @variable hold it, or name its file with ".file" and "_FILE" behind them. */
-static int credential_read(const struct fst_conf *conf, environment_function *environment, const char *key,
-                           const char *variable, char **out, struct fst_error *error)
+/* The places of one of the two, first to last. */
+struct credential_sources {
+        const char *key, *variable, *file_key, *file_variable;
+};
+
+static const struct credential_sources principal_sources = {"spark.mesos.principal", "SPARK_MESOS_PRINCIPAL",
+                                                            "spark.mesos.principal.file", "SPARK_MESOS_PRINCIPAL_FILE"};
+static const struct credential_sources secret_sources = {"spark.mesos.secret", "SPARK_MESOS_SECRET",
+                                                         "spark.mesos.secret.file", "SPARK_MESOS_SECRET_FILE"};
+
+static int credential_read(const struct fst_conf *conf, environment_function *environment,
+                           const struct credential_sources *from, char **out, struct fst_error *error)
 {
-        _cleanup_free_ char *file_key = mem_printf("%s.file", key), *file_variable = mem_printf("%s_FILE", variable);
         _cleanup_free_ char *file = NULL;
-        int r = conf_get_string(conf, key, out, error);
+        int r = conf_get_string(conf, from->key, out, error);
 
         if (r < 0 || *out)
                 return r;
-        if (environment(variable)) {
-                *out = mem_strdup(environment(variable));
+        if (environment(from->variable)) {
+                *out = mem_strdup(environment(from->variable));
                 return 0;
         }
-        r = conf_get_string(conf, file_key, &file, error);
+        r = conf_get_string(conf, from->file_key, &file, error);
         if (r < 0)
                 return r;
         if (file)
-                return credential_read_file(file, file_key, out, error);
-        if (environment(file_variable))
-                return credential_read_file(environment(file_variable), file_variable, out, error);
+                return credential_read_file(file, from->file_key, out, error);
+        if (environment(from->file_variable))
+                return credential_read_file(environment(from->file_variable), from->file_variable, out, error);
         return 0;
 }
 
@@ -65,11 +73,10 @@ int mesos_credentials_read(const struct fst_conf *conf, const char *(*environmen
                            struct mesos_credentials *out, struct fst_error *error)
 {
         struct mesos_credentials c = {0};
-        int r = credential_read(conf, environment, "spark.mesos.principal", "SPARK_MESOS_PRINCIPAL", &c.principal,
-                                error);
+        int r = credential_read(conf, environment, &principal_sources, &c.principal, error);
 
         if (r == 0)
-                r = credential_read(conf, environment, "spark.mesos.secret", "SPARK_MESOS_SECRET", &c.secret, error);
+                r = credential_read(conf, environment, &secret_sources, &c.secret, error);
         if (r == 0 && c.secret && !c.principal)
                 r = error_set(error, -EINVAL,
                               "spark.mesos.principal must be configured when spark.mesos.secret is set");

@@ -1,8 +1,6 @@
 /*
  * How a framework proves who it is to Mesos, and TLS to the masters.
  *
- * No caller yet.
- *
  * Principal and secret come from spark.mesos.principal and .secret, else SPARK_MESOS_PRINCIPAL and SPARK_MESOS_SECRET,
  * else the files that spark.mesos.principal.file and .secret.file name, else those of SPARK_MESOS_PRINCIPAL_FILE and
  * SPARK_MESOS_SECRET_FILE. The API takes them by basic authentication. TLS has the variables of Mesos's own library:

@@ -4,7 +4,6 @@
  *      host:port                             one master, or any of several: another than the leader redirects
  *      zk://[user:password@]h1:p,h2:p/path   the leader is the oldest node below the path in ZooKeeper
  *      file:///path                          a file that holds one of the two
- * No caller yet.
  */
 #pragma once
 

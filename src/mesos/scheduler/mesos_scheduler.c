@@ -64,7 +64,8 @@ struct mesos_scheduler {
         int handles;
         bool subscribed, accepted; /* now; ever */
         bool freed;
-        void (*torn_down)(void *owner); /* set: ending */
+        void (*torn_down)(void *owner, void *context); /* reports the end of the teardown, once */
+        void *torn_down_context;
         bool ending;
 };
 
@@ -137,12 +138,12 @@ static void scheduler_ask_in(struct mesos_scheduler *s, uint64_t ms)
 
 static void scheduler_end(struct mesos_scheduler *s)
 {
-        void (*done)(void *) = s->torn_down;
+        void (*done)(void *, void *) = s->torn_down;
 
         s->torn_down = NULL;
         uv_timer_stop(&s->timer);
         if (done)
-                done(s->owner);
+                done(s->owner, s->torn_down_context);
 }
 
 static void scheduler_send(struct scheduler_call *c);
@@ -290,11 +291,10 @@ static void scheduler_on_disconnected(struct mesos_scheduler *s, const char *why
         s->stream_id = NULL;
         s->subscribed = false;
         recordio_reset(&s->records);
-        if (!was)
+        if (!was || s->ending)
                 return;
         log_warn(LOG, "The connection to the Mesos master at %s is lost: %s", s->subscription.target, why);
-        if (!s->ending)
-                s->ops->disconnected(s->owner, why);
+        s->ops->disconnected(s->owner, why);
 }
 
 static void scheduler_drop_stream(struct mesos_scheduler *s, const char *why)
@@ -537,7 +537,8 @@ bool mesos_scheduler_reconcile(struct mesos_scheduler *s, const struct mesos_tas
         return sent;
 }
 
-void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, void (*done)(void *owner))
+void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, void (*done)(void *owner, void *context),
+                              void *context)
 {
         bool subscribed = s->subscribed && s->subscription.state != SUBSCRIPTION_ENDED;
 
@@ -545,6 +546,7 @@ void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, voi
                 scheduler_call_plain(s, FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__TEARDOWN);
         s->ending = true;
         s->torn_down = done;
+        s->torn_down_context = context;
         uv_update_time(s->loop);
         uv_timer_start(&s->timer, scheduler_on_timer, subscribed ? (uint64_t)timeout_ms : 0, 0);
 }
@@ -666,16 +668,6 @@ void mesos_scheduler_free(struct mesos_scheduler *s)
         http_async_free(s->http);
         uv_close((uv_handle_t *)&s->timer, scheduler_on_closed);
         uv_close((uv_handle_t *)&s->reconcile, scheduler_on_closed);
-}
-
-bool mesos_scheduler_is_subscribed(const struct mesos_scheduler *s)
-{
-        return s->subscribed;
-}
-
-const char *mesos_scheduler_framework_id(const struct mesos_scheduler *s)
-{
-        return s->accepted ? s->framework_id : NULL;
 }
 
 const char *mesos_scheduler_master(const struct mesos_scheduler *s)

@@ -5,7 +5,7 @@
  *      …                                          → ops.subscribed(owner, framework_id, false)
  *                                                 → ops.event(owner, event)     OFFERS, UPDATE, …
  *      mesos_scheduler_decline(s, …); mesos_scheduler_call_send(s, &call);
- *      mesos_scheduler_teardown(s, done);         → done(owner)
+ *      mesos_scheduler_teardown(s, 5000, done, context);   → done(owner, context)
  *      mesos_scheduler_free(s);
  *
  * The stream of events is one connection, and all calls go over a second one, one after the other, in the order in
@@ -17,7 +17,7 @@
  * With failover_timeout 0 the master ends a framework, and its tasks, as soon as the stream breaks. To subscribe again
  * helps only with another leader. The same master then answers `Framework has been removed`, which is a failure.
  *
- * No caller yet. All calls and callbacks are on the loop's thread. No callback runs inside a call. Callbacks may call
+ * All calls and callbacks are on the loop's thread. No callback runs inside a call. Callbacks may call
  * everything, mesos_scheduler_free too.
  */
 #pragma once
@@ -83,12 +83,10 @@ void mesos_scheduler_free(struct mesos_scheduler *s);
 /* Ends the framework and its tasks, after the calls made before. @done is called on the loop when the master has
  * confirmed it, cannot be reached, or @timeout_ms have passed. From now on there are no other callbacks.
  */
-void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, void (*done)(void *owner));
+void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, void (*done)(void *owner, void *context),
+                              void *context);
 
-bool mesos_scheduler_is_subscribed(const struct mesos_scheduler *s);
-
-/* The framework's id; NULL before the first `subscribed`. "host:port" of the master of the stream, or NULL. */
-const char *mesos_scheduler_framework_id(const struct mesos_scheduler *s);
+/* "host:port" of the master of the stream, or NULL. No caller yet. */
 const char *mesos_scheduler_master(const struct mesos_scheduler *s);
 
 /*

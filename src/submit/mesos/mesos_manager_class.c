@@ -1,7 +1,8 @@
 /*
- * The class of Mesos, which Spark 4 dropped. With spark.firesteel.compat=3.5 or 2.4, it submits drivers to a dispatcher
- * over REST. It has no executor manager.
+ * The class of Mesos, which Spark 4 dropped. In client mode, executors are Mesos tasks. In cluster mode, drivers go to a
+ * dispatcher over REST. Jars need spark.firesteel.compat=3.5 or 2.4.
  */
+#include "mesos/backend/mesos_cluster_manager.h"
 #include "rest/rest_client.h"
 #include "submit/options/option_table.h"
 #include "submit/prepare/preparation.h"
@@ -49,10 +50,12 @@ static int mesos_prepare(struct preparation *p, struct fst_error *error)
 const struct cluster_manager_class mesos_manager_class = {
         .name = "mesos",
         .title = "Mesos",
-        .example = "mesos://host:port",
+        .example = "mesos://host:port or mesos://zk://host:port,.../path",
         .prefix = "mesos",
         .scheme = "mesos://",
         .accepts = mesos_accepts,
+        .native_in_all_versions = true,
+        .executor_manager_new = mesos_manager_new,
         .option_bit = OPTIONS_MESOS,
         .requests_since = COMPAT_2_4,
         .check = mesos_check,

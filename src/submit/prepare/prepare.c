@@ -75,7 +75,9 @@ static int prepare_choose_manager(struct preparation *p, struct fst_error *error
         const char *master = p->a->value[SUBMIT_MASTER];
         if (!master)
                 master = p->a->value[SUBMIT_REMOTE] ? "local" : submit_arguments_master(p->a);
-        int r = cluster_manager_find(master, p->compat, &p->s->manager, error);
+        const char *resource = p->a->primary_resource;
+        bool jvm = !resource || (submit_is_user_jar(resource, p->compat) && !submit_is_native(resource));
+        int r = (jvm ? cluster_manager_find : cluster_manager_find_native)(master, p->compat, &p->s->manager, error);
         return r < 0 || !p->s->manager->resolve ? r : p->s->manager->resolve(p, error);
 }
 

@@ -1,0 +1,529 @@
+/*
+ * See coarse_manager.h. Events of the master go to the core, and its actions become calls of the master and reports to
+ * the cluster backend. `coarse_perform` takes all actions after each event. Reports may call slots of this manager,
+ * which pass their wishes to the core; the loop that is running takes the new actions, too.
+ *
+ * Executors are launched as soon as the framework is registered, before `start`: the driver's endpoint is there.
+ */
+#include "mesos/backend/coarse_manager.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "conf/conf.h"
+#include "driver/backend/cluster_backend.h"
+#include "driver/context.h"
+#include "exec/app/app_compiler.h"
+#include "mesos/backend/mesos_application.h"
+#include "mesos/offers/coarse_offers.h"
+#include "mesos/offers/offer_message.h"
+#include "mesos/offers/offers_conf.h"
+#include "mesos/tasks/executor_task.h"
+#include "process/loop_wait.h"
+#include "sched/allocation/executor_allocation.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define LOG "MesosCoarseGrainedSchedulerBackend"
+#define SECRET "spark.authenticate.secret"
+#define ID_TEXT 24
+
+struct coarse_manager {
+        struct executor_manager manager;
+        struct fst_context *sc;
+        struct cluster_backend *backend;
+        struct mesos_application application;
+        struct coarse_offers_config config;
+        struct coarse_offers core;
+        struct executor_tasks tasks;
+        bool has_tasks; /* `tasks` is set up */
+        char *driver_url, *app_id;
+        int64_t shutdown_timeout_ms;
+        struct fst_error *announcing; /* until the framework is registered, or failed */
+        int announced;                /* 1: registered; negative: failed */
+        bool performing;
+        bool ended; /* the framework has ended, by the master or by this driver */
+};
+
+static struct coarse_manager *coarse_manager_of(struct executor_manager *manager)
+{
+        return container_of(manager, struct coarse_manager, manager);
+}
+
+/* Executor ids are the task ids that the core counts; -1 for other texts. */
+static int64_t executor_number(const char *text)
+{
+        char *end;
+        const long long id = strtoll(text, &end, 10);
+
+        return *text >= '0' && *text <= '9' && !*end ? id : -1;
+}
+
+static const char *executor_text(int64_t executor, char text[static ID_TEXT])
+{
+        snprintf(text, ID_TEXT, "%" PRId64, executor);
+        return text;
+}
+
+/* --------------------------------------------------------------------------------------------------------- actions */
+
+/* The master did not get the launches, because no master is connected. */
+static void coarse_lose_launches(struct coarse_manager *m, const struct mesos_launch *launches, size_t n,
+                                 const char *agent)
+{
+        for (size_t i = 0; i < n; i++)
+                coarse_offers_updated(&m->core, &(struct coarse_update){.executor = launches[i].task,
+                                                                        .agent = agent,
+                                                                        .state = MESOS_TASK_LOST,
+                                                                        .invalid_offer = true,
+                                                                        .message = "The master is disconnected"});
+}
+
+static void coarse_accept(struct coarse_manager *m, const struct offer_action *action)
+{
+        Firesteel__Mesos__Filters filters = FIRESTEEL__MESOS__FILTERS__INIT;
+        Firesteel__Mesos__Offer__Operation__Launch launch = FIRESTEEL__MESOS__OFFER__OPERATION__LAUNCH__INIT;
+        Firesteel__Mesos__Offer__Operation operation = FIRESTEEL__MESOS__OFFER__OPERATION__INIT;
+        Firesteel__Mesos__SchedulerCall__Accept accept = FIRESTEEL__MESOS__SCHEDULER_CALL__ACCEPT__INIT;
+        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
+        const struct mesos_offer *const *offers = action->accept.offers;
+        const size_t n_offers = action->accept.n_offers, n = action->accept.n_launches;
+        Firesteel__Mesos__OfferID *ids = arena_alloc(&arena, n_offers * sizeof(*ids));
+        Firesteel__Mesos__OfferID **id_pointers = arena_alloc(&arena, n_offers * sizeof(*id_pointers));
+        Firesteel__Mesos__TaskInfo **tasks = arena_alloc(&arena, n * sizeof(*tasks));
+
+        for (size_t i = 0; i < n_offers; i++) {
+                firesteel__mesos__offer_id__init(&ids[i]);
+                ids[i].value = (char *)offers[i]->id;
+                id_pointers[i] = &ids[i];
+        }
+        for (size_t i = 0; i < n; i++)
+                tasks[i] = executor_task_new(&m->tasks, &arena, offers[0], &action->accept.launches[i]);
+        launch.n_task_infos = n;
+        launch.task_infos = tasks;
+        operation.has_type = true;
+        operation.type = FIRESTEEL__MESOS__OFFER__OPERATION__TYPE__LAUNCH;
+        operation.launch = &launch;
+        if (action->accept.refuse_ms >= 0) {
+                filters.has_refuse_seconds = true;
+                filters.refuse_seconds = (double)action->accept.refuse_ms / 1000;
+        }
+        accept.n_offer_ids = n_offers;
+        accept.offer_ids = id_pointers;
+        accept.n_operations = 1;
+        accept.operations = &(Firesteel__Mesos__Offer__Operation *){&operation};
+        accept.filters = &filters;
+        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__ACCEPT;
+        call.accept = &accept;
+        if (!mesos_scheduler_call_send(m->application.scheduler, &call))
+                coarse_lose_launches(m, action->accept.launches, n, offers[0]->agent);
+}
+
+static void coarse_decline(struct coarse_manager *m, const struct offer_action *action)
+{
+        const size_t n = action->decline.n_offers;
+        _cleanup_free_ const char **ids = new_array(const char *, n);
+
+        for (size_t i = 0; i < n; i++)
+                ids[i] = action->decline.offers[i]->id;
+        mesos_scheduler_decline(m->application.scheduler, ids, n,
+                                action->decline.refuse_ms < 0 ? -1 : (double)action->decline.refuse_ms / 1000);
+}
+
+static void coarse_do(struct coarse_manager *m, const struct offer_action *action)
+{
+        struct mesos_scheduler *scheduler = m->application.scheduler;
+        char id[ID_TEXT];
+
+        switch (action->kind) {
+        case OFFER_ACTION_ACCEPT:
+                coarse_accept(m, action);
+                break;
+        case OFFER_ACTION_DECLINE:
+                coarse_decline(m, action);
+                break;
+        case OFFER_ACTION_REVIVE:
+                mesos_scheduler_revive(scheduler);
+                break;
+        case OFFER_ACTION_SUPPRESS:
+                mesos_scheduler_suppress(scheduler);
+                break;
+        case OFFER_ACTION_KILL:
+                mesos_scheduler_kill(scheduler, executor_text(action->kill.task, id), action->kill.agent);
+                break;
+        case OFFER_ACTION_EXECUTOR_ENDED:
+                cluster_backend_executor_exited(m->backend, executor_text(action->ended.executor, id),
+                                                action->ended.caused_by_app, action->ended.reason);
+                break;
+        case OFFER_ACTION_SHUFFLE_SERVICE:
+                break; /* the driver reports its end to the services on executors' hosts (must_notify_…) */
+        case OFFER_ACTION_LOG:
+                log_write(action->log.level, LOG, "%s", action->log.line);
+                break;
+        }
+}
+
+/* Takes the core's actions, also those that they bring about. */
+static void coarse_perform(struct coarse_manager *m)
+{
+        const struct offer_action *action;
+
+        if (m->performing || !m->application.scheduler)
+                return;
+        m->performing = true;
+        while ((action = coarse_offers_next_action(&m->core)))
+                coarse_do(m, action);
+        m->performing = false;
+}
+
+/* ---------------------------------------------------------------------------------------------- events of the master
+ */
+
+static int coarse_begin_tasks(struct coarse_manager *m, struct fst_error *error)
+{
+        const struct fst_conf *conf = m->sc->conf;
+        const char *secret = getenv("_SPARK_AUTH_SECRET");
+        bool authenticate;
+        int r = conf_get_bool(conf, "spark.authenticate", &authenticate, error);
+
+        if (r < 0)
+                return r;
+        const struct executor_tasks_options options = {.conf = conf,
+                                                       .driver_url = m->driver_url,
+                                                       .app_id = m->app_id,
+                                                       .app_name = m->sc->app_name,
+                                                       .user = m->sc->user,
+                                                       .home = app_compiler_home(),
+                                                       .secret = !authenticate ? NULL
+                                                                 : secret      ? secret
+                                                                               : conf_get_raw(conf, SECRET),
+                                                       .env = conf_environment};
+        r = executor_tasks_init(&m->tasks, &options, error);
+        m->has_tasks = r == 0;
+        return r;
+}
+
+static void coarse_on_subscribed(void *owner, const char *framework_id, bool again)
+{
+        struct coarse_manager *m = owner;
+
+        if (m->announcing) {
+                m->app_id = mem_strdup(framework_id);
+                int r = coarse_begin_tasks(m, m->announcing);
+                m->announced = r < 0 ? r : 1;
+                m->announcing = NULL;
+                if (r < 0)
+                        coarse_offers_stop(&m->core);
+        }
+        coarse_offers_subscribed(&m->core);
+        coarse_perform(m);
+}
+
+static void coarse_on_disconnected(void *owner, const char *why)
+{
+        log_warn(LOG, "Mesos is disconnected; executors go on, and none is started until a master is there");
+}
+
+static void coarse_on_offers(struct coarse_manager *m, const Firesteel__Mesos__SchedulerEvent__Offers *event)
+{
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
+        size_t n;
+        const struct mesos_offer *offers = mesos_offers_of(&arena, event, &n);
+
+        coarse_offers_received(&m->core, offers, n, now_ns());
+        coarse_perform(m);
+}
+
+static void coarse_on_update(struct coarse_manager *m, const Firesteel__Mesos__TaskStatus *status)
+{
+        const struct coarse_update update = {
+                .executor = executor_number(status->task_id->value),
+                .agent = status->agent_id ? status->agent_id->value : "",
+                .state = (enum mesos_task_state)status->state,
+                .invalid_offer = status->has_reason &&
+                                 status->reason == FIRESTEEL__MESOS__TASK_STATUS__REASON__REASON_INVALID_OFFERS,
+                .message = status->message};
+
+        if (status->message && *status->message)
+                log_info(LOG, "Mesos task %s: %s (%s)", status->task_id->value, status->message,
+                         status->has_reason ? mesos_reason_name(status->reason) : mesos_state_name(update.state));
+        coarse_offers_updated(&m->core, &update);
+        coarse_perform(m);
+}
+
+static void coarse_on_failure(const Firesteel__Mesos__SchedulerEvent__Failure *failure)
+{
+        const char *agent = failure->agent_id ? failure->agent_id->value : "unknown";
+
+        if (failure->executor_id)
+                log_info(LOG, "The process of task %s on agent %s has ended (wait status %d)",
+                         failure->executor_id->value, agent, failure->status);
+        else
+                log_info(LOG, "Mesos agent %s is lost", agent);
+}
+
+static void coarse_on_event(void *owner, const mesos_scheduler_event *event)
+{
+        struct coarse_manager *m = owner;
+
+        switch (event->type) {
+        case FIRESTEEL__MESOS__SCHEDULER_EVENT__TYPE__OFFERS:
+                coarse_on_offers(m, event->offers);
+                break;
+        case FIRESTEEL__MESOS__SCHEDULER_EVENT__TYPE__UPDATE:
+                coarse_on_update(m, event->update->status);
+                break;
+        case FIRESTEEL__MESOS__SCHEDULER_EVENT__TYPE__FAILURE:
+                coarse_on_failure(event->failure);
+                break;
+        default:
+                break; /* offers are answered at once, so none that is held can be rescinded */
+        }
+}
+
+static void coarse_add_place(void *context, int64_t executor, const char *agent)
+{
+        VEC(struct mesos_task_place) *places = context;
+        const struct mesos_task_place place = {.task = mem_printf("%" PRId64, executor), .agent = mem_strdup(agent)};
+
+        vec_push(places, place);
+}
+
+static void coarse_on_reconcile(void *owner)
+{
+        struct coarse_manager *m = owner;
+        VEC(struct mesos_task_place) places = {0};
+
+        coarse_offers_each(&m->core, coarse_add_place, &places);
+        mesos_scheduler_reconcile(m->application.scheduler, places.data, places.len);
+        for (size_t i = 0; i < places.len; i++) {
+                free((void *)places.data[i].task);
+                free((void *)places.data[i].agent);
+        }
+        vec_deinit(&places);
+}
+
+static void coarse_on_failed(void *owner, const char *message)
+{
+        struct coarse_manager *m = owner;
+        _cleanup_free_ char *text = mesos_application_failure(message);
+
+        m->ended = true;
+        if (m->announcing) {
+                m->announced = error_set(m->announcing, -ENOTCONN, "Error starting driver, DRIVER_ABORTED: %s", text);
+                m->announcing = NULL;
+                return;
+        }
+        _cleanup_free_ char *reason = mem_printf("Mesos error: %s", text);
+        log_error(LOG, "%s", reason);
+        coarse_offers_stop(&m->core);
+        cluster_backend_abort(m->backend, reason);
+}
+
+static const struct mesos_scheduler_ops coarse_ops = {
+        .subscribed = coarse_on_subscribed,
+        .disconnected = coarse_on_disconnected,
+        .event = coarse_on_event,
+        .reconcile = coarse_on_reconcile,
+        .failed = coarse_on_failed,
+};
+
+/* ----------------------------------------------------------------------------------------------------------- slots */
+
+static bool coarse_is_announced(void *owner)
+{
+        const struct coarse_manager *m = owner;
+
+        return m->announced != 0;
+}
+
+static int coarse_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
+                           char **app_id, struct fst_error *error)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+        uv_loop_t *loop = cluster_backend_loop(backend);
+
+        m->backend = backend;
+        m->driver_url = mem_strdup(driver_url);
+        m->announcing = error;
+        int r = mesos_application_connect(&m->application, loop, &coarse_ops, m, error);
+        if (r < 0)
+                return r;
+        loop_wait(loop, coarse_is_announced, m, LOOP_WAIT_FOREVER);
+        if (m->announced < 0)
+                return m->announced;
+        *app_id = mem_strdup(m->app_id);
+        return 0;
+}
+
+static int coarse_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
+                        struct fst_error *error)
+{
+        return 0; /* executors are launched since the registration */
+}
+
+static bool coarse_refuses(const struct executor_manager *manager, const char *executor_id)
+{
+        const struct coarse_manager *m = container_of(manager, const struct coarse_manager, manager);
+
+        return !coarse_offers_knows(&m->core, executor_number(executor_id));
+}
+
+static void coarse_decommissioned(struct executor_manager *manager, const char *executor_id)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        coarse_offers_expect_end(&m->core, executor_number(executor_id));
+}
+
+/* Spark 3.5 knows only the default resource profile on Mesos. */
+static bool coarse_request_executors(struct executor_manager *manager, const struct executor_request *requests, int n)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        for (int i = 0; i < n; i++) {
+                const struct executor_request *from = &requests[i];
+                if (from->profile != 0)
+                        continue;
+                _cleanup_free_ const char **hosts = new_array(const char *, (size_t)from->n_hosts);
+                for (int k = 0; k < from->n_hosts; k++)
+                        hosts[k] = from->hosts[k].host;
+                coarse_offers_set_limit(&m->core, from->target, hosts, (size_t)from->n_hosts, now_ns());
+        }
+        coarse_perform(m);
+        return true;
+}
+
+static void coarse_set_excluded_hosts(struct executor_manager *manager, const char *const *hosts, size_t n)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        coarse_offers_set_excluded(&m->core, hosts, n);
+        coarse_perform(m);
+}
+
+static void coarse_kill(struct executor_manager *manager, const char *executor_id)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        coarse_offers_kill(&m->core, executor_number(executor_id));
+        coarse_perform(m);
+}
+
+static int64_t coarse_expected_cores(const struct executor_manager *manager, double *ratio)
+{
+        const struct coarse_manager *m = container_of(manager, const struct coarse_manager, manager);
+
+        return conf_contains(m->sc->conf, "spark.cores.max") ? m->config.max_cores : 0;
+}
+
+static void coarse_ending(struct executor_manager *manager)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        coarse_offers_stop(&m->core);
+        coarse_perform(m);
+}
+
+static bool coarse_has_ended(void *owner)
+{
+        const struct coarse_manager *m = owner;
+
+        return m->ended || !m->application.scheduler || !m->has_tasks || m->core.n_executors == 0;
+}
+
+static bool coarse_stopped(struct executor_manager *manager)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        coarse_ending(manager);
+        return coarse_has_ended(m);
+}
+
+/* Also after a failed announcement. */
+static void coarse_leave(struct executor_manager *manager)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        m->announcing = NULL;
+        coarse_offers_stop(&m->core);
+        if (m->backend)
+                mesos_application_end(&m->application, cluster_backend_loop(m->backend));
+        m->ended = true;
+}
+
+/* The backend has waited for the executors; spark.mesos.coarse.shutdownTimeout may be longer. */
+static void coarse_stop(struct executor_manager *manager)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        if (m->backend && !coarse_has_ended(m) &&
+            !loop_wait(cluster_backend_loop(m->backend), coarse_has_ended, m, m->shutdown_timeout_ms))
+                log_warn(LOG,
+                         "Timed out waiting for %" PRId64 " remaining executors to terminate within %" PRId64
+                         " ms. This may leave temporary files on the Mesos nodes.",
+                         m->core.n_executors, m->shutdown_timeout_ms);
+        coarse_leave(manager);
+}
+
+static void coarse_free(struct executor_manager *manager)
+{
+        struct coarse_manager *m = coarse_manager_of(manager);
+
+        coarse_offers_deinit(&m->core);
+        mesos_constraints_deinit(&m->config.constraints);
+        if (m->has_tasks)
+                executor_tasks_deinit(&m->tasks);
+        mesos_application_deinit(&m->application);
+        free(m->driver_url);
+        free(m->app_id);
+        free(m);
+}
+
+static const struct executor_manager_class coarse_class = {
+        .name = "mesos",
+        .outlives_driver = true,
+        .must_notify_shuffle_services = true,
+        .announce = coarse_announce,
+        .start = coarse_start,
+        .refuses = coarse_refuses,
+        .decommissioned = coarse_decommissioned,
+        .request_executors = coarse_request_executors,
+        .set_excluded_hosts = coarse_set_excluded_hosts,
+        .kill = coarse_kill,
+        .expected_cores = coarse_expected_cores,
+        .ending = coarse_ending,
+        .stopped = coarse_stopped,
+        .leave = coarse_leave,
+        .stop = coarse_stop,
+        .free = coarse_free,
+};
+
+int coarse_manager_new(struct fst_context *sc, struct mesos_application *application, struct executor_manager **out,
+                       struct fst_error *error)
+{
+        struct coarse_offers_config config;
+        int64_t timeout;
+        int r = conf_get_ms(sc->conf, "spark.mesos.coarse.shutdownTimeout", &timeout, error);
+
+        if (r == 0 && timeout < 0)
+                r = error_set(error, -EINVAL, "spark.mesos.coarse.shutdownTimeout must be >= 0");
+        r = r < 0 ? r : coarse_offers_config_read(&config, sc->conf, error);
+        if (r < 0)
+                return r;
+        struct coarse_manager *m = new0(struct coarse_manager);
+        m->manager.class = &coarse_class;
+        m->sc = sc;
+        m->config = config;
+        m->shutdown_timeout_ms = timeout;
+        m->application = *application;
+        *application = (struct mesos_application){0};
+        coarse_offers_init(&m->core, &m->config);
+        *out = &m->manager;
+        return 0;
+}

@@ -1,0 +1,112 @@
+/* See mesos_application.h. */
+#include "mesos/backend/mesos_application.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "driver/context.h"
+#include "driver/events/driver_ui.h"
+#include "process/loop_wait.h"
+
+#define TEARDOWN_MS 5000
+
+/* Contexts of this process so far whose framework id is configured; atomic. */
+static int n_frameworks;
+
+/* A second context of this process appends -0001 to the id, the next one -0002. */
+static int application_read_framework_id(struct mesos_application *a, struct fst_error *error)
+{
+        _cleanup_free_ char *id = NULL;
+        int r = conf_get_string(a->sc->conf, "spark.mesos.driver.frameworkId", &id, error);
+
+        if (r < 0 || !id)
+                return r;
+        int before = __atomic_fetch_add(&n_frameworks, 1, __ATOMIC_RELAXED);
+        a->framework_id = before ? mem_printf("%s-%04d", id, before) : steal(id);
+        return 0;
+}
+
+int mesos_application_init(struct mesos_application *a, struct fst_context *sc, struct fst_error *error)
+{
+        const struct fst_conf *conf = sc->conf;
+        bool encrypted;
+        int r = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypted, error);
+
+        *a = (struct mesos_application){.sc = sc};
+        if (r == 0 && encrypted)
+                r = error_set(error, -ENOTSUP,
+                              "requirement failed: I/O encryption is currently not supported in Mesos.");
+        r = r < 0 ? r : conf_get_bool(conf, "spark.mesos.coarse", &a->coarse, error);
+        r = r < 0 ? r : conf_get_double(conf, "spark.mesos.driver.failoverTimeout", &a->failover_timeout, error);
+        r = r < 0 ? r : conf_get_int(conf, "spark.mesos.gpus.max", &a->max_gpus, error);
+        r = r < 0 ? r : conf_get_string(conf, "spark.mesos.role", &a->role, error);
+        r = r < 0 ? r : conf_get_string(conf, "spark.mesos.driver.webui.url", &a->webui_url, error);
+        r = r < 0 ? r : mesos_master_parse(conf_get_raw(conf, "spark.master"), &a->master, error);
+        r = r < 0 ? r : mesos_credentials_read(conf, conf_environment, &a->credentials, error);
+        r = r < 0 ? r : application_read_framework_id(a, error);
+        if (r < 0)
+                mesos_application_deinit(a);
+        return r;
+}
+
+void mesos_application_deinit(struct mesos_application *a)
+{
+        mesos_master_deinit(&a->master);
+        mesos_credentials_deinit(&a->credentials);
+        free(a->role);
+        free(a->webui_url);
+        free(a->framework_id);
+        *a = (struct mesos_application){0};
+}
+
+int mesos_application_connect(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
+                              void *owner, struct fst_error *error)
+{
+        const struct fst_context *sc = a->sc;
+        const char *public_name = getenv("SPARK_PUBLIC_DNS");
+        const struct mesos_framework framework = {.user = sc->user,
+                                                  .name = sc->app_name,
+                                                  .id = a->framework_id,
+                                                  .role = a->role,
+                                                  .hostname = public_name ? public_name : sc->host,
+                                                  .webui_url = a->webui_url ? a->webui_url : driver_ui_address(sc->ui),
+                                                  .principal = a->credentials.principal,
+                                                  .failover_timeout = a->failover_timeout,
+                                                  .has_failover_timeout = a->coarse,
+                                                  .gpus = a->max_gpus > 0};
+
+        return mesos_scheduler_new(loop,
+                                   &(struct mesos_scheduler_options){.master = &a->master,
+                                                                     .credentials = &a->credentials,
+                                                                     .framework = &framework},
+                                   ops, owner, &a->scheduler, error);
+}
+
+static void application_on_torn_down(void *owner, void *context)
+{
+        struct mesos_application *a = context;
+
+        a->torn_down = true;
+}
+
+void mesos_application_end(struct mesos_application *a, uv_loop_t *loop)
+{
+        if (!a->scheduler)
+                return;
+        mesos_scheduler_teardown(a->scheduler, TEARDOWN_MS, application_on_torn_down, a);
+        loop_wait_for_flag(loop, &a->torn_down);
+        mesos_scheduler_free(steal(a->scheduler));
+}
+
+char *mesos_application_failure(const char *message)
+{
+        const char *remedy = "";
+
+        if (strstr(message, "Framework has been removed"))
+                remedy = ". The connection with the master broke for longer than spark.mesos.driver.failoverTimeout "
+                         "seconds (0 by default): a larger value lets the application go on";
+        else if (strstr(message, "Framework failed over"))
+                remedy = ". Another driver has subscribed with the same spark.mesos.driver.frameworkId";
+        return mem_printf("%s%s", message, remedy);
+}

@@ -1,0 +1,23 @@
+/* See mesos_cluster_manager.h. */
+#include "mesos/backend/mesos_cluster_manager.h"
+
+#include "base/error.h"
+#include "mesos/backend/coarse_manager.h"
+#include "mesos/backend/mesos_application.h"
+
+int mesos_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error)
+{
+        struct mesos_application application;
+        int r = mesos_application_init(&application, sc, error);
+
+        if (r < 0)
+                return r;
+        if (application.coarse)
+                r = coarse_manager_new(sc, &application, out, error);
+        else
+                r = error_set(error, -ENOTSUP,
+                              "Firesteel does not support the fine-grained mode of Mesos: set spark.mesos.coarse to "
+                              "true");
+        mesos_application_deinit(&application);
+        return r;
+}
