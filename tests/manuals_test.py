@@ -17,6 +17,7 @@ HELP = {  # commands whose options a page has, empty for pages without options
     "firesteel.1": [[FIRESTEEL, "--help"]],
     "firesteel-simulate.1": [[FIRESTEEL, "help", "simulate"], [FIRESTEEL, "simulate", "--standalone", "--help"],
                              [FIRESTEEL, "simulate", "--yarn", "--help"],
+                             [FIRESTEEL, "simulate", "--mesos", "--help"],
                              [FIRESTEEL, "simulate", "--operator", "--help"]],
     "spark-class.1": [[FIRESTEEL, "help", "class"]],
     "spark-shell.1": [],

@@ -239,6 +239,44 @@ def test_yarn_refuses_wrong_options(words, problem):
     assert done.returncode == 2 and problem in done.stderr
 
 
+def simulate_mesos(*words):
+    return subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--mesos", *words], capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+MESOS_FAULTS = [word for fault in ("failures=0.05", "lost-agents=0.3", "rescinds=0.1", "splits=0.3", "targets=0.3", "kills=0.3",
+                                   "exclusions=0.3", "restarts=0.1", "constraints=0.2") for word in f"--{fault}".split("=")]
+
+
+@pytest.mark.parametrize("mode", [("--executors", "30", "--agents", "40"), ("--executors", "30", "--agents", "40", "--executor-cores", "0"),
+                                  ("--fine", "1", "--executors", "1000", "--agents", "20")], ids=["coarse", "whole_offers", "fine"])
+def test_mesos_reaches_its_target_through_faults(mode):
+    done = simulate_mesos(*mode, "--rounds", "60", *MESOS_FAULTS, "--seeds", "1..100", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [run["seed"] for run in runs] == list(range(1, 101))
+    assert all(run["violation"] is None and run["offers"] == run["accepted"] + run["declined"] for run in runs)
+    for fault in ("failed", "lostAgents", "rescinded", "restarts"):
+        assert sum(run[fault] for run in runs) > 100, fault
+    again = json.loads(simulate_mesos(*mode, "--rounds", "60", *MESOS_FAULTS, "--seed", "7", "--output", "json").stdout)
+    timeless = {"seconds": 0, "longestEventMs": 0}
+    assert {**again, **timeless} == {**runs[6], **timeless}
+
+
+def test_mesos_answers_ten_thousand_offers_within_20_ms():
+    done = simulate_mesos("--seeds", "1..3", "--output", "json")
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and all(run["launched"] == 1001 for run in runs)  # one was killed
+    assert min(run["longestEventMs"] for run in runs) < 20
+
+
+@pytest.mark.parametrize("words, problem", [(("--agents", "0"), "invalid value: '0'"), (("--nope", "1"), "unknown option"), (("--seed",), "a value is missing"),
+                                            (("--kills", "2"), "invalid value"), (("--agents", "5", "--executors", "6"), "raise '--agents'")])
+def test_mesos_refuses_wrong_options(words, problem):
+    done = simulate_mesos(*words)
+    assert done.returncode == 2 and problem in done.stderr
+
+
 def simulate_operator(*words):
     return subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--operator", *words], capture_output=True, text=True,
                           timeout=120, check=False)

@@ -27,7 +27,8 @@
  * max_cores, their number is at most the limit at the time of each launch, their gpus are at most max_gpus. No id is
  * used twice. Each launched executor ends once.
  *
- * Pure: no I/O and no clock; times are ns of any monotonic clock. One thread. No caller yet.
+ * Pure: no I/O and no clock; times are ns of any monotonic clock. One thread.
+ * The shell: no caller yet.
  */
 #pragma once
 

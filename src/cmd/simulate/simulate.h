@@ -15,6 +15,11 @@ extern const char simulate_yarn_help[];
 /* Runs firesteel simulate --yarn …. Returns its exit status. */
 int simulate_yarn(int argc, char **argv);
 
+extern const char simulate_mesos_help[];
+
+/* Runs firesteel simulate --mesos …. Returns its exit status. */
+int simulate_mesos(int argc, char **argv);
+
 extern const char simulate_operator_help[];
 
 /* Runs firesteel simulate --operator …. Returns its exit status. */

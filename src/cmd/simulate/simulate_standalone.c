@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cmd/simulate.h"
+#include "cmd/simulate/simulate.h"
 #include "standalone/master/load_generator.h"
 #include "standalone/core/master_state.h"
 

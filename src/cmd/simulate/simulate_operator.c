@@ -1,7 +1,7 @@
 /* firesteel simulate --operator: random worlds of the core of SparkApplications (operator/core/application_world.h). */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cmd/simulate.h"
+#include "cmd/simulate/simulate.h"
 #include "operator/core/application_world.h"
 
 #include <inttypes.h>

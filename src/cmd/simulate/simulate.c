@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/command.h"
-#include "cmd/simulate.h"
+#include "cmd/simulate/simulate.h"
 #include "conf/conf.h"
 #include "conf/keys.h"
 #include "text/json_string.h"
@@ -36,6 +36,7 @@ const char command_simulate_help[] =
         "       firesteel simulate --replay FILE\n"
         "       firesteel simulate --standalone [OPTIONS]: a standalone master's load; --standalone --help tells more\n"
         "       firesteel simulate --yarn [OPTIONS]: the allocation of YARN containers; --yarn --help tells more\n"
+        "       firesteel simulate --mesos [OPTIONS]: the answers to offers of Mesos; --mesos --help tells more\n"
         "       firesteel simulate --operator [OPTIONS]: the states of SparkApplications; --operator --help tells more\n"
         "\n"
         "Run the scheduler under a virtual clock with simulated executors. At every step, check that no task is lost,\n"
@@ -616,6 +617,9 @@ int command_simulate(int argc, char **argv)
         for (int i = 1; i < argc; i++)
                 if (strcmp(argv[i], "--yarn") == 0)
                         return simulate_yarn(argc, argv);
+        for (int i = 1; i < argc; i++)
+                if (strcmp(argv[i], "--mesos") == 0)
+                        return simulate_mesos(argc, argv);
         for (int i = 1; i < argc; i++)
                 if (strcmp(argv[i], "--operator") == 0)
                         return simulate_operator(argc, argv);

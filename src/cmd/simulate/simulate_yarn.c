@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "cmd/simulate.h"
+#include "cmd/simulate/simulate.h"
 #include "yarn/allocator/yarn_allocator.h"
 
 #include <inttypes.h>
