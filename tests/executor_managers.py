@@ -15,6 +15,7 @@ No other fixture uses its folder.
 import pathlib
 import sys
 
+from mesos.master import Master
 from pod_api_server import PodApiServer
 from standalone_cluster import BIN, Cluster
 
@@ -163,4 +164,32 @@ class Yarn(Manager):
         return dict(environment, HADOOP_TOKEN_FILE_LOCATION=str(spoilt))
 
 
-MANAGERS = (LocalCluster, Standalone, KubernetesInMemory, Yarn)
+class Mesos(Manager):
+    """On tests/mesos/master.py, with one agent for each executor that a case may have."""
+    name = "mesos"
+
+    def __init__(self, folder):
+        self.mesos = Master(folder)
+
+    def __enter__(self):
+        self.mesos.__enter__()
+        for _ in range(8):
+            self.mesos.add_agent("cpus:1;mem:2048")
+        return self
+
+    def __exit__(self, *_):
+        self.mesos.__exit__()
+
+    def master(self, n):
+        return f"mesos://{self.mesos.address}"
+
+    def conf(self, n):
+        return [f"spark.cores.max={n}", "spark.executor.cores=1", "spark.driver.host=127.0.0.1",
+                f"spark.mesos.executor.home={pathlib.Path(BIN).parent.parent}"]
+
+    def left(self):
+        with self.mesos.lock:
+            return [f"{f.id}" for f in self.mesos.frameworks.values() if f.stream]
+
+
+MANAGERS = (LocalCluster, Standalone, KubernetesInMemory, Yarn, Mesos)
