@@ -34,6 +34,7 @@ struct master_detector {
         char *leader; /* as last reported */
         bool reported;
         bool looking, look_again;
+        void (*closed)(void *owner);
 };
 
 static void detector_open(struct master_detector *d);
@@ -196,9 +197,13 @@ static void detector_on_timer_closed(uv_handle_t *handle)
 {
         struct master_detector *d = handle->data;
 
+        void (*closed)(void *) = d->closed;
+        void *owner = d->owner;
         free(d->node);
         free(d->leader);
         free(d);
+        if (closed)
+                closed(owner);
 }
 
 static void detector_on_session_closed(void *owner)
@@ -284,11 +289,10 @@ struct master_detector *master_detector_new(uv_loop_t *loop, const struct mesos_
         return d;
 }
 
-void master_detector_free(struct master_detector *d)
+void master_detector_free(struct master_detector *d, void (*closed)(void *owner))
 {
-        if (!d)
-                return;
         d->freed = true;
+        d->closed = closed;
         uv_timer_stop(&d->timer);
         if (d->z)
                 detector_close_session(d);

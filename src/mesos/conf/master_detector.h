@@ -4,7 +4,7 @@
  *      master_detector_new(loop, &master, &ops, owner, &d);
  *      …                                                     → ops.leader(owner, "10.0.0.7:5050")
  *      …                                                     → ops.leader(owner, NULL)         none leads
- *      master_detector_free(d);
+ *      master_detector_free(d, closed);                       → closed(owner)
  *
  * For an address, that is the leader, once. In ZooKeeper, the masters have ephemeral nodes json.info_NNNNNNNNNN, whose
  * smallest number leads. A dead leader's node stays until its session ends. While ZooKeeper cannot be reached, the last
@@ -31,8 +31,11 @@ struct master_detector_ops {
 struct master_detector *master_detector_new(uv_loop_t *loop, const struct mesos_master *master,
                                             const struct master_detector_ops *ops, void *owner);
 
-/* No callback follows. The memory is released when the loop has run. NULL is allowed. */
-void master_detector_free(struct master_detector *d);
+/*
+ * No callback follows but @closed, which may be NULL: on the loop, when the session with ZooKeeper has ended. Until
+ * then the detector has handles on the loop.
+ */
+void master_detector_free(struct master_detector *d, void (*closed)(void *owner));
 
 /* For tests: in place of the module of ZooKeeper, for detectors that are made from now on. */
 extern const struct zookeeper_ops *master_detector_zookeeper;

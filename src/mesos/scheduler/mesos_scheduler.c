@@ -66,7 +66,7 @@ struct mesos_scheduler {
         bool freed;
         void (*torn_down)(void *owner, void *context); /* reports the end of the teardown, once */
         void *torn_down_context;
-        bool ending;
+        bool ending, torn; /* torn: the master has confirmed the teardown, or does not */
 };
 
 static void scheduler_run(struct mesos_scheduler *s);
@@ -136,14 +136,17 @@ static void scheduler_ask_in(struct mesos_scheduler *s, uint64_t ms)
                 uv_timer_start(&s->reconcile, scheduler_on_reconcile, ms, 0);
 }
 
+/* Reports the end of the teardown once the detector has closed, too. */
 static void scheduler_end(struct mesos_scheduler *s)
 {
         void (*done)(void *, void *) = s->torn_down;
 
+        s->torn = true;
+        if (!done || s->detector)
+                return;
         s->torn_down = NULL;
         uv_timer_stop(&s->timer);
-        if (done)
-                done(s->owner, s->torn_down_context);
+        done(s->owner, s->torn_down_context);
 }
 
 static void scheduler_send(struct scheduler_call *c);
@@ -537,6 +540,18 @@ bool mesos_scheduler_reconcile(struct mesos_scheduler *s, const struct mesos_tas
         return sent;
 }
 
+static void scheduler_release(struct mesos_scheduler *s);
+
+static void scheduler_on_detector_closed(void *owner)
+{
+        struct mesos_scheduler *s = owner;
+
+        s->detector = NULL;
+        if (s->torn && !s->freed)
+                scheduler_end(s);
+        scheduler_release(s);
+}
+
 void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, void (*done)(void *owner, void *context),
                               void *context)
 {
@@ -547,6 +562,7 @@ void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, voi
         s->ending = true;
         s->torn_down = done;
         s->torn_down_context = context;
+        master_detector_free(s->detector, scheduler_on_detector_closed);
         uv_update_time(s->loop);
         uv_timer_start(&s->timer, scheduler_on_timer, subscribed ? (uint64_t)timeout_ms : 0, 0);
 }
@@ -604,10 +620,8 @@ static void scheduler_free_calls(struct scheduler_call **first)
         }
 }
 
-static void scheduler_on_closed(uv_handle_t *handle)
+static void scheduler_release(struct mesos_scheduler *s)
 {
-        struct mesos_scheduler *s = handle->data;
-
         if (--s->handles > 0)
                 return;
         subscription_deinit(&s->subscription);
@@ -623,6 +637,11 @@ static void scheduler_on_closed(uv_handle_t *handle)
         free(s->stream_id);
         free(s->master_id);
         free(s);
+}
+
+static void scheduler_on_closed(uv_handle_t *handle)
+{
+        scheduler_release(handle->data);
 }
 
 int mesos_scheduler_new(uv_loop_t *loop, const struct mesos_scheduler_options *options,
@@ -648,7 +667,7 @@ int mesos_scheduler_new(uv_loop_t *loop, const struct mesos_scheduler_options *o
                                       .user_password = c->secret ? mem_printf("%s:%s", c->principal, c->secret) : NULL,
                                       .principal = mem_strdup_if(c->secret ? c->principal : NULL),
                                       .records = RECORDIO_INIT,
-                                      .handles = 2};
+                                      .handles = 3};
         subscription_init(&s->subscription, (uint64_t)now_ns());
         uv_timer_init(loop, &s->timer);
         uv_timer_init(loop, &s->reconcile);
@@ -664,7 +683,8 @@ void mesos_scheduler_free(struct mesos_scheduler *s)
                 return;
         s->freed = true;
         s->stream = NULL;
-        master_detector_free(s->detector);
+        if (s->detector && !s->ending) /* the teardown closes it */
+                master_detector_free(s->detector, scheduler_on_detector_closed);
         http_async_free(s->http);
         uv_close((uv_handle_t *)&s->timer, scheduler_on_closed);
         uv_close((uv_handle_t *)&s->reconcile, scheduler_on_closed);

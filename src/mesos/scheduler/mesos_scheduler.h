@@ -76,12 +76,14 @@ int mesos_scheduler_new(uv_loop_t *loop, const struct mesos_scheduler_options *o
 
 /*
  * Ends the connection at once and leaves the framework to the master, whose failover_timeout begins. No callback
- * follows. The memory is released when the loop has run. NULL is allowed.
+ * follows. The memory is released when the loop has run, which with ZooKeeper takes until its session has ended, unless
+ * mesos_scheduler_teardown has waited for that. NULL is allowed.
  */
 void mesos_scheduler_free(struct mesos_scheduler *s);
 
-/* Ends the framework and its tasks, after the calls made before. @done is called on the loop when the master has
- * confirmed it, cannot be reached, or @timeout_ms have passed. From now on there are no other callbacks.
+/* Ends the framework and its tasks, after the calls made before, and the search for leaders. @done is called on the
+ * loop when the master has confirmed it, cannot be reached, or @timeout_ms have passed, and the session with ZooKeeper
+ * has ended. From now on there are no other callbacks.
  */
 void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, void (*done)(void *owner, void *context),
                               void *context);
