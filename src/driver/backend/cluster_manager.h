@@ -111,6 +111,9 @@ struct cluster_manager_class {
         /* This manager's bit in Spark's table of options (submit/options/option_table.h). */
         unsigned option_bit;
 
+        /* --driver-cores may be a whole number with a fraction of 0, "2.0". */
+        bool decimal_driver_cores;
+
         /* The first version of Spark with --kill and --status. */
         enum submit_compat requests_since;
 

@@ -57,6 +57,7 @@ const struct cluster_manager_class mesos_manager_class = {
         .native_in_all_versions = true,
         .executor_manager_new = mesos_manager_new,
         .option_bit = OPTIONS_MESOS,
+        .decimal_driver_cores = true,
         .requests_since = COMPAT_2_4,
         .check = mesos_check,
         .add_language = mesos_add_language,

@@ -102,6 +102,11 @@ static void reports_errors_as_spark(void **state)
         assert_error("--driver-memory many x.so", "Driver memory must be a positive number", false);
         assert_error("--executor-memory -1g x.so", "Executor memory must be a positive number", false);
         assert_error("--driver-cores 0 x.so", "Driver cores must be a positive number", false);
+        assert_error("--driver-cores 2.0 --master local x.so", "Driver cores must be a positive number", false);
+        assert_error("--driver-cores 1.5 --master mesos://h:5050 x.so", "Driver cores must be a positive number", false);
+        assert_error("--driver-cores 0.0 --master mesos://h:5050 x.so", "Driver cores must be a positive number", false);
+        assert_error("--driver-cores 2.0 --executor-cores 0 --master mesos://h:5050 x.so",
+                     "Executor cores must be a positive number", false);
         assert_error("--executor-cores 1.5 x.so", "Executor cores must be a positive number", false);
         assert_error("--total-executor-cores x x.so", "Total executor cores must be a positive number", false);
         assert_error("--num-executors 0 x.so", "Number of executors must be a positive number", false);

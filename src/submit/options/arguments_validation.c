@@ -24,6 +24,16 @@ static bool arguments_validation_is_positive(const char *text)
         return n > 0 && !text[n] && value > 0 && value <= INT_MAX;
 }
 
+/* "2.0": as a dispatcher of Spark on Mesos writes a whole number. */
+static bool arguments_validation_is_whole_decimal(const char *text)
+{
+        const char *point = strchr(text, '.');
+        if (!point || !point[1] || point[1 + strspn(point + 1, "0")])
+                return arguments_validation_is_positive(text);
+        _cleanup_free_ char *whole = mem_strndup(text, (size_t)(point - text));
+        return arguments_validation_is_positive(whole);
+}
+
 static bool arguments_validation_is_memory(const char *text)
 {
         int64_t bytes;
@@ -58,9 +68,13 @@ static int arguments_validate_numbers(struct submit_arguments *a, struct fst_err
                 {SUBMIT_TOTAL_EXECUTOR_CORES, arguments_validation_is_positive, "Total executor cores"},
                 {SUBMIT_NUM_EXECUTORS, arguments_validation_is_positive, "Number of executors"},
         };
+        const struct cluster_manager_class *manager = cluster_manager_by_prefix(submit_arguments_master(a));
         for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
                 const char *value = a->value[checks[i].field];
                 if (!value || checks[i].good(value))
+                        continue;
+                if (checks[i].field == SUBMIT_DRIVER_CORES && manager && manager->decimal_driver_cores &&
+                    arguments_validation_is_whole_decimal(value))
                         continue;
                 if (checks[i].field == SUBMIT_NUM_EXECUTORS && arguments_validation_has_allocation(a))
                         continue;

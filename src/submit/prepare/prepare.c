@@ -11,9 +11,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/string_prefix.h"
 #include "submit/prepare/python_path.h"
 #include "launch/remote_files.h"
 #include "launch/resolve_uri.h"
+#include "text/shell_words.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -242,6 +244,28 @@ static void prepare_put_conf(struct preparation *p)
                 strmap_set(conf, "spark.hadoop.yarn.resourcemanager.principal", p->security.user);
 }
 
+/*
+ * The settings of SPARK_SUBMIT_OPTS ("-Dspark.mesos.driver.frameworkId=…", from a dispatcher of Mesos), which a JVM has as
+ * system properties. A native driver runs in this process without one.
+ */
+static int prepare_add_system_properties(struct preparation *p, struct fst_error *error)
+{
+        _cleanup_(option_words_deinit) struct option_words words = {0};
+        if (!p->s->native_only || p->s->cluster_mode)
+                return 0;
+        int r = option_string_split(getenv("SPARK_SUBMIT_OPTS"), &words, error);
+        if (r < 0)
+                return error_wrap(error, r, "SPARK_SUBMIT_OPTS");
+        for (size_t i = 0; i < words.len; i++) {
+                const char *equals = strchr(words.data[i], '=');
+                if (!text_starts_with(words.data[i], "-Dspark.") || !equals)
+                        continue;
+                _cleanup_free_ char *key = mem_strndup(words.data[i] + 2, (size_t)(equals - words.data[i] - 2));
+                strmap_set_if_missing(&p->s->conf, key, equals + 1);
+        }
+        return 0;
+}
+
 static int prepare_finish(struct preparation *p, struct fst_error *error)
 {
         struct strmap *conf = &p->s->conf;
@@ -251,6 +275,8 @@ static int prepare_finish(struct preparation *p, struct fst_error *error)
                 strmap_remove(conf, "spark.driver.host");
         prepare_resolve_paths(conf, p->compat);
         int r = prepare_finish_python_path(p, error);
+        if (r == 0)
+                r = prepare_add_system_properties(p, error);
         if (r < 0)
                 return r;
         if (p->compat > COMPAT_2_4 && p->a->verbose && submit_is_sql_shell(p->s->main_class))
