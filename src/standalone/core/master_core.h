@@ -229,7 +229,12 @@ struct driver_record {
         struct driver_spec spec;
 };
 
-enum master_record { MASTER_RECORD_APP, MASTER_RECORD_DRIVER, MASTER_RECORD_WORKER };
+enum master_record {
+        MASTER_RECORD_APP,
+        MASTER_RECORD_DRIVER,
+        MASTER_RECORD_WORKER,
+        MASTER_RECORD_FRAMEWORK, /* of a Mesos dispatcher, not of a master */
+};
 
 /* Actions that the owner must carry out. An action for a worker or application goes to `peer`. The owner drops the
  * action if `peer` is 0 (not connected), except that for MASTER_CHANGED_… it connects to the address.

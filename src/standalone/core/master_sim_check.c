@@ -53,6 +53,9 @@ static void master_sim_check_check_records(void)
                         break;
                 case MASTER_RECORD_WORKER:
                         HOLDS(master_worker(world.m, id));
+                        break;
+                case MASTER_RECORD_FRAMEWORK:
+                        HOLDS(false);
                 }
         }
 }

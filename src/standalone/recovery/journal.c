@@ -22,7 +22,7 @@ enum what { WHAT_STORE = 1, WHAT_REMOVE = 2 };
 
 /* Part of the format, independent of the enums' values. */
 static const unsigned char kind_numbers[] = {
-        [MASTER_RECORD_APP] = 1, [MASTER_RECORD_DRIVER] = 2, [MASTER_RECORD_WORKER] = 3};
+        [MASTER_RECORD_APP] = 1, [MASTER_RECORD_DRIVER] = 2, [MASTER_RECORD_WORKER] = 3, [MASTER_RECORD_FRAMEWORK] = 4};
 static const unsigned char codec_numbers[] = {[CODEC_NONE] = 0, [CODEC_LZ4] = 1, [CODEC_ZSTD] = 2};
 
 struct header {
@@ -34,8 +34,10 @@ struct header {
 
 const char *journal_kind_name(enum master_record kind)
 {
-        static const char *const names[] = {
-                [MASTER_RECORD_APP] = "app", [MASTER_RECORD_DRIVER] = "driver", [MASTER_RECORD_WORKER] = "worker"};
+        static const char *const names[] = {[MASTER_RECORD_APP] = "app",
+                                            [MASTER_RECORD_DRIVER] = "driver",
+                                            [MASTER_RECORD_WORKER] = "worker",
+                                            [MASTER_RECORD_FRAMEWORK] = "framework"};
         return names[kind];
 }
 

@@ -12,7 +12,7 @@
  *           0      4   mark: F5 'f' 's' 'j'
  *           4      1   version of the entry: 1
  *           5      1   what: 1 store, 2 remove
- *           6      1   kind: 1 application, 2 driver, 3 worker
+ *           6      1   kind: 1 application, 2 driver, 3 worker, 4 framework
  *           7      1   codec of the data: 0 none, 1 lz4, 2 zstd
  *           8      4   n, length of the id in bytes
  *          12      4   m, length of the data as it stands here; 0 for remove
@@ -39,7 +39,7 @@
 #define MAX_JOURNAL_ID (64 << 10)
 #define MAX_JOURNAL_DATA (64 << 20)
 
-/* "app", "driver", "worker": the prefixes of Spark's files and nodes. */
+/* "app", "driver", "worker", "framework": the prefixes of Spark's files and nodes. */
 const char *journal_kind_name(enum master_record kind);
 
 /* Appends an entry that stores @data, compressed with @codec (may be NULL) if that is shorter. -E2BIG if the id or

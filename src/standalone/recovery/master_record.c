@@ -210,6 +210,8 @@ static int read_worker(struct master_records *r, const char *id, const WorkerRec
 
 static int master_record_read_record(struct master_records *r, const struct persistence_record *record)
 {
+        if (record->kind == MASTER_RECORD_FRAMEWORK)
+                return -EBADMSG;
         static const ProtobufCMessageDescriptor *const descriptors[] = {
                 [MASTER_RECORD_APP] = &firesteel__standalone__app_record__descriptor,
                 [MASTER_RECORD_DRIVER] = &firesteel__standalone__driver_record__descriptor,
@@ -226,6 +228,8 @@ static int master_record_read_record(struct master_records *r, const struct pers
                 return read_driver(r, record->id, message);
         case MASTER_RECORD_WORKER:
                 return read_worker(r, record->id, message);
+        case MASTER_RECORD_FRAMEWORK:
+                break;
         }
         return -EBADMSG;
 }

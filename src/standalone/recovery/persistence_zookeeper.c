@@ -1,6 +1,6 @@
 /* Recovery mode ZOOKEEPER (persistence.h): leader_latch.h elects the leader, and each record is a node
  *
- *      <dir>/master_status/app_<id>, driver_<id>, worker_<id>
+ *      <dir>/master_status/app_<id>, driver_<id>, worker_<id>, framework_<id>
  *
  * as in Spark, with one entry of a journal (journal.h) as its data, packed with lz4. In the name, characters other
  * than letters, digits and -._:@ are written %XX. The entry holds the id itself.
@@ -252,7 +252,7 @@ static void read_on(struct zookeeper_mode *m)
 
 static bool is_record(const char *name)
 {
-        for (int kind = MASTER_RECORD_APP; kind <= MASTER_RECORD_WORKER; kind++) {
+        for (int kind = MASTER_RECORD_APP; kind <= MASTER_RECORD_FRAMEWORK; kind++) {
                 const char *prefix = journal_kind_name((enum master_record)kind);
                 if (strncmp(name, prefix, strlen(prefix)) == 0 && name[strlen(prefix)] == '_')
                         return true;
