@@ -95,6 +95,7 @@ org.apache.spark.deploy.master.Master) words=("$program" master) ;;
 org.apache.spark.deploy.worker.Worker) words=("$program" worker) ;;
 org.apache.spark.deploy.history.HistoryServer) words=("$program" history-server) ;;
 org.apache.spark.deploy.ExternalShuffleService) words=("$program" shuffle-service) ;;
+org.apache.spark.deploy.mesos.MesosClusterDispatcher) words=("$program" mesos-dispatcher) ;;
 *) words=("$program" class "$command") ;;
 esac
 

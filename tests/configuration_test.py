@@ -29,6 +29,7 @@ BUILT = [
     ("src/kubernetes", "spark.kubernetes.%s.connectionTimeout", ["driver", "submission"]),
     ("src/kubernetes", "spark.kubernetes.%s.requestTimeout", ["driver", "submission"]),
     ("src/net/security.c", "spark.ssl.rpc.*", []),
+    ("src/web/tls_conf.c", "spark.ssl.mesos.*", []),
     ("src/web/tls_conf.c", "spark.ssl.standalone.*", []),
     ("src/web/tls_conf.c", "spark.ssl.ui.*", []),
     ("src/web/tls_conf.c", "spark.ssl.historyServer.*", []),

@@ -13,8 +13,8 @@ const char command_class_help[] =
         "Usage: firesteel class [--print-launch-command] CLASS [ARGUMENTS]\n"
         "The same as spark-class: start a class of Spark with the java command that Spark's own launcher would make.\n"
         "Needs SPARK_HOME, and java by JAVA_HOME or in PATH. With SPARK_PRINT_LAUNCH_COMMAND=1 it first prints\n"
-        "the command to standard error. Without SPARK_HOME the daemons of a standalone cluster and the history server\n"
-        "are Firesteel's own, and so is org.apache.spark.deploy.Client, which submits to a cluster.\n"
+        "the command to standard error. Without SPARK_HOME the daemons of a standalone cluster, the history server and\n"
+        "Mesos' dispatcher are Firesteel's own, and so is org.apache.spark.deploy.Client, which submits to a cluster.\n"
         "\n"
         "  --print-launch-command  start nothing: print a NUL and a newline, then the words of the command, each followed\n"
         "                          by a NUL\n";
@@ -39,6 +39,7 @@ static int (*own_class(const char *class))(int, char **)
                 {"org.apache.spark.deploy.Client", class_command_run_client},
                 {"org.apache.spark.deploy.history.HistoryServer", command_history_server},
                 {"org.apache.spark.deploy.master.Master", command_master},
+                {"org.apache.spark.deploy.mesos.MesosClusterDispatcher", command_mesos_dispatcher},
                 {"org.apache.spark.deploy.worker.Worker", command_worker},
                 {"org.apache.spark.deploy.ExternalShuffleService", command_shuffle_service},
         };

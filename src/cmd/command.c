@@ -31,6 +31,8 @@ static const struct program_command {
         {"jobs", "print the jobs of an event log, a driver or a history server", command_jobs, command_jobs_help},
         {"logs", "print durable logs of an application, or those that YARN has", command_logs, command_logs_help},
         {"master", "the master of a standalone cluster", command_master, command_master_help},
+        {"mesos-dispatcher", "run drivers on Mesos in cluster mode", command_mesos_dispatcher,
+         command_mesos_dispatcher_help},
         {"operator", "the operator of SparkApplications on Kubernetes, and its client", command_operator,
          command_operator_help},
         {"resume", "start the driver of an application again that has died", command_resume, command_resume_help},
@@ -60,7 +62,7 @@ static void command_print_help(FILE *out)
               "Firesteel runs Spark's kind of distributed work without a JVM. Commands:\n",
               out);
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                fprintf(out, "  %-15s %s\n", commands[i].name, commands[i].summary);
+                fprintf(out, "  %-16s %s\n", commands[i].name, commands[i].summary);
         fputs("\n"
               "  --version  print the version\n"
               "  --help     print this; `firesteel help COMMAND` describes a command\n",
