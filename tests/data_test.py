@@ -451,11 +451,17 @@ GOOD = {"--driver-url": "spark://CoarseGrainedScheduler@127.0.0.1:1", "--executo
         "--cores": "1", "--app-id": "app"}
 
 
-@pytest.mark.parametrize("option", list(GOOD))
+@pytest.mark.parametrize("option", [option for option in GOOD if option != "--hostname"])
 def test_an_executor_needs_its_arguments(option):
     result = executor(*[word for name, value in GOOD.items() if name != option for word in (name, value)])
     assert result.returncode == 1
     assert f"missing option {option}" in result.stderr
+
+
+def test_an_executor_needs_no_hostname():
+    result = executor(*[word for name, value in GOOD.items() if name != "--hostname" for word in (name, value)])
+    assert result.returncode == 1
+    assert "missing option" not in result.stderr and "127.0.0.1:1: Connection refused" in result.stderr  # of the driver
 
 
 @pytest.mark.parametrize("option, value, said", [

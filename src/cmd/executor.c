@@ -1,5 +1,6 @@
 /* firesteel executor: started by cluster managers for an application; see exec/executor.h. */
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -8,6 +9,7 @@
 #include "exec/guard/crash.h"
 #include "exec/executor.h"
 #include "hadoop/credentials.h"
+#include "net/socket.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ const char command_executor_help[] =
         "\n"
         "  --driver-url URL            the driver: spark://CoarseGrainedScheduler@HOST:PORT\n"
         "  --executor-id ID            its id in the application\n"
-        "  --hostname HOST             the name under which other executors reach it\n"
+        "  --hostname HOST             the name under which other executors reach it (default: this host's address)\n"
         "  --cores N                   number of concurrent tasks\n"
         "  --group-processes N         how many processes of the application share its control group\n"
         "  --app-id ID                 the application\n"
@@ -40,6 +42,7 @@ struct executor_arguments {
         struct executor_options options;
         struct fst_conf conf;
         VEC(const char *) class_path;
+        char *local_host; /* without --hostname */
 };
 
 static int executor_command_usage(const char *problem, const char *word)
@@ -128,7 +131,6 @@ static int executor_command_parse(struct executor_arguments *a, int argc, char *
         const struct executor_options *o = &a->options;
         const char *missing = !o->driver_url    ? "--driver-url"
                               : !o->executor_id ? "--executor-id"
-                              : !o->hostname    ? "--hostname"
                               : !o->app_id      ? "--app-id"
                               : !o->cores       ? "--cores"
                                                 : NULL;
@@ -177,6 +179,11 @@ int command_executor(int argc, char **argv)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
                 r = EXECUTOR_EXIT_FAILED;
         }
+        if (r == 0 && !a.options.hostname) {
+                a.options.hostname = a.local_host = socket_local_host();
+                log_info("CoarseGrainedExecutorBackend",
+                         "Executor hostname is not provided, will use '%s' to advertise itself", a.local_host);
+        }
         if (r == 0) {
                 a.options.conf = &a.conf;
                 a.options.user_class_path = a.class_path.data;
@@ -186,5 +193,6 @@ int command_executor(int argc, char **argv)
         error_deinit(&error);
         vec_deinit(&a.class_path);
         conf_deinit(&a.conf);
+        free(a.local_host);
         return r;
 }

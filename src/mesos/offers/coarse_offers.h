@@ -28,7 +28,6 @@
  * used twice. Each launched executor ends once.
  *
  * Pure: no I/O and no clock; times are ns of any monotonic clock. One thread.
- * The shell: no caller yet.
  */
 #pragma once
 

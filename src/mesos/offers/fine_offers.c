@@ -210,9 +210,13 @@ bool fine_offers_add_task(struct fine_offers *f, size_t index, int64_t task)
         struct mesos_resources used;
         if (u->cores < f->config->task_cores)
                 return false;
-        if (!u->launches) /* for as many tasks as have room */
-                u->launches = arena_alloc(&f->actions.arena,
-                                          (size_t)(u->cores / f->config->task_cores) * sizeof(*u->launches));
+        if (u->n_launches == u->room) {
+                struct mesos_launch *old = u->launches;
+                u->room = u->room ? u->room * 2 : 8;
+                u->launches = arena_alloc(&f->actions.arena, u->room * sizeof(*u->launches));
+                if (u->n_launches)
+                        memcpy(u->launches, old, u->n_launches * sizeof(*u->launches));
+        }
         mesos_resources_init(&used, &f->actions.arena, NULL, 0);
         mesos_resources_take(&u->rest, "cpus", f->config->task_cores * 1000, &used);
         u->launches[u->n_launches++] = (struct mesos_launch){.task = task,

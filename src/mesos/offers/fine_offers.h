@@ -22,8 +22,7 @@
  * Invariants. Each offer is accepted or declined, once. An agent has at most one executor; only launches of the event
  * that starts it charge its resources. A task ends once.
  *
- * Pure: no I/O and no clock. One thread.
- * The shell: no caller yet.
+ * Pure: no I/O and no clock. One thread. Its shell: no caller yet.
  */
 #pragma once
 
@@ -60,7 +59,7 @@ struct fine_usable {
         struct mesos_resources rest;
         bool starts_executor; /* its first task starts the executor */
         struct mesos_launch *launches;
-        size_t n_launches;
+        size_t n_launches, room;
 };
 
 struct fine_offers {

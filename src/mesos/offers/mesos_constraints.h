@@ -11,7 +11,6 @@
  *
  * Differs from Spark 3.5, where ranges with values never match: it looks for one range where agents have a list.
  *
- * No caller yet.
  */
 #pragma once
 

@@ -16,7 +16,6 @@
  *
  * Pure: no I/O, no clock.
  *
- * No caller yet.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Offers and resources as messages of mesos.proto. No caller yet. */
+/* Offers and resources as messages of mesos.proto. */
 #pragma once
 
 #include "mesos/offers/mesos_offer.h"

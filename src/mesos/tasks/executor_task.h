@@ -14,7 +14,6 @@
  * Differs from Spark: SPARK_EXECUTOR_OPTS lacks the module options that Spark writes for its JVM. Settings that an
  * executor needs before it knows the driver's (spark.rpc.*, spark.ssl.*, ports) follow as --conf, and the secret of
  * spark.authenticate is the variable _SPARK_AUTH_SECRET.
- * No caller yet.
  */
 #pragma once
 
@@ -63,7 +62,7 @@ Firesteel__Mesos__TaskInfo *executor_task_new(const struct executor_tasks *t, st
 
 /*
  * Fine-grained: the task of a task of Spark, @name "task 0.0 in stage 0.0 (TID 0)", with @len bytes of @data for its
- * executor. As above.
+ * executor. As above. No caller yet.
  */
 Firesteel__Mesos__TaskInfo *fine_task_new(const struct executor_tasks *t, struct arena *arena,
                                           const struct mesos_offer *offer, const struct mesos_launch *launch,

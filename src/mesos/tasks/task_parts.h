@@ -8,7 +8,6 @@
  *
  * The messages lie in the arena of the parts and are not changed after they are read. An element of a list that cannot
  * be parsed (a volume, a port mapping, a parameter of Docker) is left out with a warning, as in Spark.
- * No caller yet.
  */
 #pragma once
 
