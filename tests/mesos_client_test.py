@@ -2,7 +2,10 @@
 import os
 import pathlib
 import signal
+import socket
+import ssl
 import subprocess
+import threading
 
 import pytest
 
@@ -165,6 +168,73 @@ def test_a_broken_connection_without_a_failover_timeout(master, start):
     assert "Framework has been removed. The connection with the master broke for longer than" in application.log()
     application.process.stdin.write("\n")
     assert application.end() != 0
+
+
+def test_another_driver_with_the_same_framework_id(master, start):
+    conf = ["spark.mesos.driver.failoverTimeout=60", "spark.mesos.driver.frameworkId=ours"]
+    first = start(*conf)
+    first.run()
+    assert master.wait_for_framework().id == "ours"
+    second = start(*conf)
+    wait_until(lambda: "Framework failed over. Another driver has subscribed" in first.log(), "the first driver goes on")
+    first.process.kill()
+    second.run()
+    assert second.end() == 0
+
+
+@pytest.fixture
+def tls_address(tmp_path, master):
+    """A master's address that speaks TLS, with a certificate for localhost: (address, certificate)."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+                    "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", tmp_path / "key.pem",
+                    "-out", tmp_path / "cert.pem"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+
+    def copy(source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def serve(plain):
+        try:
+            outside = context.wrap_socket(plain, server_side=True)
+        except OSError:
+            return  # the client does not trust the certificate
+        inside = socket.create_connection(("127.0.0.1", master.port))
+        threading.Thread(target=copy, args=(inside, outside), daemon=True).start()
+        copy(outside, inside)
+
+    def accept(listener):
+        while True:
+            try:
+                plain = listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=serve, args=(plain,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, args=(listener,), daemon=True).start()
+        yield f"localhost:{listener.getsockname()[1]}", str(tmp_path / "cert.pem")
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_tls(start, tls_address):
+    address, certificate = tls_address
+    application = start(url=f"mesos://{address}", LIBPROCESS_SSL_ENABLED="true", LIBPROCESS_SSL_CA_FILE=certificate)
+    application.run()
+    assert application.end() == 0
+    unverified = start(url=f"mesos://{address}", LIBPROCESS_SSL_ENABLED="1", LIBPROCESS_SSL_VERIFY_SERVER_CERT="false")
+    unverified.run()
+    assert unverified.end() == 0
+    unknown = start(url=f"mesos://{address}", LIBPROCESS_SSL_ENABLED="true")
+    wait_until(lambda: "Cannot subscribe" in unknown.log(), "the certificate is accepted")
+    assert "certificate" in unknown.log()
+    unknown.process.kill()
+    unknown.end()
 
 
 def test_missing_heartbeats(master, start):
