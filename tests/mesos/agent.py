@@ -70,13 +70,16 @@ class Executor:
 
 
 class Agent:
-    def __init__(self, master, number, folder, resources, attributes="", retry_s=10.0, pretend_containers=False):
+    """An agent of a scripted master. @pretend_containers: images, networks and volumes are taken for ordinary processes. @idle: no
+    process starts; commands are said to run until they are killed or `finish` ends them."""
+
+    def __init__(self, master, number, folder, resources, attributes="", retry_s=10.0, pretend_containers=False, idle=False):
         self.master, self.lock, self.number = master, master.lock, number
         self.id, self.hostname = f"{master.id}-S{number}", "localhost"
         self.folder = os.path.join(str(folder), f"agent{number}")
         self.entries, self.attributes = parse_resources(resources), parse_attributes(attributes)
         self.total, self.used = Resources(self.entries), Resources()
-        self.retry_s, self.pretend_containers = retry_s, pretend_containers
+        self.retry_s, self.pretend_containers, self.idle = retry_s, pretend_containers, idle
         self.tasks, self.executors, self.containers = {}, {}, 0  # tasks by (framework, task id), executors by (framework, executor id)
         self.updates_held = False  # no update leaves
         self.server = self.make_server(0)
@@ -123,7 +126,8 @@ class Agent:
             if not executor.is_custom:
                 self.update(task, "TASK_STARTING", source="SOURCE_EXECUTOR")
                 environment["MESOS_ALLOCATION_ROLE"] = executor.framework.role
-            executor.process = Process(command, executor.sandbox, environment, lambda status: self.on_exit(executor, status))
+            if not self.idle:
+                executor.process = Process(command, executor.sandbox, environment, lambda status: self.on_exit(executor, status))
         except LaunchFailed as e:
             self.end_executor(executor, e.reason, str(e), 256)
             return
@@ -172,8 +176,16 @@ class Agent:
             task.executor.send({"type": "KILL", "kill": {"task_id": {"value": task_id}}})
         elif not task.killed:
             task.killed = True
-            task.executor.process.terminate()
+            if self.idle:
+                self.finish(task, "TASK_KILLED", "Command terminated with signal Terminated")
+            else:
+                task.executor.process.terminate()
         return True
+
+    def finish(self, task, state, message):
+        """Ends a command that has no process."""
+        self.update(task, state, message, source="SOURCE_EXECUTOR")
+        self.forget_executor(task.executor)
 
     def shutdown(self, framework_id, executor_id=None):
         """Ends one executor, or all of a framework."""

@@ -79,6 +79,7 @@ class Master:
         self.frameworks, self.agents, self.offers = {}, [], {}
         self.agent_count = self.offer_count = 0
         self.calls = []    # all calls, in order, each a dict with what was received
+        self.offered = {}  # the agent and the resources of every offer, by id
         self.updates = []  # all status updates that went to frameworks
         self.answers, self.redirect, self.credentials = [], None, None
         self.heartbeat_s, self.heartbeats, self.offering, self.piece = 15.0, True, True, 0
@@ -516,6 +517,7 @@ class Master:
                 offer = Offer(f"{self.id}-O{self.offer_count}", framework, agent, part)
                 self.offer_count += 1
                 self.offers[offer.id] = offer
+                self.offered[offer.id] = agent, part.entries()
                 batches.setdefault(framework, []).append(offer.message())
                 free -= part
         for framework, offers in batches.items():

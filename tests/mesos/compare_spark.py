@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Compares what Firesteel asks of Mesos with what genuine Spark 3.5 asked (spark_3_5.json), in each of `configurations`.
+
+    tests/mesos/compare_spark.py BUILD [NAME…]
+
+Prints a line for each configuration that differs, and at last "N compared, M differ".
+"""
+import difflib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, TESTS)
+from inherited_environment import inherited_environment  # noqa: E402
+from mesos.configurations import ALL  # noqa: E402
+from mesos.recorder import Recorder  # noqa: E402
+
+RECORDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spark_3_5.json")
+TOP = os.path.dirname(TESTS)
+
+# A context, a job if tasks are wanted, and then nothing until it is killed.
+APPLICATION = r"""
+#include <firesteel/firesteel.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("recorded");
+        int64_t n, tasks = argc > 1 ? atoi(argv[1]) : 0;
+        if (tasks)
+                fst_count(fst_range_n(sc, 0, tasks, (int)tasks), &n);
+        else
+                while (fst_application_id(sc))
+                        sleep(1);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def record(build, configuration, program, folder):
+    """Runs an application with a configuration; returns what it asked, with "error" if it ended by itself."""
+    conf = {"spark.app.name": "recorded", "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", **configuration.conf}
+    with Recorder(configuration) as recorder, open(f"{folder}/log", "wb") as log:
+        command = [f"{build}/src/spark-submit", "--master", f"mesos://{recorder.master.address}"]
+        for key, value in conf.items():
+            command += ["--conf", f"{key}={value}"]
+        environment = dict(inherited_environment("SPARK_", "MESOS_"), **configuration.environment)
+        process = subprocess.Popen([*command, program, str(configuration.tasks)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                   env=environment, start_new_session=True)
+        try:
+            recorder.wait(lambda: process.poll() is not None)
+            result = recorder.result([TOP, os.path.realpath(f"{build}/..")])
+            if process.poll() is not None:
+                with open(f"{folder}/log", encoding="utf-8", errors="replace") as file:
+                    result["error"] = file.read().strip().splitlines()[-1:]
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return result
+
+
+def comparable(result):
+    """Returns a result as lines. Declines of one time may come in any order."""
+    answers = sorted(result["answers"], key=lambda answer: (answer["agent"], "tasks" not in answer))
+    if "error" in result:
+        return ["an error"]
+    framework = {key: value for key, value in (result["framework"] or {}).items() if value not in ("", None)}
+    return json.dumps({"framework": framework, "answers": answers}, indent=1, sort_keys=True).splitlines()
+
+
+def main():
+    build, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    with open(RECORDS, encoding="utf-8") as file:
+        genuine = json.load(file)
+    compared = differing = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "recorded.c")
+        with open(source, "w", encoding="utf-8") as out:
+            out.write(APPLICATION)
+        for configuration in ALL:
+            if (names and configuration.name not in names) or configuration.name not in genuine:
+                continue
+            ours, theirs = comparable(record(build, configuration, source, folder)), comparable(genuine[configuration.name])
+            compared += 1
+            if ours != theirs:
+                differing += 1
+                print(f"--- {configuration.name} differs")
+                print("\n".join(difflib.unified_diff(theirs, ours, "Spark 3.5", "Firesteel", lineterm="", n=1)))
+            sys.stdout.flush()
+    print(f"{compared} compared, {differing} differ")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
