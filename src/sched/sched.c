@@ -216,6 +216,13 @@ void sched_enable_executor(struct sched *s, int executor)
                 executors_set_enabled(&s->tasks.executors, executor, true);
 }
 
+void sched_lend_cores(struct sched *s, int executor, int cores)
+{
+        sched_note(s, line, "lend_cores %d %d", executor, cores);
+        if (executors_alive(&s->tasks.executors, executor))
+                executors_lend(&s->tasks.executors, executor, cores);
+}
+
 void sched_decommission_executor(struct sched *s, int executor, bool host_too)
 {
         sched_note(s, line, "decommission_executor %d %d", executor, host_too);

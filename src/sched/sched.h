@@ -281,6 +281,11 @@ void sched_executor_lost(struct sched *s, int executor, bool caused_by_app, cons
 void sched_disable_executor(struct sched *s, int executor);
 void sched_enable_executor(struct sched *s, int executor);
 
+/* The cluster lends this executor @cores cores for a task each. They replace those of an earlier call that have no task
+ * yet. From the first call on, a core whose task has ended is gone, and a batch has one task.
+ */
+void sched_lend_cores(struct sched *s, int executor, int cores);
+
 /* The executor will end soon and gets no new tasks. Fetch failures from it do not count against stages
  * (config->ignore_decommission_failures), now or after its end. @host_too: its disks go with it, so its map outputs
  * are removed at its loss even if a shuffle service serves them.

@@ -26,7 +26,7 @@
  *      add_executor T ID HOST CORES RESOURCE …     RESOURCE: NAME, how many addresses, the addresses
  *      add_profile_executor T PROFILE ID HOST CORES RESOURCE …
  *      lose_executor T E BY-APP TEXT               lose_host T HOST TEXT
- *      disable_executor E                          enable_executor E
+ *      disable_executor E                          enable_executor E               lend_cores E CORES
  *      decommission_executor E HOST-TOO            suspect_task TASK-ID
  *      kill_attempt TASK-ID INTERRUPT TEXT         result_fits T TASK-ID BYTES
  *      task_progress TASK-ID RECORDS RUN-NS        release_core T TASK-ID

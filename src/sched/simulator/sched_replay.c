@@ -433,6 +433,7 @@ CALL(call_tick, sched_tick(s, a->now))
 CALL(call_lose_executor, sched_executor_lost(s, (int)a->n[0], a->n[1], a->text[0], a->now))
 CALL(call_disable_executor, sched_disable_executor(s, (int)a->n[0]))
 CALL(call_enable_executor, sched_enable_executor(s, (int)a->n[0]))
+CALL(call_lend_cores, sched_lend_cores(s, (int)a->n[0], (int)a->n[1]))
 CALL(call_decommission_executor, sched_decommission_executor(s, (int)a->n[0], a->n[1]))
 CALL(call_lose_host, sched_host_lost(s, a->text[0], a->text[1], a->now))
 CALL(call_suspect_task, sched_suspect_task(s, a->n[0]))
@@ -474,6 +475,7 @@ static const struct replay_record {
         {"lose_executor", .format = "Tebs", .call = call_lose_executor},
         {"disable_executor", .format = "e", .call = call_disable_executor},
         {"enable_executor", .format = "e", .call = call_enable_executor},
+        {"lend_cores", .format = "ee", .call = call_lend_cores},
         {"decommission_executor", .format = "eb", .call = call_decommission_executor},
         {"lose_host", .format = "TSs", .call = call_lose_host},
         {"suspect_task", .format = "k", .call = call_suspect_task},

@@ -117,6 +117,15 @@ void executors_queue(struct executors *x, int index)
         x->last = index;
 }
 
+void executors_lend(struct executors *x, int executor, int cores)
+{
+        struct sched_executor *e = executors_at(x, executor);
+
+        e->lent = true;
+        e->free = cores;
+        executors_queue(x, executor);
+}
+
 /* ------------------------------------------------------------------------------------------------------- life */
 
 void executors_init(struct executors *x, const struct task_profile *profile)

@@ -16,7 +16,8 @@ struct sched_executor {
         char *id;
         int host;    /* index in hosts */
         int profile; /* id of its resource profile */
-        int cores, free;
+        int cores, free;                 /* free: of lent cores, those without a task yet */
+        bool lent;                       /* a core is for one task: executors_lend gives it, and the task's end takes it */
         bool alive;
         bool enabled;                    /* it is connected */
         bool decommissioned;             /* it is being or was decommissioned */
@@ -91,6 +92,9 @@ int executors_host_index(struct executors *x, const char *name, const char *(*ra
 void executors_set_dead(struct executors *x, int executor);
 void executors_set_enabled(struct executors *x, int executor, bool enabled);
 void executors_set_decommissioned(struct executors *x, int executor, bool host_too);
+
+/* As sched_lend_cores. */
+void executors_lend(struct executors *x, int executor, int cores);
 
 void executors_set_excluded(struct executors *x, int executor, bool excluded);
 void executors_set_host_excluded(struct executors *x, int host, bool excluded);

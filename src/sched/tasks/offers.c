@@ -237,6 +237,8 @@ static bool try_executor(struct task_scheduler *ts, struct task_set *set, int ex
         int max = task_set_run_limit(set, ts->config.run_target, set->profile->slots, ts->config.max_run);
         int n = 0;
 
+        if (executors_at(&ts->executors, executor)->lent)
+                max = 1;
         if (!sched_profile_fits(set->profile, executors_at(&ts->executors, executor)) ||
             (ts->config.exclusion.stage && !set_exclusion_allows(set->exclusion, &ts->executors, executor)))
                 return false;

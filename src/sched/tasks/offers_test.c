@@ -204,6 +204,38 @@ static void decommissioned_and_disabled_executors_take_nothing_new(void **state)
         fix_end(&f);
 }
 
+static void lent_cores_take_one_task_each(void **state)
+{
+        struct fix f;
+
+        offers_begin(&f, NULL);
+        offers_add_executor(&f, "0", "h1", 8);
+        sched_lend_cores(f.s, 0, 0);
+        fix_submit(&f, fix_rdd(&f, 100));
+        assert_int_equal(f.tasks.len, 0);
+        sched_lend_cores(f.s, 0, 3);
+        sched_revive(f.s, f.now);
+        assert_int_equal(f.tasks.len, 3); /* batches of one task */
+        fix_succeed_id(&f, 0);
+        sched_revive(f.s, f.now);
+        assert_int_equal(f.tasks.len, 3); /* its core is gone */
+        sched_lend_cores(f.s, 0, 1);
+        sched_revive(f.s, f.now);
+        assert_int_equal(f.tasks.len, 4);
+        sched_lend_cores(f.s, 0, 5);
+        sched_lend_cores(f.s, 0, 0); /* taken back */
+        sched_revive(f.s, f.now);
+        assert_int_equal(f.tasks.len, 4);
+        sched_lend_cores(f.s, 7, 1); /* an unknown executor */
+        sched_executor_lost(f.s, 0, false, "gone", f.now);
+        sched_lend_cores(f.s, 0, 1);
+        assert_int_equal(f.tasks.len, 4);
+        offers_add_executor(&f, "1", "h1", 4);
+        fix_drain(&f);
+        assert_int_equal(f.result, JOB_SUCCEEDED);
+        fix_end(&f);
+}
+
 static void fetch_failures_from_the_decommissioned_do_not_count(void **state)
 {
         struct fix f;
@@ -257,6 +289,7 @@ int main(void)
                 cmocka_unit_test(results_that_are_too_large_abort_the_stage),
                 cmocka_unit_test(the_named_suspect_runs_apart),
                 cmocka_unit_test(decommissioned_and_disabled_executors_take_nothing_new),
+                cmocka_unit_test(lent_cores_take_one_task_each),
                 cmocka_unit_test(fetch_failures_from_the_decommissioned_do_not_count),
                 cmocka_unit_test(a_lost_host_takes_all_its_outputs),
         };

@@ -86,7 +86,8 @@ void sched_profile_take(const struct sched_profile *p, struct sched_executor *e,
 
 void sched_profile_give(const struct sched_profile *p, struct sched_executor *e, const struct resource_share *shares)
 {
-        e->free += p->cpus;
+        if (!e->lent)
+                e->free += p->cpus;
         for (int i = 0; i < p->n_needs; i++)
                 resource_pool_give(profile_pool(e, p->needs[i].resource), &shares[i]);
 }
