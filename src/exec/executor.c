@@ -552,11 +552,18 @@ static int executor_start(struct executor *x, struct fst_error *error)
 {
         int64_t interval;
         int r;
+        if (x->options->gate) {
+                if ((r = x->options->gate->class->start(x->options->gate, &x->loop, x, error)))
+                        return r;
+                strmap_merge(&x->conf.set, &x->options->conf->set);
+        }
         if ((r = watch_worker(x, error)) || (r = connect_driver(x, error)) || (r = start_env(x, error)) ||
             (r = conf_get_ms(&x->conf, "spark.executor.heartbeatInterval", &interval, error)) ||
             (r = executor_watch_signal(x, error)) || (r = executor_start_sinks(x, error)) ||
             (r = executor_register(x, error)))
                 return r;
+        if (x->options->gate)
+                x->options->gate->class->registered(x->options->gate);
         uv_timer_start(&x->heartbeat, on_heartbeat, (uint64_t)interval, (uint64_t)interval);
         log_info("Executor", "Starting executor ID %s on host %s with %d task slots", x->options->executor_id,
                  x->options->hostname, x->options->cores);
@@ -615,6 +622,8 @@ static void executor_stop(struct executor *x)
         if (x->data)
                 executor_transfer_stop_copying(x->data);
         end_tasks(x);
+        if (x->options->gate)
+                x->options->gate->class->stop(x->options->gate);
         /* The loop runs once more to close the connections. */
         uv_timer_stop(&x->heartbeat);
         uv_timer_stop(&x->look);
@@ -634,6 +643,7 @@ static void executor_stop(struct executor *x)
         uv_walk(&x->loop, close_handle, NULL);
         uv_run(&x->loop, UV_RUN_DEFAULT);
         /* No stage is loading any more: the loop's pool gives its modules to the isolation. */
+        executor_gate_free(x);
         executor_stages_free(x->stages);
         isolation_free(x->env.isolation);
         zygote_free(x->zygote);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct fst_conf;
+struct task_gate;
 
 struct executor_options {
         const char *driver_url;  /* "spark://CoarseGrainedScheduler@host:port" */
@@ -27,6 +28,7 @@ struct executor_options {
         int resource_profile;
         const char **user_class_path; /* shared objects to load at start; borrowed */
         size_t n_user_class_path;
+        struct task_gate *gate; /* tasks wait at it (exec/task_gate.h); NULL: they start when the driver sends them */
         /*
          * Its initial configuration. The driver's configuration does not override startup keys in it (spark.rpc.*,
          * spark.authenticate, ports). Borrowed.

@@ -31,7 +31,8 @@ static void executor_endpoint_launch_tasks(struct executor *x, const struct rpc_
                 struct fst_error error = FST_ERROR_INIT;
                 struct task_batch *run = executor_batch_new(x);
                 if (task_batch_read_launch(launch->runs[i], x->n_slots, run, &error) == 0) {
-                        executor_stages_run(x->stages, run);
+                        if (!executor_gate_holds(x, run))
+                                executor_stages_run(x->stages, run);
                         continue;
                 }
                 executor_endpoint_refuse_launch(x, error_message(&error));
@@ -66,7 +67,7 @@ static void executor_endpoint_kill_task(struct executor *x, const struct rpc_mes
                          kill->reason);
                 slot_monitor_killed(x->watch, slot, kill->task_id, now_ns());
                 slot_kill(x->slots[slot], kill->task_id, kill->interrupt);
-        } else {
+        } else if (!executor_gate_kills(x, kill->task_id)) {
                 executor_stages_kill(x->stages, kill->task_id);
         }
         firesteel__kill_task__free_unpacked(kill, NULL);

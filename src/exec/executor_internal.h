@@ -10,6 +10,7 @@
 #include "exec/executor.h"
 #include "exec/lost_executors.h"
 #include "exec/slot.h"
+#include "exec/task_gate.h"
 #include "rpc/rpc.h"
 
 #include <pthread.h>
@@ -21,12 +22,18 @@ struct driver_client;
 struct executor_transfer;
 struct executor_sinks;
 struct executor_stages;
+struct gated_task;
 struct startup_request;
 struct migration;
 struct security;
 struct slot_monitor;
 struct worker_watcher;
 struct zygote;
+
+struct gate_end {
+        int64_t task_id;
+        enum task_gate_end how;
+};
 
 struct executor {
         const struct executor_options *options;
@@ -59,6 +66,7 @@ struct executor {
         struct executor_sinks *sinks; /* NULL: no sinks */
         int index;                    /* the scheduler's index of this executor */
         int64_t max_direct_result;
+        VEC(struct gated_task *) gated; /* task_gate.c */
 
         pthread_mutex_t lock;        /* protects the fields below */
         struct task_batch **running; /* by slot */
@@ -66,6 +74,7 @@ struct executor {
         struct task_batch *spare;
         struct buf outbox;    /* StatusUpdate */
         VEC(int64_t) through; /* killed tasks that have ended */
+        VEC(struct gate_end) gate_ends; /* tasks to report to the gate after the outbox */
 
         struct buf sending, updates;
         int missed_heartbeats, most_missed;
@@ -118,6 +127,19 @@ void executor_end_if_decommissioned(struct executor *x);
 
 /* Starts to handle spark.executor.decommission.signal. */
 int executor_watch_signal(struct executor *x, struct fst_error *error);
+
+/* ----------------------------------------------------------------------------------------------- task_gate.c */
+
+/* Takes a launched batch until the gate permits it. Returns false if there is no gate. */
+bool executor_gate_holds(struct executor *x, struct task_batch *run);
+
+/* The driver kills a task that waits at the gate. Returns false if it does not. */
+bool executor_gate_kills(struct executor *x, int64_t task_id);
+
+/* A task has ended, and the driver was told. */
+void executor_gate_ended(struct executor *x, int64_t task_id, enum task_gate_end how);
+
+void executor_gate_free(struct executor *x);
 
 /* ---------------------------------------------------------------------------------------- executor_endpoint.c */
 

@@ -136,6 +136,13 @@ static void release_core(struct executor *x, struct task_batch *run)
                 uv_async_send(&x->wake);
 }
 
+static enum task_gate_end gate_end_of(const struct task_batch *run)
+{
+        return run->tasks[0].state == TASK_SUCCEEDED ? TASK_GATE_SUCCEEDED
+               : run->tasks[0].state == TASK_KILLED  ? TASK_GATE_KILLED
+                                                     : TASK_GATE_FAILED;
+}
+
 /* Sends the outcomes of @run to the driver. On the slot's thread, or on the loop's for batches that never ran. */
 static void report_outcomes(struct executor *x, struct task_batch *run)
 {
@@ -154,6 +161,7 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
                 if (t->shuffle_output)
                         publish_output(x, work, t);
         }
+        enum task_gate_end how = gate_end_of(run);
         task_resources_deinit(&run->resources);
         task_batch_append_status(run, work ? work->action : NULL, &options, &status);
         stage_context_unref(steal(run->work));
@@ -165,6 +173,8 @@ static void report_outcomes(struct executor *x, struct task_batch *run)
         for (int i = 0; i < run->n; i++)
                 if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
                         vec_push(&x->through, run->tasks[i].info.id);
+        if (x->options->gate)
+                vec_push(&x->gate_ends, ((struct gate_end){run->tasks[0].info.id, how}));
         if (x->running[run->slot] == run)
                 x->running[run->slot] = NULL;
         run->next = x->spare;
@@ -206,6 +216,21 @@ bool executor_is_idle(struct executor *x)
         return idle;
 }
 
+/* Tells the gate of the ends that the driver knows. Those of other threads may follow meanwhile. */
+static void report_gate_ends(struct executor *x)
+{
+        struct gate_end end;
+        for (bool more = x->options->gate != NULL; more;) {
+                pthread_mutex_lock(&x->lock);
+                more = x->gate_ends.len > 0 && x->outbox.len == 0;
+                if (more)
+                        end = x->gate_ends.data[--x->gate_ends.len];
+                pthread_mutex_unlock(&x->lock);
+                if (more)
+                        executor_gate_ended(x, end.task_id, end.how);
+        }
+}
+
 void executor_send_outbox(uv_async_t *handle)
 {
         struct executor *x = handle->data;
@@ -231,6 +256,7 @@ void executor_send_outbox(uv_async_t *handle)
         }
         buf_reset(&x->sending);
         rpc_env_flush(x->rpc);
+        report_gate_ends(x);
         executor_end_if_decommissioned(x);
 }
 
