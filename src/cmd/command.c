@@ -33,6 +33,8 @@ static const struct program_command {
         {"master", "the master of a standalone cluster", command_master, command_master_help},
         {"mesos-dispatcher", "run drivers on Mesos in cluster mode", command_mesos_dispatcher,
          command_mesos_dispatcher_help},
+        {"mesos-executor", "run tasks in the fine-grained mode of Mesos, started by an agent", command_mesos_executor,
+         command_mesos_executor_help},
         {"operator", "the operator of SparkApplications on Kubernetes, and its client", command_operator,
          command_operator_help},
         {"resume", "start the driver of an application again that has died", command_resume, command_resume_help},

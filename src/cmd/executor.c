@@ -1,4 +1,4 @@
-/* firesteel executor: started by cluster managers for an application; see exec/executor.h. */
+/* firesteel executor and firesteel mesos-executor: started by cluster managers for an application; see exec/executor.h. */
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,6 +9,7 @@
 #include "exec/guard/crash.h"
 #include "exec/executor.h"
 #include "hadoop/credentials.h"
+#include "mesos/executor/agent_gate.h"
 #include "net/socket.h"
 
 #include <errno.h>
@@ -37,6 +38,13 @@ const char command_executor_help[] =
         "\n"
         "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET, or in the credentials\n"
         "that HADOOP_TOKEN_FILE_LOCATION names.\n";
+
+const char command_mesos_executor_help[] =
+        "Usage: firesteel mesos-executor\n"
+        "\n"
+        "Run an application's tasks in the fine-grained mode of Mesos, in which each of them is a task of Mesos. The\n"
+        "agent starts this program and says in its environment where it is (MESOS_AGENT_ENDPOINT, MESOS_FRAMEWORK_ID,\n"
+        "MESOS_EXECUTOR_ID).\n";
 
 struct executor_arguments {
         struct executor_options options;
@@ -162,37 +170,58 @@ static int executor_command_take_secret(const struct fst_conf *conf, struct fst_
         return r;
 }
 
+static int executor_command_run(struct executor_arguments *a)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        sanitizers_start();
+        if (executor_command_take_secret(&a->conf, &error) < 0 ||
+            crash_init(executor_command_crash_descriptor(), NULL, &error)) {
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+                return EXECUTOR_EXIT_FAILED;
+        }
+        a->options.conf = &a->conf;
+        a->options.user_class_path = a->class_path.data;
+        a->options.n_user_class_path = a->class_path.len;
+        return executor_run(&a->options);
+}
+
 int command_executor(int argc, char **argv)
 {
         struct executor_arguments a = {0};
-        struct fst_error error = FST_ERROR_INIT;
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_executor_help, stdout) < 0 || fflush(stdout) != 0;
         conf_init(&a.conf);
         int r = executor_command_parse(&a, argc, argv);
-        sanitizers_start();
-        if (r == 0 && executor_command_take_secret(&a.conf, &error) < 0) {
-                fprintf(stderr, "Error: %s\n", error_message(&error));
-                r = EXECUTOR_EXIT_FAILED;
-        }
-        if (r == 0 && crash_init(executor_command_crash_descriptor(), NULL, &error)) {
-                fprintf(stderr, "Error: %s\n", error_message(&error));
-                r = EXECUTOR_EXIT_FAILED;
-        }
         if (r == 0 && !a.options.hostname) {
                 a.options.hostname = a.local_host = socket_local_host();
                 log_info("CoarseGrainedExecutorBackend",
                          "Executor hostname is not provided, will use '%s' to advertise itself", a.local_host);
         }
-        if (r == 0) {
-                a.options.conf = &a.conf;
-                a.options.user_class_path = a.class_path.data;
-                a.options.n_user_class_path = a.class_path.len;
-                r = executor_run(&a.options);
-        }
-        error_deinit(&error);
+        if (r == 0)
+                r = executor_command_run(&a);
         vec_deinit(&a.class_path);
         conf_deinit(&a.conf);
         free(a.local_host);
+        return r;
+}
+
+int command_mesos_executor(int argc, char **argv)
+{
+        struct executor_arguments a = {0};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct agent_gate *gate = NULL;
+        if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+                return fputs(command_mesos_executor_help, stdout) < 0 || fflush(stdout) != 0;
+        if (argc > 1) {
+                command_usage(command_mesos_executor_help, "unknown argument", argv[1]);
+                return EXECUTOR_EXIT_FAILED;
+        }
+        conf_init(&a.conf);
+        int r = agent_gate_new(&a.options, &a.conf, &gate, &error);
+        if (r < 0)
+                fprintf(stderr, "Error: %s\n", error_message(&error));
+        r = r < 0 ? EXECUTOR_EXIT_FAILED : executor_command_run(&a);
+        agent_gate_free(gate);
+        conf_deinit(&a.conf);
         return r;
 }

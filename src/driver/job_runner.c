@@ -261,6 +261,23 @@ static bool job_runner_enough_registered(struct job_runner *r, int64_t now)
                                           r->backend->class->expected_cores(r->backend, &ratio), now);
 }
 
+void job_runner_offer(struct job_runner *r, const int *executors, const int *cores, int n)
+{
+        int64_t now = now_ns();
+        for (int i = 0; i < n; i++)
+                sched_lend_cores(r->sched, executors[i], cores[i]);
+        if (!r->stopping && job_runner_enough_registered(r, now))
+                sched_revive(r->sched, now);
+        for (int i = 0; i < n; i++)
+                sched_lend_cores(r->sched, executors[i], 0);
+}
+
+int job_runner_waiting_tasks(const struct job_runner *r)
+{
+        struct sched_demand demand = sched_demand(r->sched, -1);
+        return r->stopping ? 0 : demand.pending + demand.speculative;
+}
+
 /* Kill the executors that the scheduler excludes. Their loss may be the scheduler's next event. */
 static void job_runner_kill_executors(struct job_runner *r)
 {

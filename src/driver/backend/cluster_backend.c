@@ -113,6 +113,8 @@ static void cluster_launch(struct scheduler_backend *backend, int executor, stru
                 error_deinit(&error);
                 return;
         }
+        if (b->manager->class->launching)
+                b->manager->class->launching(b->manager, x->id, run);
         task_batch_append_launch(run, &x->launches);
         executor_table_mark_dirty(&b->executors, x);
 }
@@ -414,6 +416,8 @@ static void cluster_wait(struct scheduler_backend *backend, int64_t deadline)
 {
         struct cluster_backend *b = cluster_backend_of(backend);
         bool took = driver_transfer_take(b->transfer);
+        if (b->manager->class->waiting && b->runner)
+                b->manager->class->waiting(b->manager, job_runner_waiting_tasks(b->runner));
         cluster_flush_all(b);
         if (took) { /* the work may have freed cores or ended a stage, which the scheduler handles first */
                 uv_run(&b->loop, UV_RUN_NOWAIT);

@@ -72,5 +72,15 @@ void cluster_backend_worker_removed(struct cluster_backend *backend, const char 
  */
 void cluster_backend_manager_restarted(struct cluster_backend *backend);
 
+/*
+ * The cluster offers cores of registered executors, one for each task (executor_manager_class.launching). Unknown
+ * executors are ignored. @ids and @cores have @n entries.
+ */
+void cluster_backend_offer(struct cluster_backend *backend, const char *const *ids, const int *cores, int n);
+
+/* The cluster did not start the task or has ended it: @reason. The executor reports its end. Ignores unknown tasks. */
+void cluster_backend_task_ended(struct cluster_backend *backend, const char *executor_id, int64_t task_id,
+                                const char *reason);
+
 /* No executor can be started: fail all jobs of the application with @reason. */
 void cluster_backend_abort(struct cluster_backend *backend, const char *reason);

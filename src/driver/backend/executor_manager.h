@@ -15,6 +15,7 @@ struct cluster_backend;
 struct executor_manager;
 struct executor_request; /* sched/allocation/executor_allocation.h */
 struct fst_error;
+struct task_batch;
 
 /*
  * An executor that an earlier driver of the application had. It may still run: for
@@ -80,6 +81,15 @@ struct executor_manager_class {
 
         /* An executor has registered. May be NULL. */
         void (*registered)(struct executor_manager *manager, const char *executor_id);
+
+        /*
+         * Each task of the application is a task of the cluster, too, and has a core of its own, which the cluster
+         * offers: cluster_backend_offer. `launching` comes from within that call, before a task goes to its executor.
+         * `waiting`: the scheduler has decided what it can, and @n tasks wait for a core. NULL, both: executors keep
+         * their cores.
+         */
+        void (*launching)(struct executor_manager *manager, const char *executor_id, const struct task_batch *run);
+        void (*waiting)(struct executor_manager *manager, int n);
 
         /* A registered executor is gone, for any reason, even one that the manager itself reported. May be NULL. */
         void (*forgotten)(struct executor_manager *manager, const char *executor_id);

@@ -25,6 +25,32 @@ static void executor_requests_one_fewer(struct cluster_backend *b)
         b->manager->class->request_executors(b->manager, &request, 1);
 }
 
+void cluster_backend_offer(struct cluster_backend *b, const char *const *ids, const int *cores, int n)
+{
+        int *executors = new_array(int, (size_t)MAX(n, 1)), *lent = new_array(int, (size_t)MAX(n, 1)), known = 0;
+        for (int i = 0; i < n; i++) {
+                const struct remote_executor *x = executor_table_find(&b->executors, ids[i]);
+                if (!x || x->state != EXECUTOR_ALIVE)
+                        continue;
+                int busy = 0;
+                for (int s = 0; s < x->slots; s++)
+                        busy += x->running[s] != NULL;
+                executors[known] = x->index;
+                lent[known++] = MAX(MIN(cores[i], x->cores - busy), 0);
+        }
+        if (!b->closing)
+                job_runner_offer(b->runner, executors, lent, known);
+        free(executors);
+        free(lent);
+}
+
+void cluster_backend_task_ended(struct cluster_backend *b, const char *executor_id, int64_t task_id, const char *reason)
+{
+        const struct remote_executor *x = executor_table_find(&b->executors, executor_id);
+        if (x && !b->closing)
+                b->backend.class->kill_task(&b->backend, x->index, task_id, false, reason);
+}
+
 bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n)
 {
         struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);

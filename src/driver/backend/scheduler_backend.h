@@ -255,6 +255,15 @@ struct driver_epoch {
 };
 struct driver_epoch job_runner_epoch(const struct job_runner *runner);
 
+/*
+ * The cluster offers the cores of these executors, for one task a core: launches what may run there, from within the
+ * call, and takes the other cores back. @executors and @cores have @n entries.
+ */
+void job_runner_offer(struct job_runner *runner, const int *executors, const int *cores, int n);
+
+/* Tasks that wait for a core. */
+int job_runner_waiting_tasks(const struct job_runner *runner);
+
 /* Launch no new tasks on the executor. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);
 

@@ -18,6 +18,7 @@
 #include "driver/context.h"
 #include "exec/app/app_compiler.h"
 #include "mesos/backend/mesos_application.h"
+#include "mesos/backend/offer_calls.h"
 #include "mesos/offers/coarse_offers.h"
 #include "mesos/offers/offer_message.h"
 #include "mesos/offers/offers_conf.h"
@@ -85,54 +86,15 @@ static void coarse_lose_launches(struct coarse_manager *m, const struct mesos_la
 
 static void coarse_accept(struct coarse_manager *m, const struct offer_action *action)
 {
-        Firesteel__Mesos__Filters filters = FIRESTEEL__MESOS__FILTERS__INIT;
-        Firesteel__Mesos__Offer__Operation__Launch launch = FIRESTEEL__MESOS__OFFER__OPERATION__LAUNCH__INIT;
-        Firesteel__Mesos__Offer__Operation operation = FIRESTEEL__MESOS__OFFER__OPERATION__INIT;
-        Firesteel__Mesos__SchedulerCall__Accept accept = FIRESTEEL__MESOS__SCHEDULER_CALL__ACCEPT__INIT;
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
         _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
-        const struct mesos_offer *const *offers = action->accept.offers;
-        const size_t n_offers = action->accept.n_offers, n = action->accept.n_launches;
-        Firesteel__Mesos__OfferID *ids = arena_alloc(&arena, n_offers * sizeof(*ids));
-        Firesteel__Mesos__OfferID **id_pointers = arena_alloc(&arena, n_offers * sizeof(*id_pointers));
+        const struct mesos_offer *offer = action->accept.offers[0];
+        const size_t n = action->accept.n_launches;
         Firesteel__Mesos__TaskInfo **tasks = arena_alloc(&arena, n * sizeof(*tasks));
 
-        for (size_t i = 0; i < n_offers; i++) {
-                firesteel__mesos__offer_id__init(&ids[i]);
-                ids[i].value = (char *)offers[i]->id;
-                id_pointers[i] = &ids[i];
-        }
         for (size_t i = 0; i < n; i++)
-                tasks[i] = executor_task_new(&m->tasks, &arena, offers[0], &action->accept.launches[i]);
-        launch.n_task_infos = n;
-        launch.task_infos = tasks;
-        operation.has_type = true;
-        operation.type = FIRESTEEL__MESOS__OFFER__OPERATION__TYPE__LAUNCH;
-        operation.launch = &launch;
-        if (action->accept.refuse_ms >= 0) {
-                filters.has_refuse_seconds = true;
-                filters.refuse_seconds = (double)action->accept.refuse_ms / 1000;
-        }
-        accept.n_offer_ids = n_offers;
-        accept.offer_ids = id_pointers;
-        accept.n_operations = 1;
-        accept.operations = &(Firesteel__Mesos__Offer__Operation *){&operation};
-        accept.filters = &filters;
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__ACCEPT;
-        call.accept = &accept;
-        if (!mesos_scheduler_call_send(m->application.scheduler, &call))
-                coarse_lose_launches(m, action->accept.launches, n, offers[0]->agent);
-}
-
-static void coarse_decline(struct coarse_manager *m, const struct offer_action *action)
-{
-        const size_t n = action->decline.n_offers;
-        _cleanup_free_ const char **ids = new_array(const char *, n);
-
-        for (size_t i = 0; i < n; i++)
-                ids[i] = action->decline.offers[i]->id;
-        mesos_scheduler_decline(m->application.scheduler, ids, n,
-                                action->decline.refuse_ms < 0 ? -1 : (double)action->decline.refuse_ms / 1000);
+                tasks[i] = executor_task_new(&m->tasks, &arena, offer, &action->accept.launches[i]);
+        if (!offer_calls_accept(m->application.scheduler, action, tasks))
+                coarse_lose_launches(m, action->accept.launches, n, offer->agent);
 }
 
 static void coarse_do(struct coarse_manager *m, const struct offer_action *action)
@@ -145,7 +107,7 @@ static void coarse_do(struct coarse_manager *m, const struct offer_action *actio
                 coarse_accept(m, action);
                 break;
         case OFFER_ACTION_DECLINE:
-                coarse_decline(m, action);
+                offer_calls_decline(scheduler, action);
                 break;
         case OFFER_ACTION_REVIVE:
                 mesos_scheduler_revive(scheduler);

@@ -1,8 +1,8 @@
 /* See mesos_cluster_manager.h. */
 #include "mesos/backend/mesos_cluster_manager.h"
 
-#include "base/error.h"
 #include "mesos/backend/coarse_manager.h"
+#include "mesos/backend/fine_manager.h"
 #include "mesos/backend/mesos_application.h"
 
 int mesos_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error)
@@ -15,9 +15,7 @@ int mesos_manager_new(struct fst_context *sc, struct executor_manager **out, str
         if (application.coarse)
                 r = coarse_manager_new(sc, &application, out, error);
         else
-                r = error_set(error, -ENOTSUP,
-                              "Firesteel does not support the fine-grained mode of Mesos: set spark.mesos.coarse to "
-                              "true");
+                r = fine_manager_new(sc, &application, out, error);
         mesos_application_deinit(&application);
         return r;
 }

@@ -306,3 +306,10 @@ void fine_offers_kill(struct fine_offers *f, int64_t task)
                 queue_push(&f->actions.queue, (struct offer_action){.kind = OFFER_ACTION_KILL,
                                                                     .kill = {.task = task, .agent = t->agent->id}});
 }
+
+void fine_offers_each(const struct fine_offers *f, void (*visit)(void *context, int64_t task, const char *agent),
+                      void *context)
+{
+        for (const struct fine_task *t = f->tasks.first; t; t = t->next)
+                visit(context, t->id, t->agent->id);
+}

@@ -109,5 +109,9 @@ void fine_offers_kill(struct fine_offers *f, int64_t task);
 /* Launch nothing more. */
 void fine_offers_stop(struct fine_offers *f);
 
+/* Calls @visit for each task that has not ended: to reconcile. @agent is borrowed for the call. */
+void fine_offers_each(const struct fine_offers *f, void (*visit)(void *context, int64_t task, const char *agent),
+                      void *context);
+
 /* Whether an executor is known on the agent. */
 bool fine_offers_has_executor(const struct fine_offers *f, const char *agent);

@@ -1,0 +1,122 @@
+"""The fine-grained mode of Mesos on a scripted master: each task is a Mesos task, executors come and go with their agents."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+import pytest
+
+from conditions import wait_until
+from inherited_environment import inherited_environment
+from mesos.master import Master
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or TOP / "bin")
+CONF = ("spark.mesos.coarse=false", "spark.mesos.mesosExecutor.cores=0.5", "spark.driver.host=127.0.0.1", "spark.executor.memory=256m",
+        "spark.mesos.executor.memoryOverhead=64", f"spark.mesos.executor.home={pathlib.Path(BIN).parent.parent}")
+
+# The tasks of the first job wait for a file.
+PROGRAM = r"""
+#include <firesteel/firesteel.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct gate {
+        char path[256];
+};
+
+static int64_t square(fst_task *task, int64_t x)
+{
+        const struct gate *gate = fst_captured(task);
+        while (!fst_task_interrupted(task) && access(gate->path, F_OK) != 0)
+                usleep(5000);
+        return x * x;
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("fine");
+        struct gate gate;
+        int64_t sum = 0;
+        snprintf(gate.path, sizeof(gate.path), "%s", argv[1]);
+        fst_reduce(fst_map(fst_range_n(sc, 0, 12, 12), FST_WITH(square, gate), FST_I64), fst_fn_sum, &sum);
+        printf("sum %lld\n", (long long)sum);
+        return fst_context_stop(sc);
+}
+"""
+EXPECTED = f"sum {sum(x * x for x in range(12))}\n"
+
+
+@pytest.fixture(name="mesos")
+def scripted_master(tmp_path):
+    with Master(tmp_path) as master:
+        for _ in range(2):
+            master.add_agent("cpus:3;mem:2048")
+        yield master
+
+
+class Run:
+    """The program on a master; `gate` lets its tasks end."""
+
+    def __init__(self, mesos, folder):
+        source = folder / "fine.c"
+        source.write_text(PROGRAM)
+        self.gate = folder / "gate"
+        command = [f"{BIN}/spark-submit", "--master", f"mesos://{mesos.address}"]
+        for setting in CONF:
+            command += ["--conf", setting]
+        self.process = subprocess.Popen([*command, str(source), str(self.gate)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env=inherited_environment("SPARK_"))
+
+    def finish(self):
+        self.gate.touch()
+        out, err = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0 and out == EXPECTED, err[-4000:]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def running(mesos):
+    """The tasks of Spark that run now."""
+    with mesos.lock:
+        return [task for agent in mesos.agents for task in agent.tasks.values() if task.state == "TASK_RUNNING" and int(task.id) >= 0]
+
+
+def test_each_task_is_a_task_of_mesos(mesos, tmp_path):
+    with Run(mesos, tmp_path) as run:
+        wait_until(lambda: len(running(mesos)) == 4, "four tasks: 2.5 cores on each agent")
+        run.finish()
+    tasks = mesos.tasks()
+    spark, starters = [t for t in tasks if int(t["task_id"]["value"]) >= 0], [t for t in tasks if int(t["task_id"]["value"]) < 0]
+    assert sorted(int(t["task_id"]["value"]) for t in spark) == list(range(12))
+    assert all(re.fullmatch(r"task \d+\.0 in stage 0\.0 \(TID \d+\)", t["name"]) for t in spark), spark
+    assert len(starters) == 2 and all("data" in t["executor"] for t in tasks)
+    for task in spark:
+        assert [(r["name"], r["scalar"]["value"]) for r in task["resources"]] == [("cpus", 1)]
+        assert [(r["name"], r["scalar"]["value"]) for r in task["executor"]["resources"]] == [("cpus", 0.5), ("mem", 320)]
+    for task in tasks:
+        assert mesos.states(task["task_id"]["value"]) == ["TASK_RUNNING", "TASK_FINISHED"], task
+    assert mesos.calls_of("TEARDOWN")
+
+
+def test_a_killed_executor_starts_again(mesos, tmp_path):
+    with Run(mesos, tmp_path) as run:
+        wait_until(lambda: len(running(mesos)) == 4, "four tasks")
+        mesos.agents[0].processes()[0].signal(signal.SIGKILL)
+        wait_until(lambda: mesos.calls_of("SHUTDOWN") and len(running(mesos)) == 4, "tasks on a new executor")
+        run.finish()
+
+
+def test_a_lost_agent_gives_its_tasks_to_others(mesos, tmp_path):
+    with Run(mesos, tmp_path) as run:
+        wait_until(lambda: len(running(mesos)) == 4, "four tasks")
+        mesos.lose(mesos.agents[0])
+        wait_until(lambda: len(running(mesos)) == 2, "two tasks on the other agent")
+        run.finish()
