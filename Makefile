@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-resume check-celeborn check-hdfs check-history check-long check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-resume check-celeborn check-hdfs check-history check-long check-mesos check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -134,6 +134,10 @@ check-s3: build ## read, write and submit files in an S3 server that verifies si
 
 check-celeborn: build ## keep map outputs in genuine Celeborn: splits, replicas, killed workers and masters; needs Java 17 and CELEBORN_JARS
 	@tests/celeborn/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+
+check-mesos: build ## run applications on a genuine Mesos, lose executors and agents, compare calls with Spark 3.5's; needs MESOS_BUILD
+	@tests/mesos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/mesos/compare_spark.py $(BUILD)
 
 check-hdfs: build ## read, write and submit files in genuine HDFS, with two namenodes and a datanode; needs Java 17
 	@ninja -C $(BUILD) tests/change_files tests/resolve_packages

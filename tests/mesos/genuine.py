@@ -1,6 +1,7 @@
-"""A genuine Mesos on loopback. MESOS_BUILD is the folder with its programs, MESOS_START and MESOS_STOP name scripts that start and stop them:
+"""A genuine Mesos on loopback. MESOS_BUILD is the folder with its programs and two scripts:
 
-    MASTER_PORT=… RESOURCES=… ATTRIBUTES=… MASTER_ENV=… AGENT_ENV=… MASTERS=… ZK=… $MESOS_START WORKDIR AGENTS
+    MASTER_PORT=… RESOURCES=… ATTRIBUTES=… MASTER_ENV=… AGENT_ENV=… MASTERS=… ZK=… $MESOS_BUILD/start.sh WORKDIR AGENTS
+    $MESOS_BUILD/stop.sh WORKDIR
 
 They leave WORKDIR/master0.pid, agent0.pid, …, and logs beside.
 """
@@ -16,24 +17,32 @@ from inherited_environment import inherited_environment
 
 
 def reason_to_skip():
-    missing = [name for name in ("MESOS_BUILD", "MESOS_START", "MESOS_STOP") if not os.environ.get(name)]
-    return f"{' and '.join(missing)} not set: they name a genuine Mesos and how it starts and stops" if missing else None
+    build = os.environ.get("MESOS_BUILD")
+    if not build:
+        return "MESOS_BUILD is not set: the folder with the programs of a genuine Mesos, and start.sh and stop.sh"
+    missing = [name for name in ("start.sh", "stop.sh") if not os.access(f"{build}/{name}", os.X_OK)]
+    return f"{build} has no {' and no '.join(missing)}" if missing else None
+
+
+def script(name):
+    return os.path.join(os.path.abspath(os.environ["MESOS_BUILD"]), name)
 
 
 class Genuine:
     def __init__(self, folder, agents=1, resources="cpus:4;mem:4096;disk:10000;ports:[31000-31999]", attributes="rack:12", **environment):
         self.folder, self.agents, self.port = str(folder), agents, free_port()
         self.address = f"127.0.0.1:{self.port}"
+        self.saved = {}  # command and environment of processes that start again
         self.environment = dict(inherited_environment(), MASTER_PORT=str(self.port), RESOURCES=resources, ATTRIBUTES=attributes,
                                 **environment)
 
     def __enter__(self):
-        subprocess.run([os.environ["MESOS_START"], self.folder, str(self.agents)], env=self.environment, check=True, timeout=120,
+        subprocess.run([script("start.sh"), self.folder, str(self.agents)], env=self.environment, check=True, timeout=120,
                        stdout=subprocess.DEVNULL)
         return self
 
     def __exit__(self, *_):
-        subprocess.run([os.environ["MESOS_STOP"], self.folder], env=self.environment, check=False, timeout=60)
+        subprocess.run([script("stop.sh"), self.folder], env=self.environment, check=False, timeout=60)
 
     def pid(self, name):
         with open(os.path.join(self.folder, f"{name}.pid"), encoding="ascii") as file:
@@ -57,7 +66,7 @@ class Genuine:
             command = file.read().decode().rstrip("\0").split("\0")
         with open(f"/proc/{pid}/environ", "rb") as file:
             environment = dict(entry.split("=", 1) for entry in file.read().decode().rstrip("\0").split("\0"))
-        self.saved = {**getattr(self, "saved", {}), name: (command, environment)}
+        self.saved[name] = command, environment
         self.kill(name)
         wait_until(lambda: not is_running(pid), f"the end of {name}")
 

@@ -65,14 +65,19 @@ def variable_text(variable, names):
     return names.text(f"{variable['name']}={variable.get('value', '')}")
 
 
-def normal_form(master, calls, homes):
-    """Returns the framework's description and its answers to offers, per agent and in order. Must hold the master's lock."""
+def normal_form(master, calls, homes, since_revive=False):
+    """Returns the framework's description and its answers to offers (@since_revive: from the first REVIVE on), per agent and in
+    order. Must hold the master's lock."""
     framework = next((call["subscribe"]["framework_info"] for call in calls if call["type"] == "SUBSCRIBE"), None)
     ids = [call["framework_id"]["value"] for call in calls if "framework_id" in call]
     given = (framework or {}).get("id", {}).get("value")
     names = Names(master, homes, None if given else ids[0] if ids else None)
     answers = []
+    revived = not since_revive
     for call in calls:
+        revived = revived or call["type"] == "REVIVE"
+        if not revived:
+            continue
         body = call.get(call["type"].lower(), {})
         if call["type"] not in ("ACCEPT", "DECLINE"):
             continue

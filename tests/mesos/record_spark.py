@@ -88,6 +88,12 @@ def run(machine, configuration, recorder):
     return result
 
 
+def save(records):
+    with open(RECORDS, "w", encoding="utf-8") as out:
+        json.dump({c.name: records[c.name] for c in ALL if c.name in records}, out, indent=1)
+        out.write("\n")
+
+
 def main():
     names = sys.argv[1:]
     records = {}
@@ -105,11 +111,9 @@ def main():
         with Recorder(configuration) as recorder:
             records[configuration.name] = run(machines[key], configuration, recorder)
         print(f"{time.monotonic() - began:.1f}", configuration.name, len(records[configuration.name]["answers"]), records[configuration.name].get("error", ""), flush=True)
+        save(records)
     for machine in machines.values():
         machine.close()
-    with open(RECORDS, "w", encoding="utf-8") as out:
-        json.dump({c.name: records[c.name] for c in ALL if c.name in records}, out, indent=1)
-        out.write("\n")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from mesos.master import Master
 from mesos.normal_form import normal_form
 
 QUIET_S = 0.7    # nothing more is asked for this long: the answers are complete
-TIMEOUT_S = 20
+TIMEOUT_S = 60
 
 
 class Recorder:
@@ -20,7 +20,7 @@ class Recorder:
     def __enter__(self):
         self.master.credentials = self.configuration.credentials
         for resources, attributes in self.configuration.agents:
-            self.master.add_agent(resources, attributes, idle=True)
+            self.master.add_agent(resources, attributes, idle=True, pretend_containers=True)
         self.master.__enter__()
         return self
 
@@ -44,6 +44,8 @@ class Recorder:
             with self.master.lock:
                 asked = len(self.master.calls)
                 is_answered = not self.master.offers and (asked > 1 or not self.configuration.agents)
+                if self.configuration.tasks:  # offers before the job are declined
+                    is_answered = is_answered and any(call["type"] == "REVIVE" for call in self.master.calls)
             if asked != count:
                 count, since = asked, time.monotonic()
             elif asked and is_answered and time.monotonic() - since > QUIET_S:
@@ -53,4 +55,4 @@ class Recorder:
     def result(self, homes):
         with self.master.lock:
             calls = list(self.master.calls)
-            return normal_form(self.master, calls, homes)
+            return normal_form(self.master, calls, homes, since_revive=self.configuration.tasks > 0)
