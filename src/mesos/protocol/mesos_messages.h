@@ -1,7 +1,6 @@
 /*
  * Messages of Mesos as bytes: calls that this process sends, events that it receives. The schema is mesos.proto.
  *
- * No caller yet.
  *
  * All that belongs to one event lies in one `struct wire_memory` (rpc/wire_memory.h), which its reader creates and
  * releases with arena_deinit: nothing of an event is freed singly, and nothing points into it afterwards.

@@ -62,7 +62,7 @@ Firesteel__Mesos__TaskInfo *executor_task_new(const struct executor_tasks *t, st
 
 /*
  * Fine-grained: the task of a task of Spark, @name "task 0.0 in stage 0.0 (TID 0)", with @len bytes of @data for its
- * executor. As above. No caller yet.
+ * executor. As above.
  */
 Firesteel__Mesos__TaskInfo *fine_task_new(const struct executor_tasks *t, struct arena *arena,
                                           const struct mesos_offer *offer, const struct mesos_launch *launch,
