@@ -5,6 +5,8 @@
  */
 #include "base/mem.h"
 #include "driver/resume/history.h"
+#include "journal/frame.h"
+#include "net/byte_order.h"
 #include "shuffle/remote_shuffle.h"
 
 #include <stdlib.h>
@@ -46,10 +48,15 @@ static void check_results(const struct past_job *job)
 {
         for (size_t i = 0; i < job->results.len; i++) {
                 const struct past_result *result = &job->results.data[i];
-                if (result->output >= job->outputs || !job->done || !job->done[result->output])
+                if (!result->count || result->output >= job->outputs || result->count > job->outputs - result->output ||
+                    !job->done)
                         abort();
+                for (uint32_t k = 0; k < result->count; k++)
+                        if (!job->done[result->output + k])
+                                abort();
                 for (size_t j = 0; j < i; j++)
-                        if (job->results.data[j].output == result->output)
+                        if (job->results.data[j].output < result->output + result->count &&
+                            result->output < job->results.data[j].output + job->results.data[j].count)
                                 abort();
         }
 }
@@ -108,6 +115,28 @@ static void check_taking(struct history *h)
         buf_deinit(&why);
 }
 
+/* A fold can be read, and folding it again changes nothing. */
+static void check_fold(struct history *h)
+{
+        struct buf first = BUF_INIT, second = BUF_INIT;
+        struct history again;
+        history_init(&again);
+        history_put(h, &first);
+        for (size_t at = 0; at < first.len;) {
+                uint32_t size = get_le32((const unsigned char *)first.data + at + 1);
+                at += JOURNAL_RECORD_HEADER;
+                if (history_add(&again, (uint8_t)first.data[at - JOURNAL_RECORD_HEADER], first.data + at, size))
+                        abort();
+                at += size;
+        }
+        history_put(&again, &second);
+        if (first.len != second.len || memcmp(first.data, second.data, first.len) != 0)
+                abort();
+        history_deinit(&again);
+        buf_deinit(&first);
+        buf_deinit(&second);
+}
+
 /* A job with more outputs than this takes memory that sanitizers fill, so the target leaves it out. */
 enum { MAX_OUTPUTS = 1 << 20 };
 
@@ -136,11 +165,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         for (size_t i = 0; i < h.jobs.len; i++) {
                 check_results(h.jobs.data[i]);
-                counted += h.jobs.data[i]->results.len;
+                for (size_t j = 0; j < h.jobs.data[i]->results.len; j++)
+                        counted += h.jobs.data[i]->results.data[j].count;
         }
         history_count(&h, &jobs, &results);
         if (jobs != h.jobs.len || results != counted || h.last_task_id < -1)
                 abort();
+        check_fold(&h);
         check_map_outputs(&h);
         check_taking(&h);
         history_deinit(&h);

@@ -126,6 +126,10 @@ def journaled(bytes_, job, maps=False):
                         length, at = number(at)
                         at += length
                     count += of == job
+            if kind == 31 and not maps:  # RESUME_RESULT_RANGE, of a folded journal: job, output, number of outputs, …
+                of, at = number(at)
+                _, at = number(at)
+                count += number(at)[0] * (of == job)
             if kind == 13 and maps:  # RESUME_MAP_OUTPUTS: job, shuffle, writer; partition, task id, place of each
                 of, at = number(at)
                 numbers = []
@@ -342,6 +346,27 @@ def test_what_a_killed_driver_left_of_a_journal_is_removed(run):
     (app.journals / "app-8.removed.kept").mkdir()
     assert app.start().wait(timeout=120) == 0, app.log(0)
     assert app.left() == ["app-8.removed.kept"]
+
+
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
+def test_a_folded_journal_is_resumed(run, master):
+    app = run(master=master, phase=6, settings=["spark.firesteel.resume.foldSize=1"])
+    app.start()
+    for driver in range(2):
+        app.wait_at_gate(6, 5)
+        assert "Folding the journal from" in app.log(0)
+        files = sorted(path.name for path in app.journals.glob("*/*"))
+        assert files[0] > "epoch-000001", files
+        app.processes[-1].kill()
+        app.processes[-1].wait(timeout=30)
+        before = app.ran()
+        if driver == 1:
+            app.open_gate()
+        app.resume()
+        wait_until(lambda: "7 of 8 results are those of earlier" in app.log(len(app.processes) - 1), "the resumed job", 60)
+    assert app.processes[-1].wait(timeout=120) == 0, app.log(2)
+    app.check(2)
+    assert not {"1", "2", "3", "4"} & {task[0] for task in app.ran()[len(before):app.ran().index("7.0")]}
 
 
 def test_it_is_resumed_again_and_again(run):

@@ -583,6 +583,7 @@ static void shuffle_removal_run(void *owner, struct scheduler_backend *backend, 
         for (int i = 0; i < removal->n; i++) {
                 sched_unregister_shuffle(removal->runner->sched, removal->shuffles[i]);
                 allocation_shuffle_removed(removal->runner->allocation, removal->shuffles[i]);
+                resume_shuffle_removed(removal->runner->sc->resume, removal->shuffles[i]);
                 struct remote_shuffle_driver *remote = removal->runner->sc->remote_shuffle;
                 if (remote)
                         remote->class->remove_shuffle(remote, removal->shuffles[i]);

@@ -151,6 +151,8 @@ static int place_local_take(struct journal_place *place, int epoch, struct fst_e
                 close(fd);
                 return error_set(error, r, "cannot write %s: %s", file, strerror(-r));
         }
+        if (place->fd >= 0)
+                close(place->fd);
         place->epoch = epoch;
         place->fd = fd;
         place->size = sizeof(line) - 1;
@@ -184,6 +186,18 @@ static bool place_local_is_superseded(struct journal_place *place)
         return access(next, F_OK) == 0 || (access(own, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR));
 }
 
+static void place_local_remove_earlier(struct journal_place *place)
+{
+        int epoch, used;
+        DIR *dir = opendir(place->path);
+        for (struct dirent *e; dir && (e = readdir(dir));)
+                if (sscanf(e->d_name, EPOCH_PREFIX "%6d%n", &epoch, &used) == 1 && !e->d_name[used] &&
+                    epoch < place->epoch)
+                        unlinkat(dirfd(dir), e->d_name, 0);
+        if (dir)
+                closedir(dir);
+}
+
 static void place_local_remove(struct journal_place *place)
 {
         _cleanup_free_ char *removed = mem_printf("%s" REMOVED, place->path);
@@ -199,6 +213,7 @@ static const struct journal_place_class place_local = {
         .read = place_local_read,
         .append = place_local_append,
         .is_superseded = place_local_is_superseded,
+        .remove_earlier = place_local_remove_earlier,
         .remove = place_local_remove,
 };
 
@@ -234,6 +249,34 @@ int journal_place_append(struct journal_place *place, const void *header, size_t
 bool journal_place_is_superseded(struct journal_place *place)
 {
         return place->class->is_superseded(place);
+}
+
+int journal_place_fold(struct journal_place *place, const void *body, size_t size, struct fst_error *error)
+{
+        unsigned char header[JOURNAL_FRAME_HEADER];
+        int r = place->epoch >= MAX_JOURNAL_EPOCH    ? error_set(error, -EOVERFLOW, "%s has no epoch left", place->path)
+                : journal_place_is_superseded(place) ? error_set(error, -EEXIST, "another driver has the application")
+                                                     : journal_place_take(place, place->epoch + 1, error);
+        if (r)
+                return r;
+        journal_frame_header(body, size, header);
+        r = journal_place_append(place, header, sizeof(header), body, size, error);
+        /*
+         * The look comes after the write: a newer driver that this look misses reads what was written. It lists all
+         * epochs, because a newer driver may have folded its own, and the one that was taken here was then free again.
+         */
+        int newest = r ? r : journal_place_newest(place, error);
+        if (newest < 0)
+                return newest;
+        if (newest > place->epoch)
+                return error_set(error, -EEXIST, "another driver has the application");
+        place->class->remove_earlier(place);
+        return 0;
+}
+
+int journal_place_epoch(const struct journal_place *place)
+{
+        return place->epoch;
 }
 
 void journal_place_remove(struct journal_place *place)

@@ -7,10 +7,10 @@
  * On HDFS and in an object store, which have no durable append, an epoch is a sequence of small files, one for each
  * write: epoch-000001-0000000, epoch-000001-0000001, …
  *
- * A driver takes an epoch by creating its file, which fails if the file exists. Exactly one driver therefore has an
- * epoch, and the newest epoch has the application. A driver reads the files of earlier epochs only after it has taken
- * its own, and looks for a newer epoch after each write: either its write comes before that reading, or it notices the
- * newer driver.
+ * A driver takes an epoch by creating its file, which fails if the file exists. A driver may take further epochs.
+ * Exactly one driver therefore has an epoch, and the newest epoch has the application. A driver reads the files of
+ * earlier epochs only after it has taken its own, and looks for a newer epoch after each write: either its write comes
+ * before that reading, or it notices the newer driver.
  *
  * Any thread, one at a time.
  */
@@ -49,12 +49,13 @@ const char *journal_place_path(const struct journal_place *place);
 int journal_place_newest(struct journal_place *place, struct fst_error *error);
 
 /*
- * Takes @epoch and begins its file. Returns -EEXIST with @error if another driver has it, -ENOTSUP if the store creates
- * files that exist.
+ * Takes @epoch and begins its file; a place that has one already gives it up. Returns -EEXIST with @error if another
+ * driver has it, -ENOTSUP if the store creates files that exist.
  */
 int journal_place_take(struct journal_place *place, int epoch, struct fst_error *error);
 
-/* Appends the content of the file of @epoch to @out. Returns 0, -ENOENT, or another negative errno, with @error. */
+/* Appends the content of the file of @epoch to @out. Returns 0, -ENOENT, or another negative errno, with @error. May
+ * run beside another call. */
 int journal_place_read(struct journal_place *place, int epoch, struct buf *out, struct fst_error *error);
 
 /* Appends a frame to the taken epoch. It is durable when this returns 0. */
@@ -66,6 +67,17 @@ int journal_place_append(struct journal_place *place, const void *header, size_t
  * one is gone: that driver has ended the application and removed the journal.
  */
 bool journal_place_is_superseded(struct journal_place *place);
+
+/*
+ * Replaces the journal by @body, the records that it comes to: takes the next epoch, writes them there as one frame,
+ * and removes the files of earlier epochs. A driver that is killed meanwhile leaves the earlier epochs, or the new one
+ * complete, or both: a reader prefers the new one, by its first record. Returns -EEXIST with @error if another driver
+ * has the application, or another error: if the epoch was taken, records may be appended to it.
+ */
+int journal_place_fold(struct journal_place *place, const void *body, size_t size, struct fst_error *error);
+
+/* The taken epoch. It grows when the journal is folded. */
+int journal_place_epoch(const struct journal_place *place);
 
 /*
  * Removes the journal. Renames its directory to PATH.removed first, so that a driver that is killed here leaves the

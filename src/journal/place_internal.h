@@ -30,6 +30,7 @@ struct journal_place_class {
         int (*append)(struct journal_place *place, const void *header, size_t header_size, const void *body,
                       size_t size, struct fst_error *error);
         bool (*is_superseded)(struct journal_place *place);
+        void (*remove_earlier)(struct journal_place *place); /* the files of epochs before the taken one */
         void (*remove)(struct journal_place *place);
 };
 

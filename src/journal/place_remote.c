@@ -155,11 +155,29 @@ static bool place_remote_is_superseded(struct journal_place *p)
         return place_remote_stat(p, p->epoch + 1) == 0 || place_remote_stat(p, p->epoch) == -ENOENT;
 }
 
-/* Without its first file, the journal is that of a driver that died before it began. */
+static void place_remote_remove_earlier(struct journal_place *p)
+{
+        struct file_list list = {0};
+        int epoch, number;
+        place_remote_list(p, &list, NULL);
+        for (size_t i = 0; i < list.len; i++)
+                if (place_remote_is_file(list.data[i].path, &epoch, &number) && epoch < p->epoch)
+                        p->fs->remove(p->fs, list.data[i].path, NULL);
+        file_list_deinit(&list);
+}
+
+/* Without the first file of its first epoch, the journal is that of a driver that died before it began. */
 static void place_remote_remove(struct journal_place *p)
 {
-        _cleanup_free_ char *first = place_remote_file(p, 1, 0);
-        p->fs->remove(p->fs, first, NULL);
+        struct file_list list = {0};
+        int epoch, number;
+        place_remote_list(p, &list, NULL);
+        for (size_t i = 0; i < list.len; i++)
+                if (place_remote_is_file(list.data[i].path, &epoch, &number)) {
+                        p->fs->remove(p->fs, list.data[i].path, NULL);
+                        break;
+                }
+        file_list_deinit(&list);
         p->fs->remove(p->fs, p->path, NULL);
 }
 
@@ -171,5 +189,6 @@ const struct journal_place_class journal_place_remote = {
         .read = place_remote_read,
         .append = place_remote_append,
         .is_superseded = place_remote_is_superseded,
+        .remove_earlier = place_remote_remove_earlier,
         .remove = place_remote_remove,
 };

@@ -28,9 +28,9 @@ struct journal_writer {
         struct buf writing; /* the thread's */
         uint64_t appended, durable;
         uint64_t requested; /* `written` is called once this is durable; 0: nobody has asked */
-        int64_t since; /* when the first record of `pending` was added; ns */
-        int waiting;   /* threads in journal_writer_sync */
-        bool failed, stopping;
+        int64_t since;      /* when the first record of `pending` was added; ns */
+        int waiting;        /* threads in journal_writer_sync */
+        bool failed, stopping, folds;
 
         pthread_mutex_t place_lock; /* guards `place` and the next two */
         bool superseded, removed;
@@ -107,6 +107,24 @@ static bool journal_writer_wait(struct journal_writer *w)
         }
 }
 
+/* On the thread, after a write, without the lock. A failure leaves a journal that is only longer. */
+static void journal_writer_fold_now(struct journal_writer *w)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT;
+        struct fst_error error = FST_ERROR_INIT;
+        if (!w->options.fold || !w->options.fold(w->options.owner, &body) || body.len > MAX_JOURNAL_FRAME)
+                return;
+        pthread_mutex_lock(&w->place_lock);
+        int r = w->removed ? 0 : journal_place_fold(w->place, body.data, body.len, &error);
+        w->superseded = w->superseded || r == -EEXIST;
+        pthread_mutex_unlock(&w->place_lock);
+        if (r && r != -EEXIST)
+                log_warn(JOURNAL_LOG, "The journal stays longer than necessary: %s", error_message(&error));
+        error_deinit(&error);
+        if (r)
+                journal_writer_check_epoch(w, 0);
+}
+
 static void *journal_writer_main(void *arg)
 {
         struct journal_writer *w = arg;
@@ -132,6 +150,12 @@ static void *journal_writer_main(void *arg)
                 w->durable = upto;
                 w->failed = failed;
                 pthread_cond_broadcast(&w->written);
+                if (w->folds && !failed && !w->stopping) {
+                        w->folds = false;
+                        pthread_mutex_unlock(&w->lock);
+                        journal_writer_fold_now(w);
+                        pthread_mutex_lock(&w->lock);
+                }
         }
         pthread_mutex_unlock(&w->lock);
         return NULL;
@@ -204,6 +228,21 @@ struct buf *journal_writer_begin(struct journal_writer *w)
 void journal_writer_end(struct journal_writer *w)
 {
         w->appended += w->pending.len;
+        pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t journal_writer_position(struct journal_writer *w)
+{
+        pthread_mutex_lock(&w->lock);
+        uint64_t position = w->appended;
+        pthread_mutex_unlock(&w->lock);
+        return position;
+}
+
+void journal_writer_fold(struct journal_writer *w)
+{
+        pthread_mutex_lock(&w->lock);
+        w->folds = true;
         pthread_mutex_unlock(&w->lock);
 }
 

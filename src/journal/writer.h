@@ -31,6 +31,9 @@ struct journal_writer_options {
         /* After a requested write: all records up to @position are durable, or the journal has failed. On the writer's
          * thread, before a caller of journal_writer_sync returns. */
         void (*written)(void *owner, uint64_t position);
+        /* Appends to @body the records that the journal comes to, all of it as read from the place up to its taken
+         * epoch. Returns false if the journal shall stay as it is. On the writer's thread. */
+        bool (*fold)(void *owner, struct buf *body);
         void *owner;
 };
 #define JOURNAL_WRITER_DEFAULT                                                                                         \
@@ -52,6 +55,12 @@ void journal_writer_end(struct journal_writer *w);
 /* Asks for a write at once and does not wait: returns the position of which `written` tells, or 0 if all records are
  * durable already. Records that are added before the thread wakes up are part of the same write. */
 uint64_t journal_writer_request(struct journal_writer *w);
+
+/* The position behind the last record. */
+uint64_t journal_writer_position(struct journal_writer *w);
+
+/* Asks for the journal to be folded (journal_place_fold) after its next write. Does not wait. */
+void journal_writer_fold(struct journal_writer *w);
 
 /* Returns true if the records are durable, false if the journal has failed. */
 bool journal_writer_sync(struct journal_writer *w);

@@ -64,6 +64,48 @@ void history_deinit(struct history *h)
         resume_application_deinit(&h->application);
 }
 
+static int past_map_output_by_place(const void *x, const void *y)
+{
+        const struct past_map_output *a = x, *b = y;
+        if (a->shuffle != b->shuffle)
+                return a->shuffle < b->shuffle ? -1 : 1;
+        if (a->partition != b->partition)
+                return a->partition < b->partition ? -1 : 1;
+        return (a->record > b->record) - (a->record < b->record);
+}
+
+static int past_map_output_by_job(const void *x, const void *y)
+{
+        const struct past_map_output *a = x, *b = y;
+        if (a->job != b->job)
+                return a->job < b->job ? -1 : 1;
+        return past_map_output_by_place(x, y);
+}
+
+/* Keeps the last output of each map partition, if it was not lost after that. */
+static void history_sort_maps(struct history *h)
+{
+        struct past_map_output *at = h->maps.data;
+        size_t n = 0, count = h->maps.len;
+        h->maps_sorted = true;
+        if (!count)
+                return;
+        qsort(at, count, sizeof(*at), past_map_output_by_place);
+        for (size_t i = 0, end; i < count; i = end) {
+                struct past_map_output last = {.lost = true};
+                for (end = i; end < count && at[end].shuffle == at[i].shuffle && at[end].partition == at[i].partition;
+                     end++)
+                        if (!at[end].lost)
+                                last = at[end];
+                        else if (at[end].task_id == last.task_id)
+                                last.lost = true;
+                if (!last.lost)
+                        at[n++] = last;
+        }
+        h->maps.len = n;
+        qsort(at, n, sizeof(*at), past_map_output_by_job);
+}
+
 /* ------------------------------------------------------------------------------------------------------ records */
 
 static struct past_job *history_job_at(struct history *h, struct field_reader *f)
@@ -92,7 +134,12 @@ static int history_add_void(struct history *h, struct field_reader *f)
         if (!fields_are_complete(f) || jobs > h->jobs.len || outputs > h->outputs.len)
                 return -EBADMSG;
         history_cut(h, jobs, outputs);
+        h->ordered = true;
+        for (size_t i = 0; i < h->jobs.len; i++)
+                h->ordered = h->ordered && h->jobs.data[i]->alone;
         size_t n = 0;
+        history_sort_maps(h); /* an output that was replaced does not come back */
+        h->maps_sorted = false;
         for (size_t i = 0; i < h->maps.len; i++)
                 if (h->maps.data[i].job < jobs)
                         h->maps.data[n++] = h->maps.data[i];
@@ -109,6 +156,7 @@ static int history_add_job(struct history *h, const void *content, size_t size)
         struct past_job *job = new0(struct past_job);
         *job = (struct past_job){.signature = record.signature,
                                  .outputs = record.outputs,
+                                 .alone = record.alone,
                                  .call_site = mem_strndup(record.call_site.data, record.call_site.len)};
         h->ordered = h->ordered && record.alone;
         vec_push(&h->jobs, job);
@@ -123,6 +171,38 @@ static bool past_job_make_done(struct past_job *job)
         return job->done;
 }
 
+static bool past_bytes_equal(fst_bytes a, fst_bytes b)
+{
+        return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+/* Adds results of the outputs from @output on that have none, in this order. They are marked before. */
+static void past_job_push_result(struct past_job *job, uint32_t output, fst_bytes result, fst_bytes updates)
+{
+        struct past_result *last = job->results.len ? &job->results.data[job->results.len - 1] : NULL;
+        job->done[output] = 1;
+        if (last && last->output + last->count == output && past_bytes_equal(last->result, result) &&
+            past_bytes_equal(last->updates, updates))
+                last->count++;
+        else
+                vec_push(&job->results,
+                         (struct past_result){.output = output, .count = 1, .result = result, .updates = updates});
+}
+
+static int history_add_result_range(struct history *h, struct field_reader *f)
+{
+        struct past_job *job = history_job_at(h, f);
+        uint64_t output = fields_take_number(f), count = fields_take_number(f);
+        fst_bytes result = fields_take_bytes(f), updates = fields_take_bytes(f);
+        if (!job || !fields_are_complete(f) || output >= job->outputs || count > job->outputs - output ||
+            !past_job_make_done(job))
+                return -EBADMSG;
+        for (uint64_t i = output; i < output + count; i++)
+                if (!job->done[i])
+                        past_job_push_result(job, (uint32_t)i, result, updates);
+        return 0;
+}
+
 static int history_add_results(struct history *h, struct field_reader *f)
 {
         struct past_job *job = history_job_at(h, f);
@@ -130,24 +210,19 @@ static int history_add_results(struct history *h, struct field_reader *f)
                 return -EBADMSG;
         while (f->at < f->end) {
                 uint64_t output = fields_take_number(f);
-                struct past_result result = {
-                        .output = (uint32_t)output, .result = fields_take_bytes(f), .updates = fields_take_bytes(f)};
+                fst_bytes result = fields_take_bytes(f), updates = fields_take_bytes(f);
                 if (f->bad || output >= job->outputs || !past_job_make_done(job))
                         return -EBADMSG;
-                if (job->done[output])
-                        continue;
-                job->done[output] = 1;
-                vec_push(&job->results, result);
+                if (!job->done[output])
+                        past_job_push_result(job, (uint32_t)output, result, updates);
         }
         return f->bad ? -EBADMSG : 0;
 }
 
 void past_job_add_result(struct past_job *job, uint32_t output, fst_bytes result)
 {
-        if (output >= job->outputs || !past_job_make_done(job) || job->done[output])
-                return;
-        job->done[output] = 1;
-        vec_push(&job->results, (struct past_result){.output = output, .result = result});
+        if (output < job->outputs && past_job_make_done(job) && !job->done[output])
+                past_job_push_result(job, output, result, (fst_bytes){"", 0});
 }
 
 static int history_add_commit(struct history *h, struct field_reader *f)
@@ -159,8 +234,28 @@ static int history_add_commit(struct history *h, struct field_reader *f)
                                      .updates = fields_take_limited(f, 1)};
         if (!job || !fields_are_complete(f) || output >= job->outputs)
                 return -EBADMSG;
+        commit.again = job->done && job->done[output];
         vec_push(&job->commits, commit);
         return 0;
+}
+
+void past_job_prune_commits(struct past_job *job)
+{
+        if (!job->commits.len || !job->done)
+                return;
+        _cleanup_free_ uint8_t *several = mem_zero(MAX(job->outputs, 1u));
+        size_t n = 0;
+        for (size_t i = 0; i < job->commits.len; i++) {
+                const struct past_commit *c = &job->commits.data[i];
+                if (!c->reset && !c->again)
+                        several[c->output] = (uint8_t)MIN(several[c->output] + 1, 2);
+        }
+        for (size_t i = 0; i < job->commits.len; i++) {
+                const struct past_commit *c = &job->commits.data[i];
+                if (c->reset || c->again || !job->done[c->output] || several[c->output] > 1)
+                        job->commits.data[n++] = *c;
+        }
+        job->commits.len = n;
 }
 
 static int history_add_map_updates(struct history *h, struct field_reader *f)
@@ -180,6 +275,7 @@ static int history_add_reset(struct history *h, struct field_reader *f)
         struct past_job *job = history_job_at(h, f);
         if (!job || !fields_are_complete(f))
                 return -EBADMSG;
+        past_job_prune_commits(job);
         job->results.len = 0;
         free(steal(job->done));
         for (size_t i = 0; i < job->commits.len; i++)
@@ -248,8 +344,7 @@ static int history_add_map_outputs(struct history *h, struct field_reader *f)
         const size_t before = h->maps.len;
         struct past_map_output output = {.job = fields_take_number(f),
                                          .shuffle = (int)fields_take_limited(f, INT32_MAX),
-                                         .writer = (int32_t)fields_take_limited(f, REMOTE_WRITERS - 1),
-                                         .record = before};
+                                         .writer = (int32_t)fields_take_limited(f, REMOTE_WRITERS - 1)};
         if (f->bad || output.job >= h->jobs.len || !h->jobs.data[output.job])
                 return -EBADMSG;
         while (f->at < f->end) {
@@ -260,8 +355,8 @@ static int history_add_map_outputs(struct history *h, struct field_reader *f)
                         h->maps.len = before;
                         return -EBADMSG;
                 }
+                output.record = h->map_records++;
                 vec_push(&h->maps, output);
-                output.record++;
         }
         return 0;
 }
@@ -272,9 +367,10 @@ static int history_add_map_lost(struct history *h, struct field_reader *f)
                                        .partition = (int)fields_take_limited(f, INT32_MAX),
                                        .task_id = (int64_t)fields_take_limited(f, MAX_RESUME_NUMBER),
                                        .lost = true,
-                                       .record = h->maps.len};
+                                       .record = h->map_records};
         if (!fields_are_complete(f))
                 return -EBADMSG;
+        h->map_records++;
         vec_push(&h->maps, lost);
         return 0;
 }
@@ -320,6 +416,19 @@ static int history_add_executor_lost(struct history *h, struct field_reader *f)
         return 0;
 }
 
+static int history_add_shuffle_removed(struct history *h, struct field_reader *f)
+{
+        int shuffle = (int)fields_take_limited(f, INT32_MAX);
+        size_t n = 0;
+        if (!fields_are_complete(f))
+                return -EBADMSG;
+        for (size_t i = 0; i < h->maps.len; i++)
+                if (h->maps.data[i].shuffle != shuffle)
+                        h->maps.data[n++] = h->maps.data[i];
+        h->maps.len = n;
+        return 0;
+}
+
 int history_add(struct history *h, uint8_t kind, const void *content, size_t size)
 {
         struct field_reader f = fields_of(content, size);
@@ -352,6 +461,12 @@ int history_add(struct history *h, uint8_t kind, const void *content, size_t siz
                 return history_add_map_outputs(h, &f);
         case RESUME_MAP_LOST:
                 return history_add_map_lost(h, &f);
+        case RESUME_FOLD:
+                return fields_take_limited(&f, RESUME_RECORDS_VERSION) && fields_are_complete(&f) ? 0 : -EBADMSG;
+        case RESUME_RESULT_RANGE:
+                return history_add_result_range(h, &f);
+        case RESUME_SHUFFLE_REMOVED:
+                return history_add_shuffle_removed(h, &f);
         case RESUME_COMMIT:
                 return history_add_commit(h, &f);
         case RESUME_EXECUTOR:
@@ -431,48 +546,6 @@ enum history_answer history_take_job(struct history *h, struct resume_job_record
         return differs ? HISTORY_DIFFERS : HISTORY_NEW;
 }
 
-static int past_map_output_by_place(const void *x, const void *y)
-{
-        const struct past_map_output *a = x, *b = y;
-        if (a->shuffle != b->shuffle)
-                return a->shuffle < b->shuffle ? -1 : 1;
-        if (a->partition != b->partition)
-                return a->partition < b->partition ? -1 : 1;
-        return (a->record > b->record) - (a->record < b->record);
-}
-
-static int past_map_output_by_job(const void *x, const void *y)
-{
-        const struct past_map_output *a = x, *b = y;
-        if (a->job != b->job)
-                return a->job < b->job ? -1 : 1;
-        return past_map_output_by_place(x, y);
-}
-
-/* Keeps the last output of each map partition, if it was not lost after that. */
-static void history_sort_maps(struct history *h)
-{
-        struct past_map_output *at = h->maps.data;
-        size_t n = 0, count = h->maps.len;
-        h->maps_sorted = true;
-        if (!count)
-                return;
-        qsort(at, count, sizeof(*at), past_map_output_by_place);
-        for (size_t i = 0, end; i < count; i = end) {
-                struct past_map_output last = {.lost = true};
-                for (end = i; end < count && at[end].shuffle == at[i].shuffle && at[end].partition == at[i].partition;
-                     end++)
-                        if (!at[end].lost)
-                                last = at[end];
-                        else if (at[end].task_id == last.task_id)
-                                last.lost = true;
-                if (!last.lost)
-                        at[n++] = last;
-        }
-        h->maps.len = n;
-        qsort(at, n, sizeof(*at), past_map_output_by_job);
-}
-
 const struct past_map_output *history_map_outputs(struct history *h, uint64_t job, size_t *n)
 {
         if (!h->maps_sorted)
@@ -512,6 +585,7 @@ void history_count(const struct history *h, uint64_t *jobs, uint64_t *results)
         *jobs = *results = 0;
         for (size_t i = 0; i < h->jobs.len; i++) {
                 *jobs += h->jobs.data[i] != NULL;
-                *results += h->jobs.data[i] ? h->jobs.data[i]->results.len : 0;
+                for (size_t j = 0; h->jobs.data[i] && j < h->jobs.data[i]->results.len; j++)
+                        *results += h->jobs.data[i]->results.data[j].count;
         }
 }

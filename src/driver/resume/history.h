@@ -20,8 +20,9 @@
 
 struct fst_error;
 
+/* The results of some outputs, one after another, that are equal. */
 struct past_result {
-        uint32_t output;
+        uint32_t output, count;
         fst_bytes result;  /* of the task, as on the wire (exec/actions/action.h) */
         fst_bytes updates; /* of accumulators; empty: none */
 };
@@ -48,11 +49,13 @@ struct past_commit {
         int64_t task_id;
         bool updates; /* it may have updates of accumulators, which are lost */
         bool reset;   /* the outputs of its job were computed again later */
+        bool again;   /* the output had a result before */
 };
 
 struct past_job {
         struct resume_signature signature;
         uint32_t outputs;
+        bool alone; /* as in its record */
         char *call_site;
         VEC(struct past_result) results; /* in the order in which they were merged; each output once */
         VEC(struct past_map_updates) maps;
@@ -78,8 +81,9 @@ struct history {
         VEC(struct past_map_output) maps;
         VEC(struct earlier_executor) executors; /* not lost; ids and hosts are owned */
         int next_executor_id;                   /* larger than each id that is a number */
-        bool maps_sorted; /* by job; each output once, and no lost ones */
-        bool ordered;     /* order has a meaning */
+        size_t map_records;                     /* of outputs and their losses, so far */
+        bool maps_sorted;                       /* by job; each output once, and no lost ones */
+        bool ordered;                           /* order has a meaning */
 };
 
 void history_init(struct history *h);
@@ -94,6 +98,12 @@ enum history_answer {
         HISTORY_DIFFERS, /* everything from here on is void; @why has a sentence */
 };
 
+/*
+ * Appends records to @out, after which a history has the same answers as @h, the whole of a journal; no job of it is
+ * taken. Later records of the journal fit both. The first one is RESUME_FOLD.
+ */
+void history_put(struct history *h, struct buf *out);
+
 /* A job is submitted: @job->job gets its number. @past is valid until history_deinit. */
 enum history_answer history_take_job(struct history *h, struct resume_job_record *job, struct past_job **past,
                                      struct buf *why);
@@ -103,6 +113,12 @@ const struct past_map_output *history_map_outputs(struct history *h, uint64_t jo
 
 /* Returns the job that history_take_job would take, and sets @job->job; or NULL. Changes nothing else. */
 struct past_job *history_find(const struct history *h, struct resume_job_record *job);
+
+/*
+ * Removes permissions that need no revocation: the task has reported. If several attempts of an output had one, all
+ * stay, because the result does not tell whose it is.
+ */
+void past_job_prune_commits(struct past_job *job);
 
 /* A task of an earlier driver has committed @output, although the journal lacks its result: adds it, if it is missing.
  * Borrows @result. */

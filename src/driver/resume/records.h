@@ -32,12 +32,16 @@ enum resume_record {
         RESUME_OUTPUT_STATE, /* output, enum resume_output_state */
         RESUME_TASKS,        /* the highest task id that was launched so far */
         RESUME_STORE,        /* the directory of map outputs that outlive executors */
-        RESUME_MAP_OUTPUTS,  /* job, shuffle, writer, then for each output: partition, task id, place (0: at its executor) */
+        RESUME_MAP_OUTPUTS,  /* job, shuffle, writer, then for each output: partition, task id, place (0: at its
+                                executor) */
         RESUME_MAP_LOST,     /* shuffle, partition, task id: this output does not count any more */
-        RESUME_COMMIT, /* job, output, task id, 1 if it may have updates of accumulators: the task may commit from now
-                          on */
-        RESUME_EXECUTOR,     /* id, host, cores, profile, process id, its start: an executor has registered */
-        RESUME_EXECUTOR_LOST, /* id */
+        RESUME_COMMIT,   /* job, output, task id, 1 if it may have updates of accumulators: the task may commit from now
+                            on */
+        RESUME_EXECUTOR, /* id, host, cores, profile, process id, its start: an executor has registered */
+        RESUME_EXECUTOR_LOST,   /* id */
+        RESUME_FOLD = 30,       /* version: first record of an epoch that replaces all earlier ones */
+        RESUME_RESULT_RANGE,    /* job, output, number of outputs, result, updates: these have the same */
+        RESUME_SHUFFLE_REMOVED, /* shuffle: its outputs were removed, because nothing needs them any more */
 };
 
 /* The progress of a saved output. */

@@ -27,7 +27,10 @@ static int restart_read(struct journal_place *place, struct resume_application *
         for (int epoch = 1; epoch <= newest && r == 0 && !app->id; epoch++) {
                 _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
                 r = journal_place_read(place, epoch, &bytes, error);
-                if (r == 0)
+                if (r == -ENOENT) { /* a fold has replaced it */
+                        error_deinit(error);
+                        r = 0;
+                } else if (r == 0)
                         r = journal_read_frames(bytes.data, bytes.len, journal_place_path(place), restart_add_record,
                                                 app, &extent, error);
         }

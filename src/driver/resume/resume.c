@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define TASK_ID_RESERVE INT64_C(1000000)
+#define MAX_FOLDED_JOURNAL ((uint64_t)256 << 20) /* a larger one is not read to be folded */
 #define REMOTE_INTERVAL_MS 1000 /* between a task's end and its record in a place to which each write is a request */
 #define REMOTE_FRESH_MS 100     /* the age of a look at such a place that still allows a task to commit */
 
@@ -88,83 +89,39 @@ static void resume_on_written(void *owner, uint64_t position)
         job_runner_journaled(r->sc->runner, position);
 }
 
-/* -------------------------------------------------------------------------------------------------------- reading */
-
-struct epoch_reading {
-        struct resume *r;
-        uint64_t *limits; /* bytes of each earlier epoch that count */
-        int epoch;        /* the one that is read */
-};
-
-/* Takes what the driver of an epoch has read of the earlier ones. */
-static int resume_read_limit(void *context, uint8_t kind, const void *content, size_t size)
+/*
+ * Reads the whole journal, which an earlier driver may have begun, and folds it, unless that saves less than a tenth.
+ * The next fold comes when as much has been added again.
+ */
+static bool resume_on_fold(void *owner, struct buf *body)
 {
-        struct epoch_reading *reading = context;
-        if (kind != RESUME_EARLIER)
-                return 0;
-        struct field_reader f = fields_of(content, size);
-        uint64_t epoch = fields_take_number(&f), bytes = fields_take_number(&f);
-        if (!fields_are_complete(&f) || epoch < 1 || epoch >= (uint64_t)reading->epoch)
-                return -EBADMSG;
-        reading->limits[epoch - 1] = MIN(reading->limits[epoch - 1], bytes);
-        return 0;
+        struct resume *r = owner;
+        struct journal_epochs epochs = {0};
+        struct history all;
+        history_init(&all);
+        uint64_t size = 0;
+        int status = journal_epochs_read(r->place, journal_place_epoch(r->place), &epochs, &all, NULL);
+        for (size_t i = 0; i < epochs.len; i++)
+                size += epochs.data[i].bytes.len;
+        const bool reads = status == 0 && all.application.id && size < MAX_FOLDED_JOURNAL;
+        if (reads)
+                history_put(&all, body);
+        const bool pays = reads && body->len < size - size / 10;
+        const uint64_t left = pays ? body->len : size;
+        __atomic_store_n(&r->fold_at, journal_writer_position(r->writer) + MAX(left, r->fold_size), __ATOMIC_RELAXED);
+        if (pays)
+                log_info(RESUME_LOG, "Folding the journal from %" PRIu64 " to %zu bytes", size, body->len);
+        history_deinit(&all);
+        journal_epochs_deinit(&epochs);
+        return pays;
 }
 
-static int resume_read_record(void *context, uint8_t kind, const void *content, size_t size)
+void resume_fold_if_large(struct resume *r)
 {
-        struct epoch_reading *reading = context;
-        return history_add(&reading->r->history, kind, content, size);
-}
-
-static int resume_read_files(struct resume *r, struct fst_error *error)
-{
-        for (int e = 1; e < r->epoch; e++) {
-                struct buf bytes = BUF_INIT;
-                int status = journal_place_read(r->place, e, &bytes, error);
-                if (status && status != -ENOENT)
-                        return status;
-                error_deinit(error);
-                vec_push(&r->files, bytes);
-                vec_push(&r->earlier, 0);
+        if (r->fold_size && journal_writer_position(r->writer) >= __atomic_load_n(&r->fold_at, __ATOMIC_RELAXED)) {
+                __atomic_store_n(&r->fold_at, UINT64_MAX, __ATOMIC_RELAXED); /* until that one is done */
+                journal_writer_fold(r->writer);
         }
-        return 0;
-}
-
-/* Rebuilds the history from the files of earlier epochs. */
-static int resume_read_epochs(struct resume *r, struct fst_error *error)
-{
-        const size_t n = (size_t)r->epoch - 1;
-        _cleanup_free_ uint64_t *limits = new_array(uint64_t, n + 1);
-        struct epoch_reading reading = {.r = r, .limits = limits};
-        struct journal_extent extent;
-        int status = resume_read_files(r, error);
-        for (size_t i = 0; i < n && status == 0; i++) {
-                _cleanup_free_ char *name = mem_printf("%s/epoch-%06zu", journal_place_path(r->place), i + 1);
-                reading.epoch = (int)i + 1;
-                limits[i] = UINT64_MAX;
-                status = journal_read_frames(r->files.data[i].data, r->files.data[i].len, name, resume_read_limit,
-                                             &reading, &extent, error);
-        }
-        for (size_t i = 0; i < n && status == 0; i++) {
-                size_t size = (size_t)MIN(r->files.data[i].len, limits[i]);
-                reading.epoch = (int)i + 1;
-                status = journal_read_frames(r->files.data[i].data, size, "", resume_read_record, &reading, &extent,
-                                             error);
-                r->earlier.data[i] = extent.good;
-                if (status == 0 && extent.end == JOURNAL_DAMAGED)
-                        log_warn(RESUME_LOG,
-                                 "%s/epoch-%06zu is damaged behind byte %" PRIu64 ": what followed is computed again",
-                                 journal_place_path(r->place), i + 1, extent.good);
-        }
-        return status;
-}
-
-static void resume_forget(struct resume *r)
-{
-        history_deinit(&r->history);
-        for (size_t i = 0; i < r->files.len; i++)
-                buf_deinit(&r->files.data[i]);
-        r->files.len = r->earlier.len = 0;
 }
 
 /* Takes an epoch, then reads the earlier ones. A journal that cannot be read is not an error of the application. */
@@ -183,13 +140,13 @@ static int resume_take(struct resume *r, const char *id, struct fst_error *error
                 return error_wrap(error, status, "spark.firesteel.resume.dir");
         r->epoch = newest + 1;
         struct fst_error unread = FST_ERROR_INIT;
-        if (resume_read_epochs(r, &unread) < 0) {
+        if (journal_epochs_read(r->place, newest, &r->epochs, &r->history, &unread) < 0) {
                 log_warn(RESUME_LOG, "The application starts from the beginning: %s", error_message(&unread));
                 int64_t last = r->history.last_task_id;
-                resume_forget(r);
+                journal_epochs_deinit(&r->epochs);
+                history_deinit(&r->history);
                 history_init(&r->history);
                 r->history.last_task_id = last + TASK_ID_RESERVE * newest; /* those that were not read */
-                r->earlier.len = 0;
         }
         error_deinit(&unread);
         r->resumed = r->history.application.id != NULL;
@@ -240,10 +197,10 @@ static void resume_put_application(struct resume *r)
 static void resume_put_earlier(struct resume *r)
 {
         size_t place;
-        for (size_t i = 0; i < r->earlier.len; i++) {
+        for (size_t i = 0; i < r->epochs.len; i++) {
                 struct buf *b = resume_record_begin(r, RESUME_EARLIER, &place);
-                fields_put_number(b, i + 1);
-                fields_put_number(b, r->earlier.data[i]);
+                fields_put_number(b, (uint64_t)r->epochs.data[i].epoch);
+                fields_put_number(b, r->epochs.data[i].good);
                 resume_record_end(r, b, place);
         }
         if (r->resumed || r->epoch == 1)
@@ -303,11 +260,14 @@ static int resume_read_timeouts(struct resume *r, struct fst_error *error)
 int resume_open(struct fst_context *sc, struct fst_error *error)
 {
         bool enabled, strict;
+        int64_t fold_size = 0;
         _cleanup_free_ char *id = resume_known_id(sc);
         const char *directory = conf_get_raw(sc->conf, "spark.firesteel.resume.dir");
         int status = conf_get_bool(sc->conf, "spark.firesteel.resume.enabled", &enabled, error);
         if (status == 0)
                 status = conf_get_bool(sc->conf, "spark.firesteel.resume.strict", &strict, error);
+        if (status == 0)
+                status = conf_get_bytes(sc->conf, "spark.firesteel.resume.foldSize", &fold_size, error);
         if (status || !enabled)
                 return status;
         if (!directory || !*directory)
@@ -318,6 +278,7 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
         struct resume *r = sc->resume = new0(struct resume);
         r->sc = sc;
         r->strict = strict;
+        r->fold_size = r->fold_at = (uint64_t)MAX(fold_size, INT64_C(0));
         file_systems_use(r, &sc->conf->set); /* the context does it later */
         r->reserved = -1;
         pthread_mutex_init(&r->lock, NULL);
@@ -364,6 +325,7 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         }
         options.superseded = resume_on_superseded;
         options.written = resume_on_written;
+        options.fold = resume_on_fold;
         options.owner = r;
         if ((status = journal_writer_start(r->place, &options, &r->writer, error)))
                 return status;
@@ -397,9 +359,8 @@ void resume_free(struct resume *r)
         journal_writer_stop(r->writer);
         journal_place_free(r->place);
         file_systems_leave(r);
-        resume_forget(r);
-        vec_deinit(&r->files);
-        vec_deinit(&r->earlier);
+        history_deinit(&r->history);
+        journal_epochs_deinit(&r->epochs);
         signatures_deinit(&r->signatures);
         pthread_mutex_destroy(&r->lock);
         free(r->token);

@@ -113,6 +113,9 @@ uint64_t resume_request_write(struct resume *r);
 const char *resume_earlier_store(const struct resume *r);
 void resume_store(struct resume *r, const char *directory);
 
+/* A shuffle that nothing needs any more was removed. On the runner's thread. */
+void resume_shuffle_removed(struct resume *r, int shuffle);
+
 /* The output of a map partition that outlives executors does not count any more. On the runner's thread. */
 void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_id);
 

@@ -1,6 +1,7 @@
 /* Shared by the files of this room: resume.c (start, end, journal), resume_jobs.c, resume_outputs.c. */
 #pragma once
 
+#include "driver/resume/journal_epochs.h"
 #include "driver/resume/resume.h"
 #include "driver/resume/signature.h"
 
@@ -23,18 +24,23 @@ struct resume {
 
         pthread_mutex_t lock; /* guards the fields below */
         struct history history;
-        VEC(struct buf) files;    /* bytes of earlier epochs, which the history borrows */
-        VEC(uint64_t) earlier;    /* of each, how many count */
+        struct journal_epochs epochs; /* earlier ones, which the history borrows */
         pthread_t first;          /* the first thread that submitted a job */
         bool has_first, threaded; /* another one has submitted a job, too */
         int open_jobs;
         int64_t reserved; /* tasks up to this id are journaled as launched */
         bool warned;      /* about a job without a signature */
+
+        uint64_t fold_size; /* the journal is folded after so many bytes; 0: never */
+        uint64_t fold_at;   /* at this position of the writer; atomic */
 };
 
 /* Begins and ends a record; between them the caller appends its fields. */
 struct buf *resume_record_begin(struct resume *r, enum resume_record kind, size_t *place);
 void resume_record_end(struct resume *r, struct buf *b, size_t place);
+
+/* A job has ended: the journal is folded if it has grown enough. */
+void resume_fold_if_large(struct resume *r);
 
 /* ------------------------------------------------------------------------------------------- resume_map_outputs.c */
 

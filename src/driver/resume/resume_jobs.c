@@ -130,14 +130,25 @@ static int resume_merge_updates(struct accumulators *accumulators, int job, fst_
         return status;
 }
 
-static int resume_merge_result(struct action *action, const struct past_result *past, struct accumulators *accumulators,
-                               int job, struct fst_error *error)
+static int resume_merge_result(struct action *action, const struct past_result *past, uint32_t output,
+                               struct accumulators *accumulators, int job, struct fst_error *error)
 {
         struct task_result result = {0};
         int status = task_result_decode(action, past->result.data, past->result.len, &result, error);
         if (status == 0)
                 status = resume_merge_updates(accumulators, job, past->updates, NULL, error);
-        return status ? status : action->merge(action, (int)past->output, &result, error);
+        return status ? status : action->merge(action, (int)output, &result, error);
+}
+
+/* Merges those results of a range that the scheduler kept. */
+static int resume_merge_results(struct action *action, const struct past_result *past, const struct job *started,
+                                struct accumulators *accumulators, struct fst_error *error)
+{
+        int status = 0;
+        for (uint32_t i = past->output; i < past->output + past->count && status == 0; i++)
+                if (started->output_done[i])
+                        status = resume_merge_result(action, past, i, accumulators, started->id, error);
+        return status;
 }
 
 int resume_job_started(struct resume *r, struct resume_job *job, const struct job *started,
@@ -151,9 +162,7 @@ int resume_job_started(struct resume *r, struct resume_job *job, const struct jo
                 status = resume_merge_updates(accumulators, started->id, past->maps.data[i].updates,
                                               &past->maps.data[i], error);
         for (size_t i = 0; i < past->results.len && status == 0; i++)
-                if (started->output_done[past->results.data[i].output])
-                        status = resume_merge_result(request->action, &past->results.data[i], accumulators, started->id,
-                                                     error);
+                status = resume_merge_results(request->action, &past->results.data[i], started, accumulators, error);
         if (past->results.len > 0 && started->done == 0)
                 resume_job_reset(r, job);
         log_info(RESUME_LOG, "Job %d (%s): %d of %d results are those of earlier drivers", started->id,
@@ -310,4 +319,5 @@ void resume_job_ended(struct resume *r, struct resume_job *job, bool succeeded)
         fields_put_number(b, job->record.job);
         fields_put_number(b, succeeded);
         resume_record_end(r, b, place);
+        resume_fold_if_large(r);
 }

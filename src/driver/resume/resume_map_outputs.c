@@ -112,3 +112,13 @@ void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_
         fields_put_number(b, (uint64_t)task_id);
         resume_record_end(r, b, place);
 }
+
+void resume_shuffle_removed(struct resume *r, int shuffle)
+{
+        size_t place;
+        if (!r || shuffle < 0)
+                return;
+        struct buf *b = resume_record_begin(r, RESUME_SHUFFLE_REMOVED, &place);
+        fields_put_number(b, (uint64_t)shuffle);
+        resume_record_end(r, b, place);
+}

@@ -59,23 +59,16 @@ static void resume_put_committed(struct resume *r, uint64_t job, const uint8_t *
 }
 
 /*
- * Revokes the attempts that may still commit: those of tasks without a result, and those of tasks that more than one
- * attempt was allowed to commit. Sets found[i] if output i was committed by one of them and needs no repetition.
+ * Revokes the attempts that may still commit. Sets found[i] if output i was committed by one of them and needs no repetition.
  */
 static int resume_output_revoke(struct past_job *job, const struct output_committer *committer, bool all_own,
                                 uint8_t *found, struct fst_error *error)
 {
-        _cleanup_free_ uint8_t *allowed = mem_zero(MAX(job->outputs, 1u));
         int r = 0;
-        for (size_t i = 0; i < job->commits.len; i++) {
-                uint8_t *n = &allowed[job->commits.data[i].output];
-                *n = (uint8_t)MIN(*n + 1, 2);
-        }
+        past_job_prune_commits(job);
         for (size_t i = 0; i < job->commits.len && r >= 0; i++) {
                 const struct past_commit *commit = &job->commits.data[i];
                 const bool done = job->done && job->done[commit->output];
-                if (done && allowed[commit->output] == 1)
-                        continue;
                 r = output_committer_revoke_task(committer, (int)commit->output, (int)commit->task_id, error);
                 if (r == FST_OUTPUT_E_MOVED && !done && all_own && !commit->updates && !commit->reset)
                         found[commit->output] = 1;
