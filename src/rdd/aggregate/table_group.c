@@ -182,6 +182,7 @@ table_group_load_bytes_avx2(struct slot_home_params place, struct group_row *row
                 __builtin_prefetch(rows[i + 2].home, 1);
                 __builtin_prefetch(rows[i + 3].home, 1);
         }
+        _mm256_zeroupper(); /* the compiler forgets it, and then each scalar instruction on floats waits */
         table_group_load_bytes(place, rows + i, keys + i, n - i);
 }
 
@@ -204,6 +205,7 @@ table_group_load_i64_avx2(struct slot_home_params place, struct group_number *nu
                 __builtin_prefetch(numbers[i + 2].home, 1);
                 __builtin_prefetch(numbers[i + 3].home, 1);
         }
+        _mm256_zeroupper();
         table_group_load_i64(place, numbers + i, keys + i, n - i);
 }
 #else
