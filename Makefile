@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-resume check-celeborn check-hdfs check-history check-long check-mesos check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-resume check-celeborn check-hdfs check-history check-long check-mesos check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-metrics check-operator check-python check-r check-yarn check-yarn-kerberos check-yarn-submissions check-dist check-wheel dist wheel bench bench-quick soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -174,6 +174,9 @@ check-dist: dist ## unpack the tgz elsewhere and run it there
 bench: build ## measure Firesteel beside genuine Spark (bench/run)
 	@test -x bench/run || { echo "there is no bench/run in this tree" >&2; exit 1; }
 	@bench/run
+
+bench-quick: build ## print ratios to yardstick programs in the same run, in three minutes (bench/quick)
+	@bench/quick
 
 soak: build ## run random worlds of the scheduler and random lineages beyond those of make check, until stopped (SOAK_FROM, SOAK_TO: seeds)
 	@ninja -C $(BUILD) tests/lineage/lineages
