@@ -11,6 +11,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <time.h>
 #include <cmocka.h>
 
 #define S NS_PER_SECOND
@@ -479,9 +480,9 @@ static void many_drivers_are_placed_fast(void **state)
         for (int i = 0; i < N; i++)
                 offers[i] = (struct mesos_offer){
                         .id = "o", .agent = "a", .hostname = "h", .resources = resources, .n_resources = 2};
-        int64_t start = now_ns();
+        const clock_t start = clock();
         dispatcher_received(&t.d, offers, N, 1);
-        assert_true(now_ns() - start < S); /* 10,000 drivers for each of 10,000 offers would take longer */
+        assert_true(clock() - start < CLOCKS_PER_SEC); /* 10,000 drivers for each of 10,000 offers would take longer */
         assert_int_equal(t.d.n_queued, N);
 }
 

@@ -60,7 +60,8 @@ static void dispatcher_entry_deinit(struct dispatcher_entry *e)
         arena_deinit(&e->memory.arena);
 }
 
-static int dispatcher_entry_read(struct dispatcher_entry *e, const struct persistence_record *record,
+/* Decodes the record without its description. */
+static int dispatcher_entry_open(struct dispatcher_entry *e, const struct persistence_record *record,
                                  struct fst_error *error)
 {
         *e = (struct dispatcher_entry){.id = record->id, .memory = wire_memory_for(record->size)};
@@ -69,6 +70,11 @@ static int dispatcher_entry_read(struct dispatcher_entry *e, const struct persis
         if (!e->m || e->m->state > MESOS_DRIVER_RETRYING || e->m->retries > INT32_MAX ||
             (e->m->state == MESOS_DRIVER_LAUNCHED && (!e->m->task_id || !e->m->agent)))
                 return error_set(error, -EBADMSG, "its %zu bytes are not a valid record", record->size);
+        return 0;
+}
+
+static int dispatcher_entry_read(struct dispatcher_entry *e, struct fst_error *error)
+{
         int r = driver_description_unpack(&e->description, e->m->description.data, e->m->description.len, error);
         return r < 0 ? r : driver_description_spec(&e->description, NULL, &e->spec, error);
 }
@@ -119,35 +125,63 @@ static bool dispatcher_record_read_framework(struct dispatcher *d, const struct 
         return true;
 }
 
+/* When the driver of a record was submitted. Returns 0 with *@submitted, or negative with @error. */
+static int dispatcher_record_age(const struct persistence_record *record, int64_t *submitted, struct fst_error *error)
+{
+        struct dispatcher_entry e;
+        if (record->kind != MASTER_RECORD_DRIVER)
+                return error_set(error, -EBADMSG, "it belongs to a standalone master");
+        int r = dispatcher_entry_open(&e, record, error);
+        if (r == 0)
+                *submitted = e.m->submitted;
+        dispatcher_entry_deinit(&e);
+        return r;
+}
+
+static int dispatcher_record_recover(struct dispatcher *d, const struct persistence_record *record, int64_t now,
+                                     struct fst_error *error)
+{
+        struct dispatcher_entry e;
+        int r = dispatcher_entry_open(&e, record, error);
+        if (r == 0)
+                r = dispatcher_entry_read(&e, error);
+        if (r == 0)
+                dispatcher_entry_recover(d, &e, now);
+        dispatcher_entry_deinit(&e);
+        return r;
+}
+
+static int dispatcher_record_skip(const struct persistence_record *record, int r, struct fst_error *error)
+{
+        if (r < 0)
+                log_warn(LOG_NAME, "Skipped the record of driver %s: %s", record->id, error_message(error));
+        error_deinit(error);
+        *error = FST_ERROR_INIT;
+        return r < 0;
+}
+
 int dispatcher_records_read(struct dispatcher *d, const struct persistence_record *records, size_t n, int64_t now)
 {
         VEC(struct dispatcher_age) ages = {0};
+        struct fst_error error = FST_ERROR_INIT;
         int left_out = 0;
-        for (size_t i = 0; i < n; i++) { /* records of one second may come in any order */
-                struct dispatcher_entry e;
-                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        for (size_t i = 0; i < n; i++) { /* records that were written together may come in any order */
+                struct dispatcher_age age = {.index = i};
                 if (records[i].kind == MASTER_RECORD_FRAMEWORK) {
                         left_out += !dispatcher_record_read_framework(d, &records[i]);
                         continue;
                 }
-                int r = records[i].kind == MASTER_RECORD_DRIVER
-                                ? dispatcher_entry_read(&e, &records[i], &error)
-                                : error_set(&error, -EBADMSG, "it belongs to a standalone master");
+                int r = dispatcher_record_age(&records[i], &age.submitted, &error);
                 if (r == 0)
-                        vec_push(&ages, (struct dispatcher_age){e.m->submitted, i});
-                else
-                        log_warn(LOG_NAME, "Skipped the record of driver %s: %s", records[i].id, error_message(&error));
-                left_out += r < 0;
-                if (records[i].kind == MASTER_RECORD_DRIVER)
-                        dispatcher_entry_deinit(&e);
+                        vec_push(&ages, age);
+                left_out += dispatcher_record_skip(&records[i], r, &error);
         }
         if (ages.len > 1)
                 qsort(ages.data, ages.len, sizeof(*ages.data), by_submission);
         for (size_t i = 0; i < ages.len; i++) {
-                struct dispatcher_entry e;
-                if (dispatcher_entry_read(&e, &records[ages.data[i].index], NULL) == 0)
-                        dispatcher_entry_recover(d, &e, now);
-                dispatcher_entry_deinit(&e);
+                const struct persistence_record *record = &records[ages.data[i].index];
+                int r = dispatcher_record_recover(d, record, now, &error);
+                left_out += dispatcher_record_skip(record, r, &error);
         }
         vec_deinit(&ages);
         return left_out;

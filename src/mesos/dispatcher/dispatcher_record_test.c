@@ -12,6 +12,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <time.h>
 #include <cmocka.h>
 
 static const struct dispatcher_config config = {
@@ -124,9 +125,9 @@ static void ten_thousand_drivers_are_recovered_fast(void **state)
                 records[i].data = dispatcher_record_pack(&first, dispatcher_driver(&first, id), &records[i].size);
         }
         dispatcher_init(&next, &config);
-        int64_t start = now_ns();
+        const clock_t start = clock();
         assert_int_equal(dispatcher_records_read(&next, records, N, 0), 0);
-        assert_true(now_ns() - start < 2 * NS_PER_SECOND);
+        assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
         assert_int_equal(next.n_queued, N);
         for (int i = 0; i < N; i++) {
                 free((void *)records[i].data);
