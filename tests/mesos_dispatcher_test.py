@@ -126,3 +126,24 @@ def test_wrong_words_are_refused():
     assert run("--blarg")[0] == 1 and "Unrecognized option: '--blarg'" in run("--blarg")[1]
     status, error = run("--master", "spark://h:7077")
     assert status == 1 and "Cluster dispatcher only supports mesos (uri begins with mesos://)" in error
+
+
+def test_native_driver_computes_pi(tmp_path, master):
+    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    installation = Home(tmp_path / "installation")
+    os.unlink(f"{installation.path}/bin/spark-submit")
+    os.rmdir(f"{installation.path}/bin")
+    os.symlink(BIN, f"{installation.path}/bin")
+    with Dispatcher(tmp_path, f"mesos://{master.address}", installation) as d:
+        status, answer = d.ask("POST", "create", {
+            "action": "CreateSubmissionRequest", "clientSparkVersion": "3.5.6", "mainClass": "main", "appArgs": ["2"],
+            "appResource": f"file://{top}/examples/spark_pi.c", "environmentVariables": {"HOME": str(tmp_path)},
+            "sparkProperties": {"spark.app.name": "pi", "spark.cores.max": "1", "spark.driver.host": "127.0.0.1",
+                                "spark.ui.enabled": "false", "spark.driver.memory": "300m", "spark.executor.memory": "300m"}})
+        assert status == 200, answer
+        driver = answer["submissionId"]
+        wait_until(lambda: d.state(driver) == "FINISHED", driver)
+        outputs = [os.path.join(folder, "stdout") for folder, _, names in os.walk(master.folder) if "stdout" in names]
+        assert any("Pi is roughly 3." in open(path, encoding="utf-8").read() for path in outputs)
+        first, second = sorted(master.frameworks, key=len)
+        assert second == f"{first}-{driver}"
