@@ -7,6 +7,8 @@
 #if defined(__x86_64__) && !KEY_EXACT_LOADS
 #include <immintrin.h>
 #define HAS_VECTORS 1
+#else
+#define HAS_VECTORS 0
 #endif
 
 /* What a home depends on, copied so that the compiler can keep it in registers across stores. */
