@@ -93,10 +93,10 @@ class Dispatcher:
         assert status == 200 and answer["success"], answer
         return answer["submissionId"]
 
-    def create(self, arguments=(), environment=None, properties=None):
+    def create(self, arguments=(), environment=None, properties=None, resource="file:/etc/hostname", main_class="Main"):
         return self.ask("POST", "create", {
-            "action": "CreateSubmissionRequest", "clientSparkVersion": "3.5.6", "appResource": "file:/etc/hostname",
-            "mainClass": "Main", "appArgs": list(arguments), "environmentVariables": environment or {},
+            "action": "CreateSubmissionRequest", "clientSparkVersion": "3.5.6", "appResource": resource,
+            "mainClass": main_class, "appArgs": list(arguments), "environmentVariables": environment or {},
             "sparkProperties": {"spark.app.name": "an app", **(properties or {})}})
 
     def state(self, driver):

@@ -135,11 +135,10 @@ def test_native_driver_computes_pi(tmp_path, master):
     os.rmdir(f"{installation.path}/bin")
     os.symlink(BIN, f"{installation.path}/bin")
     with Dispatcher(tmp_path, f"mesos://{master.address}", installation) as d:
-        status, answer = d.ask("POST", "create", {
-            "action": "CreateSubmissionRequest", "clientSparkVersion": "3.5.6", "mainClass": "main", "appArgs": ["2"],
-            "appResource": f"file://{top}/examples/spark_pi.c", "environmentVariables": {"HOME": str(tmp_path)},
-            "sparkProperties": {"spark.app.name": "pi", "spark.cores.max": "1", "spark.driver.host": "127.0.0.1",
-                                "spark.ui.enabled": "false", "spark.driver.memory": "300m", "spark.executor.memory": "300m"}})
+        status, answer = d.create(
+            ["2"], {"HOME": str(tmp_path)},
+            {"spark.app.name": "pi", "spark.cores.max": "1", "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false",
+             "spark.driver.memory": "300m", "spark.executor.memory": "300m"}, f"file://{top}/examples/spark_pi.c", "main")
         assert status == 200, answer
         driver = answer["submissionId"]
         wait_until(lambda: d.state(driver) == "FINISHED", driver)
