@@ -119,6 +119,13 @@ static void call_free(struct scheduler_call *c)
         free(c);
 }
 
+/* Calls whose wish outlives a connection. */
+static bool call_is_deferrable(Firesteel__Mesos__SchedulerCall__Type type)
+{
+        return type == FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__KILL ||
+               type == FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__REVIVE;
+}
+
 static void scheduler_ask(struct mesos_scheduler *s)
 {
         if (s->ops->reconcile && !s->ending && s->subscribed)
@@ -172,6 +179,10 @@ static void scheduler_on_answer(void *owner, struct http_transfer *transfer, int
         }
         if (r < 0 && c->type == FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__ACCEPT)
                 scheduler_ask_in(s, 0);
+        if ((r < 0 || answer->status >= 300) && call_is_deferrable(c->type)) {
+                list_append(&s->deferred, c); /* the next leader gets it */
+                return;
+        }
         call_free(c);
         if (teardown)
                 scheduler_end(s);
@@ -412,7 +423,7 @@ static void scheduler_run(struct mesos_scheduler *s)
         }
         if (s->ending) /* the timer limits the teardown */
                 return;
-        if (u->state == SUBSCRIPTION_RESTING && u->trouble && u->attempts == 1)
+        if (u->state == SUBSCRIPTION_RESTING && u->trouble && u->attempts == (s->accepted ? 2 : 1))
                 log_warn(LOG, "Cannot subscribe with the Mesos master at %s, trying again: %s", u->target, u->trouble);
         if (u->deadline == INT64_MAX) {
                 uv_timer_stop(&s->timer);
@@ -427,10 +438,7 @@ static void scheduler_run(struct mesos_scheduler *s)
 
 bool mesos_scheduler_call_send(struct mesos_scheduler *s, mesos_scheduler_call *call)
 {
-        bool keep = call->type == FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__KILL ||
-                    call->type == FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__REVIVE;
-
-        if (s->ending || (!s->subscribed && !(keep && s->framework_id)))
+        if (s->ending || (!s->subscribed && !(call_is_deferrable(call->type) && s->framework_id)))
                 return false;
         struct scheduler_call *c = new0(struct scheduler_call);
         c->scheduler = s;
