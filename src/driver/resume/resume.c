@@ -179,12 +179,10 @@ static void resume_put_words(struct resume *r, struct resume_application *app)
 static void resume_put_application(struct resume *r)
 {
         struct resume_application app = {.id = mem_strdup(r->sc->app_id), .started_ms = r->sc->started_ms};
-        char program[PATH_MAX], directory[PATH_MAX], token[UUID_TEXT];
+        char program[PATH_MAX], directory[PATH_MAX];
         ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
         size_t place;
-        uuid_draw(token);
-        app.token = mem_strdup(token);
-        r->token = mem_strdup(token);
+        app.token = mem_strdup(r->token);
         app.program = mem_strndup(program, n > 0 ? (size_t)n : 0);
         app.directory = mem_strdup(getcwd(directory, sizeof(directory)) ? directory : "");
         resume_put_words(r, &app);
@@ -237,6 +235,8 @@ static char *resume_known_id(struct fst_context *sc)
 static void resume_set_identity(struct resume *r)
 {
         r->sc->started_ms = r->history.application.started_ms;
+        free(r->token);
+        r->token = mem_strdup(r->history.application.token);
         if (!r->sc->attempt_id)
                 r->sc->attempt_id = mem_printf("%d", r->epoch);
 }
@@ -255,6 +255,13 @@ static int resume_read_timeouts(struct resume *r, struct fst_error *error)
                 status = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypted, error);
         r->executors_wait = status == 0 && timeout_ms > 0 && !encrypted;
         return status;
+}
+
+static void resume_draw_token(struct resume *r)
+{
+        char token[UUID_TEXT];
+        uuid_draw(token);
+        r->token = mem_strdup(token);
 }
 
 int resume_open(struct fst_context *sc, struct fst_error *error)
@@ -284,6 +291,7 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
         pthread_mutex_init(&r->lock, NULL);
         signatures_init(&r->signatures);
         history_init(&r->history);
+        resume_draw_token(r);
         status = resume_read_timeouts(r, error);
         if (status == 0 && id)
                 status = resume_take(r, id, error);
@@ -292,6 +300,16 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
         resume_set_identity(r);
         sc->app_id = mem_strdup(r->history.application.id); /* unless the manager assigns another one */
         return 0;
+}
+
+bool resume_identity(const struct resume *r, struct resume_identity *identity)
+{
+        if (!r)
+                return false;
+        *identity = (struct resume_identity){.earlier_id = r->history.application.id,
+                                             .token = r->token,
+                                             .epoch = MAX(r->epoch, 1)}; /* 0: it has no id that it could have had before */
+        return true;
 }
 
 static void resume_log_start(const struct resume *r)
@@ -317,7 +335,7 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         int status = r && !r->place ? resume_take(r, sc->app_id, error) : 0;
         if (!r || status)
                 return status;
-        if (r->resumed) /* found by the id that the manager has assigned: a second attempt on YARN */
+        if (r->resumed) /* perhaps found by the id that the manager has assigned: a second attempt on YARN */
                 resume_set_identity(r);
         if (journal_place_is_remote(r->place)) {
                 options.interval_ms = REMOTE_INTERVAL_MS;
@@ -330,9 +348,7 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         if ((status = journal_writer_start(r->place, &options, &r->writer, error)))
                 return status;
         resume_put_earlier(r);
-        if (r->resumed)
-                r->token = mem_strdup(r->history.application.token);
-        else
+        if (!r->resumed)
                 resume_put_application(r);
         resume_launched(r, resume_first_task_id(r));
         sc->registry.checkpoint_name = r->token;

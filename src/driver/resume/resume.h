@@ -35,6 +35,16 @@ int resume_start(struct fst_context *sc, struct fst_error *error);
 void resume_end(struct resume *r, bool succeeded);
 void resume_free(struct resume *r);
 
+/* What a cluster manager needs to keep the application for its next driver. */
+struct resume_identity {
+        const char *earlier_id; /* the id of the application under its earlier drivers, or NULL */
+        const char *token;      /* that only drivers of the application know */
+        int epoch;              /* the number of this driver, from 1 */
+};
+
+/* Known from resume_open on; borrowed. Returns false if nothing is journaled. */
+bool resume_identity(const struct resume *r, struct resume_identity *identity);
+
 /* An earlier driver ran the application. */
 bool resume_is_resumed(const struct resume *r);
 

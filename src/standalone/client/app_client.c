@@ -159,6 +159,18 @@ static void refuse_id(struct master_link *l, char *id)
                         l->url, c->app_id);
 }
 
+/* The first registration of this driver: notes the executors that the application had before. */
+static void app_client_keep_earlier(struct app_client *c, const Firesteel__Standalone__RegisteredApplication *m)
+{
+        if (strcmp(m->app_id, c->resume_id) != 0)
+                return;
+        c->has_others = m->recovering;
+        for (size_t i = 0; i < m->n_executors; i++) {
+                vec_push(&c->earlier, m->executors[i]);
+                c->next_executor = MAX(c->next_executor, m->executors[i] + 1);
+        }
+}
+
 static void app_client_handle_registered(struct master_link *l, const Firesteel__Standalone__RegisteredApplication *m)
 {
         struct app_client *c = l->client;
@@ -178,6 +190,7 @@ static void app_client_handle_registered(struct master_link *l, const Firesteel_
                 free(c->app_id);
                 c->app_id = mem_strdup(m->app_id);
                 uv_timer_stop(&c->timeout);
+                app_client_keep_earlier(c, m);
                 c->ops->registered(c->owner, c->app_id);
                 if (c->targets.len)
                         app_requests_executors(c);
@@ -472,6 +485,8 @@ int app_client_new(const struct app_client_options *o, struct app_client **out, 
         c->ops = o->ops;
         c->owner = o->owner;
         c->app_id = mem_strdup("");
+        c->resume_id = mem_strdup(application.resume_id);
+        c->next_executor = application.next_executor;
         application.version = &version;
         application.app_id = (char *)"";
         c->introduction = standalone_pack(&application.base, &c->introduction_size);
@@ -490,6 +505,14 @@ int app_client_new(const struct app_client_options *o, struct app_client **out, 
 const char *app_client_id(const struct app_client *c)
 {
         return c->app_id;
+}
+
+bool app_client_may_have(const struct app_client *c, int executor)
+{
+        for (size_t i = 0; i < c->earlier.len; i++)
+                if (c->earlier.data[i] == executor)
+                        return true;
+        return c->has_others;
 }
 
 void app_client_request(struct app_client *c, Firesteel__Standalone__ExecutorTarget **targets, size_t n)
@@ -571,6 +594,8 @@ void app_client_free(struct app_client *c)
         for (size_t i = 0; i < c->kills.len; i++)
                 free(c->kills.data[i]);
         vec_deinit(&c->kills);
+        vec_deinit(&c->earlier);
+        free(c->resume_id);
         free(c->app_id);
         free(c);
 }

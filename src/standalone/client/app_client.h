@@ -48,7 +48,9 @@ struct app_client_options {
         uv_loop_t *loop;
         const struct fst_conf *conf; /* for the connections */
         const char *masters;         /* spark://host:port[,host:port…] */
-        /* The registration without version and app_id. Packed during the call. */
+        /* The registration without version and app_id. Packed during the call. With resume_id, the master may give the
+         * application the id and the executors that it had under an earlier driver.
+         */
         const Firesteel__Standalone__RegisterApplication *application;
         int64_t timeout_ms; /* 0: APP_CLIENT_TIMEOUT_MS */
         const struct app_client_ops *ops;
@@ -60,6 +62,11 @@ int app_client_new(const struct app_client_options *options, struct app_client *
 
 /* "" before registration. Borrowed. */
 const char *app_client_id(const struct app_client *client);
+
+/* Returns true if the application has this executor of an earlier driver, or may have it because the master still
+ * learns from workers what runs. Valid after registration.
+ */
+bool app_client_may_have(const struct app_client *client, int executor);
 
 /* Sets the numbers of executors to maintain. Replaces earlier requests. */
 void app_client_request(struct app_client *client, Firesteel__Standalone__ExecutorTarget **targets, size_t n);

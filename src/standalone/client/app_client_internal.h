@@ -45,6 +45,9 @@ struct app_client {
         size_t introduction_size;
         char *app_id; /* "": not registered yet */
         int next_executor;
+        char *resume_id;      /* the id that the application had; "": none */
+        VEC(int32_t) earlier; /* executors of earlier drivers that the master keeps */
+        bool has_others;      /* it may keep others */
         struct buf targets; /* fields of RequestExecutors and of ApplicationState: the latest targets */
         VEC(struct kill *) kills;
         bool disconnected, dead, stopping;

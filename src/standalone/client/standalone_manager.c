@@ -20,6 +20,7 @@
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
+#include "driver/resume/resume.h"
 #include "driver/resources/resource_profiles.h"
 #include "exec/executor.h"
 #include "exec/app/module.h"
@@ -431,6 +432,7 @@ static int register_application(struct standalone_manager *m, const char *driver
                                              .application = &application,
                                              .ops = &client_ops,
                                              .owner = m};
+        struct resume_identity identity;
         bool dynamic, logged;
         int r;
         if ((r = conf_get_ms(sc->conf, "spark.firesteel.standalone.registrationTimeout", &options.timeout_ms, error)) ||
@@ -447,6 +449,14 @@ static int register_application(struct standalone_manager *m, const char *driver
         application.max_cores = (int32_t)m->max_cores;
         application.has_initial_executors = dynamic; /* dynamic allocation decides the number */
         application.profile = &profile;
+        if (resume_identity(sc->resume, &identity)) {
+                application.resume_id = (char *)(identity.earlier_id ? identity.earlier_id : "");
+                application.resume_epoch = identity.epoch;
+                application.resume_token = (char *)identity.token;
+                if ((r = conf_get_ms(sc->conf, "spark.firesteel.resume.executorTimeout", &application.resume_timeout,
+                                     error)))
+                        return r;
+        }
         application.event_log_dir = (char *)(events ? events : "");
         return app_client_new(&options, &m->client, error);
 }
