@@ -147,7 +147,7 @@ check-long: build ## run the tests that make check shortens in full: 20,000 rand
 	@ninja -C $(BUILD) tests/lineage/lineages
 	@$(BUILD)/tests/lineage/lineages 1..10000 & $(BUILD)/tests/lineage/lineages 10001..20000 && wait $$!
 	@FIRESTEEL_FULL_NUMBER=1 FIRESTEEL_BUILD=$(abspath $(BUILD)) FIRESTEEL_BIN=$(abspath $(BUILD))/src python3 -m pytest -q -p no:cacheprovider \
-		tests/control_groups_test.py tests/small_pools_test.py tests/history_server_test.py tests/driver_ui_readers_test.py tests/python_programs_test.py
+		tests/control_groups_test.py tests/small_pools_test.py tests/history_server_test.py tests/driver_ui_readers_test.py tests/python_programs_test.py tests/python_resume_test.py
 
 check-faults: build ## kill, stop, cut off and damage executors, masters, workers and drivers at hundreds of moments; some minutes
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run

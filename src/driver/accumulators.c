@@ -80,6 +80,7 @@ struct accumulators {
         pthread_t deliverer;
         int64_t undelivered, max_undelivered; /* bytes of strings; 0: no limit */
         bool has_deliverer, delivering, stopping;
+        bool keeps_updates;  /* their lists are copied */
         int delivering_job; /* of the strings that are being delivered */
 };
 
@@ -331,6 +332,30 @@ static int accumulator_merge_own(struct accumulator *one, const void *from, stru
         return r;
 }
 
+void accumulators_keep_updates(struct accumulators *a)
+{
+        a->keeps_updates = true;
+}
+
+/* Queues the byte strings of a task: the list itself, or a copy. Under the lock. */
+static int accumulators_queue_list(struct accumulators *a, int job, struct accumulator *to,
+                                   struct accumulator_list *list, struct fst_error *error)
+{
+        struct delivery d = {.job = job, .to = to, .list = *list};
+        if (a->keeps_updates) {
+                d.list.data = mem_try(MAX(list->len, (size_t)1));
+                if (!d.list.data)
+                        return error_set(error, -ENOMEM, "no memory for %zu bytes of accumulator updates", list->len);
+                memcpy(d.list.data, list->data, list->len);
+        }
+        int r = accumulators_queue(a, d, error);
+        if (r && a->keeps_updates)
+                free(d.list.data);
+        else if (r == 0 && !a->keeps_updates)
+                *list = (struct accumulator_list){0};
+        return r;
+}
+
 static int accumulators_merge_updates(struct accumulators *a, int job, struct accumulator_updates *updates,
                                       struct fst_error *error)
 {
@@ -349,13 +374,11 @@ static int accumulators_merge_updates(struct accumulators *a, int job, struct ac
                 else if (one->handle.kind == FST_ACCUMULATOR_F64)
                         accumulator_merge_f64(&one->f64, &u->f64);
                 else if (one->handle.kind == FST_ACCUMULATOR_LIST)
-                        r = accumulators_queue(a, (struct delivery){.job = job, .to = one, .list = u->list}, error);
+                        r = accumulators_queue_list(a, job, one, &u->list, error);
                 else
                         r = accumulator_merge_own(one, u->own, error);
                 if (r)
                         return r;
-                if (one->handle.kind == FST_ACCUMULATOR_LIST)
-                        u->list = (struct accumulator_list){0};
         }
         return 0;
 }

@@ -22,6 +22,9 @@ struct fst_error;
 /* Never NULL. @max_undelivered: bytes that may wait for the application's functions; 0: any number. */
 struct accumulators *accumulators_new(int64_t max_undelivered);
 
+/* From now on byte strings are copied when they are merged, because the journal takes them later. */
+void accumulators_keep_updates(struct accumulators *accumulators);
+
 /* NULL is allowed. */
 void accumulators_free(struct accumulators *accumulators);
 
@@ -29,7 +32,8 @@ void accumulators_free(struct accumulators *accumulators);
 bool accumulators_exist(struct accumulators *accumulators);
 
 /*
- * Merge one task's @updates (NULL: none), which stay the caller's; byte strings move to the deliverer's queue. @job is
+ * Merge one task's @updates (NULL: none), which stay the caller's; byte strings move to the deliverer's queue, unless
+ * accumulators_keep_updates was called. @job is
  * the job for which the task ran, or -1. The caller makes sure that the task counts and was not merged before. Returns
  * 0, or a negative status with @error if an accumulator is unknown, the application's function failed, or too many
  * bytes would be undelivered (-EFBIG). The caller then fails the job.

@@ -79,6 +79,11 @@ int resume_restart(const char *directory, const char *id, bool only_print, struc
         int r = journal_place_find(directory, id, &place, error);
         if (r == 0)
                 r = restart_read(place, &app, error);
+        if (r == 0 && app.words.len > 0 && strcmp(app.words.data[app.words.len - 1], "pyspark-shell") == 0)
+                r = error_set(error, -ENOTSUP,
+                              "Python started the driver of %s: run the Python program again with "
+                              "spark.firesteel.resume.id=%s",
+                              id, id);
         if (r == 0 && app.words.len == 0)
                 r = error_set(
                         error, -ENOKEY,

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/redact.h"
+#include "driver/accumulators.h"
 #include "driver/context.h"
 #include "driver/job_runner.h"
 #include "io/fs/file_systems.h"
@@ -351,6 +352,7 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         if (!r->resumed)
                 resume_put_application(r);
         resume_launched(r, resume_first_task_id(r));
+        accumulators_keep_updates(sc->accumulators);
         sc->registry.checkpoint_name = r->token;
         resume_sync(r);
         resume_log_start(r);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "driver/job_runner.h"
+#include "driver/resume/pickled_classes.h"
 #include "exec/task/stage_wire.h"
 #include "rdd/rdd_visit.h"
 
@@ -81,12 +82,16 @@ static int signature_of_stage(struct stage_context *work, struct stage_hash *has
         if (r)
                 return r;
         uint64_t rows = 0, inputs = 0;
+        bool python = false;
         rdd_visit_init(&walk, (fst_rdd *)work->final, RDD_VISIT_STAGE);
         for (uint32_t i = 0; i < walk.n; i++) {
+                python |= walk.rdds[i]->op == RDD_PYTHON;
                 rows = rows * 31 + signature_of_rows(walk.rdds[i]);
                 inputs = inputs * 31 + signature_of_source(walk.rdds[i]);
         }
         rdd_visit_deinit(&walk);
+        if (python)
+                pickled_classes_mask(encoded.data, encoded.len);
         XXH128_hash_t h = XXH3_128bits_withSeed(encoded.data, encoded.len, rows);
         hash->whole[0] = h.low64 ^ inputs * UINT64_C(0x9E3779B97F4A7C15);
         hash->whole[1] = h.high64;

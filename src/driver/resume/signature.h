@@ -4,7 +4,8 @@
  * Into it go the action and the lineage behind it as they are sent to executors (exec/task/stage_wire.h): operators,
  * partitioners with their bounds, functions as build-id and offset, captured structs, the rows of parallelize; sizes
  * and times of input files; and the values of broadcast variables. Ids of RDDs and shuffles are counted, hence equal.
- * Nothing in it is an address, a time or a random number, unless the application captures one.
+ * Nothing in it is an address, a time or a random number, unless the application captures one. Functions of Python are
+ * compared as pickles, without the random numbers of their classes (pickled_classes.h).
  */
 #pragma once
 
