@@ -3,8 +3,9 @@
  * an executor are linked, because a loss among 10,000 executors must not search a million outputs.
  *
  * Invariant: available is the number of entries whose executor is ≥ 0, and these are in the list of that executor. An
- * absent entry has handle 0. In Spark a later success replaces an earlier one. Here the first one stays while its
- * executor lives, so reduce tasks that know it need no update.
+ * absent entry has handle 0. Only outputs of executors of earlier drivers are in no list. In Spark a later success
+ * replaces an earlier one. Here the first one stays while its executor lives, so reduce tasks that know it need no
+ * update.
  */
 #include "sched/map_outputs.h"
 
@@ -30,10 +31,12 @@ void map_outputs_deinit(struct map_outputs *m)
 static void map_outputs_link(struct map_outputs *m, int map_partition, int executor)
 {
         struct map_output *at = &m->at[map_partition];
+        at->executor = executor;
+        at->previous = at->next = -1;
+        if (executor >= MAX_LISTED_EXECUTORS)
+                return;
         while (m->first.len <= (size_t)executor)
                 vec_push(&m->first, -1);
-        at->executor = executor;
-        at->previous = -1;
         at->next = m->first.data[executor];
         if (at->next >= 0)
                 m->at[at->next].previous = map_partition;
@@ -47,7 +50,7 @@ static void map_outputs_unlink(struct map_outputs *m, int map_partition)
                 m->at[at->next].previous = at->previous;
         if (at->previous >= 0)
                 m->at[at->previous].next = at->next;
-        else
+        else if (at->executor < MAX_LISTED_EXECUTORS)
                 m->first.data[at->executor] = at->next;
 }
 
@@ -119,6 +122,9 @@ int map_outputs_of_executor(const struct map_outputs *m, int executor, int32_t *
         int32_t at = executor >= 0 && (size_t)executor < m->first.len ? m->first.data[executor] : -1;
         for (; at >= 0; at = m->at[at].next)
                 vec_push(&found, at);
+        for (int i = 0; executor >= MAX_LISTED_EXECUTORS && i < m->n; i++)
+                if (m->at[i].executor == executor)
+                        vec_push(&found, i);
         if (found.len > 1)
                 qsort(found.data, found.len, sizeof(*found.data), map_partition_compare);
         *partitions = found.data;

@@ -14,6 +14,11 @@
  * it, only a failed fetch does. */
 #define MAP_OUTPUT_STORED (UINT64_C(1) << 63)
 
+/* Executors of earlier drivers of the application have numbers from here on (driver/resume). Few outputs are looked for
+ * by them, and a list for each would need too much room.
+ */
+#define MAX_LISTED_EXECUTORS (1 << 30)
+
 struct map_output {
         uint64_t handle;        /* the driver's; 0 while absent */
         int32_t executor;       /* index of the executor that holds it, or wrote a stored one; -1: absent */

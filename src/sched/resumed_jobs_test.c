@@ -90,7 +90,7 @@ static void some_results_of_a_barrier_or_of_unrepeatable_rows_are_not_kept(void 
 
 /* ------------------------------------------------------------------------------------------- stored map outputs */
 
-#define EARLIER 1000 /* the number of an executor of the earlier driver */
+#define EARLIER MAX_LISTED_EXECUTORS /* the number of an executor of the earlier driver */
 
 /* Submits with these maps of shuffle 0 left by two earlier executors, in turn. */
 static void stored_submit(struct fix *f, struct lineage *rdd, const char *maps, const uint8_t *done)
@@ -298,7 +298,7 @@ static void a_trace_with_kept_results_replays(void **state)
         assert_non_null(strstr(buf_text(&trace), "\ndone 1 2 4 1\n"));
         if (sched_replay(trace.data, trace.len, 1 << 20, &report, &error))
                 fail_msg("%s", error_message(&error));
-        assert_non_null(strstr(buf_text(&trace), "\nstored 0 3 1000 -9223372036854775807 0 1 1001 -92"));
+        assert_non_null(strstr(buf_text(&trace), "\nstored 0 3 1073741824 -9223372036854775807 0 1 1073741825 -92"));
         assert_int_equal(report.tasks, 1 + 3 + 2);
         assert_int_equal(report.jobs, 2);
 }

@@ -12,11 +12,16 @@
 #include "driver/job_runner_internal.h"
 #include "exec/slot.h"
 #include "journal/fields.h"
+#include "sched/map_outputs.h"
 #include "shuffle/remote_shuffle.h"
 
 #define WRITERS_OF_DRIVER (1 << 20)
 #define DRIVERS_WITH_WRITERS (REMOTE_WRITERS / WRITERS_OF_DRIVER - 1) /* after these, numbers begin again */
-#define EARLIER_EXECUTOR REMOTE_WRITERS /* + writer: the scheduler's number of an executor of an earlier driver */
+#define EARLIER_EXECUTOR MAX_LISTED_EXECUTORS /* + writer: the scheduler's number of an executor of an earlier driver  \
+                                               */
+
+_Static_assert((int64_t)EARLIER_EXECUTOR + REMOTE_WRITERS - 1 <= INT32_MAX,
+               "numbers of earlier executors are too large");
 
 static int32_t resume_first_writer(const struct resume *r)
 {
