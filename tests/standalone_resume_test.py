@@ -1,5 +1,6 @@
 """A supervised driver on a standalone cluster that is killed goes on where it was (docs/guide/resuming.md)."""
 import os
+import re
 import signal
 
 import pytest
@@ -50,6 +51,10 @@ class Supervised(Run):
         os.kill(pid, signal.SIGKILL)
         wait_for(lambda: self.driver() != pid, "the end of the driver")
 
+    def ids(self):
+        """The id of the application, as each driver got it from the master."""
+        return re.findall(r"with app ID (\S+)", self.log())
+
     def check_end(self, drivers):
         assert self.submit.end() == 0, self.submit.log() + self.log()
         self.check(0, resumed=f"resumed {int(drivers > 1)}")
@@ -69,6 +74,8 @@ def test_a_killed_driver_goes_on(cluster, application, phase, job, maps):
     app.open_gate()
     app.check_end(2)
     assert {task for task in app.ran()[len(before):] if task.startswith(f"{phase}.")} == {f"{phase}.3"}
+    assert len(set(app.ids())) == 1 and len(app.ids()) == 2, app.ids()
+    assert f"Driver 2 of application {app.ids()[0]} has registered" in master.log()
 
 
 def test_a_driver_goes_on_when_its_worker_is_lost(cluster, application):
@@ -102,7 +109,8 @@ def test_a_stuck_driver_that_wakes_up_changes_nothing(cluster, application):
         before = {path: path.stat().st_mtime_ns for path in app.folder.glob("*[45]/*")}
         old.send_signal(signal.SIGCONT)
         assert old.wait(timeout=60) == 1, app.log(0)
-        assert "Another driver has taken over application" in app.log(0)
+        # It notices it itself, or the master tells it.
+        assert re.search("Another driver has taken over application|driver number 2 has taken it over", app.log(0))
         assert before == {path: path.stat().st_mtime_ns for path in app.folder.glob("*[45]/*")}
     finally:
         app.end()

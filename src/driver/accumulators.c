@@ -80,7 +80,7 @@ struct accumulators {
         pthread_t deliverer;
         int64_t undelivered, max_undelivered; /* bytes of strings; 0: no limit */
         bool has_deliverer, delivering, stopping;
-        bool keeps_updates;  /* their lists are copied */
+        bool keeps_updates; /* their lists are copied */
         int delivering_job; /* of the strings that are being delivered */
 };
 

@@ -1,6 +1,6 @@
 /*
- * See pickled_classes.h. Cloudpickle creates a class by a call, REDUCE, whose arguments end with the number and None (an
- * enumeration too), or with the number (a type variable):
+ * See pickled_classes.h. Cloudpickle creates a class by a call, REDUCE, whose arguments end with the number and None
+ * (an enumeration too), or with the number (a type variable):
  *
  *      SHORT_BINUNICODE 32 "0123…" MEMOIZE NONE TUPLE MEMOIZE REDUCE
  *      SHORT_BINUNICODE 32 "0123…" MEMOIZE TUPLE MEMOIZE REDUCE

@@ -41,10 +41,18 @@ static void keeps_other_bytes(void **state)
         MASKS("\x8c\x20" UUID "\x94Nt\x94", "\x8c\x20" UUID "\x94Nt\x94");
         MASKS("\x8c\x20" UUID "\x94\x8c\x01x", "\x8c\x20" UUID "\x94\x8c\x01x"); /* a captured text */
         MASKS("\x8c\x20" ZEROS "\x94Nt\x94R", "\x8c\x20" ZEROS "\x94Nt\x94R");
-        MASKS("\x8c\x20" "0f3c9a7e12bc1d5e8f90123456789abc" "\x94Nt\x94R", /* another version */
-              "\x8c\x20" "0f3c9a7e12bc1d5e8f90123456789abc" "\x94Nt\x94R");
-        MASKS("\x8c\x20" "0F3C9A7E12BC4D5E8F90123456789ABC" "\x94Nt\x94R",
-              "\x8c\x20" "0F3C9A7E12BC4D5E8F90123456789ABC" "\x94Nt\x94R");
+        MASKS("\x8c\x20"
+              "0f3c9a7e12bc1d5e8f90123456789abc"
+              "\x94Nt\x94R", /* another version */
+              "\x8c\x20"
+              "0f3c9a7e12bc1d5e8f90123456789abc"
+              "\x94Nt\x94R");
+        MASKS("\x8c\x20"
+              "0F3C9A7E12BC4D5E8F90123456789ABC"
+              "\x94Nt\x94R",
+              "\x8c\x20"
+              "0F3C9A7E12BC4D5E8F90123456789ABC"
+              "\x94Nt\x94R");
         MASKS("\x8c\x21" UUID "0\x94Nt\x94R", "\x8c\x21" UUID "0\x94Nt\x94R");
 }
 

@@ -307,9 +307,11 @@ bool resume_identity(const struct resume *r, struct resume_identity *identity)
 {
         if (!r)
                 return false;
-        *identity = (struct resume_identity){.earlier_id = r->history.application.id,
-                                             .token = r->token,
-                                             .epoch = MAX(r->epoch, 1)}; /* 0: it has no id that it could have had before */
+        *identity =
+                (struct resume_identity){.earlier_id = r->history.application.id,
+                                         .token = r->token,
+                                         .next_executor = r->history.next_executor_id,
+                                         .epoch = MAX(r->epoch, 1)}; /* 0: it has no id that it could have had before */
         return true;
 }
 

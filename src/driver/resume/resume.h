@@ -40,6 +40,7 @@ struct resume_identity {
         const char *earlier_id; /* the id of the application under its earlier drivers, or NULL */
         const char *token;      /* that only drivers of the application know */
         int epoch;              /* the number of this driver, from 1 */
+        int next_executor;      /* earlier drivers had executors with lower ids */
 };
 
 /* Known from resume_open on; borrowed. Returns false if nothing is journaled. */

@@ -453,6 +453,7 @@ static int register_application(struct standalone_manager *m, const char *driver
                 application.resume_id = (char *)(identity.earlier_id ? identity.earlier_id : "");
                 application.resume_epoch = identity.epoch;
                 application.resume_token = (char *)identity.token;
+                application.next_executor = identity.next_executor;
                 if ((r = conf_get_ms(sc->conf, "spark.firesteel.resume.executorTimeout", &application.resume_timeout,
                                      error)))
                         return r;
@@ -488,6 +489,17 @@ static int standalone_start(struct executor_manager *manager, struct cluster_bac
                             struct fst_error *error)
 {
         return 0; /* the registration already had these numbers */
+}
+
+/* The master has registered the application, and its answer names the executors that it keeps. */
+static void standalone_adopt(struct executor_manager *manager, struct cluster_backend *backend,
+                             const struct earlier_executor *executors, int n, int next_id)
+{
+        const struct standalone_manager *m = manager_of(manager);
+        for (int i = 0; i < n; i++)
+                if (!app_client_may_have(m->client, atoi(executors[i].id)))
+                        cluster_backend_executor_exited(backend, executors[i].id, false,
+                                                        "It has ended with its driver");
 }
 
 static void standalone_registered(struct executor_manager *manager, const char *executor_id)
@@ -569,6 +581,7 @@ static const struct executor_manager_class standalone_class = {
         .name = "standalone",
         .announce = standalone_announce,
         .start = standalone_start,
+        .adopt = standalone_adopt,
         .registered = standalone_registered,
         .request_executors = standalone_request_executors,
         .kill = standalone_kill,

@@ -416,11 +416,15 @@ static void app_take_over(struct master *m, struct master_app *app, uint64_t pee
         struct master_app *other =
                 object_table_find(&m->apps_by_address, object_hash_text(spec->address), has_address, spec->address);
 
-        master_log(m, LOG_INFO, "Driver %d of application %s has registered and gets its %d executors",
-                   spec->resume.epoch, app->id, app->n_executors);
+        master_log(m, LOG_INFO, "Driver %d of application %s has registered%s", spec->resume.epoch, app->id,
+                   app->peer ? " in the place of one that is connected" : "");
         if (other && other != app)
                 app_lose_address(m, other);
-        app_tell_superseded(m, app, app->peer != peer ? app->peer : 0);
+        if (app->peer) { /* its executors are connected to the last driver, which may be stuck */
+                app_tell_superseded(m, app, app->peer != peer ? app->peer : 0);
+                while (app->executors)
+                        kill_executor(m, app->executors);
+        }
         object_table_remove(&m->apps_by_address, object_hash_text(app->address), app);
         app_release_spec(app);
         for (size_t i = 0; i < app->profiles.len; i++) { /* the new driver describes them; commands have its address */

@@ -401,8 +401,9 @@ void master_driver_changed(struct master *m, const char *driver_id, enum driver_
 /* → MASTER_APP_REGISTERED or MASTER_IN_STANDBY. An application that registers twice from one address keeps its id.
  *
  * A driver whose spec->resume_id is a live application, and that knows its token, takes it over with its id and
- * executors if its epoch is higher than that of the current driver, which is superseded. With a lower one it is
- * superseded itself (MASTER_APP_SUPERSEDED). If the application is gone, the driver gets a new id.
+ * executors if its epoch is higher than that of the last driver. If the last one is still connected, it is superseded
+ * (MASTER_APP_SUPERSEDED), and the executors, which are connected to it, are killed. With a lower epoch the driver is
+ * superseded itself. If the application is gone, the driver gets a new id.
  */
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now);
 void master_unregister_app(struct master *m, const char *app_id, int64_t now);

@@ -68,19 +68,21 @@ static void the_next_driver_gets_the_executors_of_a_killed_one(void **state)
         /* A driver that is still connected is superseded. */
         next.resume.token = "token";
         master_register_app(m, 301, &next, MS(1023));
-        recorder_expect(&rec, "superseded 200 of a\nregistered a\n");
+        recorder_expect(&rec, "superseded 200 of a\nkill 2 on w2\nkill 0 on w1\nregistered a\n");
+        master_schedule(m, MS(1023));
+        recorder_expect(&rec, "launch a/3 on w1 2\nlaunch a/4 on w2 2\n");
         master_app_disconnected(m, 200, id, MS(1024));
         assert_int_equal(app->peer, 301);
 
         /* Without a next driver the application ends, and a later one gets another id and unused executor ids. */
         master_app_disconnected(m, 301, id, MS(2000));
         master_tick(m, MS(3000));
-        recorder_expect(&rec, "kill 2 on w2\nkill 0 on w1\nfinished a\n");
+        recorder_expect(&rec, "kill 4 on w2\nkill 3 on w1\nfinished a\n");
         next = resumable("four", 4, id);
-        next.next_executor = 3;
+        next.next_executor = 5;
         master_register_app(m, 400, &next, MS(3001));
         master_schedule(m, MS(3001));
-        recorder_expect(&rec, "registered a\nlaunch a/3 on w1 2\nlaunch a/4 on w2 2\n");
+        recorder_expect(&rec, "registered a\nlaunch a/5 on w1 2\nlaunch a/6 on w2 2\n");
         assert_string_not_equal(m->apps.last->id, id);
         free_master(m);
 }

@@ -494,25 +494,31 @@ static void registers_again(void **state)
 }
 
 /* A driver that is stuck must not end the application that its successor runs. */
-static void the_next_driver_supersedes_a_connected_one(void **state)
+static void the_next_driver_takes_over(void **state)
 {
         struct master_server_fixture *f = *state;
-        struct actor *worker = actor_new(f, "Worker"), *first = actor_new(f, "AppClient"),
-                     *next = actor_new(f, "AppClient"), *woken = actor_new(f, "AppClient");
+        struct actor *worker = actor_new(f, "Worker"), *dead = actor_new(f, "AppClient"),
+                     *first = actor_new(f, "AppClient"), *next = actor_new(f, "AppClient"),
+                     *woken = actor_new(f, "AppClient");
         Firesteel__Standalone__ApplicationId ended = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
         register_worker(worker, "worker-1", 5001);
         until(f, heard(worker, "registered\n"));
-        register_driver(first, "count", "127.0.0.1:4001", "", 3, 1, "");
-        until(f, heard(first, "added 0"));
-        _cleanup_free_ char *id = mem_strdup(buf_text(&first->answer));
-        register_driver(next, "count", "127.0.0.1:4002", "", 3, 2, id);
-        until(f, heard(next, "app with 0\n") && heard(first, "removed: KILLED, driver number 2 has taken it over\n"));
+        register_driver(dead, "count", "127.0.0.1:4000", "", 3, 1, "");
+        until(f, heard(dead, "added 0"));
+        _cleanup_free_ char *id = mem_strdup(buf_text(&dead->answer));
+        actor_free(dead);
+        until(f, master_app(master_server_state(f->server), id)->state == APP_WAITING_FOR_DRIVER);
+        register_driver(first, "count", "127.0.0.1:4001", "", 3, 2, id);
+        until(f, heard(first, "app with 0\n"));
+        register_driver(next, "count", "127.0.0.1:4002", "", 3, 3, id);
+        until(f, heard(next, "app\n") && heard(next, "added 1") &&
+                         heard(first, "removed: KILLED, driver number 3 has taken it over\n"));
         assert_string_equal(buf_text(&next->answer), id);
 
         ended.id = id;
         say(first, TYPE(UNREGISTER_APPLICATION), &ended.base);
         until(f, first->lost);
-        register_driver(woken, "count", "127.0.0.1:4001", id, 3, 1, "");
+        register_driver(woken, "count", "127.0.0.1:4001", id, 3, 2, id);
         until(f, heard(woken, "removed: KILLED"));
         assert_int_equal(master_server_state(f->server)->n_apps, 1);
         assert_int_equal(master_app(master_server_state(f->server), id)->n_executors, 1);
@@ -718,7 +724,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(executor_comes_and_goes, setup, teardown),
                 cmocka_unit_test_setup_teardown(nobody_speaks_for_another, setup, teardown),
                 cmocka_unit_test_setup_teardown(registers_again, setup, teardown),
-                cmocka_unit_test_setup_teardown(the_next_driver_supersedes_a_connected_one, setup, teardown),
+                cmocka_unit_test_setup_teardown(the_next_driver_takes_over, setup, teardown),
                 cmocka_unit_test_setup_teardown(rejects_other_versions_and_malformed_registrations, setup, teardown),
                 cmocka_unit_test_setup_teardown(drivers_are_submitted, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_new_leader_takes_over, setup_with_records, teardown),
