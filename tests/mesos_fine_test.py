@@ -59,12 +59,12 @@ def scripted_master(tmp_path):
 class Run:
     """The program on a master; `gate` lets its tasks end."""
 
-    def __init__(self, mesos, folder):
+    def __init__(self, mesos, folder, conf=()):
         source = folder / "fine.c"
         source.write_text(PROGRAM)
         self.gate = folder / "gate"
         command = [f"{BIN}/spark-submit", "--master", f"mesos://{mesos.address}"]
-        for setting in CONF:
+        for setting in (*CONF, *conf):
             command += ["--conf", setting]
         self.process = subprocess.Popen([*command, str(source), str(self.gate)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=inherited_environment("SPARK_"))
@@ -120,3 +120,15 @@ def test_a_lost_agent_gives_its_tasks_to_others(mesos, tmp_path):
         mesos.lose(mesos.agents[0])
         wait_until(lambda: len(running(mesos)) == 2, "two tasks on the other agent")
         run.finish()
+
+
+def test_tasks_go_on_while_their_agents_restart(mesos, tmp_path):
+    with Run(mesos, tmp_path, ["spark.firesteel.mesos.checkpoint=true"]) as run:
+        wait_until(lambda: len(running(mesos)) == 4, "four tasks")
+        for agent in mesos.agents:
+            agent.stop()
+        run.gate.touch()
+        for agent in mesos.agents:
+            agent.start()
+        run.finish()
+    assert len(mesos.tasks()) == 14, "12 tasks and two starters: none was lost"

@@ -40,6 +40,7 @@ int mesos_application_init(struct mesos_application *a, struct fst_context *sc, 
         r = r < 0 ? r : conf_get_bool(conf, "spark.mesos.coarse", &a->coarse, error);
         r = r < 0 ? r : conf_get_double(conf, "spark.mesos.driver.failoverTimeout", &a->failover_timeout, error);
         r = r < 0 ? r : conf_get_int(conf, "spark.mesos.gpus.max", &a->max_gpus, error);
+        r = r < 0 ? r : conf_get_bool(conf, "spark.firesteel.mesos.checkpoint", &a->checkpoint, error);
         r = r < 0 ? r : conf_get_string(conf, "spark.mesos.role", &a->role, error);
         r = r < 0 ? r : conf_get_string(conf, "spark.mesos.driver.webui.url", &a->webui_url, error);
         r = r < 0 ? r : mesos_master_parse(conf_get_raw(conf, "spark.master"), &a->master, error);
@@ -74,6 +75,7 @@ int mesos_application_connect(struct mesos_application *a, uv_loop_t *loop, cons
                                                   .principal = a->credentials.principal,
                                                   .failover_timeout = a->failover_timeout,
                                                   .has_failover_timeout = a->coarse,
+                                                  .checkpoint = a->checkpoint,
                                                   .gpus = a->max_gpus > 0};
 
         return mesos_scheduler_new(loop,

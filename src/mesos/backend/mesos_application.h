@@ -26,6 +26,7 @@ struct mesos_application {
         char *role, *webui_url, *framework_id; /* NULL: not set */
         double failover_timeout;               /* seconds */
         int64_t max_gpus;
+        bool checkpoint; /* agents keep executors when they restart */
         bool coarse;
         struct mesos_scheduler *scheduler; /* NULL before the registration and after the end */
         bool torn_down;
