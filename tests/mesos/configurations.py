@@ -101,7 +101,6 @@ COARSE = [
     coarse("web_ui_url", mesos(driver__webui__url="http://proxy/ui")),
     coarse("principal", mesos(principal="p1")),
     coarse("principal_and_secret", mesos(principal="p1", secret="s1"), credentials={"p1": "s1"}),
-    coarse("principal_of_environment", environment={"SPARK_MESOS_PRINCIPAL": "p2", "SPARK_MESOS_SECRET": "s2"}, credentials={"p2": "s2"}),
     coarse("secret_without_principal", mesos(secret="s1")),
     coarse("public_dns", environment={"SPARK_PUBLIC_DNS": "public.example"}),
     coarse("class_path_and_options", {"spark.executor.extraClassPath": "/a.jar:/b.jar", "spark.executor.extraJavaOptions":

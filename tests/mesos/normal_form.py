@@ -18,6 +18,7 @@ class Names:
     def text(self, text):
         for found, name in self.texts:
             text = text.replace(found, name)
+        text = re.sub(r"given-id-\d{4}", "given-id", text)  # later contexts of one process number it
         text = re.sub(r"(CoarseGrainedScheduler@)[^ :]+:\d+", r"\1$DRIVER", text)
         return MODULE_OPTION.sub("", text).strip(" ") if "add-opens" in text else text
 
