@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "driver/backend/block_master.h"
 #include "driver/backend/executor_table.h"
+#include "driver/resume/holdings.h"
 #include "rpc/control.pb-c.h"
 #include "store/block_name.h"
 
@@ -9,6 +10,25 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Each output that an executor brings can be taken once. */
+static void take_holdings(const Firesteel__Holdings *from)
+{
+        struct holdings h = {0};
+        size_t n = 0, taken = 0;
+        for (size_t i = 0; i < from->n_outputs; i++)
+                for (size_t k = 0; k < from->outputs[i]->n_map_partitions && k < from->outputs[i]->n_task_ids; k++)
+                        n += holdings_add_output(&h, from->outputs[i]->shuffle, from->outputs[i]->map_partitions[k],
+                                                 from->outputs[i]->task_ids[k], (int)(i & 3));
+        for (size_t i = 0; i < from->n_outputs; i++)
+                for (size_t k = 0; k < from->outputs[i]->n_map_partitions && k < from->outputs[i]->n_task_ids; k++)
+                        taken += holdings_take_output(&h, from->outputs[i]->shuffle, from->outputs[i]->map_partitions[k],
+                                                      from->outputs[i]->task_ids[k]) >= 0;
+        holdings_close(&h);
+        if (taken != n || h.outputs.len != 0)
+                abort();
+        holdings_deinit(&h);
+}
 
 static void register_executors(const uint8_t *data, size_t size)
 {
@@ -23,6 +43,8 @@ static void register_executors(const uint8_t *data, size_t size)
                 }
                 error_deinit(&error);
         }
+        if (r && r->holdings)
+                take_holdings(r->holdings);
         firesteel__register_executor__free_unpacked(r, NULL);
         executor_table_deinit(&table);
 }

@@ -147,6 +147,8 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
         int id = job_runner_refuse(r, wait->request, &wait->properties, &error);
         if (id == 0)
                 id = resume_job_submit(r->sc->resume, wait->request, &wait->resume, &error);
+        if (id == 0)
+                resume_use_holdings(r->sc->resume, wait->request, &wait->resume, r->backend);
         spec.done = wait->resume.done;
         spec.stored = wait->resume.stored;
         spec.n_stored = wait->resume.n_stored;
@@ -178,11 +180,29 @@ static void job_runner_remember_group(struct job_runner *r, const char *group)
         string_list_add(list, group);
 }
 
+/* Jobs wait until the executors of an earlier driver are back with what they hold. */
+static bool job_runner_is_adopting(const struct job_runner *r)
+{
+        return r->backend->class->is_adopting && r->backend->class->is_adopting(r->backend);
+}
+
+static void job_runner_submit_held(struct job_runner *r)
+{
+        if (!r->held.len || (job_runner_is_adopting(r) && !r->stopping))
+                return;
+        for (size_t i = 0; i < r->held.len; i++)
+                job_runner_submit_message(r, r->held.data[i]);
+        r->held.len = 0;
+}
+
 static void job_runner_receive(struct job_runner *r, struct runner_message *m)
 {
         switch (m->kind) {
         case MESSAGE_SUBMIT:
-                job_runner_submit_message(r, m->job);
+                if (job_runner_is_adopting(r) && !r->stopping)
+                        vec_push(&r->held, m->job);
+                else
+                        job_runner_submit_message(r, m->job);
                 break;
         case MESSAGE_RUN_DONE:
                 job_runner_run_done(r, m->run);
@@ -313,6 +333,7 @@ static void *job_runner_main(void *arg)
                         m = next;
                 }
                 commit_replies_request(&r->commit_replies, r->sc->resume);
+                job_runner_submit_held(r);
                 int64_t now = now_ns();
                 if (sched_deadline(r->sched) <= now)
                         sched_tick(r->sched, now);
@@ -466,6 +487,7 @@ void job_runner_free(struct job_runner *r)
         if (r->sched)
                 sched_free(r->sched);
         string_list_deinit(&r->cancelled_groups);
+        vec_deinit(&r->held);
         barrier_sync_free(r->barriers);
         r->backend->class->free(r->backend);
         task_events_free(r->events);

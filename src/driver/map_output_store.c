@@ -37,8 +37,3 @@ int32_t job_runner_writer(const struct job_runner *r, int executor)
 {
         return resume_writer(r->sc->resume, executor);
 }
-
-struct driver_epoch job_runner_epoch(const struct job_runner *r)
-{
-        return resume_driver_epoch(r->sc->resume);
-}

@@ -243,6 +243,7 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_info *
 void job_runner_executor_lost(struct job_runner *r, int executor, bool caused_by_app, const char *reason)
 {
         sched_executor_lost(r->sched, executor, caused_by_app, reason, now_ns());
+        resume_drop_holdings(r->sc->resume, executor);
         if (!r->stopping)
                 resume_executor_lost(r->sc->resume, sched_executor_id(r->sched, executor));
         task_events_executor_removed(r->events, r->sc->executors.data[executor], reason);

@@ -122,6 +122,15 @@ int driver_client_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_cli
         return 0;
 }
 
+void driver_client_set_driver(struct driver_client *a, struct rpc_ref *driver)
+{
+        pthread_mutex_lock(&a->lock);
+        struct rpc_ref *former = a->driver;
+        a->driver = rpc_ref_ref(driver);
+        pthread_mutex_unlock(&a->lock);
+        rpc_ref_unref(former);
+}
+
 void driver_client_stop(struct driver_client *a)
 {
         pthread_mutex_lock(&a->lock);

@@ -18,6 +18,9 @@ struct rpc_ref;
 /* Creates a client on the thread that runs @loop. Returns 0, or negative with @error. */
 int driver_client_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_client **asks, struct fst_error *error);
 
+/* Further requests go to @driver; those that were sent before fail with their connection. On the loop's thread. */
+void driver_client_set_driver(struct driver_client *asks, struct rpc_ref *driver);
+
 /* Rejects further requests and ends the waiting ones. On the loop's thread. */
 void driver_client_stop(struct driver_client *asks);
 

@@ -2,7 +2,8 @@
  * See executor.h. One loop on the main thread serves the connection to the driver, timers, and the reports of slots.
  * Slots run tasks on their own threads, pack the outcomes there, and append them to the outbox, which the loop sends.
  *
- * It follows CoarseGrainedExecutorBackend: only the driver decides, so an executor without its driver ends at once.
+ * It follows CoarseGrainedExecutorBackend: only the driver decides, so an executor without its driver ends at once, or
+ * waits for the next one (executor_resume.c).
  */
 #include "exec/executor_internal.h"
 
@@ -86,8 +87,11 @@ static void on_heartbeat_reply(void *owner, struct rpc_answer *answer)
         struct executor *x = owner;
         if (answer->status == 0) {
                 x->missed_heartbeats = 0;
+                executor_resume_heartbeat(x, true);
                 return;
         }
+        if (executor_is_waiting(x))
+                return;
         log_warn("Executor", "Issue communicating with driver in heartbeater: %s", answer->message);
         if (++x->missed_heartbeats < x->most_missed)
                 return;
@@ -152,6 +156,8 @@ static void on_heartbeat(uv_timer_t *timer)
         struct executor *x = timer->data;
         Firesteel__Heartbeat beat = FIRESTEEL__HEARTBEAT__INIT;
         Firesteel__TaskProgress *progress;
+        if (executor_is_waiting(x))
+                return;
         beat.executor_id = (char *)x->options->executor_id;
         beat.resident_bytes = process_resident_bytes();
         beat.execution_memory = (int64_t)memory_manager_execution_used(x->env.memory);
@@ -165,6 +171,7 @@ static void on_heartbeat(uv_timer_t *timer)
         executor_fill_node(&node);
         beat.node = &node;
         rpc_ask_packed(x->driver, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base, NULL, 0, on_heartbeat_reply, x);
+        executor_resume_heartbeat(x, false);
         free(beat.tasks);
         free(progress);
 }
@@ -182,8 +189,14 @@ static int ask_may_commit(void *owner, int stage, int stage_attempt, int partiti
         question.stage_attempt = stage_attempt;
         question.partition = partition;
         question.task_id = task_id;
+        const uint32_t drivers = executor_drivers(x);
         int r = driver_client_ask(x->asks, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &question.base, NULL, &body, &len,
                                   &error);
+        if (r == -ENOTCONN && drivers) { /* without a driver, the task is held: another one runs it again */
+                error_deinit(&error);
+                executor_await_driver(x, drivers);
+                return FST_OUTPUT_E_DENIED;
+        }
         if (r) {
                 log_error("OutputCommitCoordinator", "cannot ask the driver whether task %" PRId64 " may commit: %s",
                           task_id, error_message(&error));
@@ -191,7 +204,8 @@ static int ask_may_commit(void *owner, int stage, int stage_attempt, int partiti
                 return r;
         }
         Firesteel__MayCommitReply *reply = firesteel__may_commit_reply__unpack(&wire_guarded, len, body);
-        r = !reply ? -EBADMSG : reply->may ? 0 : FST_OUTPUT_E_DENIED;
+        bool may = reply && reply->may && executor_drivers(x) == drivers; /* not of a driver that was stuck */
+        r = !reply ? -EBADMSG : may ? 0 : FST_OUTPUT_E_DENIED;
         firesteel__may_commit_reply__free_unpacked(reply, NULL);
         free(body);
         return r;
@@ -274,6 +288,8 @@ static int receive_config(struct executor *x, const struct rpc_answer *answer, s
                 else
                         conf_set(&x->conf, p->key, p->value);
         }
+        x->epoch = config->epoch;
+        x->resume_application = mem_strdup(config->resume_application);
         x->app_id = mem_strdup(config->app_id);
         conf_set(&x->conf, "spark.app.id", x->app_id);
         log_capture_configure(&x->conf);
@@ -303,6 +319,7 @@ static int receive_registration(struct executor *x, const struct rpc_answer *ans
         if (!registered)
                 return error_set(error, -EBADMSG, "the driver's reply to the registration is malformed");
         x->index = registered->index;
+        x->peer = rpc_peer_ref_new(answer->peer);
         x->registered = true;
         const int32_t writer = registered->writer;
         firesteel__registered_executor__free_unpacked(registered, NULL);
@@ -490,52 +507,87 @@ static int start_env(struct executor *x, struct fst_error *error)
         return 0;
 }
 
-static int executor_register(struct executor *x, struct fst_error *error)
+/* A registration, and what it borrows. */
+struct executor_registration {
+        Firesteel__RegisterExecutor message;
+        struct executor_resources resources;
+        struct executor_attributes urls, attributes;
+        char *libc;
+};
+
+static void registration_deinit(struct executor_registration *m)
 {
-        struct executor_resources resources = {0};
-        int r = executor_resources_read(x->options->resources_file, &resources, error);
+        executor_resources_deinit(&m->resources);
+        executor_attributes_deinit(&m->urls);
+        executor_attributes_deinit(&m->attributes);
+        free(m->libc);
+}
+
+static int registration_init(struct executor_registration *registration, struct executor *x, struct fst_error *error)
+{
+        *registration = (struct executor_registration){0};
+        int r = executor_resources_read(x->options->resources_file, &registration->resources, error);
         if (r == 0)
-                r = resource_discover(&x->conf, "spark.executor.resource.", &resources, error);
+                r = resource_discover(&x->conf, "spark.executor.resource.", &registration->resources, error);
         if (r) {
-                executor_resources_deinit(&resources);
+                executor_resources_deinit(&registration->resources);
                 return r;
         }
-        struct executor_attributes urls, attributes;
-        Firesteel__RegisterExecutor m = FIRESTEEL__REGISTER_EXECUTOR__INIT;
-        m.executor_id = (char *)x->options->executor_id;
-        m.hostname = (char *)x->options->hostname;
-        m.cores = x->options->cores;
-        m.slots = x->n_slots;
-        m.transfer_port = executor_transfer_port(x->data);
-        m.shuffle_service_port = executor_transfer_service_port(x->data);
-        m.resource_profile = x->options->resource_profile;
-        m.resources = resources.list;
-        m.n_resources = resources.n;
-        executor_log_urls(environ, &urls);
-        m.log_urls = urls.list;
-        m.n_log_urls = urls.n;
-        executor_attributes_read(environ, &attributes);
-        m.attributes = attributes.list;
-        m.n_attributes = attributes.n;
-        m.abi = FST_ABI;
+        Firesteel__RegisterExecutor *m = &registration->message;
+        firesteel__register_executor__init(m);
+        m->executor_id = (char *)x->options->executor_id;
+        m->hostname = (char *)x->options->hostname;
+        m->cores = x->options->cores;
+        m->slots = x->n_slots;
+        m->transfer_port = executor_transfer_port(x->data);
+        m->shuffle_service_port = executor_transfer_service_port(x->data);
+        m->resource_profile = x->options->resource_profile;
+        m->resources = registration->resources.list;
+        m->n_resources = registration->resources.n;
+        executor_log_urls(environ, &registration->urls);
+        m->log_urls = registration->urls.list;
+        m->n_log_urls = registration->urls.n;
+        executor_attributes_read(environ, &registration->attributes);
+        m->attributes = registration->attributes.list;
+        m->n_attributes = registration->attributes.n;
+        m->abi = FST_ABI;
 #if defined(__x86_64__)
-        m.machine = EM_X86_64;
+        m->machine = EM_X86_64;
 #elif defined(__aarch64__)
-        m.machine = EM_AARCH64;
+        m->machine = EM_AARCH64;
 #endif
-        _cleanup_free_ char *libc = mem_printf("glibc %s", gnu_get_libc_version());
-        m.libc = libc;
-        m.version = (char *)FIRESTEEL_VERSION;
-        m.memory = (int64_t)memory_manager_pool(x->env.memory);
-        m.off_heap_memory = x->env.off_heap ? (int64_t)memory_manager_pool(x->env.off_heap) : 0;
-        m.pid = getpid();
-        m.started = process_start_ticks(getpid());
+        m->libc = registration->libc = mem_printf("glibc %s", gnu_get_libc_version());
+        m->version = (char *)FIRESTEEL_VERSION;
+        m->memory = (int64_t)memory_manager_pool(x->env.memory);
+        m->off_heap_memory = x->env.off_heap ? (int64_t)memory_manager_pool(x->env.off_heap) : 0;
+        m->pid = getpid();
+        m->started = process_start_ticks(getpid());
+        return 0;
+}
+
+static int executor_register(struct executor *x, struct fst_error *error)
+{
+        struct executor_registration m;
+        int r = registration_init(&m, x, error);
+        if (r)
+                return r;
         fault_point(FAULT_REGISTER);
-        r = startup_ask(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, receive_registration, error);
-        executor_resources_deinit(&resources);
-        executor_attributes_deinit(&urls);
-        executor_attributes_deinit(&attributes);
-        return r;
+        r = startup_ask(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.message.base, receive_registration, error);
+        registration_deinit(&m);
+        return r ? r : executor_resume_new(x, x->resume_application, x->epoch, error);
+}
+
+int executor_send_registration(struct executor *x, struct rpc_ref *driver, Firesteel__Holdings *holdings,
+                               rpc_answer_fn answered, void *owner, struct fst_error *error)
+{
+        struct executor_registration m;
+        int r = registration_init(&m, x, error);
+        if (r)
+                return r;
+        m.message.holdings = holdings;
+        r = rpc_ask_packed(driver, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.message.base, NULL, 0, answered, owner);
+        registration_deinit(&m);
+        return r ? error_set(error, r, "cannot ask the driver: %s", strerror(-r)) : 0;
 }
 
 static int executor_start_sinks(struct executor *x, struct fst_error *error)
@@ -572,11 +624,7 @@ static int executor_start(struct executor *x, struct fst_error *error)
 
 /* ---------------------------------------------------------------------------------------------------- ending */
 
-/*
- * Ends all tasks and waits a short time: a task that ignores this must not block the end. Task processes end with their
- * tasks.
- */
-static void end_tasks(struct executor *x)
+void executor_kill_all_tasks(struct executor *x)
 {
         VEC(int64_t) ids = {0};
         for (int s = 0; s < x->n_slots; s++) {
@@ -589,6 +637,15 @@ static void end_tasks(struct executor *x)
                         slot_kill(x->slots[s], ids.data[i], true);
         }
         vec_deinit(&ids);
+}
+
+/*
+ * Ends all tasks and waits a short time: a task that ignores this must not block the end. Task processes end with their
+ * tasks.
+ */
+static void end_tasks(struct executor *x)
+{
+        executor_kill_all_tasks(x);
         for (int ms = 0; ms < STOP_TIMEOUT_MS && !executor_is_idle(x); ms++)
                 usleep(1000);
         if (executor_is_idle(x))
@@ -616,6 +673,7 @@ static void executor_stop(struct executor *x)
 {
         bool closed = false;
         x->ended = true;
+        executor_resume_stop(x);
         if (x->asks)
                 driver_client_stop(x->asks);
         migration_free(steal(x->migration));
@@ -634,6 +692,7 @@ static void executor_stop(struct executor *x)
         if (x->data)
                 executor_transfer_close(x->data);
         rpc_ref_unref(steal(x->driver));
+        rpc_peer_unref(steal(x->peer));
         worker_watcher_free(steal(x->worker));
         if (x->rpc) {
                 rpc_env_close(x->rpc, 100, on_executor_rpc_closed, &closed);
@@ -647,6 +706,7 @@ static void executor_stop(struct executor *x)
         executor_stages_free(x->stages);
         isolation_free(x->env.isolation);
         zygote_free(x->zygote);
+        executor_resume_free(x);
         driver_client_free(x->asks);
         executor_transfer_free(x->data);
         exec_env_deinit(&x->env);
@@ -669,6 +729,7 @@ static void executor_stop(struct executor *x)
         vec_deinit(&x->through);
         error_deinit(&x->no_zygote);
         free(x->driver_host);
+        free(x->resume_application);
         security_free(x->security);
         uv_loop_close(&x->loop);
         conf_deinit(&x->conf);

@@ -16,6 +16,8 @@
 
 #include <inttypes.h>
 
+static bool executor_endpoint_refuses(struct executor *x, struct rpc_message *m, int epoch);
+
 /* Ends the executor after a malformed launch: otherwise the driver would wait for its tasks forever. */
 static void executor_endpoint_refuse_launch(struct executor *x, const char *why)
 {
@@ -24,9 +26,13 @@ static void executor_endpoint_refuse_launch(struct executor *x, const char *why)
 }
 
 /* Decodes a launch message (LaunchTasks), and starts its task batches. */
-static void executor_endpoint_launch_tasks(struct executor *x, const struct rpc_message *m)
+static void executor_endpoint_launch_tasks(struct executor *x, struct rpc_message *m)
 {
         Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(&wire_guarded, m->len, m->body);
+        if (launch && executor_endpoint_refuses(x, m, launch->epoch)) {
+                firesteel__launch_tasks__free_unpacked(launch, NULL);
+                return;
+        }
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
                 struct task_batch *run = executor_batch_new(x);
@@ -56,11 +62,13 @@ static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *
         firesteel__stage_header__free_unpacked(header, NULL);
 }
 
-static void executor_endpoint_kill_task(struct executor *x, const struct rpc_message *m)
+static void executor_endpoint_kill_task(struct executor *x, struct rpc_message *m)
 {
         Firesteel__KillTask *kill = firesteel__kill_task__unpack(&wire_guarded, m->len, m->body);
-        if (!kill)
+        if (!kill || executor_endpoint_refuses(x, m, kill->epoch)) {
+                firesteel__kill_task__free_unpacked(kill, NULL);
                 return;
+        }
         int slot = executor_mark_killed(x, kill->task_id);
         if (slot >= 0) {
                 log_info("Executor", "Executor is trying to kill task TID %" PRId64 ", reason: %s", kill->task_id,
@@ -130,9 +138,40 @@ static void executor_endpoint_dump_threads(struct executor *x, struct rpc_messag
         buf_deinit(&dump);
 }
 
+/* A driver that was stuck wakes up and sends what a later one has to say. */
+static bool executor_endpoint_refuses(struct executor *x, struct rpc_message *m, int epoch)
+{
+        if ((!x->peer || m->peer == x->peer) && executor_obeys(x, epoch))
+                return false;
+        log_warn("ExecutorResume", "Refusing a message of the driver %s: another one has taken over the application",
+                 rpc_peer_name(m->peer));
+        Firesteel__Epoch latest = FIRESTEEL__EPOCH__INIT;
+        struct rpc_ref *driver = rpc_peer_ref(m->peer, "CoarseGrainedScheduler");
+        latest.epoch = __atomic_load_n(&x->epoch, __ATOMIC_RELAXED);
+        rpc_send_packed(driver, FIRESTEEL__CONTROL_TYPE__DRIVER_REFUSED, &latest.base, NULL);
+        rpc_ref_unref(driver);
+        return true;
+}
+
+static void executor_endpoint_stop(struct executor *x, struct rpc_message *m)
+{
+        Firesteel__Epoch *stop = firesteel__epoch__unpack(&wire_guarded, m->len, m->body);
+        bool refused = !stop || executor_endpoint_refuses(x, m, stop->epoch);
+        firesteel__epoch__free_unpacked(stop, NULL);
+        if (refused)
+                return;
+        log_info("CoarseGrainedExecutorBackend", "Driver commanded a shutdown");
+        executor_end(x, EXECUTOR_EXIT_OK);
+}
+
 static void executor_endpoint_receive(void *owner, struct rpc_message *m)
 {
         struct executor *x = owner;
+        if (x->peer && m->peer != x->peer && executor_endpoint_refuses(x, m, 0)) {
+                if (m->ask)
+                        rpc_fail(m, "another driver has taken over the application");
+                return;
+        }
         switch (m->type) {
         case FIRESTEEL__CONTROL_TYPE__STAGE:
                 executor_endpoint_add_stage(x, m);
@@ -165,6 +204,8 @@ static void executor_endpoint_receive(void *owner, struct rpc_message *m)
                 executor_decommission(x);
                 break;
         case FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR:
+                executor_endpoint_stop(x, m);
+                break;
         case FIRESTEEL__CONTROL_TYPE__SHUTDOWN:
                 log_info("CoarseGrainedExecutorBackend", "Driver commanded a shutdown");
                 executor_end(x, EXECUTOR_EXIT_OK);
@@ -179,7 +220,10 @@ static void executor_endpoint_receive(void *owner, struct rpc_message *m)
 static void executor_endpoint_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
         struct executor *x = owner;
-        if (x->ended || !x->registered)
+        if (x->ended || !x->registered || peer != x->peer)
+                return;
+        rpc_peer_unref(steal(x->peer));
+        if (executor_driver_lost(x, why))
                 return;
         log_error("CoarseGrainedExecutorBackend", "Driver %s disassociated! Shutting down. (%s)", rpc_peer_name(peer),
                   why);

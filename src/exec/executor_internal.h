@@ -21,6 +21,7 @@
 struct driver_client;
 struct executor_transfer;
 struct executor_sinks;
+struct executor_resume;
 struct executor_stages;
 struct gated_task;
 struct startup_request;
@@ -29,6 +30,7 @@ struct security;
 struct slot_monitor;
 struct worker_watcher;
 struct zygote;
+struct Firesteel__Holdings;
 
 struct gate_end {
         int64_t task_id;
@@ -46,10 +48,14 @@ struct executor {
         struct rpc_env *rpc;
         struct rpc_ref *driver;
         struct startup_request *first_ask; /* NULL: no startup request is pending */
+        struct rpc_peer *peer; /* of the driver with which it has registered; NULL: none */
+        int epoch;             /* of that driver; atomic; 0: it has no journal */
+        struct executor_resume *resume; /* NULL: the executor ends with its driver */
         struct driver_client *asks;
         struct exec_env env;
         struct executor_transfer *data;
         char *app_id, *driver_host;
+        char *resume_application; /* the name of the driver's journal, if executors wait for the next driver; or "" */
         int driver_port;
         struct buf files; /* packed Files that arrived before app_files exists */
         struct executor_stages *stages;
@@ -88,6 +94,44 @@ struct executor {
 
 /* Leaves the loop and ends the process with @status. Only the first call has an effect. */
 void executor_end(struct executor *x, int status);
+
+/* Kills all tasks. They may end later. */
+void executor_kill_all_tasks(struct executor *x);
+
+/* Sends a registration, with @holdings if the executor had an earlier driver. Returns 0, or negative with @error. */
+int executor_send_registration(struct executor *x, struct rpc_ref *driver, struct Firesteel__Holdings *holdings,
+                               rpc_answer_fn answered, void *owner, struct fst_error *error);
+
+/* ------------------------------------------------------------------------------------------- executor_resume.c */
+
+/*
+ * Prepares to wait for the next driver if the configuration says so. @application: the name of the journal; @epoch: of
+ * the driver. Returns 0, or negative with @error.
+ */
+int executor_resume_new(struct executor *x, const char *application, int epoch, struct fst_error *error);
+
+/* True if a message of a driver with @epoch (0: it does not say) is obeyed. */
+bool executor_obeys(const struct executor *x, int epoch);
+
+/* True if there is no driver, and the executor looks for the next one. */
+bool executor_is_waiting(const struct executor *x);
+
+/* The connection to the driver has ended. Returns false if the executor must end. */
+bool executor_driver_lost(struct executor *x, const char *why);
+
+/* A heartbeat is sent, or was answered. */
+void executor_resume_heartbeat(struct executor *x, bool answered);
+
+/*
+ * How many drivers it has had. And waits, without a driver, until there is another one than that many, or the executor
+ * ends. Any thread but the loop's.
+ */
+uint32_t executor_drivers(struct executor *x);
+void executor_await_driver(struct executor *x, uint32_t drivers);
+
+/* The executor ends. And after the loop has ended. */
+void executor_resume_stop(struct executor *x);
+void executor_resume_free(struct executor *x);
 
 /* -------------------------------------------------------------------------------------------- executor_runs.c */
 

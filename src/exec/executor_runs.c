@@ -234,7 +234,7 @@ static void report_gate_ends(struct executor *x)
 void executor_send_outbox(uv_async_t *handle)
 {
         struct executor *x = handle->data;
-        if (!x->driver)
+        if (!x->driver || executor_is_waiting(x))
                 return;
         /* The driver must learn of a task's blocks before its success. */
         buf_reset(&x->updates);

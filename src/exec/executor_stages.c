@@ -191,6 +191,12 @@ void executor_stages_remove(struct executor_stages *s, int stage_id, int attempt
                 entry_free(e);
 }
 
+void executor_stages_clear(struct executor_stages *s)
+{
+        while (s->entries)
+                executor_stages_remove(s, s->entries->id, s->entries->attempt);
+}
+
 void executor_stages_free(struct executor_stages *s)
 {
         if (!s)

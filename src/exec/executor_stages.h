@@ -49,5 +49,8 @@ bool executor_stages_waits(const struct executor_stages *stages);
 /* Removes a stage. Running tasks continue. */
 void executor_stages_remove(struct executor_stages *stages, int stage_id, int attempt);
 
+/* Removes all stages: another driver gives other ids. */
+void executor_stages_clear(struct executor_stages *stages);
+
 /* Call it after the loop has ended. NULL is allowed. */
 void executor_stages_free(struct executor_stages *stages);

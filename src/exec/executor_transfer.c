@@ -54,7 +54,8 @@ struct executor_transfer {
         struct remote_shuffle *remote;         /* for map outputs in a store or in Celeborn; NULL: none */
         bool celeborn;                         /* `remote` is in Celeborn */
         struct task_services task_services;
-        pthread_mutex_t lock; /* protects `updates` */
+        pthread_mutex_t lock; /* protects `updates` and `driver` */
+        struct block_location driver;
         struct buf updates;   /* BlockUpdates */
         int ending;           /* atomic: stops the fetching of modules */
 };
@@ -165,8 +166,10 @@ static int fetch_slice(void *owner, struct task_run *run, int rdd, int partition
         ssize_t n = 0;
         block_request_fetch((struct block_name){BLOCK_PARALLEL, rdd, partition}, &request);
         struct transfer_call call = {.stopped = run->task.stopped};
-        int r = transfer_open(d->client, d->options.driver_host, d->options.driver_port, request.data, request.len,
-                              &call, &input, &error);
+        pthread_mutex_lock(&d->lock);
+        const struct block_location driver = d->driver;
+        pthread_mutex_unlock(&d->lock);
+        int r = transfer_open(d->client, driver.host, driver.port, request.data, request.len, &call, &input, &error);
         while (r == 0 && (n = transfer_read(input, part, sizeof(part), &error)) > 0)
                 buf_append(slice, part, (size_t)n);
         transfer_close(input);
@@ -362,6 +365,7 @@ int executor_transfer_new(struct exec_env *env, const struct executor_transfer_o
                                             .driver = {.executor = -1, .port = options->driver_port},
                                             .replication_failures = (int)failures};
         snprintf(d->network.driver.host, sizeof(d->network.driver.host), "%s", options->driver_host);
+        d->driver = d->network.driver;
         d->blocks = block_manager_new(env, &d->network);
         d->replicator = replicator_new(d->blocks);
         env->remote = block_manager_remote(d->blocks);
@@ -374,6 +378,23 @@ int executor_transfer_new(struct exec_env *env, const struct executor_transfer_o
                 return r;
         env->service_transfers = external_shuffle_outputs_transfers(d->kept);
         return 0;
+}
+
+void executor_transfer_set_driver(struct executor_transfer *d, const char *host, int port)
+{
+        struct block_location driver = {.executor = -1, .port = port};
+        snprintf(driver.host, sizeof(driver.host), "%s", host);
+        pthread_mutex_lock(&d->lock);
+        d->driver = driver;
+        pthread_mutex_unlock(&d->lock);
+        file_cache_set_driver(d->files, &driver);
+        if (d->env->broadcasts)
+                broadcasts_set_driver(d->env->broadcasts, &driver);
+}
+
+struct shuffle_output_id *executor_transfer_list_outputs(struct executor_transfer *d, size_t *n)
+{
+        return shuffle_store_list(d->env->shuffles, n);
 }
 
 int executor_transfer_service_port(const struct executor_transfer *d)
@@ -473,6 +494,8 @@ void executor_transfer_remove(struct executor_transfer *d, const struct Firestee
                 block_store_remove_rdd(d->env->blocks, remove->rdds[i]);
         for (size_t i = 0; i < remove->n_broadcasts; i++)
                 exec_env_remove_broadcast(d->env, remove->broadcasts[i]);
+        if (remove->all_broadcasts && d->env->broadcasts)
+                broadcasts_remove_all(d->env->broadcasts);
         for (size_t i = 0; i < remove->n_task_results; i++)
                 block_manager_remove(d->blocks, (struct block_name){BLOCK_TASK_RESULT, remove->task_results[i], 0});
 }

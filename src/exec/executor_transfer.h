@@ -21,6 +21,7 @@ struct executor_transfer;
 struct security;
 struct remote_output;
 struct shuffle_output;
+struct shuffle_output_id;
 struct stage_module;
 
 struct executor_transfer_options {
@@ -61,6 +62,12 @@ int executor_transfer_port(const struct executor_transfer *data);
 
 /* Appends BlockUpdates with the changes since the last call to @out. Any thread. */
 void executor_transfer_take_updates(struct executor_transfer *data, struct buf *out);
+
+/* From now on, the driver's transfer server is at @host:@port. On the loop's thread. */
+void executor_transfer_set_driver(struct executor_transfer *data, const char *host, int port);
+
+/* The map outputs that are here, in an array of *@n that the caller frees; none if they live elsewhere. */
+struct shuffle_output_id *executor_transfer_list_outputs(struct executor_transfer *data, size_t *n);
 
 /* Loads the module and fetches its file from the driver if needed. Blocks; any thread except the loop's. */
 int executor_transfer_load_module(struct executor_transfer *data, const struct stage_module *module,

@@ -24,6 +24,14 @@ void lost_executors_add(struct lost_executors *lost, int32_t executor)
         pthread_mutex_unlock(&lost->lock);
 }
 
+void lost_executors_clear(struct lost_executors *lost)
+{
+        pthread_mutex_lock(&lost->lock);
+        if (lost->words)
+                memset(lost->bits, 0, lost->words * sizeof(*lost->bits));
+        pthread_mutex_unlock(&lost->lock);
+}
+
 bool lost_executors_has(void *owner, int32_t executor)
 {
         struct lost_executors *lost = owner;

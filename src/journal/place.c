@@ -122,17 +122,30 @@ const char *journal_place_path(const struct journal_place *place)
         return place->path;
 }
 
-static int place_local_newest(struct journal_place *place, struct fst_error *error)
+/* The highest number of a file with this prefix; 0: there is none. */
+static int place_local_highest(struct journal_place *place, const char *prefix, struct fst_error *error)
 {
-        int newest = 0, epoch, used;
+        int highest = 0, number, used;
         DIR *dir = opendir(place->path);
         if (!dir)
                 return error_errno(error, "cannot list %s", place->path);
         for (struct dirent *e; (e = readdir(dir));)
-                if (sscanf(e->d_name, EPOCH_PREFIX "%6d%n", &epoch, &used) == 1 && !e->d_name[used])
-                        newest = MAX(newest, epoch);
+                if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 &&
+                    sscanf(e->d_name + strlen(prefix), "%6d%n", &number, &used) == 1 &&
+                    !e->d_name[strlen(prefix) + (size_t)used])
+                        highest = MAX(highest, number);
         closedir(dir);
-        return newest;
+        return highest;
+}
+
+static int place_local_newest(struct journal_place *place, struct fst_error *error)
+{
+        return place_local_highest(place, EPOCH_PREFIX, error);
+}
+
+static int place_local_newest_driver(struct journal_place *place, struct fst_error *error)
+{
+        return place_local_highest(place, DRIVER_PREFIX, error);
 }
 
 static int place_local_take(struct journal_place *place, int epoch, struct fst_error *error)
@@ -179,6 +192,28 @@ static int place_local_append(struct journal_place *place, const void *header, s
         return 0;
 }
 
+static int place_local_put(struct journal_place *place, const char *name, const char *text, struct fst_error *error)
+{
+        _cleanup_free_ char *file = mem_printf("%s/%s", place->path, name), *draft = mem_printf("%s.new", file);
+        int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (fd < 0)
+                return error_errno(error, "cannot create %s", draft);
+        int r = write_all(fd, text, strlen(text));
+        close(fd);
+        if (r == 0 && rename(draft, file) < 0)
+                r = -errno;
+        if (r == 0)
+                return 0;
+        unlink(draft);
+        return error_set(error, r, "cannot write %s: %s", file, strerror(-r));
+}
+
+static int place_local_get(struct journal_place *place, const char *name, struct buf *out, struct fst_error *error)
+{
+        _cleanup_free_ char *file = mem_printf("%s/%s", place->path, name);
+        return file_text_read(file, MAX_SMALL_FILE, out, error);
+}
+
 static bool place_local_is_superseded(struct journal_place *place)
 {
         _cleanup_free_ char *own = place_local_file(place, place->epoch);
@@ -209,9 +244,12 @@ static const struct journal_place_class place_local = {
         .make = place_local_make,
         .find = place_local_find,
         .newest = place_local_newest,
+        .newest_driver = place_local_newest_driver,
         .take = place_local_take,
         .read = place_local_read,
         .append = place_local_append,
+        .put = place_local_put,
+        .get = place_local_get,
         .is_superseded = place_local_is_superseded,
         .remove_earlier = place_local_remove_earlier,
         .remove = place_local_remove,
@@ -244,6 +282,34 @@ int journal_place_append(struct journal_place *place, const void *header, size_t
                          size_t size, struct fst_error *error)
 {
         return place->class->append(place, header, header_size, body, size, error);
+}
+
+int journal_place_put(struct journal_place *place, const char *name, const char *text, struct fst_error *error)
+{
+        return place->class->put(place, name, text, error);
+}
+
+int journal_place_get(struct journal_place *place, const char *name, struct buf *out, struct fst_error *error)
+{
+        return place->class->get(place, name, out, error);
+}
+
+int journal_place_publish(struct journal_place *place, int epoch, const char *url, struct fst_error *error)
+{
+        char name[32];
+        snprintf(name, sizeof(name), DRIVER_PREFIX "%06d", epoch);
+        return journal_place_put(place, name, url, error);
+}
+
+int journal_place_find_driver(struct journal_place *place, int after, struct buf *out, struct fst_error *error)
+{
+        int epoch = place->class->newest_driver(place, error);
+        char name[32];
+        if (epoch <= after)
+                return MIN(epoch, 0);
+        snprintf(name, sizeof(name), DRIVER_PREFIX "%06d", epoch);
+        int r = journal_place_get(place, name, out, error);
+        return r < 0 ? r : epoch;
 }
 
 bool journal_place_is_superseded(struct journal_place *place)

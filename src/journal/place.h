@@ -63,6 +63,21 @@ int journal_place_append(struct journal_place *place, const void *header, size_t
                          size_t size, struct fst_error *error);
 
 /*
+ * Writes and reads a small file NAME beside those of the epochs, readable by its owner only; writing replaces an earlier
+ * one. Reading returns 0, -ENOENT, or another negative errno, with @error. NAME does not begin as an epoch's file does.
+ */
+int journal_place_put(struct journal_place *place, const char *name, const char *text, struct fst_error *error);
+int journal_place_get(struct journal_place *place, const char *name, struct buf *out, struct fst_error *error);
+
+/*
+ * The address of the driver that has @epoch, for executors that look for it: the file driver-000002. Other processes
+ * may read it while that driver runs. journal_place_find_driver finds the newest one above @after: it returns its epoch
+ * and appends its address to @out, or returns 0 if there is none, or negative with @error.
+ */
+int journal_place_publish(struct journal_place *place, int epoch, const char *url, struct fst_error *error);
+int journal_place_find_driver(struct journal_place *place, int after, struct buf *out, struct fst_error *error);
+
+/*
  * True if a newer epoch than the taken one exists: another driver has the application. Also if the file of the taken
  * one is gone: that driver has ended the application and removed the journal.
  */

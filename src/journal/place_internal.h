@@ -6,6 +6,8 @@
 #include <sys/types.h>
 
 #define EPOCH_PREFIX "epoch-"
+#define DRIVER_PREFIX "driver-"
+#define MAX_SMALL_FILE 4096
 
 struct file_system;
 
@@ -25,10 +27,13 @@ struct journal_place_class {
         int (*make)(struct journal_place *place, struct fst_error *error); /* the directory */
         int (*find)(struct journal_place *place, struct fst_error *error); /* -ENOENT */
         int (*newest)(struct journal_place *place, struct fst_error *error);
+        int (*newest_driver)(struct journal_place *place, struct fst_error *error); /* that has an address */
         int (*take)(struct journal_place *place, int epoch, struct fst_error *error);
         int (*read)(struct journal_place *place, int epoch, struct buf *out, struct fst_error *error);
         int (*append)(struct journal_place *place, const void *header, size_t header_size, const void *body,
                       size_t size, struct fst_error *error);
+        int (*put)(struct journal_place *place, const char *name, const char *text, struct fst_error *error);
+        int (*get)(struct journal_place *place, const char *name, struct buf *out, struct fst_error *error);
         bool (*is_superseded)(struct journal_place *place);
         void (*remove_earlier)(struct journal_place *place); /* the files of epochs before the taken one */
         void (*remove)(struct journal_place *place);

@@ -54,6 +54,20 @@ static int place_remote_newest(struct journal_place *p, struct fst_error *error)
         return r < 0 ? r : newest;
 }
 
+static int place_remote_newest_driver(struct journal_place *p, struct fst_error *error)
+{
+        struct file_list list = {0};
+        int newest = 0, epoch, r = place_remote_list(p, &list, error);
+        for (size_t i = 0; i < list.len; i++) {
+                const char *name = path_name(list.data[i].path);
+                int used = 0;
+                if (sscanf(name, DRIVER_PREFIX "%6d%n", &epoch, &used) == 1 && !name[used])
+                        newest = MAX(newest, epoch);
+        }
+        file_list_deinit(&list);
+        return r < 0 ? r : newest;
+}
+
 static int place_remote_find(struct journal_place *p, struct fst_error *error)
 {
         int newest = place_remote_newest(p, error);
@@ -141,6 +155,28 @@ static int place_remote_append(struct journal_place *p, const void *header, size
         return r;
 }
 
+static int place_remote_put(struct journal_place *p, const char *name, const char *text, struct fst_error *error)
+{
+        struct open_file file = OPEN_FILE_INIT;
+        _cleanup_free_ char *path = mem_printf("%s/%s", p->path, name);
+        int r = p->fs->create(p->fs, path, &file, error);
+        if (r < 0)
+                return r;
+        r = p->fs->write(&file, text, strlen(text), error);
+        if (r == 0)
+                return p->fs->close(&file, error);
+        p->fs->discard(&file);
+        return r;
+}
+
+static int place_remote_get(struct journal_place *p, const char *name, struct buf *out, struct fst_error *error)
+{
+        struct file_status status = {.path = mem_printf("%s/%s", p->path, name)};
+        int r = place_remote_read_file(p, &status, out, error);
+        file_status_deinit(&status);
+        return r;
+}
+
 static int place_remote_stat(const struct journal_place *p, int epoch)
 {
         struct file_status status = {0};
@@ -185,9 +221,12 @@ const struct journal_place_class journal_place_remote = {
         .make = place_remote_make,
         .find = place_remote_find,
         .newest = place_remote_newest,
+        .newest_driver = place_remote_newest_driver,
         .take = place_remote_take,
         .read = place_remote_read,
         .append = place_remote_append,
+        .put = place_remote_put,
+        .get = place_remote_get,
         .is_superseded = place_remote_is_superseded,
         .remove_earlier = place_remote_remove_earlier,
         .remove = place_remote_remove,

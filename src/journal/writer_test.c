@@ -298,9 +298,32 @@ static void a_full_disk_drops_records_and_blocks_nobody(void **state)
         journal_place_free(place);
 }
 
+static void finds_the_address_of_a_later_driver(void **state)
+{
+        _cleanup_(buf_deinit) struct buf found = BUF_INIT;
+        struct journal_place *place = open_place("app-drivers");
+        assert_int_equal(journal_place_find_driver(place, 0, &found, NULL), 0);
+        assert_int_equal(journal_place_take(place, 1, NULL), 0);
+        assert_int_equal(journal_place_publish(place, 1, "spark://D@h:1", NULL), 0);
+        assert_int_equal(journal_place_publish(place, 3, "spark://D@h:2", NULL), 0);
+        assert_int_equal(journal_place_publish(place, 3, "spark://D@h:3", NULL), 0); /* replaces it */
+        assert_int_equal(journal_place_newest(place, NULL), 1);
+        assert_int_equal(journal_place_find_driver(place, 3, &found, NULL), 0);
+        assert_int_equal(journal_place_find_driver(place, 1, &found, NULL), 3);
+        assert_string_equal(buf_text(&found), "spark://D@h:3");
+        buf_reset(&found);
+        assert_int_equal(journal_place_put(place, "secret", "s", NULL), 0);
+        assert_int_equal(journal_place_get(place, "secret", &found, NULL), 0);
+        assert_string_equal(buf_text(&found), "s");
+        assert_int_equal(journal_place_get(place, "none", &found, NULL), -ENOENT);
+        journal_place_remove(place);
+        journal_place_free(place);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(finds_the_address_of_a_later_driver),
                 cmocka_unit_test(records_are_durable_after_sync_and_after_stop),
                 cmocka_unit_test(records_are_written_within_the_interval),
                 cmocka_unit_test(many_threads_share_writes),

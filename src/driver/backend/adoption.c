@@ -1,9 +1,186 @@
-/* Adopts the executors of an earlier driver (struct earlier_executor). */
+/*
+ * Adopts the executors of an earlier driver (struct earlier_executor): waits for them before the first job, takes the map
+ * outputs and cached blocks that they bring, and drops what no job asks for. Keeps the secret that they have.
+ */
 #include "driver/backend/cluster_backend_internal.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/backend/driver_transfer.h"
+#include "driver/context.h"
+#include "rpc/wire_memory.h"
+
+#include <string.h>
+
+#define LOG "CoarseGrainedSchedulerBackend"
+
+static struct cluster_backend *adoption_backend(struct scheduler_backend *backend)
+{
+        return container_of(backend, struct cluster_backend, backend);
+}
+
+/* The position of an earlier executor that is awaited, or -1. */
+static int adoption_find(const struct adoption *a, const char *id)
+{
+        for (int i = 0; i < a->n && a->n_awaited > 0; i++)
+                if (a->awaited[i] && strcmp(a->earlier[i].id, id) == 0)
+                        return i;
+        return -1;
+}
+
+static void adoption_settle(struct cluster_backend *b, int at)
+{
+        struct adoption *a = &b->adoption;
+        a->awaited[at] = false;
+        if (--a->n_awaited == 0)
+                uv_timer_stop(&a->timeout);
+}
+
+/* Gives up those that are awaited still: their manager ends them, and starts others. */
+static void adoption_give_up(struct cluster_backend *b, const char *why)
+{
+        struct adoption *a = &b->adoption;
+        a->over = true;
+        for (int i = 0; i < a->n && a->n_awaited > 0; i++) {
+                if (!a->awaited[i])
+                        continue;
+                log_warn(LOG, "Executor %s of the earlier driver is given up: %s", a->earlier[i].id, why);
+                adoption_settle(b, i);
+                job_runner_earlier_executor_lost(b->runner, a->earlier[i].id);
+                b->manager->class->kill(b->manager, a->earlier[i].id);
+        }
+}
+
+static void adoption_on_timeout(uv_timer_t *timer)
+{
+        adoption_give_up(timer->data, "it has not registered within spark.firesteel.resume.registrationTimeout");
+}
 
 void cluster_adopt(struct cluster_backend *b)
 {
         const struct driver_epoch epoch = job_runner_epoch(b->runner);
-        if (epoch.n_earlier > 0 && b->manager->class->adopt)
-                b->manager->class->adopt(b->manager, b, epoch.earlier, epoch.n_earlier, epoch.next_executor_id);
+        struct adoption *a = &b->adoption;
+        b->epoch = epoch.epoch;
+        if (epoch.n_earlier == 0 || !epoch.executors_wait || !b->manager->class->adopt) {
+                a->over = true;
+                return;
+        }
+        *a = (struct adoption){.earlier = epoch.earlier,
+                               .awaited = new_array(bool, (size_t)epoch.n_earlier),
+                               .n = epoch.n_earlier,
+                               .n_awaited = epoch.n_earlier};
+        memset(a->awaited, true, (size_t)a->n * sizeof(*a->awaited));
+        uv_timer_init(&b->loop, &a->timeout);
+        a->timeout.data = b;
+        uv_timer_start(&a->timeout, adoption_on_timeout, (uint64_t)epoch.registration_timeout_ms, 0);
+        b->manager->class->adopt(b->manager, b, epoch.earlier, epoch.n_earlier, epoch.next_executor_id);
+}
+
+int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterExecutor *r, struct fst_error *error)
+{
+        const struct driver_epoch epoch = job_runner_epoch(b->runner);
+        if (!r->holdings)
+                return 0;
+        if (strcmp(r->holdings->resume_application, epoch.journal) != 0)
+                return error_set(error, -EINVAL, "executor '%s' belongs to the journal '%s', not to '%s'", r->executor_id,
+                                 r->holdings->resume_application, epoch.journal);
+        if (r->holdings->epoch >= epoch.epoch) {
+                job_runner_check_epoch(b->runner);
+                return error_set(error, -ESTALE, "executor %s has seen driver %d of the application, and this is %d",
+                                 r->executor_id, r->holdings->epoch, epoch.epoch);
+        }
+        if (b->adoption.over || adoption_find(&b->adoption, r->executor_id) < 0)
+                return error_set(error, -EACCES, "executor %s of an earlier driver comes too late, or is not known",
+                                 r->executor_id);
+        return 0;
+}
+
+static void adoption_take_outputs(struct cluster_backend *b, int executor, const Firesteel__HeldOutputs *held)
+{
+        for (size_t i = 0; i < MIN(held->n_map_partitions, held->n_task_ids); i++)
+                if (!job_runner_hold_output(b->runner, held->shuffle, held->map_partitions[i], held->task_ids[i],
+                                            executor))
+                        cluster_remove_output(&b->backend, executor, held->shuffle, held->map_partitions[i],
+                                              held->task_ids[i]);
+}
+
+void cluster_adoption_registered(struct cluster_backend *b, const struct remote_executor *x,
+                                 const Firesteel__Holdings *holdings)
+{
+        size_t outputs = 0;
+        if (!holdings)
+                return;
+        adoption_settle(b, adoption_find(&b->adoption, x->id));
+        for (size_t i = 0; i < holdings->n_outputs; i++) {
+                outputs += holdings->outputs[i]->n_task_ids;
+                adoption_take_outputs(b, x->index, holdings->outputs[i]);
+        }
+        for (size_t i = 0; i < holdings->n_blocks; i++) {
+                int rdd = driver_transfer_update(b->transfer, x, holdings->blocks[i]);
+                if (rdd >= 0)
+                        job_runner_hold_rdd(b->runner, rdd);
+        }
+        log_info(LOG, "Executor %s of the earlier driver is back with %zu map outputs and %zu cached blocks", x->id,
+                 outputs, holdings->n_blocks);
+}
+
+void cluster_adoption_ended(struct cluster_backend *b, const char *id)
+{
+        int at = adoption_find(&b->adoption, id);
+        if (at < 0)
+                return;
+        adoption_settle(b, at);
+        job_runner_earlier_executor_lost(b->runner, id);
+}
+
+bool cluster_is_adopting(struct scheduler_backend *backend)
+{
+        return adoption_backend(backend)->adoption.n_awaited > 0;
+}
+
+/* Before any launch that is collected: it may be for a new RDD with such a number. */
+void cluster_end_adoption(struct scheduler_backend *backend, const int *rdds, int n)
+{
+        struct cluster_backend *b = adoption_backend(backend);
+        adoption_give_up(b, "the application has gone on without it");
+        Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
+        removal.rdds = (int32_t *)rdds;
+        removal.n_rdds = (size_t)n;
+        removal.all_broadcasts = true;
+        for (int i = 0; i < n; i++)
+                driver_transfer_forget_rdd(b->transfer, rdds[i]);
+        for (int i = 0; i < b->executors.n; i++) {
+                struct remote_executor *x = b->executors.at[i];
+                if (!x->adopted || x->state != EXECUTOR_ALIVE || b->stopping)
+                        continue;
+                cluster_flush(x);
+                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REMOVE, &removal.base, NULL);
+        }
+}
+
+/* The journal decides: no executor is believed. */
+void cluster_refused(struct cluster_backend *b, const struct rpc_message *m)
+{
+        Firesteel__Epoch *latest = firesteel__epoch__unpack(&wire_guarded, m->len, m->body);
+        if (latest && b->epoch && latest->epoch > b->epoch)
+                job_runner_check_epoch(b->runner);
+        firesteel__epoch__free_unpacked(latest, NULL);
+}
+
+int cluster_ensure_secret(struct cluster_backend *b, struct fst_error *error)
+{
+        const struct fst_conf *conf = b->sc->conf;
+        bool wanted;
+        int r = conf_get_bool(conf, "spark.authenticate", &wanted, error);
+        if (r || !wanted || !b->manager->class->make_secret || getenv("_SPARK_AUTH_SECRET") ||
+            conf_contains(conf, "spark.authenticate.secret") || conf_contains(conf, "spark.authenticate.secret.file") ||
+            conf_contains(conf, "spark.authenticate.secret.driver.file"))
+                return r;
+        if (job_runner_take_secret(b->runner)) /* of an earlier driver, whose executors have it */
+                return 0;
+        r = b->manager->class->make_secret(b->manager, error);
+        if (r == 0)
+                job_runner_keep_secret(b->runner);
+        return r;
 }

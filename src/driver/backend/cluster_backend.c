@@ -63,6 +63,11 @@ uv_loop_t *cluster_backend_loop(struct cluster_backend *b)
 
 void cluster_flush(struct remote_executor *x)
 {
+        Firesteel__LaunchTasks driver = FIRESTEEL__LAUNCH_TASKS__INIT;
+        if (x->launches.len && x->backend->epoch) {
+                driver.epoch = x->backend->epoch;
+                task_batch_append(&driver.base, &x->launches);
+        }
         if (x->launches.len && x->ref)
                 rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS, x->launches.data, x->launches.len, NULL);
         if (x->removals.len && x->ref)
@@ -136,6 +141,7 @@ static void cluster_kill_task(struct scheduler_backend *backend, int executor, i
         kill.task_id = task_id;
         kill.interrupt = interrupt;
         kill.reason = (char *)(reason ? reason : "");
+        kill.epoch = b->epoch;
         rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__KILL_TASK, &kill.base, NULL);
 }
 
@@ -537,19 +543,6 @@ static int cluster_announce(struct scheduler_backend *backend, char **app_id, st
         return r ? r : b->manager->class->announce(b->manager, b, url, app_id, error);
 }
 
-/* Creates a secret if none is set and the manager can pass it to the executors. */
-static int cluster_ensure_secret(struct cluster_backend *b, struct fst_error *error)
-{
-        const struct fst_conf *conf = b->sc->conf;
-        bool wanted;
-        int r = conf_get_bool(conf, "spark.authenticate", &wanted, error);
-        if (r || !wanted || !b->manager->class->make_secret || getenv("_SPARK_AUTH_SECRET") ||
-            conf_contains(conf, "spark.authenticate.secret") || conf_contains(conf, "spark.authenticate.secret.file") ||
-            conf_contains(conf, "spark.authenticate.secret.driver.file"))
-                return r;
-        return b->manager->class->make_secret(b->manager, error);
-}
-
 static int cluster_make_io_secret(struct cluster_backend *b, struct fst_error *error)
 {
         bool encrypt;
@@ -620,6 +613,8 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
         _cleanup_free_ char *url = cluster_driver_url(rpc_env_address(b->rpc));
         cluster_adopt(b);
         r = b->manager->class->start(b->manager, b, url, error);
+        if (r == 0)
+                job_runner_publish_driver(b->runner, url);
         return r ? r : cluster_watch_memory(b, error);
 }
 
@@ -636,8 +631,10 @@ static void cluster_on_rpc_closed(void *owner)
 
 static void cluster_send_stop(struct remote_executor *x)
 {
+        Firesteel__Epoch stop = FIRESTEEL__EPOCH__INIT;
+        stop.epoch = x->backend->epoch;
         if (x->state == EXECUTOR_ALIVE)
-                rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR, NULL, 0, NULL);
+                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR, &stop.base, NULL);
 }
 
 void cluster_stop_executors(struct cluster_backend *b)
@@ -740,6 +737,7 @@ static void cluster_free(struct scheduler_backend *backend)
                         if (b->executors.at[i]->running[slot])
                                 job_runner_run_free(b->runner, steal(b->executors.at[i]->running[slot]));
         executor_table_deinit(&b->executors);
+        free(b->adoption.awaited);
         stage_shipping_free(b->stages);
         string_list_deinit(&b->excluded_hosts);
         strmap_deinit(&b->settings);
@@ -770,6 +768,8 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .kill_executors = cluster_kill_executors,
         .remove_executors = cluster_remove_executors,
         .ask_threads = cluster_ask_threads,
+        .is_adopting = cluster_is_adopting,
+        .end_adoption = cluster_end_adoption,
         .wait = cluster_wait,
         .wake = cluster_wake,
         .idle = cluster_idle,

@@ -3,6 +3,7 @@
 
 #include "base/string_list.h"
 #include "driver/backend/cluster_backend.h"
+#include "driver/backend/executor_manager.h"
 #include "driver/backend/executor_table.h"
 #include "rpc/rpc.h"
 #include "store/file_cipher.h"
@@ -12,6 +13,15 @@ struct security;
 struct shuffle_service_cleanup;
 struct slot_monitor;
 struct stage_shipping;
+
+/* The executors of an earlier driver, which may register again until `over`. */
+struct adoption {
+        const struct earlier_executor *earlier; /* n of them */
+        bool *awaited;                          /* by position: it has neither registered nor ended */
+        int n, n_awaited;
+        bool over;
+        uv_timer_t timeout; /* runs while some are awaited */
+};
 
 struct cluster_backend {
         struct scheduler_backend backend;
@@ -39,7 +49,9 @@ struct cluster_backend {
         int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: no limit */
         int requested;           /* number of executors; -1: never requested */
         struct string_list excluded_hosts;
-        bool stopping; /* StopExecutor was sent */
+        int epoch;                /* of this driver among those of the application; 0: it has no journal */
+        struct adoption adoption; /* of the executors of an earlier driver */
+        bool stopping;            /* StopExecutor was sent */
         bool closing;  /* the scheduler is gone: report nothing to it */
 };
 
@@ -120,6 +132,29 @@ void cluster_remote_shuffle_reply(struct cluster_backend *b);
 
 /* Tells the manager about the executors of an earlier driver. Before it starts. */
 void cluster_adopt(struct cluster_backend *b);
+
+/* Checks the registration of an executor that had an earlier driver. Returns 0, or negative with @error: refuse it. */
+int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterExecutor *r, struct fst_error *error);
+
+/* It is registered: takes what it brings. */
+void cluster_adoption_registered(struct cluster_backend *b, const struct remote_executor *x,
+                                 const Firesteel__Holdings *holdings);
+
+/* An executor has ended without having registered with this driver. */
+void cluster_adoption_ended(struct cluster_backend *b, const char *id);
+
+/* As the slots of these names in scheduler_backend_class. */
+bool cluster_is_adopting(struct scheduler_backend *backend);
+void cluster_end_adoption(struct scheduler_backend *backend, const int *rdds, int n);
+
+/*
+ * Creates a secret if none is set and the manager can pass it to the executors, or takes that of an earlier driver.
+ * Returns 0, or negative with @error.
+ */
+int cluster_ensure_secret(struct cluster_backend *b, struct fst_error *error);
+
+/* An executor refuses this driver. */
+void cluster_refused(struct cluster_backend *b, const struct rpc_message *m);
 
 /* ------------------------------------------------------------------------------------------- driver_endpoint.c */
 

@@ -132,6 +132,8 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
                 error_set(&error, -EACCES, "executor %s was given up", r->executor_id);
         else if (rpc_peer_data(m->peer))
                 error_set(&error, -EEXIST, "this connection already belongs to an executor");
+        else
+                cluster_adoption_check(b, r, &error);
         if (error.message || executor_table_check(&b->executors, r, &error)) {
                 if (rpc_peer_may_log(m->peer))
                         log_warn("CoarseGrainedSchedulerBackend", "an executor at %s is refused: %s",
@@ -143,6 +145,7 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
         }
         x = executor_table_add(&b->executors, r);
         x->backend = b;
+        x->adopted = r->holdings != NULL;
         x->ref = rpc_peer_ref(m->peer, "Executor");
         x->heartbeat_ms = time_of_day_ms();
         uv_timer_init(&b->loop, &x->loss);
@@ -154,6 +157,7 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
                  rpc_peer_name(m->peer), x->id);
         Firesteel__RegisteredExecutor reply = FIRESTEEL__REGISTERED_EXECUTOR__INIT;
         reply.index = x->index;
+        reply.epoch = b->epoch;
         reply.writer = job_runner_writer(b->runner, x->index);
         rpc_reply_packed(m, m->type, &reply.base, NULL);
         __atomic_fetch_add(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
@@ -164,6 +168,7 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
         if (driver_transfer_files(b->transfer)->n_files)
                 rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_transfer_files(b->transfer)->base,
                                 NULL);
+        cluster_adoption_registered(b, x, r->holdings);
         if (b->manager->class->registered)
                 b->manager->class->registered(b->manager, x->id);
         firesteel__register_executor__free_unpacked(r, NULL);
@@ -495,6 +500,9 @@ static void driver_endpoint_receive(void *owner, struct rpc_message *m)
                 break;
         case FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR:
                 driver_endpoint_register_executor(b, m);
+                break;
+        case FIRESTEEL__CONTROL_TYPE__DRIVER_REFUSED:
+                cluster_refused(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__REVIVE_OFFERS:
                 break; /* offers follow every loop iteration */

@@ -231,6 +231,12 @@ static void rejects_invalid_registrations(void **state)
         assert_registration_refused(&c, &r, "older than the driver's");
         r = make_registration("");
         assert_registration_refused(&c, &r, "has no id or no host name");
+        Firesteel__Holdings holdings = FIRESTEEL__HOLDINGS__INIT;
+        holdings.resume_application = (char *)"app-1";
+        holdings.epoch = 1;
+        r = make_registration("x");
+        r.holdings = &holdings;
+        assert_registration_refused(&c, &r, "belongs to the journal 'app-1', not to ''");
         assert_false(is_alive(&c, "x"));
         count_works(sc);
         client_deinit(&c);

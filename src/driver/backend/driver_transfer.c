@@ -344,25 +344,36 @@ void driver_transfer_remove_executor(struct driver_transfer *d, const struct rem
         free(copies);
 }
 
+int driver_transfer_update(struct driver_transfer *d, const struct remote_executor *x, const Firesteel__BlockUpdate *u)
+{
+        struct block_name name;
+        if (!block_name_parse(u->name, &name))
+                return -1;
+        bool noted = block_master_update(d->blocks, x->index, name,
+                                         &(struct block_info){.level = (enum fst_storage_level)u->storage_level,
+                                                              .memory_bytes = u->memory_bytes,
+                                                              .disk_bytes = u->disk_bytes,
+                                                              .rows = u->rows});
+        if (!noted || name.kind != BLOCK_RDD)
+                return -1;
+        d->ops->rdd_block(d->owner, x->index, (int)name.id, name.part,
+                          u->storage_level && (u->memory_bytes || !u->disk_bytes), u->storage_level && u->disk_bytes);
+        return u->storage_level ? (int)name.id : -1;
+}
+
 void driver_transfer_updates(struct driver_transfer *d, const struct remote_executor *x, const struct rpc_message *m)
 {
         Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(&wire_guarded, m->len, m->body);
-        for (size_t i = 0; updates && i < updates->n_updates; i++) {
-                const Firesteel__BlockUpdate *u = updates->updates[i];
-                struct block_name name;
-                if (!block_name_parse(u->name, &name))
-                        continue;
-                bool noted = block_master_update(d->blocks, x->index, name,
-                                                 &(struct block_info){.level = (enum fst_storage_level)u->storage_level,
-                                                                      .memory_bytes = u->memory_bytes,
-                                                                      .disk_bytes = u->disk_bytes,
-                                                                      .rows = u->rows});
-                if (noted && name.kind == BLOCK_RDD)
-                        d->ops->rdd_block(d->owner, x->index, (int)name.id, name.part,
-                                          u->storage_level && (u->memory_bytes || !u->disk_bytes),
-                                          u->storage_level && u->disk_bytes);
-        }
+        for (size_t i = 0; updates && i < updates->n_updates; i++)
+                driver_transfer_update(d, x, updates->updates[i]);
         firesteel__block_updates__free_unpacked(updates, NULL);
+}
+
+void driver_transfer_forget_rdd(struct driver_transfer *d, int rdd)
+{
+        int *executors;
+        block_master_remove_rdd(d->blocks, rdd, &executors);
+        free(executors);
 }
 
 static void driver_transfer_answer_locations(struct rpc_message *m, const struct block_location *places, int n)

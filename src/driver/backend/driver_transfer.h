@@ -73,6 +73,13 @@ void driver_transfer_updates(struct driver_transfer *data, const struct remote_e
 void driver_transfer_locations(struct driver_transfer *data, const struct remote_executor *x, struct rpc_message *m);
 void driver_transfer_peers(struct driver_transfer *data, const struct remote_executor *x, struct rpc_message *m);
 
+/* Takes one update. Returns the RDD of a cached partition that is stored, or -1. */
+int driver_transfer_update(struct driver_transfer *data, const struct remote_executor *x,
+                           const Firesteel__BlockUpdate *update);
+
+/* Forgets where partitions of an RDD are. */
+void driver_transfer_forget_rdd(struct driver_transfer *data, int rdd);
+
 /* Find at most @max executors that have cached a partition, by the scheduler's index. Returns their number. */
 int driver_transfer_cached_on(struct driver_transfer *data, int rdd, int partition, int *executors, int max);
 

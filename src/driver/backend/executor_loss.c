@@ -114,6 +114,7 @@ void cluster_backend_executor_exited(struct cluster_backend *b, const char *exec
 {
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
         char text[256];
+        cluster_adoption_ended(b, executor_id);
         if (!x) {
                 log_at(b->stopping ? LOG_INFO : LOG_WARN, "CoarseGrainedSchedulerBackend",
                        "Executor %s ended before it had registered: %s", executor_id, reason);

@@ -31,6 +31,7 @@ struct remote_executor {
         bool decommissioned;         /* its end is expected, and no task is blamed */
         char *decommission_reason;
         bool killed; /* the manager has been asked to end it */
+        bool adopted; /* an earlier driver had it */
         bool dirty;  /* in the list of executors to flush */
         struct remote_executor *next_dirty;
         int64_t heartbeat_ms, resident_bytes, memory, off_heap_memory;

@@ -112,6 +112,17 @@ struct scheduler_backend_class {
         bool (*ask_threads)(struct scheduler_backend *backend, const char *executor_id,
                             void (*answered)(void *owner, const uint8_t *dump, size_t len), void *owner);
 
+        /*
+         * Executors of an earlier driver may still register: the first job waits for them. NULL: there are none.
+         */
+        bool (*is_adopting)(struct scheduler_backend *backend);
+
+        /*
+         * The application has gone on to something new: later executors of an earlier driver are refused, and those that
+         * registered drop the cached blocks of these @n RDDs and all broadcast values. NULL with is_adopting.
+         */
+        void (*end_adoption)(struct scheduler_backend *backend, const int *rdds, int n);
+
         /* The slots of this process and their number, for the backend's life. Any thread. NULL: there are none. */
         struct slot *const *(*slots)(struct scheduler_backend *backend, int *n);
 
@@ -263,6 +274,29 @@ void job_runner_offer(struct job_runner *runner, const int *executors, const int
 
 /* Tasks that wait for a core. */
 int job_runner_waiting_tasks(const struct job_runner *runner);
+
+/* Executors of this application find this driver at @url from now on. Blocks. */
+void job_runner_publish_driver(struct job_runner *runner, const char *url);
+
+/*
+ * Sets spark.authenticate.secret to the one that an earlier driver has kept; false: there is none. And keeps this
+ * driver's for the next one.
+ */
+bool job_runner_take_secret(struct job_runner *runner);
+void job_runner_keep_secret(struct job_runner *runner);
+
+/* Ends this process if another driver has the application. */
+void job_runner_check_epoch(struct job_runner *runner);
+
+/* An executor of an earlier driver will not register. */
+void job_runner_earlier_executor_lost(struct job_runner *runner, const char *id);
+
+/*
+ * An executor of an earlier driver has this map output, or cached blocks of this RDD (driver/resume/holdings.h). Returns
+ * false if it is not needed.
+ */
+bool job_runner_hold_output(struct job_runner *runner, int shuffle, int map_partition, int64_t task_id, int executor);
+void job_runner_hold_rdd(struct job_runner *runner, int rdd);
 
 /* Launch no new tasks on the executor. */
 void job_runner_executor_disabled(struct job_runner *runner, int executor);

@@ -13,6 +13,8 @@
 #include "journal/frame.h"
 #include "journal/place.h"
 #include "journal/writer.h"
+#include "shuffle/remote/object_shuffle.h"
+#include "shuffle/shuffle_manager.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -125,6 +127,19 @@ void resume_fold_if_large(struct resume *r)
         }
 }
 
+/* Executors of the earlier driver also look for the next one at its address. */
+static void resume_prefer_port(struct resume *r)
+{
+        _cleanup_(buf_deinit) struct buf url = BUF_INIT;
+        int64_t port;
+        if (conf_get_int(r->sc->conf, "spark.driver.port", &port, NULL) || port != 0 ||
+            journal_place_find_driver(r->place, 0, &url, NULL) <= 0)
+                return;
+        const char *at = strrchr(buf_text(&url), ':');
+        if (at && atoi(at + 1) > 0 && atoi(at + 1) <= UINT16_MAX)
+                conf_set(r->sc->conf, "spark.driver.port", at + 1);
+}
+
 /* Takes an epoch, then reads the earlier ones. A journal that cannot be read is not an error of the application. */
 static int resume_take(struct resume *r, const char *id, struct fst_error *error)
 {
@@ -151,6 +166,8 @@ static int resume_take(struct resume *r, const char *id, struct fst_error *error
         }
         error_deinit(&unread);
         r->resumed = r->history.application.id != NULL;
+        if (r->resumed)
+                resume_prefer_port(r);
         return 0;
 }
 
@@ -242,7 +259,10 @@ static void resume_set_identity(struct resume *r)
                 r->sc->attempt_id = mem_printf("%d", r->epoch);
 }
 
-/* Executors with encrypted files do not wait: the key ends with the driver. */
+/*
+ * Executors with encrypted files do not wait: the key ends with the driver. Nor do those whose map outputs are in a store or
+ * in Celeborn: they write with numbers that this driver gave.
+ */
 static int resume_read_timeouts(struct resume *r, struct fst_error *error)
 {
         const struct fst_conf *conf = r->sc->conf;
@@ -254,7 +274,11 @@ static int resume_read_timeouts(struct resume *r, struct fst_error *error)
                                      error);
         if (status == 0)
                 status = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypted, error);
-        r->executors_wait = status == 0 && timeout_ms > 0 && !encrypted;
+        enum shuffle_manager manager = SHUFFLE_MANAGER_SORT;
+        if (status == 0)
+                status = shuffle_manager_read(conf, &manager, error);
+        r->executors_wait = status == 0 && timeout_ms > 0 && !encrypted && manager != SHUFFLE_MANAGER_CELEBORN &&
+                            !conf_contains(conf, OBJECT_STORE_KEY) && !conf_contains(conf, OBJECT_FALLBACK_KEY);
         return status;
 }
 
@@ -381,6 +405,7 @@ void resume_free(struct resume *r)
         file_systems_leave(r);
         history_deinit(&r->history);
         journal_epochs_deinit(&r->epochs);
+        holdings_deinit(&r->holdings);
         signatures_deinit(&r->signatures);
         pthread_mutex_destroy(&r->lock);
         free(r->token);

@@ -23,6 +23,7 @@ struct fst_context;
 struct job;
 struct job_request;
 struct output_committer;
+struct scheduler_backend;
 struct resume;
 struct earlier_output;
 struct task_batch;
@@ -134,6 +135,16 @@ void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_
 
 /* For executors and their managers (driver/backend/scheduler_backend.h). Borrowed from @r, for its life. */
 struct driver_epoch resume_driver_epoch(const struct resume *r);
+
+/*
+ * After resume_job_submit: what executors of earlier drivers hold for the job counts, or, if no earlier driver had the
+ * job, nothing counts any more that no job has asked for: the backend drops it.
+ */
+void resume_use_holdings(struct resume *r, const struct job_request *request, const struct resume_job *job,
+                         struct scheduler_backend *backend);
+
+/* An executor with this index of the scheduler's is lost. */
+void resume_drop_holdings(struct resume *r, int executor);
 
 /* Journals an executor that has registered, and one that was lost. On the runner's thread. */
 void resume_executor_registered(struct resume *r, const struct earlier_executor *x);

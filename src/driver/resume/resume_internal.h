@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/resume/journal_epochs.h"
+#include "driver/resume/holdings.h"
 #include "driver/resume/resume.h"
 #include "driver/resume/signature.h"
 
@@ -19,6 +20,7 @@ struct resume {
         bool resumed, strict;
         bool executors_wait;             /* for the next driver */
         int64_t registration_timeout_ms; /* of executors of earlier drivers */
+        struct holdings holdings; /* of executors of earlier drivers; on the runner's thread */
         char *token; /* names directories that every driver of the application finds again */
         struct signatures signatures;
 

@@ -1,7 +1,7 @@
 /*
  * See resume.h: map outputs that outlive executors and drivers (shuffle/remote_shuffle.h).
  *
- * An output counts if the journal names it and its store has it. Executors of each driver have writer numbers of their
+ * An output counts if the journal names it and its store or an executor (holdings.h) has it. Executors of each driver have writer numbers of their
  * own, so that no object is written twice, not even by executors of a driver that is stuck and wakes up.
  */
 #include "driver/resume/resume_internal.h"
@@ -66,21 +66,32 @@ void resume_find_stored(struct resume *r, struct resume_job *job)
 {
         const struct remote_shuffle_driver *store = r->sc->remote_shuffle;
         size_t n;
-        if (!job->past || !store)
+        int held = 0;
+        if (!job->past)
                 return;
         const struct past_map_output *past = history_map_outputs(&r->history, job->record.job, &n);
         if (!n)
                 return;
         job->stored = new_array(struct earlier_output, n);
-        for (size_t i = 0; i < n; i++)
-                if (store->class->has(store, past[i].shuffle, past[i].writer, past[i].place))
-                        job->stored[job->n_stored++] =
-                                (struct earlier_output){.shuffle_id = past[i].shuffle,
-                                                        .map_partition = past[i].partition,
-                                                        .executor = resume_executor_of_writer(r, past[i].writer),
-                                                        .handle = output_handle(past[i].task_id, past[i].place)};
-        log_info(RESUME_LOG, "%s: %d of %zu map outputs of earlier drivers are in %s", job->past->call_site,
-                 job->n_stored, n, store->class->directory(store));
+        for (size_t i = 0; i < n; i++) {
+                int executor = -1;
+                if (!past[i].place)
+                        executor = holdings_take_output(&r->holdings, past[i].shuffle, past[i].partition,
+                                                        past[i].task_id);
+                else if (store && store->class->has(store, past[i].shuffle, past[i].writer, past[i].place))
+                        executor = resume_executor_of_writer(r, past[i].writer);
+                if (executor < 0)
+                        continue;
+                held += !past[i].place;
+                job->stored[job->n_stored++] =
+                        (struct earlier_output){.shuffle_id = past[i].shuffle,
+                                                .map_partition = past[i].partition,
+                                                .executor = executor,
+                                                .handle = output_handle(past[i].task_id, past[i].place)};
+        }
+        log_info(RESUME_LOG, "%s: %d of %zu map outputs of earlier drivers are in %s, %d at executors",
+                 job->past->call_site, job->n_stored - held, n, store ? store->class->directory(store) : "no store",
+                 held);
 }
 
 void resume_put_map_outputs(struct resume *r, const struct resume_job *job, const struct task_batch *run,
@@ -90,7 +101,7 @@ void resume_put_map_outputs(struct resume *r, const struct resume_job *job, cons
         struct buf *b = NULL;
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];
-                if (!accepted[i] || !t->place)
+                if (!accepted[i] || (!t->place && !r->executors_wait))
                         continue;
                 if (!b) {
                         b = resume_record_begin(r, RESUME_MAP_OUTPUTS, &place);

@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -30,8 +31,16 @@ struct file_cache {
         int dir_fd, users_fd;
         const struct crypto_ops *crypto;
         struct transfer_client *client;
+        pthread_mutex_t lock; /* protects `driver` */
         struct block_location driver;
 };
+
+void file_cache_set_driver(struct file_cache *c, const struct block_location *driver)
+{
+        pthread_mutex_lock(&c->lock);
+        c->driver = *driver;
+        pthread_mutex_unlock(&c->lock);
+}
 
 void file_hash_format(const uint8_t hash[static FILE_HASH_SIZE], char out[static 2 * FILE_HASH_SIZE + 1])
 {
@@ -78,7 +87,7 @@ int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct tran
         if (r)
                 return r;
         struct file_cache *c = new0(struct file_cache);
-        *c = (struct file_cache){mem_strdup(dir), fd, users, crypto, client, *driver};
+        *c = (struct file_cache){mem_strdup(dir), fd, users, crypto, client, PTHREAD_MUTEX_INITIALIZER, *driver};
         *cache = c;
         return 0;
 }
@@ -181,7 +190,10 @@ static int fetch_to(struct file_cache *c, const uint8_t *hash, uint64_t size, co
         if (fd < 0)
                 return error_errno(error, "%s/%s", c->dir, part);
         request_file(hash, &request);
-        int r = transfer_open(c->client, c->driver.host, c->driver.port, request.data, request.len, &call, &in, error);
+        pthread_mutex_lock(&c->lock);
+        const struct block_location driver = c->driver;
+        pthread_mutex_unlock(&c->lock);
+        int r = transfer_open(c->client, driver.host, driver.port, request.data, request.len, &call, &in, error);
         if (r == 0)
                 r = file_cache_receive(c, in, fd, size, got, error);
         transfer_close(in);

@@ -36,6 +36,9 @@ void file_cache_sweep(const char *dir);
 int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct transfer_client *client,
                    const struct block_location *driver, struct file_cache **cache, struct fst_error *error);
 
+/* From now on, files come from this process. Any thread. */
+void file_cache_set_driver(struct file_cache *cache, const struct block_location *driver);
+
 /*
  * Leaves the cache as file_cache_free does, but frees nothing: for the end of a process whose threads may still use the
  * cache.

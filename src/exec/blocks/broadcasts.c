@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "net/byte_order.h"
 #include "process/interruptible_wait.h"
 #include "rpc/transfer/transfer.h"
@@ -73,6 +74,26 @@ struct broadcasts *broadcasts_new(const struct broadcasts_options *options)
         clock_gettime(CLOCK_REALTIME, &t);
         b->random = (uint64_t)t.tv_nsec * 0x9E3779B97F4A7C15u + (uint64_t)getpid();
         return b;
+}
+
+void broadcasts_set_driver(struct broadcasts *b, const struct block_location *driver)
+{
+        pthread_mutex_lock(&b->lock);
+        b->network.driver = *driver;
+        pthread_mutex_unlock(&b->lock);
+}
+
+void broadcasts_remove_all(struct broadcasts *b)
+{
+        VEC(int64_t) ids = {0};
+        pthread_mutex_lock(&b->lock);
+        for (size_t i = 0; i < ARRAY_SIZE(b->table); i++)
+                for (const struct broadcast_value *v = b->table[i]; v; v = v->chain)
+                        vec_push(&ids, v->id);
+        pthread_mutex_unlock(&b->lock);
+        for (size_t i = 0; i < ids.len; i++)
+                broadcasts_remove(b, ids.data[i]);
+        vec_deinit(&ids);
 }
 
 void broadcasts_set_network(struct broadcasts *b, const struct block_network *network)
@@ -422,8 +443,10 @@ static int piece_locations(struct broadcast_fetch *f, int32_t piece,
                                MAX_BLOCK_LOCATIONS, error);
         if (n < 0)
                 return n;
+        pthread_mutex_lock(&f->b->lock);
         if (net->driver.port && !(n > 0 && out[n - 1].executor < 0))
                 out[n++] = net->driver;
+        pthread_mutex_unlock(&f->b->lock);
         return n;
 }
 

@@ -52,6 +52,9 @@ void broadcasts_free(struct broadcasts *b);
 /* Sets the source of remote values. Copied; call it before the first task. Without it only local values exist. */
 void broadcasts_set_network(struct broadcasts *b, const struct block_network *network);
 
+/* From now on, the driver's transfer server is there. Any thread. */
+void broadcasts_set_driver(struct broadcasts *b, const struct block_location *driver);
+
 /*
  * Stores a copy of a value. Returns -EEXIST if the id exists, negative with @error if there is neither memory nor disk
  * space.
@@ -69,6 +72,9 @@ void broadcasts_release(struct broadcasts *b, void *hold);
 
 /* Removes a value. Its holders keep it until they release it. Returns false if there is none. */
 bool broadcasts_remove(struct broadcasts *b, int64_t id);
+
+/* Removes all values in the same way. */
+void broadcasts_remove_all(struct broadcasts *b);
 
 /* Moves values without holders to files, up to @want bytes. Returns the bytes of memory freed. */
 size_t broadcasts_evict(struct broadcasts *b, size_t want);

@@ -22,7 +22,7 @@
 
 _Static_assert(sizeof(struct task_counters) % sizeof(int64_t) == 0, "counters are int64_t, and travel by position");
 
-static void append_packed(const ProtobufCMessage *message, struct buf *to)
+void task_batch_append(const ProtobufCMessage *message, struct buf *to)
 {
         size_t size = protobuf_c_message_get_packed_size(message);
         buf_reserve(to, size);
@@ -127,7 +127,7 @@ void task_batch_append_launch(const struct task_batch *run, struct buf *to)
         Firesteel__LaunchTasks launch = FIRESTEEL__LAUNCH_TASKS__INIT;
         launch.n_runs = 1;
         launch.runs = &(Firesteel__TaskRun *){&message};
-        append_packed(&launch.base, to);
+        task_batch_append(&launch.base, to);
         run_resources_deinit(&resources);
 }
 
@@ -301,7 +301,7 @@ void task_batch_append_computed(const struct task_batch *run, struct buf *to)
         Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
         update.n_computed = 1;
         update.computed = &(int64_t){run->tasks[0].info.id};
-        append_packed(&update.base, to);
+        task_batch_append(&update.base, to);
 }
 
 void task_batch_append_status(struct task_batch *run, struct action *action, const struct task_status_options *options,
@@ -346,7 +346,7 @@ void task_batch_append_status(struct task_batch *run, struct action *action, con
         Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
         update.n_runs = 1;
         update.runs = &(Firesteel__RunStatus *){&s.message};
-        append_packed(&update.base, to);
+        task_batch_append(&update.base, to);
         status_release(&s, run);
 }
 

@@ -16,6 +16,11 @@ struct action;
 typedef struct Firesteel__TaskRun task_launch_message;
 typedef struct Firesteel__RunStatus run_status;
 
+typedef struct ProtobufCMessage ProtobufCMessage;
+
+/* Appends a message. */
+void task_batch_append(const ProtobufCMessage *message, struct buf *to);
+
 /* Appends a LaunchTasks with @run. */
 void task_batch_append_launch(const struct task_batch *run, struct buf *to);
 

@@ -1,0 +1,103 @@
+/* See holdings.h. */
+#include "driver/resume/holdings.h"
+
+#include <stdlib.h>
+
+void holdings_deinit(struct holdings *h)
+{
+        vec_deinit(&h->outputs);
+        vec_deinit(&h->rdds);
+}
+
+bool holdings_add_output(struct holdings *h, int shuffle, int partition, int64_t task_id, int executor)
+{
+        if (h->closed)
+                return false;
+        vec_push(&h->outputs, (struct held_output){shuffle, partition, task_id, executor, false});
+        return true;
+}
+
+bool holdings_add_rdd(struct holdings *h, int rdd)
+{
+        if (h->closed)
+                return false;
+        for (size_t i = 0; i < h->rdds.len; i++)
+                if (h->rdds.data[i].rdd == rdd)
+                        return true;
+        vec_push(&h->rdds, (struct held_rdd){rdd, false});
+        return true;
+}
+
+static int held_output_compare(const void *x, const void *y)
+{
+        const struct held_output *a = x, *b = y;
+        if (a->shuffle != b->shuffle)
+                return a->shuffle < b->shuffle ? -1 : 1;
+        if (a->partition != b->partition)
+                return a->partition < b->partition ? -1 : 1;
+        if (a->task_id != b->task_id)
+                return a->task_id < b->task_id ? -1 : 1;
+        return (a->executor > b->executor) - (a->executor < b->executor);
+}
+
+static void holdings_sort(struct holdings *h)
+{
+        if (h->sorted < h->outputs.len)
+                qsort(h->outputs.data, h->outputs.len, sizeof(*h->outputs.data), held_output_compare);
+        h->sorted = h->outputs.len;
+}
+
+int holdings_take_output(struct holdings *h, int shuffle, int partition, int64_t task_id)
+{
+        const struct held_output wanted = {shuffle, partition, task_id, INT32_MIN, false};
+        holdings_sort(h);
+        size_t low = 0, high = h->outputs.len;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (held_output_compare(&h->outputs.data[middle], &wanted) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low < h->outputs.len; low++) {
+                struct held_output *o = &h->outputs.data[low];
+                if (o->shuffle != shuffle || o->partition != partition || o->task_id != task_id)
+                        break;
+                if (o->executor >= 0 && !o->taken) {
+                        o->taken = true;
+                        return o->executor;
+                }
+        }
+        return -1;
+}
+
+void holdings_validate_rdd(struct holdings *h, int rdd)
+{
+        for (size_t i = 0; i < h->rdds.len; i++)
+                if (h->rdds.data[i].rdd == rdd)
+                        h->rdds.data[i].valid = true;
+}
+
+void holdings_drop_executor(struct holdings *h, int executor)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < h->outputs.len; i++)
+                if (h->outputs.data[i].executor != executor)
+                        h->outputs.data[n++] = h->outputs.data[i];
+        h->outputs.len = n;
+        h->sorted = 0;
+}
+
+void holdings_close(struct holdings *h)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < h->outputs.len; i++)
+                if (!h->outputs.data[i].taken)
+                        h->outputs.data[n++] = h->outputs.data[i];
+        h->outputs.len = n;
+        for (size_t i = n = 0; i < h->rdds.len; i++)
+                if (!h->rdds.data[i].valid)
+                        h->rdds.data[n++] = h->rdds.data[i];
+        h->rdds.len = n;
+        h->closed = true;
+}

@@ -1,0 +1,53 @@
+/*
+ * What executors of earlier drivers brought when they registered again, until the application's jobs ask for it.
+ *
+ *  - A map output counts if the journal names it and the executor that has it confirms it here.
+ *  - Cached blocks of an RDD count if a job that the journal names has that RDD: equal signatures mean equal lineages.
+ *  - The first job that the journal does not name closes the holdings: what nobody has asked for is dropped, because the
+ *    application may give its number to something else.
+ *
+ * Pure. One thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct held_output {
+        int shuffle, partition;
+        int64_t task_id;
+        int executor; /* the scheduler's index */
+        bool taken;
+};
+
+struct held_rdd {
+        int rdd;
+        bool valid;
+};
+
+struct holdings {
+        VEC(struct held_output) outputs;
+        VEC(struct held_rdd) rdds;
+        size_t sorted; /* outputs up to here are in order */
+        bool closed;
+};
+
+void holdings_deinit(struct holdings *h);
+
+/* Adds what an executor brings. False if the holdings are closed. */
+bool holdings_add_output(struct holdings *h, int shuffle, int partition, int64_t task_id, int executor);
+bool holdings_add_rdd(struct holdings *h, int rdd);
+
+/* The index of an executor that has the output, which is taken; -1: none has it. */
+int holdings_take_output(struct holdings *h, int shuffle, int partition, int64_t task_id);
+
+/* The RDD is in a job that the journal names. */
+void holdings_validate_rdd(struct holdings *h, int rdd);
+
+/* The executor is lost, with its outputs. */
+void holdings_drop_executor(struct holdings *h, int executor);
+
+/* Closes the holdings: leaves the outputs that were not taken and the RDDs that are not valid, for the caller to remove. */
+void holdings_close(struct holdings *h);

@@ -1,0 +1,103 @@
+/* What earlier executors hold: each output is taken once, from an executor that is there; the rest is left to remove. */
+#include "driver/resume/holdings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void takes_the_named_output_only(void **state)
+{
+        struct holdings h = {0};
+        assert_true(holdings_add_output(&h, 1, 3, 40, 0));
+        assert_true(holdings_add_output(&h, 1, 3, 41, 1)); /* of another attempt */
+        assert_true(holdings_add_output(&h, 0, 3, 40, 2));
+        assert_int_equal(holdings_take_output(&h, 1, 3, 42), -1);
+        assert_int_equal(holdings_take_output(&h, 2, 3, 40), -1);
+        assert_int_equal(holdings_take_output(&h, 1, 3, 41), 1);
+        assert_int_equal(holdings_take_output(&h, 1, 3, 41), -1);
+        assert_true(holdings_add_output(&h, 1, 4, 43, 3)); /* a later registration */
+        assert_int_equal(holdings_take_output(&h, 1, 4, 43), 3);
+        holdings_close(&h);
+        assert_int_equal(h.outputs.len, 2);
+        assert_false(holdings_add_output(&h, 1, 5, 44, 3));
+        assert_int_equal(h.outputs.len, 2);
+        holdings_deinit(&h);
+}
+
+static void copies_survive_the_loss_of_an_executor(void **state)
+{
+        struct holdings h = {0};
+        holdings_add_output(&h, 1, 3, 40, 0);
+        holdings_add_output(&h, 1, 3, 40, 1);
+        holdings_drop_executor(&h, 0);
+        assert_int_equal(holdings_take_output(&h, 1, 3, 40), 1);
+        holdings_drop_executor(&h, 1);
+        assert_int_equal(h.outputs.len, 0);
+        assert_int_equal(holdings_take_output(&h, 1, 3, 40), -1);
+        holdings_deinit(&h);
+}
+
+static void blocks_count_once_a_known_job_has_their_rdd(void **state)
+{
+        struct holdings h = {0};
+        assert_true(holdings_add_rdd(&h, 5));
+        assert_true(holdings_add_rdd(&h, 5));
+        assert_true(holdings_add_rdd(&h, 7));
+        holdings_validate_rdd(&h, 5);
+        holdings_validate_rdd(&h, 6);
+        holdings_close(&h);
+        assert_int_equal(h.rdds.len, 1);
+        assert_int_equal(h.rdds.data[0].rdd, 7);
+        assert_false(holdings_add_rdd(&h, 8));
+        holdings_deinit(&h);
+}
+
+/* Random orders of additions, takes and losses, compared with a table. */
+static void random_worlds_agree_with_a_table(void **state)
+{
+        enum { SHUFFLES = 3, PARTITIONS = 8, EXECUTORS = 4 };
+        for (unsigned seed = 1; seed <= 300; seed++) {
+                bool has[SHUFFLES][PARTITIONS][EXECUTORS] = {{{false}}};
+                unsigned at = seed;
+                struct holdings h = {0};
+                for (int step = 0; step < 200; step++) {
+                        int s = rand_r(&at) % SHUFFLES, p = rand_r(&at) % PARTITIONS, e = rand_r(&at) % EXECUTORS;
+                        switch (rand_r(&at) % 5) {
+                        case 0:
+                                holdings_drop_executor(&h, e);
+                                for (int i = 0; i < SHUFFLES * PARTITIONS; i++)
+                                        has[i / PARTITIONS][i % PARTITIONS][e] = false;
+                                break;
+                        case 1:
+                        case 2:
+                                if (!has[s][p][e])
+                                        holdings_add_output(&h, s, p, 10 * s + p, e);
+                                has[s][p][e] = true;
+                                break;
+                        default:
+                                e = holdings_take_output(&h, s, p, 10 * s + p);
+                                for (int i = 0; i < EXECUTORS && e < 0; i++)
+                                        assert_false(has[s][p][i]);
+                                if (e >= 0)
+                                        assert_true(has[s][p][e]);
+                                if (e >= 0) { /* it is used up */
+                                        has[s][p][e] = false;
+                                }
+                        }
+                }
+                holdings_deinit(&h);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(takes_the_named_output_only),
+                cmocka_unit_test(copies_survive_the_loss_of_an_executor),
+                cmocka_unit_test(blocks_count_once_a_known_job_has_their_rdd),
+                cmocka_unit_test(random_worlds_agree_with_a_table),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

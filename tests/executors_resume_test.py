@@ -1,0 +1,254 @@
+"""Executors outlive their driver: the next one adopts them, with their map outputs and cached blocks (docs/guide/resuming.md)."""
+import os
+import signal
+import subprocess
+
+import pytest
+
+from conditions import wait_until
+from resume_test import BIN, PARTITIONS, Run
+
+# A cached RDD is counted twice; a map stage of it is summed by key; it is saved. Each computed partition writes a line to DIR/runs: its stage, its
+# partition and its process. Partition 3 of the gated phase waits for DIR/go. Phase 1: the cached RDD; 2: the map stage; 3: the saved stage.
+APPLICATION = r"""
+#include <firesteel/firesteel.h>
+#include <firesteel/resume.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct phase {
+        char dir[400];
+        int phase, gated;
+        fst_accumulator rows;
+};
+
+static int trace_begin(fst_task *task, const struct phase *p)
+{
+        char path[512], text[64];
+        if (fst_task_partition(task) == 3 && p->phase == p->gated) {
+                char gate[512];
+                snprintf(gate, sizeof(gate), "%s/go", p->dir);
+                while (access(gate, F_OK) != 0 && !fst_task_interrupted(task))
+                        usleep(2000);
+                if (fst_task_interrupted(task))
+                        return fst_fail(task, "interrupted");
+        }
+        snprintf(path, sizeof(path), "%s/runs", p->dir);
+        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+        int n = snprintf(text, sizeof(text), "%d.%d.%d\n", p->phase, fst_task_partition(task), (int)getpid());
+        if (write(fd, text, (size_t)n) != n)
+                return fst_fail(task, "cannot write");
+        close(fd);
+        return 0;
+}
+
+static int read_line(fst_task *task, fst_bytes line, fst_out *out)
+{
+        const struct phase *p = fst_captured(task);
+        if (trace_begin(task, p))
+                return -1;
+        fst_accumulate(task, p->rows, (int64_t)1);
+        usleep(300);
+        fst_emit(out, (int64_t)(line.len % 5), (int64_t)line.len);
+        return 0;
+}
+
+static int pass(fst_task *task, int64_t key, int64_t value, fst_out *out)
+{
+        const struct phase *p = fst_captured(task);
+        if (trace_begin(task, p))
+                return -1;
+        fst_accumulate(task, p->rows, (int64_t)1);
+        fst_emit(out, key, value);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("adopted");
+        struct phase p = {0};
+        int64_t n = 0, again = 0, keys = 0;
+        char out[512];
+        snprintf(p.dir, sizeof(p.dir), "%s", argv[2]);
+        p.gated = atoi(argv[3]);
+        p.rows = fst_accumulator_i64(sc, "rows");
+        p.phase = 1;
+        fst_rdd *cached = fst_persist(fst_flat_map(fst_text_file_n(sc, argv[1], 8), FST_WITH(read_line, p), FST_PAIR(I64, I64)),
+                                      FST_STORAGE_MEMORY_ONLY);
+        fst_count(cached, &n);
+        p.phase = 2;
+        fst_rdd *sums = fst_reduce_by_key_n(fst_flat_map(cached, FST_WITH(pass, p), FST_PAIR(I64, I64)), fst_fn_sum, 8);
+        fst_count(sums, &keys);
+        p.phase = 3;
+        snprintf(out, sizeof(out), "%s/out", argv[2]);
+        fst_save_as_text_file(fst_flat_map(cached, FST_WITH(pass, p), FST_PAIR(I64, I64)), out);
+        fst_count(cached, &again);
+        printf("n %ld again %ld keys %ld rows %ld resumed %d\n", (long)n, (long)again, (long)keys,
+               (long)fst_accumulator_sum_i64(sc, p.rows), fst_is_resumed(sc));
+        fflush(stdout);
+        return fst_context_stop(sc);
+}
+"""
+MASTER = "local-cluster[2,2,1024]"
+ROWS = 160
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("application")
+    (folder / "adopted.c").write_text(APPLICATION)
+    subprocess.run([f"{BIN}/firesteel", "compile", str(folder / "adopted.c"), "-o", str(folder / "adopted.so")], check=True, timeout=120)
+    return folder / "adopted.so"
+
+
+class Adopted(Run):
+    """An application whose executors outlive its driver."""
+
+    def __init__(self, folder, application, phase, settings=()):
+        super().__init__(folder, application, MASTER, phase, ["spark.local.dir=" + str(folder / "local"), *settings])
+
+    def computed(self, since=0):
+        """The partitions that were computed, "PHASE.PARTITION", each once."""
+        return {line.rsplit(".", 1)[0] for line in self.ran()[since:]}
+
+    def processes_of_tasks(self, since=0):
+        return {int(line.rsplit(".", 1)[1]) for line in self.ran()[since:]}
+
+    def executors(self):
+        """The executors of this application that run, without the processes that they have forked."""
+        found = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                words = open(f"/proc/{pid}/cmdline", "rb").read().split(b"\0")
+                parent = int(open(f"/proc/{pid}/stat", "rb").read().rsplit(b")", 1)[1].split()[1])
+            except OSError:
+                continue
+            if words[:2] == [b"firesteel", b"executor"] and self.id().encode() in words:
+                found[int(pid)] = parent
+        return [pid for pid, parent in found.items() if parent not in found]
+
+    def kill(self):
+        """Kills the driver and returns the number of lines of the tasks so far."""
+        self.processes[-1].kill()
+        self.processes[-1].wait(timeout=30)
+        return len(self.ran())
+
+    def check(self, number, resumed=None):
+        expected = f"n {ROWS} again {ROWS} keys 5 rows {3 * ROWS} resumed {int(number > 0)}\n"
+        assert expected in self.log(number), self.log(number)
+        parts = sorted(os.listdir(self.folder / "out"))
+        assert parts == ["_SUCCESS", *[f"part-{i:05}" for i in range(PARTITIONS)]], parts
+        rows = "".join((self.folder / "out" / part).read_text() for part in parts[1:]).split()
+        lengths = [len(line) for line in (self.folder / "input").read_text().splitlines()]
+        assert sorted(rows) == sorted(f"({n % 5},{n})" for n in lengths)
+        assert self.left() == []
+
+    def end(self):
+        super().end()
+        for pid in self.executors() if self.journals.exists() and self.left() else []:
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def run(tmp_path, application):
+    made = []
+
+    def make(phase, settings=()):
+        made.append(Adopted(tmp_path, application, phase, settings))
+        return made[-1]
+    yield make
+    for one in made:
+        one.end()
+
+
+# The phase that is gated, its job, and whether its tasks write map outputs.
+PHASES = [(1, 0, False), (2, 1, True), (3, 2, False)]
+
+
+@pytest.mark.parametrize("phase, job, maps", PHASES)
+def test_executors_outlive_their_driver(run, phase, job, maps):
+    app = run(phase)
+    app.start()
+    app.wait_at_gate(phase, job, maps)
+    name = app.id()
+    executors = set(app.executors())
+    before = app.kill()
+    assert len(executors) == 2
+    resumed = app.resume()
+    wait_until(lambda: app.log(1).count("of the earlier driver is back") == 2, "the executors", 60)
+    app.open_gate()
+    assert resumed.wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    later = {f"{p}.{i}" for p in range(phase + 1, 4) for i in range(PARTITIONS)}
+    assert app.computed(before) <= {f"{phase}.3"} | later, app.ran()[before:]
+    assert app.processes_of_tasks(before) <= executors
+    wait_until(lambda: not [pid for pid in executors if os.path.exists(f"/proc/{pid}")], "the end of the executors", 30)
+    assert not name or not os.listdir(app.folder / "local"), os.listdir(app.folder / "local")
+
+
+def test_executors_end_if_no_driver_comes(run):
+    app = run(2, ["spark.firesteel.resume.executorTimeout=1s"])
+    app.start()
+    app.wait_at_gate(2, 1, True)
+    assert len(app.executors()) == 2
+    app.kill()
+    wait_until(lambda: not app.executors(), "the end of the executors", 30)
+    assert "No driver goes on with the application" in app.log(0)
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    assert "rows" in app.log(1)
+    assert app.left() == []
+
+
+def test_executors_leave_a_stuck_driver(run):
+    app = run(2, ["spark.executor.heartbeatInterval=200ms"])
+    stuck = app.start()
+    app.wait_at_gate(2, 1, True)
+    executors = set(app.executors())
+    os.kill(stuck.pid, signal.SIGSTOP)
+    before = len(app.ran())
+    resumed = app.resume()
+    wait_until(lambda: app.log(1).count("of the earlier driver is back") == 2, "the executors", 60)
+    os.kill(stuck.pid, signal.SIGCONT)
+    assert stuck.wait(timeout=60) == 1
+    assert "Another driver has taken over application" in app.log(0)
+    app.open_gate()
+    assert resumed.wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert app.processes_of_tasks(before) <= executors
+    assert not {task for task in app.computed(before) if task.startswith("1.")}
+
+
+def test_what_differs_is_not_taken_from_executors(run):
+    """The input has changed: cached blocks and map outputs of the earlier driver do not count."""
+    app = run(2)
+    app.start()
+    app.wait_at_gate(2, 1, True)
+    before = app.kill()
+    lines = (app.folder / "input").read_text().splitlines()
+    (app.folder / "input").write_text("".join(line + "y\n" for line in lines))
+    resumed = app.resume()
+    app.open_gate()
+    assert resumed.wait(timeout=120) == 0, app.log(1)
+    assert "nothing of earlier drivers is used" in app.log(1)
+    app.check(1)
+    assert {f"1.{i}" for i in range(PARTITIONS)} <= app.computed(before)
+
+
+def test_a_generated_secret_is_kept(run):
+    app = run(2, ["spark.authenticate=true"])
+    app.start()
+    app.wait_at_gate(2, 1, True)
+    secret = app.journals / app.id() / "secret"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    executors = set(app.executors())
+    before = app.kill()
+    at = app.command.index("--master")
+    resumed = app.start([*app.command[:at], "--conf", f"spark.firesteel.resume.id={app.id()}", *app.command[at:]])
+    app.open_gate()
+    assert resumed.wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert app.processes_of_tasks(before) <= executors
