@@ -94,7 +94,9 @@ case "$command" in
 org.apache.spark.deploy.master.Master) words=("$program" master) ;;
 org.apache.spark.deploy.worker.Worker) words=("$program" worker) ;;
 org.apache.spark.deploy.history.HistoryServer) words=("$program" history-server) ;;
-org.apache.spark.deploy.ExternalShuffleService) words=("$program" shuffle-service) ;;
+org.apache.spark.deploy.ExternalShuffleService | org.apache.spark.deploy.mesos.MesosExternalShuffleService)
+        words=("$program" shuffle-service)
+        ;;
 org.apache.spark.deploy.mesos.MesosClusterDispatcher) words=("$program" mesos-dispatcher) ;;
 *) words=("$program" class "$command") ;;
 esac

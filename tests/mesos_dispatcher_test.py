@@ -146,3 +146,28 @@ def test_native_driver_computes_pi(tmp_path, master):
         assert any("Pi is roughly 3." in open(path, encoding="utf-8").read() for path in outputs)
         first, second = sorted(master.frameworks, key=len)
         assert second == f"{first}-{driver}"
+
+
+def test_drivers_outlive_the_connection(dispatcher, master, home):
+    home.end_with("wait")
+    driver = dispatcher.submit()
+    wait_until(home.commands, "the driver runs")
+    framework, = master.frameworks.values()
+    master.cut(framework)
+    dispatcher.process.says("Registered as framework ID", times=2)
+    assert list(master.frameworks.values()) == [framework]
+    assert dispatcher.ask("POST", f"kill/{driver}")[1]["success"]
+    dispatcher.reaches(driver, "FINISHED")
+
+
+def test_removed_framework_is_replaced(dispatcher, master, home):
+    home.end_with("wait")
+    lost, supervised = dispatcher.submit(), dispatcher.submit(spark_driver_supervise="true")
+    wait_until(lambda: len(home.commands()) == 2, "two drivers run")
+    home.end_with("0")
+    framework, = master.frameworks.values()
+    with master.lock:
+        master.remove(framework)
+    dispatcher.reaches(supervised, "FINISHED")
+    assert dispatcher.state(lost) == "FINISHED" and len(home.commands()) == 3
+    assert len(master.frameworks) == 2

@@ -40,6 +40,7 @@ static int (*own_class(const char *class))(int, char **)
                 {"org.apache.spark.deploy.history.HistoryServer", command_history_server},
                 {"org.apache.spark.deploy.master.Master", command_master},
                 {"org.apache.spark.deploy.mesos.MesosClusterDispatcher", command_mesos_dispatcher},
+                {"org.apache.spark.deploy.mesos.MesosExternalShuffleService", command_shuffle_service},
                 {"org.apache.spark.deploy.worker.Worker", command_worker},
                 {"org.apache.spark.deploy.ExternalShuffleService", command_shuffle_service},
         };

@@ -150,6 +150,7 @@ static void sim_accept(const struct dispatcher_action *a, bool valid, sim_ids *l
         for (size_t i = 0; i < a->accept.n_launches; i++) {
                 const struct mesos_driver *driver = a->accept.launches[i].driver;
                 HOLDS(sim_living_tasks(driver->id) == 0);
+                HOLDS(!sim_driver(driver->id)->killed);
                 HOLDS(!sim_task(driver->task_id));
                 bool stored = false;
                 for (size_t r = 0; r < w.records.len; r++)
