@@ -69,8 +69,11 @@ static int parts_read_uris(struct task_parts *p, const struct fst_conf *conf, en
                 p->uris[p->n_uris++] = task_uri_new(&p->arena, p->archive, p->cache);
         for (size_t i = 0; i < uris.len; i++)
                 p->uris[p->n_uris++] = task_uri_new(&p->arena, uris.data[i], p->cache);
-        for (size_t i = 0; kind == TASK_OF_FINE_EXECUTOR && i < p->n_uris; i++)
-                p->uris[i]->has_cache = false;
+        /* As in Spark: fine-grained, no file is kept, and the archive does not even say so. */
+        for (size_t i = 0; kind == TASK_OF_FINE_EXECUTOR && i < p->n_uris; i++) {
+                p->uris[i]->has_cache = !(p->archive && i == 0);
+                p->uris[i]->cache = false;
+        }
         return 0;
 }
 

@@ -22,7 +22,7 @@ struct fst_error;
 
 enum mesos_task_kind {
         TASK_OF_EXECUTOR,      /* coarse-grained: spark.mesos.executor.secret.*, spark.mesos.task.labels */
-        TASK_OF_FINE_EXECUTOR, /* fine-grained: no secrets, no labels, no cache flags */
+        TASK_OF_FINE_EXECUTOR, /* fine-grained: no secrets, no labels, files not kept */
         TASK_OF_DRIVER,        /* in cluster mode: spark.mesos.driver.secret.*, spark.mesos.driver.labels */
 };
 

@@ -267,7 +267,8 @@ static void files_are_fetched_with_the_archive_first(void **state)
         p = parts_of(TASK_OF_FINE_EXECUTOR, "spark.mesos.uris", "a", "spark.mesos.task.labels", "a:b", NULL);
         assert_int_equal(p.n_uris, 2);
         assert_string_equal(p.uris[0]->value, parts_archive);
-        assert_false(p.uris[0]->has_cache || p.uris[1]->has_cache);
+        assert_false(p.uris[0]->has_cache);
+        assert_true(p.uris[1]->has_cache && !p.uris[1]->cache);
         assert_null(p.labels);
         task_parts_deinit(&p);
         p = parts_of(TASK_OF_DRIVER, "spark.mesos.uris", "a", "spark.mesos.driver.labels", "a:b", NULL);
