@@ -1,6 +1,6 @@
 /*
- * The driver's store of map outputs that outlive executors (shuffle/remote_shuffle.h). Implements functions for
- * backends (scheduler_backend.h).
+ * The driver's store of map outputs that outlive executors (shuffle/remote_shuffle.h), and the journal of other places.
+ * Implements functions for backends (scheduler_backend.h).
  */
 #include "driver/job_runner_internal.h"
 
@@ -12,6 +12,24 @@ static bool map_output_store_may_remove(void *owner)
 {
         const struct fst_context *sc = owner;
         return resume_may_commit(sc->resume);
+}
+
+bool job_runner_may_remove(const struct job_runner *r)
+{
+        return resume_may_commit(r->sc->resume);
+}
+
+int job_runner_earlier_remote(const struct job_runner *r, const fst_bytes **records, size_t *n)
+{
+        *records = resume_earlier_remote(r->sc->resume, n);
+        return r->sc->resume ? resume_epoch(r->sc->resume) : 0;
+}
+
+void job_runner_journal_remote(struct job_runner *r, const void *record, size_t size, bool strict)
+{
+        resume_put_remote(r->sc->resume, record, size);
+        if (strict)
+                resume_sync(r->sc->resume);
 }
 
 int job_runner_open_store(struct job_runner *r, bool encrypted, struct fst_error *error)

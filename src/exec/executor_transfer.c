@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "celeborn/celeborn_shuffle.h"
+#include "celeborn/lifecycle/celeborn_driver.h"
 #include "celeborn/protocol/celeborn_wire.h"
 #include "exec/app/app_files.h"
 #include "exec/blocks/block_manager.h"
@@ -415,8 +416,9 @@ int executor_transfer_put_output(struct executor_transfer *d, int shuffle, int m
 
 static int executor_transfer_use_celeborn(struct executor_transfer *d, struct fst_error *error)
 {
+        const char *app_id = conf_get_raw(d->options.conf, CELEBORN_APP_KEY);
         struct celeborn_shuffle_options options = {.conf = d->options.conf,
-                                                   .app_id = d->env->app_id,
+                                                   .app_id = app_id ? app_id : d->env->app_id,
                                                    .cores = d->options.cores,
                                                    .ask = ask_celeborn,
                                                    .owner = d};

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "celeborn/lifecycle/celeborn_connection.h"
-#include "celeborn/lifecycle/lifecycle.h"
+#include "celeborn/lifecycle/lifecycle_journal.h"
 #include "conf/conf.h"
 #include "hadoop/sasl.h"
 #include "net/socket.h"
@@ -24,13 +24,22 @@
 #define MASTER_RETRIES 15
 #define AUTH_KEY "spark.celeborn.auth.enabled"
 #define SECRET_BYTES 32
+#define UNKNOWN_NUMBERS 1024 /* that an earlier driver may have used without a durable record */
 
-enum celeborn_event_kind { CELEBORN_BEGIN, CELEBORN_MAPS_ENDED, CELEBORN_DROP, CELEBORN_ASK, CELEBORN_STOP };
+enum celeborn_event_kind {
+        CELEBORN_BEGIN,
+        CELEBORN_MAPS_ENDED,
+        CELEBORN_DROP,
+        CELEBORN_ASK,
+        CELEBORN_STOP,
+        CELEBORN_LEAVE
+};
 
 /* From the scheduler's thread to ours. */
 struct celeborn_event {
         enum celeborn_event_kind kind;
         int32_t shuffle;
+        int engine; /* BEGIN: the engine's shuffle */
         int maps, partitions;
         int32_t *attempts; /* owned */
         struct celeborn_question question;
@@ -47,6 +56,9 @@ struct celeborn_reply {
 struct celeborn_try {
         int32_t shuffle; /* Celeborn's; -1: none */
         bool ended;      /* its maps have ended: nothing can be written any more */
+        bool earlier;    /* an earlier driver began it */
+        bool adopted;    /* … and outputs in it count */
+        int maps, partitions;
 };
 
 struct celeborn_driver {
@@ -169,6 +181,9 @@ static void celeborn_driver_pump(struct celeborn_driver *d)
                         celeborn_driver_reply(d, a.answer.asker, &a.answer.answer);
                 else if (a.kind == LIFECYCLE_LOG)
                         log_at(a.log.level, LOG, "%s", a.log.line);
+                else if (a.kind == LIFECYCLE_JOURNAL)
+                        d->options.journal(d->options.owner, a.journal.record.data, a.journal.record.len,
+                                           a.journal.strict);
                 else
                         ended = true;
                 lifecycle_action_deinit(&a);
@@ -182,11 +197,23 @@ static void celeborn_driver_pump(struct celeborn_driver *d)
                                deadline > now ? (uint64_t)(deadline - now) / 1000000 + 1 : 0, 0);
 }
 
+static void celeborn_driver_journal_shuffle(struct celeborn_driver *d, const struct celeborn_event *e)
+{
+        _cleanup_(buf_deinit) struct buf record = BUF_INIT;
+        const struct lifecycle_past_shuffle shuffle = {
+                .number = e->shuffle, .shuffle = e->engine, .maps = e->maps, .partitions = e->partitions};
+        if (!d->options.journal)
+                return;
+        lifecycle_record_shuffle(&record, &shuffle);
+        d->options.journal(d->options.owner, record.data, record.len, false);
+}
+
 static void celeborn_driver_handle(struct celeborn_driver *d, struct celeborn_event *e)
 {
         const int64_t now = now_ns();
         switch (e->kind) {
         case CELEBORN_BEGIN:
+                celeborn_driver_journal_shuffle(d, e);
                 lifecycle_begin(d->core, e->shuffle, e->maps, e->partitions, now);
                 break;
         case CELEBORN_MAPS_ENDED:
@@ -201,6 +228,9 @@ static void celeborn_driver_handle(struct celeborn_driver *d, struct celeborn_ev
                 break;
         case CELEBORN_STOP:
                 lifecycle_stop(d->core, now);
+                break;
+        case CELEBORN_LEAVE:
+                celeborn_driver_end(d);
                 break;
         }
 }
@@ -247,11 +277,16 @@ static struct celeborn_try *celeborn_driver_try(struct celeborn_driver *d, int s
         return &d->current.data[shuffle];
 }
 
+static bool celeborn_driver_may_remove(const struct celeborn_driver *d)
+{
+        return !d->options.journal || d->options.may_remove(d->options.owner);
+}
+
 static void celeborn_driver_remove(struct remote_shuffle_driver *driver, int shuffle)
 {
         struct celeborn_driver *d = celeborn_driver_of(driver);
         struct celeborn_try *try = celeborn_driver_try(d, shuffle);
-        if (try->shuffle >= 0)
+        if (try->shuffle >= 0 && celeborn_driver_may_remove(d))
                 celeborn_driver_post(d, (struct celeborn_event){.kind = CELEBORN_DROP, .shuffle = try->shuffle});
         *try = (struct celeborn_try){.shuffle = -1};
 }
@@ -260,12 +295,14 @@ static uint32_t celeborn_driver_begin(struct remote_shuffle_driver *driver, int 
 {
         struct celeborn_driver *d = celeborn_driver_of(driver);
         struct celeborn_try *try = celeborn_driver_try(d, shuffle);
-        if (try->ended) /* its outputs are computed again */
+        const bool other = try->earlier && (!try->adopted || try->maps != maps || try->partitions != partitions);
+        if (try->ended || other) /* its outputs are computed again */
                 celeborn_driver_remove(driver, shuffle);
         if (try->shuffle < 0) {
                 try->shuffle = d->next++;
                 celeborn_driver_post(d, (struct celeborn_event){.kind = CELEBORN_BEGIN,
                                                                 .shuffle = try->shuffle,
+                                                                .engine = shuffle,
                                                                 .maps = maps,
                                                                 .partitions = partitions});
         }
@@ -291,6 +328,23 @@ static bool celeborn_driver_is_current(struct remote_shuffle_driver *driver, int
 {
         const struct celeborn_try *try = celeborn_driver_try(celeborn_driver_of(driver), shuffle);
         return try->shuffle >= 0 && celeborn_place(try->shuffle) == place;
+}
+
+static const char *celeborn_driver_directory(const struct remote_shuffle_driver *driver)
+{
+        return celeborn_driver_of((struct remote_shuffle_driver *)driver)->app_id;
+}
+
+/* An output is in the shuffle of an earlier driver: that is adopted. */
+static bool celeborn_driver_has(const struct remote_shuffle_driver *driver, int shuffle, int32_t writer, uint32_t place)
+{
+        struct celeborn_driver *d = celeborn_driver_of((struct remote_shuffle_driver *)driver);
+        struct celeborn_try *try = (size_t)shuffle < d->current.len ? &d->current.data[shuffle] : NULL;
+        (void)writer;
+        if (!try || !try->earlier || celeborn_place(try->shuffle) != place)
+                return false;
+        try->adopted = true;
+        return true;
 }
 
 static int celeborn_driver_ask(struct remote_shuffle_driver *driver, const uint8_t *question, size_t len, void *asker,
@@ -345,13 +399,16 @@ static void celeborn_driver_free(struct celeborn_driver *d)
 static void celeborn_driver_stop(struct remote_shuffle_driver *driver)
 {
         struct celeborn_driver *d = celeborn_driver_of(driver);
-        celeborn_driver_post(d, (struct celeborn_event){.kind = CELEBORN_STOP});
+        celeborn_driver_post(
+                d, (struct celeborn_event){.kind = celeborn_driver_may_remove(d) ? CELEBORN_STOP : CELEBORN_LEAVE});
         pthread_join(d->thread, NULL);
         uv_loop_close(&d->loop);
         celeborn_driver_free(d);
 }
 
 static const struct remote_shuffle_driver_class celeborn_driver_class = {
+        .directory = celeborn_driver_directory,
+        .has = celeborn_driver_has,
         .begin = celeborn_driver_begin,
         .maps_ended = celeborn_driver_maps_ended,
         .is_current = celeborn_driver_is_current,
@@ -495,12 +552,98 @@ static int celeborn_driver_start(struct celeborn_driver *d, struct fst_error *er
         return error_set(error, r, "cannot start the thread of Celeborn's lifecycle manager: %s", strerror(-r));
 }
 
+/* ------------------------------------------------------------------------------------------------- resuming */
+
+/* Where the records that count begin, and Celeborn's id of the application that they name: owned, NULL if there is
+ * none. */
+static size_t celeborn_earlier_begin(const struct celeborn_driver_options *o, char **id)
+{
+        size_t first = 0;
+        for (size_t i = 0; i < o->n_earlier; i++) {
+                const int kind = lifecycle_record_kind(o->earlier[i]);
+                if (kind != LIFECYCLE_RECORD_APPLICATION && kind != LIFECYCLE_RECORD_STOPPED)
+                        continue;
+                free(*id);
+                *id = NULL;
+                first = i + 1;
+                if (kind == LIFECYCLE_RECORD_APPLICATION && lifecycle_read_application(o->earlier[i], id))
+                        return o->n_earlier;
+        }
+        return first;
+}
+
+/* Notes the shuffles of earlier drivers. */
+static void celeborn_driver_note_earlier(struct celeborn_driver *d, const struct celeborn_driver_options *o,
+                                         size_t first)
+{
+        struct lifecycle_past_shuffle past;
+        int found = 0;
+        for (size_t i = first; i < o->n_earlier; i++) {
+                if (lifecycle_read_shuffle(o->earlier[i], &past))
+                        continue;
+                d->next = MAX(d->next, past.number + 1);
+                const enum lifecycle_past_state state = lifecycle_past(d->core, past.number);
+                struct celeborn_try *try = celeborn_driver_try(d, past.shuffle);
+                *try = (struct celeborn_try){.shuffle = state == LIFECYCLE_PAST_GONE ? -1 : past.number,
+                                             .ended = state == LIFECYCLE_PAST_ENDED,
+                                             .earlier = true,
+                                             .maps = past.maps,
+                                             .partitions = past.partitions};
+                if (state == LIFECYCLE_PAST_GONE)
+                        try->earlier = false;
+                else
+                        found++;
+        }
+        d->next += UNKNOWN_NUMBERS;
+        log_info(LOG, "Going on with %d shuffles of %s in Celeborn", found, d->app_id);
+}
+
+/* Makes the core with what earlier drivers have left, if that can be used, or a new application. */
+static void celeborn_driver_begin_core(struct celeborn_driver *d, struct celeborn_config *config,
+                                       const struct celeborn_driver_options *o)
+{
+        _cleanup_free_ char *id = NULL;
+        const size_t first = celeborn_earlier_begin(o, &id);
+        int r = id ? 0 : -ENOENT;
+        config->journaled = o->journal != NULL;
+        if (r == 0) {
+                config->app_id = id;
+                d->core = lifecycle_new(config, now_ns());
+                for (size_t i = first; i < o->n_earlier && r == 0; i++)
+                        r = lifecycle_restore(d->core, o->earlier[i]);
+                if (r) {
+                        log_warn(LOG,
+                                 "The journal's records of shuffles in Celeborn contradict each other: they run again");
+                        lifecycle_free(d->core);
+                }
+        }
+        if (r) {
+                free(id);
+                id = o->epoch > 1 ? mem_printf("%s-%d", o->app_id, o->epoch) : mem_strdup(o->app_id);
+        }
+        d->app_id = mem_strdup(id);
+        d->options.app_id = d->app_id;
+        d->auth = (struct celeborn_connection_auth){.app_id = d->app_id, .secret = d->secret};
+        if (r == 0) {
+                lifecycle_restored(d->core, now_ns());
+                celeborn_driver_note_earlier(d, o, first);
+                return;
+        }
+        config->app_id = d->app_id;
+        d->core = lifecycle_new(config, now_ns());
+        if (o->journal) {
+                _cleanup_(buf_deinit) struct buf record = BUF_INIT;
+                lifecycle_record_application(&record, d->app_id);
+                o->journal(o->owner, record.data, record.len, false);
+        }
+}
+
 int celeborn_driver_new(const struct celeborn_driver_options *options, struct remote_shuffle_driver **driver,
                         struct fst_error *error)
 {
         _cleanup_(master_list_deinit) master_list masters = {0};
         _cleanup_free_ char *host = NULL, *tenant = NULL, *user = NULL, *tags = NULL, *secret = NULL;
-        struct celeborn_config config = {.app_id = options->app_id};
+        struct celeborn_config config = {0};
         int64_t connect_ms;
         int r;
         if ((r = celeborn_read_masters(options->conf, &masters, error)) ||
@@ -522,17 +665,21 @@ int celeborn_driver_new(const struct celeborn_driver_options *options, struct re
         config.tags = tags ? tags : "";
         config.masters = masters.data;
         config.n_masters = (int)masters.len;
+        if (secret && options->journal)
+                return error_set(
+                        error, -ENOTSUP,
+                        "spark.firesteel.resume.enabled and " AUTH_KEY
+                        " are true, but the secret of the application ends with its driver: set one of them to "
+                        "false");
         struct celeborn_driver *d = new0(struct celeborn_driver);
         d->driver.class = &celeborn_driver_class;
         d->options = *options;
         d->options.conf = NULL;
-        d->app_id = mem_strdup(options->app_id);
-        d->options.app_id = d->app_id;
+        d->options.earlier = NULL;
         d->secret = steal(secret);
-        d->auth = (struct celeborn_connection_auth){.app_id = d->app_id, .secret = d->secret};
         d->connect_timeout_ms = (uint64_t)MAX(connect_ms, (int64_t)1);
         pthread_mutex_init(&d->lock, NULL);
-        d->core = lifecycle_new(&config, now_ns());
+        celeborn_driver_begin_core(d, &config, options);
         if ((r = celeborn_driver_start(d, error))) {
                 celeborn_driver_free(d);
                 return r;

@@ -28,6 +28,9 @@ void lifecycle_action_deinit(struct lifecycle_action *action)
         case LIFECYCLE_LOG:
                 free(action->log.line);
                 break;
+        case LIFECYCLE_JOURNAL:
+                buf_deinit(&action->journal.record);
+                break;
         case LIFECYCLE_STOPPED:
                 break;
         }
@@ -261,6 +264,19 @@ void lifecycle_set_timer(struct lifecycle *l, struct lifecycle_shuffle *shuffle,
         shuffle->next = at;
 }
 
+struct lifecycle_shuffle *lifecycle_add(struct lifecycle *l, int32_t id, int maps, int partitions)
+{
+        struct lifecycle_shuffle *s = new0(struct lifecycle_shuffle);
+        *s = (struct lifecycle_shuffle){.id = id, .maps = maps, .partitions = partitions, .next = INT64_MAX};
+        s->newest = new_array(int32_t, (size_t)MAX(partitions, 1));
+        for (int p = 0; p < partitions; p++)
+                s->newest[p] = -1;
+        while (l->shuffles.len <= (size_t)id)
+                vec_push(&l->shuffles, NULL);
+        l->shuffles.data[id] = s;
+        return s;
+}
+
 /* Frees what a shuffle holds, but for its entry and its waiters. */
 static void lifecycle_shuffle_clear(struct lifecycle_shuffle *s)
 {
@@ -272,20 +288,20 @@ static void lifecycle_shuffle_clear(struct lifecycle_shuffle *s)
         s->newest = NULL;
         free(s->failure);
         s->failure = NULL;
+        free(s->attempts);
+        s->attempts = NULL;
+}
+
+void lifecycle_forget(struct lifecycle_shuffle *s)
+{
+        s->phase = SHUFFLE_DROPPED;
+        lifecycle_shuffle_clear(s);
 }
 
 void lifecycle_begin(struct lifecycle *l, int32_t id, int maps, int partitions, int64_t now)
 {
-        struct lifecycle_shuffle *s = new0(struct lifecycle_shuffle);
-        *s = (struct lifecycle_shuffle){.id = id, .maps = maps, .partitions = partitions, .next = INT64_MAX};
-        s->newest = new_array(int32_t, (size_t)MAX(partitions, 1));
-        for (int p = 0; p < partitions; p++)
-                s->newest[p] = -1;
-        while (l->shuffles.len <= (size_t)id)
-                vec_push(&l->shuffles, NULL);
-        l->shuffles.data[id] = s;
         l->begun++;
-        slots_register(l, s, now);
+        slots_register(l, lifecycle_add(l, id, maps, partitions), now);
 }
 
 void lifecycle_maps_ended(struct lifecycle *l, int32_t id, const int32_t *attempts, int64_t now)
@@ -308,6 +324,7 @@ void lifecycle_drop(struct lifecycle *l, int32_t id, int64_t now)
                 message.request_id = request_id;
                 lifecycle_send(l, -1, -1, CELEBORN_UNREGISTER_SHUFFLE, &message.base, now);
         }
+        journal_gone(l, s);
         s->phase = SHUFFLE_DROPPED;
         answers_flush(l, s);
         lifecycle_shuffle_clear(s);
@@ -445,6 +462,7 @@ void lifecycle_stop(struct lifecycle *l, int64_t now)
                         l->shuffles.data[i]->phase = SHUFFLE_DROPPED; /* the master drops all of them */
                         answers_flush(l, l->shuffles.data[i]);
                 }
+        journal_stopped(l);
         l->stopping = true;
         l->stop_at = now + l->config.stop_timeout;
         message.app_id = (char *)l->config.app_id;

@@ -45,6 +45,7 @@ struct celeborn_config {
         int n_masters;
         uint64_t seed[2]; /* makes request ids unique */
         bool replicate, rack_aware;
+        bool journaled;          /* a driver may resume the application: LIFECYCLE_JOURNAL */
         int64_t split_threshold; /* bytes of a file */
         int split_mode;          /* enum celeborn_split_mode */
         int max_workers;
@@ -61,6 +62,7 @@ enum lifecycle_action_kind {
         LIFECYCLE_SEND,   /* to a master's or worker's RPC port; answered by lifecycle_reply or lifecycle_failed */
         LIFECYCLE_ANSWER, /* to an executor */
         LIFECYCLE_LOG,
+        LIFECYCLE_JOURNAL, /* append the record; if strict, go on when it is durable */
         LIFECYCLE_STOPPED, /* the master knows that the application ended, or does not answer */
 };
 
@@ -84,6 +86,10 @@ struct lifecycle_action {
                         enum log_level level;
                         char *line;
                 } log;
+                struct {
+                        struct buf record; /* lifecycle_journal.h */
+                        bool strict;
+                } journal;
         };
 };
 

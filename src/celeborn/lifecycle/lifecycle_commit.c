@@ -28,7 +28,7 @@ static void commit_send(struct lifecycle *l, struct lifecycle_shuffle *s, const 
         m.n_replica_ids = n - m.n_primary_ids;
         m.map_attempts = (int32_t *)attempts;
         m.n_map_attempts = (size_t)s->maps;
-        m.epoch = ++s->commit_epoch;
+        m.epoch = 1; /* a worker is asked once, by this driver or the next one, and answers a repetition as before */
         struct lifecycle_request *request =
                 lifecycle_send(l, s->id, copies[0].worker, CELEBORN_COMMIT_FILES, &m.base, now);
         vec_reserve(&request->copies, n);
@@ -58,6 +58,10 @@ static void commit_settle(struct lifecycle *l, struct lifecycle_shuffle *s)
                 lost += commit_is_lost(&s->locations.data[i]);
         s->phase = lost ? SHUFFLE_LOST : SHUFFLE_COMMITTED;
         if (lost)
+                journal_gone(l, s);
+        else
+                journal_committed(l, s);
+        if (lost)
                 lifecycle_log(l, LOG_WARN, "Celeborn shuffle %d has lost %d files: its map stage runs again", s->id,
                               lost);
         answers_flush(l, s);
@@ -74,6 +78,8 @@ void commit_begin(struct lifecycle *l, struct lifecycle_shuffle *s, const int32_
         }
         if (copies.len)
                 qsort(copies.data, copies.len, sizeof(*copies.data), commit_copy_compare);
+        if (!s->attempts)
+                journal_committing(l, s, attempts);
         s->phase = SHUFFLE_COMMITTING;
         s->outstanding = 0; /* answers to reservations are ignored from now on */
         s->queued.len = 0;
@@ -99,11 +105,9 @@ static void commit_mark(struct lifecycle_shuffle *s, const struct lifecycle_requ
                 const long epoch = *end == '-' ? strtol(end + 1, NULL, 10) : -1;
                 if (partition < 0 || partition >= s->partitions)
                         continue;
-                int32_t at = s->newest[partition];
-                while (at >= 0 && s->locations.data[at].epoch != epoch)
-                        at = s->locations.data[at].previous;
-                if (at >= 0 && s->locations.data[at].worker[mode] == request->worker)
-                        s->locations.data[at].copy[mode] = (uint8_t)state;
+                struct lifecycle_location *at = lifecycle_location_of(s, (int32_t)partition, (int32_t)epoch);
+                if (at && at->worker[mode] == request->worker)
+                        at->copy[mode] = (uint8_t)state;
         }
 }
 
@@ -259,6 +263,8 @@ static struct celeborn_answer answer_make(const struct lifecycle *l, const struc
 
 void answers_flush(struct lifecycle *l, struct lifecycle_shuffle *s)
 {
+        if (s->waiters.len && s->phase == SHUFFLE_OPEN)
+                journal_locations(l, s);
         size_t kept = 0;
         for (size_t i = 0; i < s->waiters.len; i++) {
                 struct lifecycle_waiter *w = &s->waiters.data[i];

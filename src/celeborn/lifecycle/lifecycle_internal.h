@@ -32,7 +32,8 @@ struct lifecycle_location {
         int32_t worker[2]; /* by enum celeborn_mode; -1: none */
         int32_t mount[2];  /* index of the mount point that the master chose; -1: none */
         uint8_t storage[2];
-        uint8_t copy[2];  /* enum copy_state */
+        uint8_t copy[2]; /* enum copy_state */
+        bool journaled;
         bool dead;        /* a copy could not be reserved: no executor learns of it */
         int32_t previous; /* location of the partition with a lower epoch; -1: none */
 };
@@ -56,13 +57,13 @@ struct lifecycle_shuffle {
         int32_t id;
         enum shuffle_phase phase;
         int maps, partitions;
-        bool requested;  /* the master may know it */
-        int tries;       /* of registration */
-        int round;       /* of reservation, since something last succeeded */
-        int outstanding; /* ReserveSlots or CommitFiles without an answer */
-        int64_t next;    /* when queued locations are reserved, or registration is tried again; INT64_MAX: never */
-        int64_t commit_epoch;
-        char *failure; /* of SHUFFLE_FAILED */
+        bool requested;    /* the master may know it */
+        int tries;         /* of registration */
+        int round;         /* of reservation, since something last succeeded */
+        int outstanding;   /* ReserveSlots or CommitFiles without an answer */
+        int64_t next;      /* when queued locations are reserved, or registration is tried again; INT64_MAX: never */
+        int32_t *attempts; /* with which an earlier driver began to commit; NULL: it did not */
+        char *failure;     /* of SHUFFLE_FAILED */
         VEC(struct lifecycle_location) locations;
         int32_t *newest; /* by partition: index of its location; -1: none */
         VEC(int32_t) candidates;
@@ -110,6 +111,7 @@ struct lifecycle {
         int64_t written, files;  /* since the last heartbeat */
         int64_t begun, reported; /* shuffles; of them those that the last heartbeat counted */
         bool first_heartbeat_sent, stopping, stopped;
+        size_t journaled_workers;
 };
 
 /* ------------------------------------------------------------------------------------------------- lifecycle.c */
@@ -119,6 +121,12 @@ void lifecycle_log(struct lifecycle *l, enum log_level level, const char *format
 
 /* The shuffle of a number, NULL if it has not begun. */
 struct lifecycle_shuffle *lifecycle_shuffle(const struct lifecycle *l, int32_t id);
+
+/* Adds a shuffle, which is new. */
+struct lifecycle_shuffle *lifecycle_add(struct lifecycle *l, int32_t id, int maps, int partitions);
+
+/* Frees what a shuffle without waiters holds, but for its entry. */
+void lifecycle_forget(struct lifecycle_shuffle *shuffle);
 
 /* The index of a worker, which is added if it is new. */
 int32_t lifecycle_worker_index(struct lifecycle *l, const struct celeborn_worker *at);
@@ -153,6 +161,9 @@ void slots_revive(struct lifecycle *l, struct lifecycle_shuffle *shuffle, const 
                   int64_t now);
 void slots_on_timer(struct lifecycle *l, struct lifecycle_shuffle *shuffle, int64_t now);
 
+/* The location of a partition and an epoch; NULL: there is none. */
+struct lifecycle_location *lifecycle_location_of(struct lifecycle_shuffle *shuffle, int32_t partition, int32_t epoch);
+
 /* True while a location is queued or being reserved. */
 bool location_is_pending(const struct lifecycle_location *at);
 
@@ -169,3 +180,14 @@ void commit_on_answered(struct lifecycle *l, struct lifecycle_shuffle *shuffle, 
 
 /* Answers the questions of a shuffle that can be answered. */
 void answers_flush(struct lifecycle *l, struct lifecycle_shuffle *shuffle);
+
+/* ----------------------------------------------------------------------------------------- lifecycle_journal.c */
+
+/* Journals the newest locations of which executors may learn. */
+void journal_locations(struct lifecycle *l, struct lifecycle_shuffle *shuffle);
+
+/* The shuffle's maps have ended: durable before a worker learns it. */
+void journal_committing(struct lifecycle *l, const struct lifecycle_shuffle *shuffle, const int32_t *attempts);
+void journal_committed(struct lifecycle *l, const struct lifecycle_shuffle *shuffle);
+void journal_gone(struct lifecycle *l, const struct lifecycle_shuffle *shuffle);
+void journal_stopped(struct lifecycle *l);

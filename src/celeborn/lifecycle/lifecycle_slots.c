@@ -22,6 +22,14 @@ bool location_is_pending(const struct lifecycle_location *at)
         return false;
 }
 
+struct lifecycle_location *lifecycle_location_of(struct lifecycle_shuffle *s, int32_t partition, int32_t epoch)
+{
+        int32_t at = s->newest[partition];
+        while (at >= 0 && s->locations.data[at].epoch != epoch)
+                at = s->locations.data[at].previous;
+        return at >= 0 ? &s->locations.data[at] : NULL;
+}
+
 bool location_is_open(const struct lifecycle_location *at)
 {
         return !at->dead && at->copy[CELEBORN_PRIMARY] == COPY_RESERVED &&

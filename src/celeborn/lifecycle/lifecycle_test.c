@@ -1,11 +1,17 @@
-/* The lifecycle manager step by step: the requests of one shuffle, revives, masters, refusals, invalid answers. */
+/*
+ * The lifecycle manager step by step: the requests of one shuffle, revives, masters, refusals, invalid answers, and
+ * what the next driver goes on with.
+ */
 #include "celeborn/lifecycle/lifecycle_fixture.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
+#include "celeborn/lifecycle/lifecycle_journal.h"
 #include "celeborn/protocol/celeborn.pb-c.h"
 #include "celeborn/protocol/celeborn_message.h"
 #include "unit/cases.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -16,19 +22,27 @@ struct fixture {
         struct lifecycle *core;
         int64_t now;
         struct lifecycle_action last;
+        VEC(struct buf) records; /* of the journal */
 };
 
-static void fixture_start(struct fixture *f, bool replicate, int masters)
+static struct celeborn_config fixture_config(bool replicate, int masters)
 {
         static const struct lifecycle_master list[] = {{(char *)"m1", 9097}, {(char *)"m2", 9098}};
         struct celeborn_config config = lifecycle_fixture_config(list, masters);
         config.replicate = replicate;
+        config.journaled = true;
         config.revive_interval = 100 * MS;
         config.excluded_timeout = 60000 * MS;
         config.master_retries = 2;
         config.register_retries = 1;
         config.commit_retries = 2;
         config.stop_timeout = 3000 * MS;
+        return config;
+}
+
+static void fixture_start(struct fixture *f, bool replicate, int masters)
+{
+        const struct celeborn_config config = fixture_config(replicate, masters);
         *f = (struct fixture){.now = MS};
         f->core = lifecycle_new(&config, f->now);
 }
@@ -37,15 +51,23 @@ static void fixture_end(struct fixture *f)
 {
         lifecycle_action_deinit(&f->last);
         lifecycle_free(f->core);
+        for (size_t i = 0; i < f->records.len; i++)
+                buf_deinit(&f->records.data[i]);
+        vec_deinit(&f->records);
 }
 
-/* The next action that is no line of the log; kind LIFECYCLE_LOG: there is none. */
+/* The next action for others than the log and the journal; kind LIFECYCLE_LOG: there is none. */
 static const struct lifecycle_action *fixture_next(struct fixture *f)
 {
         do {
                 lifecycle_action_deinit(&f->last);
                 f->last = (struct lifecycle_action){.kind = LIFECYCLE_LOG};
-        } while (lifecycle_next_action(f->core, &f->last) && f->last.kind == LIFECYCLE_LOG);
+                if (lifecycle_next_action(f->core, &f->last) && f->last.kind == LIFECYCLE_JOURNAL) {
+                        vec_push(&f->records, f->last.journal.record);
+                        f->last.journal.record = BUF_INIT;
+                        continue;
+                }
+        } while (f->last.kind == LIFECYCLE_JOURNAL || (f->last.kind == LIFECYCLE_LOG && f->last.log.line));
         return &f->last;
 }
 
@@ -329,6 +351,123 @@ static void heartbeats_go_on_until_the_end_is_announced(void **state)
         fixture_end(&f);
 }
 
+/* ------------------------------------------------------------------------------------------------ resuming */
+
+/* A driver that goes on after the first @n records of an earlier one. */
+static void fixture_resume(struct fixture *next, const struct fixture *f, size_t n)
+{
+        const struct celeborn_config config = fixture_config(true, 1);
+        const struct lifecycle_past_shuffle past = {.number = 0, .shuffle = 5, .maps = 1, .partitions = 1};
+        struct lifecycle_past_shuffle read;
+        struct buf begun = BUF_INIT;
+        *next = (struct fixture){.now = f->now};
+        next->core = lifecycle_new(&config, next->now);
+        lifecycle_record_shuffle(&begun, &past);
+        assert_int_equal(lifecycle_read_shuffle((fst_bytes){begun.data, begun.len}, &read), 0);
+        assert_memory_equal(&read, &past, sizeof(past));
+        assert_int_equal(lifecycle_restore(next->core, (fst_bytes){begun.data, begun.len}), 0);
+        for (size_t i = 0; i < n; i++)
+                assert_int_equal(
+                        lifecycle_restore(next->core, (fst_bytes){f->records.data[i].data, f->records.data[i].len}), 0);
+        lifecycle_restored(next->core, next->now);
+        expect_send(next, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        buf_deinit(&begun);
+}
+
+/* Shuffle 0, replicated: an executor asked where to push, and after a split; its maps have ended. */
+static void fixture_until_commit(struct fixture *f)
+{
+        static const int32_t attempts[] = {7};
+        fixture_open(f, true);
+        ask(f, 1, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        expect_answer(f, 1, CELEBORN_SUCCESS);
+        assert_int_equal(f->records.len, 4); /* three workers, the location */
+        ask(f, 2, CELEBORN_ASK_REVIVE, 0, 0, CELEBORN_HARD_SPLIT);
+        f->now += 100 * MS;
+        lifecycle_tick(f->core, f->now);
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(fixture_next(f)->send.type, CELEBORN_RESERVE_SLOTS);
+                reply_status(f, f->last.send.id, CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        }
+        while (fixture_next(f)->kind != LIFECYCLE_ANSWER)
+                reply_status(f, f->last.send.id, CELEBORN_RESERVE_SLOTS_RESPONSE, 0);
+        assert_int_equal(f->last.answer.answer.locations[0].epoch, 1);
+        assert_int_equal(f->records.len, 5);
+        lifecycle_maps_ended(f->core, 0, attempts, f->now);
+}
+
+/* Answers the requests to commit as workers do that have all files, and returns how many files the answer names. */
+static int fixture_commit(struct fixture *f, intptr_t asker, int *requests)
+{
+        ask(f, asker, CELEBORN_ASK_FILES, 0, 0, 0);
+        for (*requests = 0; fixture_next(f)->kind == LIFECYCLE_SEND; ++*requests) {
+                Celeborn__CommitFilesResponse done = CELEBORN__COMMIT_FILES_RESPONSE__INIT;
+                Celeborn__CommitFiles *asked =
+                        celeborn__commit_files__unpack(NULL, f->last.send.len, f->last.send.body);
+                assert_int_equal(f->last.send.type, CELEBORN_COMMIT_FILES);
+                assert_int_equal(asked->epoch, 1);
+                assert_int_equal(asked->map_attempts[0], 7);
+                done.committed_primary_ids = asked->primary_ids;
+                done.n_committed_primary_ids = asked->n_primary_ids;
+                done.committed_replica_ids = asked->replica_ids;
+                done.n_committed_replica_ids = asked->n_replica_ids;
+                reply_with(f, f->last.send.id, CELEBORN_COMMIT_FILES_RESPONSE, &done.base);
+                celeborn__commit_files__free_unpacked(asked, NULL);
+        }
+        assert_int_equal(f->last.kind, LIFECYCLE_ANSWER);
+        assert_int_equal(f->last.answer.answer.status, CELEBORN_SUCCESS);
+        return f->last.answer.answer.n_locations;
+}
+
+static void another_driver_goes_on_after_any_record(void **state)
+{
+        struct fixture f, next;
+        int requests, again;
+        fixture_until_commit(&f);
+        assert_int_equal(fixture_commit(&f, 3, &requests), 2);
+        assert_int_equal(f.records.len, 7);
+        for (size_t n = 0; n <= f.records.len; n++) {
+                fixture_resume(&next, &f, n);
+                switch (lifecycle_past(next.core, 0)) {
+                case LIFECYCLE_PAST_GONE: /* no executor knew where to push */
+                        assert_in_range(n, 0, 3);
+                        break;
+                case LIFECYCLE_PAST_OPEN:
+                        assert_in_range(n, 4, 5);
+                        ask(&next, 1, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+                        assert_int_equal(expect_answer(&next, 1, CELEBORN_SUCCESS)->locations[0].epoch, n - 4);
+                        assert_int_equal(next.last.answer.answer.workers[0].rpc_port,
+                                         n == 4 ? 101 : next.last.answer.answer.workers[0].rpc_port);
+                        break;
+                case LIFECYCLE_PAST_ENDED:
+                        assert_in_range(n, 6, 7);
+                        assert_int_equal(fixture_commit(&next, 1, &again), 2);
+                        assert_int_equal(again, n == 6 ? requests : 0); /* the same requests once more */
+                        break;
+                }
+                fixture_end(&next);
+        }
+        fixture_end(&f);
+}
+
+static void damaged_records_are_refused(void **state)
+{
+        struct fixture f;
+        const struct celeborn_config config = fixture_config(true, 1);
+        int requests;
+        fixture_until_commit(&f);
+        fixture_commit(&f, 3, &requests);
+        for (size_t i = 0; i < f.records.len; i++)
+                for (size_t len = 0; len < f.records.data[i].len; len++) {
+                        struct lifecycle *core = lifecycle_new(&config, f.now);
+                        for (size_t k = 0; k < i && k < 3; k++) /* workers, but not the shuffle */
+                                lifecycle_restore(core, (fst_bytes){f.records.data[k].data, f.records.data[k].len});
+                        assert_int_equal(lifecycle_restore(core, (fst_bytes){f.records.data[i].data, len}), -EBADMSG);
+                        lifecycle_free(core);
+                }
+        fixture_end(&f);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -340,6 +479,8 @@ int main(void)
                 cmocka_unit_test(refused_shuffle_names_the_remedy_and_registers_again_when_asked),
                 cmocka_unit_test(invalid_answers_are_failures),
                 cmocka_unit_test(heartbeats_go_on_until_the_end_is_announced),
+                cmocka_unit_test(another_driver_goes_on_after_any_record),
+                cmocka_unit_test(damaged_records_are_refused),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,13 +22,26 @@ static void cluster_remote_shuffle_on_dropped(void *owner, void *asker)
         rpc_call_fail(asker, "the application is ending");
 }
 
+static void cluster_remote_shuffle_journal(void *owner, const void *record, size_t size, bool strict)
+{
+        const struct cluster_backend *b = owner;
+        job_runner_journal_remote(b->runner, record, size, strict);
+}
+
+static bool cluster_remote_shuffle_may_remove(void *owner)
+{
+        const struct cluster_backend *b = owner;
+        return job_runner_may_remove(b->runner);
+}
+
 int cluster_remote_shuffle_start(struct cluster_backend *b, struct fst_error *error)
 {
-        const struct celeborn_driver_options options = {.conf = b->sc->conf,
-                                                        .app_id = b->sc->app_id,
-                                                        .wake = cluster_remote_shuffle_on_wake,
-                                                        .dropped = cluster_remote_shuffle_on_dropped,
-                                                        .owner = b};
+        struct celeborn_driver_options options = {.conf = b->sc->conf,
+                                                  .app_id = b->sc->app_id,
+                                                  .wake = cluster_remote_shuffle_on_wake,
+                                                  .dropped = cluster_remote_shuffle_on_dropped,
+                                                  .may_remove = cluster_remote_shuffle_may_remove,
+                                                  .owner = b};
         enum shuffle_manager manager;
         int r = shuffle_manager_read(b->sc->conf, &manager, error);
         if (r)
@@ -36,15 +49,17 @@ int cluster_remote_shuffle_start(struct cluster_backend *b, struct fst_error *er
         if (manager != SHUFFLE_MANAGER_CELEBORN)
                 return job_runner_open_store(b->runner, b->io_secret_len > 0, error);
         if (b->io_secret_len > 0)
-                return error_set(error, -ENOTSUP,
-                                 "spark.io.encryption.enabled is true, but Celeborn would store map outputs in the clear: "
-                                 "set it to false, or spark.shuffle.manager to sort");
-        if (b->sc->resume)
                 return error_set(
                         error, -ENOTSUP,
-                        "spark.firesteel.resume.enabled is true, but a resumed driver cannot continue shuffles "
-                        "in Celeborn: set it to false, or spark.shuffle.manager to sort");
-        return celeborn_driver_new(&options, &b->sc->remote_shuffle, error);
+                        "spark.io.encryption.enabled is true, but Celeborn would store map outputs in the clear: "
+                        "set it to false, or spark.shuffle.manager to sort");
+        options.epoch = job_runner_earlier_remote(b->runner, &options.earlier, &options.n_earlier);
+        if (options.epoch)
+                options.journal = cluster_remote_shuffle_journal;
+        if ((r = celeborn_driver_new(&options, &b->sc->remote_shuffle, error)))
+                return r;
+        conf_set(b->sc->conf, CELEBORN_APP_KEY, b->sc->remote_shuffle->class->directory(b->sc->remote_shuffle));
+        return 0;
 }
 
 void cluster_remote_shuffle_ask(struct cluster_backend *b, struct rpc_message *m)

@@ -252,6 +252,19 @@ void job_runner_output_stored(struct job_runner *runner, int shuffle, int map_pa
  */
 int job_runner_open_store(struct job_runner *runner, bool encrypted, struct fst_error *error);
 
+/*
+ * What an implementation of remote shuffles keeps in the application's journal (driver/resume/), so that it can go on
+ * in another driver: its records of earlier drivers, in order, and the number of this driver, 1, 2, … *@records is
+ * NULL, and the result 0, if the application has no journal.
+ */
+int job_runner_earlier_remote(const struct job_runner *runner, const fst_bytes **records, size_t *n);
+
+/* Journals a record of it, and waits until it is durable if @strict. Any thread but the scheduler's. */
+void job_runner_journal_remote(struct job_runner *runner, const void *record, size_t size, bool strict);
+
+/* Returns false if another driver has the application, and with it what its map outputs are in. Any thread. */
+bool job_runner_may_remove(const struct job_runner *runner);
+
 /* The number with which an executor writes to the store (shuffle/remote_shuffle.h). */
 int32_t job_runner_writer(const struct job_runner *runner, int executor);
 

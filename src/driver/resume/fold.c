@@ -200,6 +200,11 @@ void history_put(struct history *h, struct buf *out)
                 fields_put_text(out, h->store);
                 journal_record_end(out, place);
         }
+        for (size_t i = 0; i < h->remote.len; i++) {
+                place = journal_record_begin(out, RESUME_REMOTE);
+                buf_append(out, h->remote.data[i].data, h->remote.data[i].len);
+                journal_record_end(out, place);
+        }
         for (size_t i = 0; i < h->jobs.len; i++)
                 fold_put_job(out, h, i);
         for (size_t i = 0; i < h->jobs.len; i++)

@@ -60,6 +60,7 @@ void history_deinit(struct history *h)
         for (size_t i = 0; i < h->executors.len; i++)
                 earlier_executor_deinit(&h->executors.data[i]);
         vec_deinit(&h->executors);
+        vec_deinit(&h->remote);
         free(h->store);
         resume_application_deinit(&h->application);
 }
@@ -144,6 +145,8 @@ static int history_add_void(struct history *h, struct field_reader *f)
                 if (h->maps.data[i].job < jobs)
                         h->maps.data[n++] = h->maps.data[i];
         h->maps.len = n;
+        if (!jobs) /* nothing of earlier drivers counts */
+                h->remote.len = 0;
         return 0;
 }
 
@@ -473,6 +476,9 @@ int history_add(struct history *h, uint8_t kind, const void *content, size_t siz
                 return history_add_executor(h, &f);
         case RESUME_EXECUTOR_LOST:
                 return history_add_executor_lost(h, &f);
+        case RESUME_REMOTE:
+                vec_push(&h->remote, ((fst_bytes){content, size}));
+                return 0;
         default:
                 return -EBADMSG;
         }

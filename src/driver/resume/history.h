@@ -77,7 +77,8 @@ struct history {
         VEC(struct past_output *) outputs;     /* likewise */
         uint64_t next_job, next_output;        /* the first that is untaken */
         int64_t last_task_id;
-        char *store; /* the directory of map outputs; NULL: none */
+        char *store;           /* the directory of map outputs; NULL: none */
+        VEC(fst_bytes) remote; /* records of the shuffle outside of executors; borrowed */
         VEC(struct past_map_output) maps;
         VEC(struct earlier_executor) executors; /* not lost; ids and hosts are owned */
         int next_executor_id;                   /* larger than each id that is a number */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RESUME_RECORDS_VERSION 2              /* readers know 1, too: it lacks RESUME_COMMIT */
+#define RESUME_RECORDS_VERSION 3 /* readers know 1 and 2, too: they lack RESUME_REMOTE, and 1 RESUME_COMMIT */
 #define MAX_RESUME_NUMBER ((uint64_t)1 << 40) /* of jobs, outputs of a job, ids */
 
 enum resume_record {
@@ -42,6 +42,8 @@ enum resume_record {
         RESUME_FOLD = 30,       /* version: first record of an epoch that replaces all earlier ones */
         RESUME_RESULT_RANGE,    /* job, output, number of outputs, result, updates: these have the same */
         RESUME_SHUFFLE_REMOVED, /* shuffle: its outputs were removed, because nothing needs them any more */
+        RESUME_REMOTE, /* a record of the shuffle outside of executors, as its implementation wrote it
+                          (shuffle/remote_shuffle.h) */
 };
 
 /* The progress of a saved output. */

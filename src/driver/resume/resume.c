@@ -60,6 +60,11 @@ bool resume_is_resumed(const struct resume *r)
         return r && r->resumed;
 }
 
+int resume_epoch(const struct resume *r)
+{
+        return r ? r->epoch : 1;
+}
+
 int64_t resume_first_task_id(const struct resume *r)
 {
         return r ? r->history.last_task_id + 1 : 0;

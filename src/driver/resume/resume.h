@@ -50,6 +50,9 @@ bool resume_identity(const struct resume *r, struct resume_identity *identity);
 /* An earlier driver ran the application. */
 bool resume_is_resumed(const struct resume *r);
 
+/* The number of this driver among those of the application: 1, 2, … */
+int resume_epoch(const struct resume *r);
+
 /* The first task id that no earlier driver has used. */
 int64_t resume_first_task_id(const struct resume *r);
 
@@ -127,6 +130,11 @@ void resume_store(struct resume *r, const char *directory);
 
 /* A shuffle that nothing needs any more was removed. On the runner's thread. */
 void resume_shuffle_removed(struct resume *r, int shuffle);
+
+/* The records that earlier drivers' remote shuffle has journaled, *@n of them, until resume_free. And journals one of
+ * this driver. Any thread. */
+const fst_bytes *resume_earlier_remote(const struct resume *r, size_t *n);
+void resume_put_remote(struct resume *r, const void *record, size_t size);
 
 /* The output of a map partition that outlives executors does not count any more. On the runner's thread. */
 void resume_map_lost(struct resume *r, int shuffle, int partition, int64_t task_id);

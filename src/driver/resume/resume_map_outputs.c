@@ -62,6 +62,20 @@ void resume_store(struct resume *r, const char *directory)
         resume_record_end(r, b, place);
 }
 
+const fst_bytes *resume_earlier_remote(const struct resume *r, size_t *n)
+{
+        *n = r ? r->history.remote.len : 0;
+        return r ? r->history.remote.data : NULL;
+}
+
+void resume_put_remote(struct resume *r, const void *record, size_t size)
+{
+        size_t place;
+        struct buf *b = resume_record_begin(r, RESUME_REMOTE, &place);
+        buf_append(b, record, size);
+        resume_record_end(r, b, place);
+}
+
 void resume_find_stored(struct resume *r, struct resume_job *job)
 {
         const struct remote_shuffle_driver *store = r->sc->remote_shuffle;

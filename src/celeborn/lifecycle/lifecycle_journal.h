@@ -1,0 +1,60 @@
+/*
+ * The records from which a driver that resumes an application rebuilds the lifecycle manager of the earlier one
+ * (driver/resume/): fields of journal/fields.h behind a byte of enum lifecycle_record.
+ *
+ * Records stand in the order in which things happened. A location is recorded before an executor learns of it, thus
+ * before the success of a map that wrote to it. A commit is durable before a worker is asked for it: from then on
+ * nothing is written to the shuffle, so that a repeated CommitFiles asks for the same files.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "celeborn/lifecycle/lifecycle.h"
+
+#include <firesteel/types.h>
+
+enum lifecycle_record {
+        LIFECYCLE_RECORD_APPLICATION = 1, /* Celeborn's id of the application; nothing before counts */
+        LIFECYCLE_RECORD_STOPPED,         /* the master is told that it ended: nothing before counts */
+        LIFECYCLE_RECORD_WORKER,          /* host, ports; workers have the numbers 0, 1, … */
+        LIFECYCLE_RECORD_SHUFFLE,         /* number, the engine's shuffle, maps, partitions */
+        LIFECYCLE_RECORD_LOCATIONS,       /* shuffle, then: partition, epoch, primary + 1, replica + 1 */
+        LIFECYCLE_RECORD_COMMITTING,      /* shuffle, then by map: attempt + 1 */
+        LIFECYCLE_RECORD_COMMITTED,       /* shuffle, then: partition, epoch, state of the primary and of the replica */
+        LIFECYCLE_RECORD_GONE,            /* shuffle: lost or dropped */
+};
+
+/* A Celeborn shuffle, as it is begun. */
+struct lifecycle_past_shuffle {
+        int32_t number; /* Celeborn's */
+        int shuffle;    /* the engine's */
+        int maps, partitions;
+};
+
+void lifecycle_record_application(struct buf *out, const char *app_id);
+void lifecycle_record_shuffle(struct buf *out, const struct lifecycle_past_shuffle *shuffle);
+
+/* Reads the records that its caller wrote. *@app_id: owned. Return -EBADMSG for another record. */
+int lifecycle_read_application(fst_bytes record, char **app_id);
+int lifecycle_read_shuffle(fst_bytes record, struct lifecycle_past_shuffle *shuffle);
+
+/* Returns the kind of a record; 0: it is empty. */
+int lifecycle_record_kind(fst_bytes record);
+
+/*
+ * Adds a record of an earlier driver to a new core. Records come in order, without those before the last APPLICATION.
+ * Returns -EBADMSG for one that contradicts those before; the core cannot be used then.
+ */
+int lifecycle_restore(struct lifecycle *l, fst_bytes record);
+
+/* All records are there: goes on with commits that had begun. */
+void lifecycle_restored(struct lifecycle *l, int64_t now);
+
+enum lifecycle_past_state {
+        LIFECYCLE_PAST_GONE,  /* unknown, lost or dropped */
+        LIFECYCLE_PAST_OPEN,  /* maps may write */
+        LIFECYCLE_PAST_ENDED, /* its maps have ended */
+};
+
+/* The state of a shuffle after lifecycle_restored. */
+enum lifecycle_past_state lifecycle_past(const struct lifecycle *l, int32_t shuffle);

@@ -1,0 +1,106 @@
+"""Another driver goes on with shuffles in Apache Celeborn, whose servers are those of celeborn/server.py."""
+import pytest
+
+from celeborn.server import Celeborn
+from conditions import wait_until
+from resume_test import Run, compile_application
+
+MAPS = 7  # of the gated phase, whose last map waits
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    return compile_application(tmp_path_factory.mktemp("application"))
+
+
+@pytest.fixture
+def celeborn():
+    with Celeborn(workers=2) as made:
+        yield made
+
+
+@pytest.fixture
+def app(tmp_path, application, celeborn):
+    made = Run(tmp_path, application, master="local-cluster[2,1,1024]", phase=3, settings=[
+        "spark.shuffle.manager=celeborn", f"spark.celeborn.master.endpoints={celeborn.master}",
+        "spark.celeborn.client.push.replicate.enabled=true"])
+    yield made
+    made.end()
+
+
+def kill(process):
+    process.kill()
+    process.wait(timeout=30)
+
+
+def files_of(celeborn):
+    return [name for worker in celeborn.workers for name in worker.files]
+
+
+def of_phase_3(tasks):
+    return {task for task in tasks if task[0] == "3"}
+
+
+def test_maps_that_had_ended_do_not_run_again(app, celeborn):
+    app.start()
+    for driver in range(2):
+        app.wait_at_gate(3, 2, maps=True)
+        wait_until(lambda: driver == 0 or f"{MAPS} of {MAPS} map outputs of earlier drivers are in" in app.log(1), "the second driver", 60)
+        kill(app.processes[-1])
+        before = app.ran()
+        if driver == 1:
+            app.open_gate()
+        app.resume()
+    assert app.processes[-1].wait(timeout=120) == 0, app.log(2)
+    app.check(2)
+    assert f"{MAPS} of {MAPS} map outputs of earlier drivers are in" in app.log(2)
+    assert not {task for task in app.ran()[len(before):] if task[0] in "12"}
+    assert of_phase_3(app.ran()[len(before):]) == {"3.3"}
+    assert celeborn.counts["ApplicationLost"] == 1
+    assert not files_of(celeborn)
+
+
+def test_a_commit_that_had_begun_is_repeated(app, celeborn):
+    celeborn.fault(at="CommitFiles", kind="delay", seconds=600, times=100)
+    app.start()
+    app.open_gate()
+    wait_until(lambda: celeborn.counts["CommitFiles"] > 0 and len(of_phase_3(app.ran())) == 8, "the commit", 120)
+    kill(app.processes[0])
+    before = app.ran()
+    celeborn.calm()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert "8 of 8 map outputs of earlier drivers are in" in app.log(1)
+    assert not of_phase_3(app.ran()[len(before):])
+
+
+def test_files_that_the_servers_have_lost_are_computed_again(app, celeborn):
+    app.start()
+    app.wait_at_gate(3, 2, maps=True)
+    kill(app.processes[0])
+    before = app.ran()
+    for worker in celeborn.workers:
+        worker.files.clear()
+    app.open_gate()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert len(of_phase_3(app.ran()[len(before):])) == 8
+
+
+def test_authentication_is_refused(app):
+    app.command[3:3] = ["--conf", "spark.celeborn.auth.enabled=true"]
+    assert app.start().wait(timeout=60) == 1
+    assert "the secret of the application ends with its driver: set one of them to false" in app.log(0)
+
+
+def test_an_application_that_had_failed_begins_again_at_the_servers(app, celeborn):
+    (app.folder / "plain5").mkdir()
+    app.open_gate()
+    assert app.start().wait(timeout=120) == 1, app.log(0)
+    assert celeborn.counts["ApplicationLost"] == 1
+    (app.folder / "plain5").rmdir()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert "Going on with" not in app.log(1)
+    assert celeborn.counts["ApplicationLost"] == 2
+    assert not files_of(celeborn)
