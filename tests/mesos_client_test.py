@@ -91,7 +91,7 @@ def start(tmp_path, master):
             application.process.wait()
 
 
-def test_an_application_runs_and_ends_its_framework(master, start):
+def test_an_application_runs_and_ends_its_framework(tmp_path, master, start):
     application = start("spark.mesos.role=dev", "spark.mesos.driver.webui.url=http://x/", SPARK_PUBLIC_DNS="public")
     application.run()
     framework = master.wait_for_framework()
@@ -100,6 +100,7 @@ def test_an_application_runs_and_ends_its_framework(master, start):
     assert info["failover_timeout"] == 0 and "principal" not in info and "checkpoint" not in info
     task = master.tasks()[0]
     assert f"--app-id {framework.id} --hostname" in task["command"]["value"]
+    assert list((tmp_path / "mesos").glob("**/blockmgr-*")), "an executor's temporary files are not in its sandbox"
     assert application.end() == 0, application.log()
     assert [call["type"] for call in master.calls_of("TEARDOWN")] == ["TEARDOWN"]
     acknowledged = {call["acknowledge"]["uuid"] for call in master.calls_of("ACKNOWLEDGE")}

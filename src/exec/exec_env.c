@@ -48,16 +48,28 @@ static size_t exec_env_evict(void *owner, size_t want)
         return freed < want ? freed + broadcasts_evict(env->broadcasts, want - freed) : freed;
 }
 
+int exec_env_local_dirs(const struct fst_conf *conf, char **list, struct fst_error *error)
+{
+        const char *sandbox = getenv("MESOS_SANDBOX");
+        _cleanup_free_ char *local = NULL;
+        bool service;
+        int r = conf_get_string(conf, "spark.local.dir", &local, error);
+        r = r < 0 ? r : conf_get_bool(conf, "spark.shuffle.service.enabled", &service, error);
+        if (r == 0)
+                *list = disk_dirs_configured(sandbox && *sandbox && !service ? sandbox : local);
+        return r;
+}
+
 static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct fst_error *error)
 {
-        _cleanup_free_ char *local = NULL, *codec = NULL, *list = NULL;
+        _cleanup_free_ char *codec = NULL, *list = NULL;
         int64_t subdirectories, level;
         bool shuffle, spill, cached, encrypt;
         int64_t key_bits;
         struct file_key *key = NULL;
         enum codec_kind kind;
         int r;
-        if ((r = conf_get_string(conf, "spark.local.dir", &local, error)) ||
+        if ((r = exec_env_local_dirs(conf, &list, error)) ||
             (r = conf_get_int(conf, "spark.diskStore.subDirectories", &subdirectories, error)) ||
             (r = conf_get_string(conf, "spark.io.compression.codec", &codec, error)) ||
             (r = conf_get_int(conf, "spark.io.compression.zstd.level", &level, error)) ||
@@ -69,7 +81,6 @@ static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct f
                 return r;
         if ((r = codec_parse(codec, &kind, error)))
                 return error_wrap(error, r, "spark.io.compression.codec");
-        list = disk_dirs_configured(local);
         if ((r = disk_dirs_new(list, (int)subdirectories, &env->dirs, error)))
                 return error_wrap(error, r, "spark.local.dir");
         if (encrypt && !env->io_secret) {

@@ -75,6 +75,13 @@ struct exec_env {
 };
 
 /*
+ * Sets *@list, which the caller owns, to the local directories of this process: those of disk_dirs_configured, where a
+ * Mesos task has its sandbox (MESOS_SANDBOX) in the place of spark.local.dir, unless a shuffle service serves the files
+ * after the task. Returns 0, or -EINVAL with @error.
+ */
+int exec_env_local_dirs(const struct fst_conf *conf, char **list, struct fst_error *error);
+
+/*
  * Creates the parts that the configuration asks for, with @heap bytes of memory (spark.driver.memory or
  * spark.executor.memory). The pool is the share spark.memory.fraction of it. If all tasks are isolated
  * (@env->isolation, set before), it is the executor's own part of that. Returns negative with @error, which names the

@@ -187,11 +187,10 @@ static int start_files(struct executor_transfer *d, struct fst_error *error)
         const struct crypto_ops *crypto;
         struct block_location driver = d->network.driver;
         /* All executors of the application on this host share the cache. */
-        _cleanup_free_ char *local = NULL, *shared = NULL, *own = NULL;
-        int r = conf_get_string(d->options.conf, "spark.local.dir", &local, error);
+        _cleanup_free_ char *list = NULL, *shared = NULL, *own = NULL;
+        int r = exec_env_local_dirs(d->options.conf, &list, error);
         if (r || (r = crypto_load(&crypto, error)))
                 return r;
-        _cleanup_free_ char *list = disk_dirs_configured(local);
         shared = file_cache_dir(list, d->env->app_id);
         /* In the directory for blocks, which other processes remove if this one is killed. */
         own = mem_printf("%s/files", disk_dirs_root(d->env->dirs, 0));

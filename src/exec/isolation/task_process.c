@@ -128,7 +128,8 @@ static int task_process_read_settings(struct task_process *w, struct task_proces
                 conf_set(&w->conf, key, value);
         }
         conf_set(&w->conf, "spark.local.dir", roots);
-        static const char *const stronger[] = {"LOCAL_DIRS", "CONTAINER_ID", "SPARK_EXECUTOR_DIRS", "SPARK_LOCAL_DIRS"};
+        static const char *const stronger[] = {"LOCAL_DIRS", "CONTAINER_ID", "SPARK_EXECUTOR_DIRS", "SPARK_LOCAL_DIRS",
+                                               "MESOS_SANDBOX"};
         for (size_t i = 0; i < ARRAY_SIZE(stronger); i++)
                 unsetenv(stronger[i]);
         w->shared = mmap(NULL, sizeof(*w->shared), PROT_READ | PROT_WRITE, MAP_SHARED, w->in.fd, 0);
