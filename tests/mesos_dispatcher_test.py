@@ -60,7 +60,7 @@ def test_killed_driver_ends_and_page_shows_it(dispatcher, home):
     assert "Spark Drivers for Mesos cluster" in page and driver in page and waiting in page
     for heading in ("Launched Drivers", "Queued Drivers"):
         assert re.search(heading + r' <span class="count">\(1\)<', page)
-    assert "TASK_RUNNING" in dispatcher.page(f"/driver/?id={driver}")
+    wait_until(lambda: "TASK_RUNNING" in dispatcher.page(f"/driver/?id={driver}"), "the driver's page shows its state")
     assert dispatcher.ask("POST", f"kill/{waiting}")[1]["message"] == "Removed driver while it's still pending"
     assert dispatcher.ask("POST", f"kill/{driver}")[1]["message"] == "Killing running driver"
     dispatcher.reaches(driver, "FINISHED")
