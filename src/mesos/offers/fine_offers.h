@@ -22,7 +22,7 @@
  * Invariants. Each offer is accepted or declined, once. An agent has at most one executor; only launches of the event
  * that starts it charge its resources. A task ends once.
  *
- * Pure: no I/O and no clock. One thread. Its shell: no caller yet.
+ * Pure: no I/O and no clock. One thread.
  */
 #pragma once
 

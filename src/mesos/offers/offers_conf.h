@@ -18,5 +18,4 @@ int mesos_executor_memory_read(const struct fst_conf *conf, int64_t *heap, int64
  * without constraints.
  */
 int coarse_offers_config_read(struct coarse_offers_config *out, const struct fst_conf *conf, struct fst_error *error);
-/* The same for fine-grained mode; no caller yet. */
 int fine_offers_config_read(struct fine_offers_config *out, const struct fst_conf *conf, struct fst_error *error);
