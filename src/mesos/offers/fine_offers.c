@@ -298,15 +298,6 @@ void fine_offers_executor_lost(struct fine_offers *f, const char *agent, bool ca
                                      reason);
 }
 
-void fine_offers_kill(struct fine_offers *f, int64_t task)
-{
-        const struct fine_task *t = fine_task_find(f, task);
-        offer_actions_begin(&f->actions);
-        if (t)
-                queue_push(&f->actions.queue, (struct offer_action){.kind = OFFER_ACTION_KILL,
-                                                                    .kill = {.task = task, .agent = t->agent->id}});
-}
-
 void fine_offers_each(const struct fine_offers *f, void (*visit)(void *context, int64_t task, const char *agent),
                       void *context)
 {

@@ -11,7 +11,6 @@
  *      fine_offers_answer(&f);                                            → ACCEPT, DECLINE
  *      fine_offers_updated(&f, &update);                ← UPDATE          → EXECUTOR_ENDED
  *      fine_offers_executor_lost(&f, agent, …);         ← FAILURE         → EXECUTOR_ENDED
- *      fine_offers_kill(&f, task);                                        → KILL
  *
  * Differs from Spark:
  *   - All offers of one agent in one event are used together. Spark uses the last one and forgets the others.
@@ -102,9 +101,6 @@ void fine_offers_executor_lost(struct fine_offers *f, const char *agent, bool ca
 
 /* The scheduler has tasks to place. */
 void fine_offers_revive(struct fine_offers *f);
-
-/* A task that is unknown or has ended is ignored. */
-void fine_offers_kill(struct fine_offers *f, int64_t task);
 
 /* Launch nothing more. */
 void fine_offers_stop(struct fine_offers *f);

@@ -182,17 +182,6 @@ static void lost_agent_ends_its_executor_once(void **state)
         assert_string_equal(fine_drain(x), "");
 }
 
-static void kill_names_the_agent(void **state)
-{
-        struct fine_fixture *x = *state;
-        const struct mesos_offer o = fine_offer(x, "o1", "a", 2000, 1408);
-        fine_run(x, &o, 1, 1);
-        fine_offers_kill(&x->f, 1);
-        fine_offers_kill(&x->f, 2);
-        fine_offers_revive(&x->f);
-        assert_string_equal(fine_drain(x), "kill 1 on a\nrevive\n");
-}
-
 static void stopped_core_declines_all(void **state)
 {
         struct fine_fixture *x = *state;
@@ -216,7 +205,6 @@ int main(void)
                 FINE_TEST(unmet_constraints_are_declined_longer),
                 FINE_TEST(only_agent_and_master_end_an_executor),
                 FINE_TEST(lost_agent_ends_its_executor_once),
-                FINE_TEST(kill_names_the_agent),
                 FINE_TEST(stopped_core_declines_all),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
