@@ -65,7 +65,9 @@ def test_killed_driver_ends_and_page_shows_it(dispatcher, home):
     assert dispatcher.ask("POST", f"kill/{driver}")[1]["message"] == "Killing running driver"
     dispatcher.reaches(driver, "FINISHED")
     assert dispatcher.state(waiting) == "NOT_FOUND"
-    assert '"mesos_cluster.launchedDrivers":{"value":0}' in dispatcher.page("/metrics/json").replace(" ", "")
+    metrics = dispatcher.page("/metrics/json").replace(" ", "")
+    for name, value in (("launchedDrivers", 0), ("retryDrivers", 0), ("waitingDrivers", 0)):
+        assert f'"mesos_cluster.{name}":{{"value":{value}}}' in metrics
 
 
 def test_supervised_driver_is_started_again(dispatcher, home):
