@@ -88,7 +88,7 @@ void mesos_scheduler_free(struct mesos_scheduler *s);
 void mesos_scheduler_teardown(struct mesos_scheduler *s, int64_t timeout_ms, void (*done)(void *owner, void *context),
                               void *context);
 
-/* "host:port" of the master of the stream, or NULL. No caller yet. */
+/* "host:port" of the master of the stream, or NULL. */
 const char *mesos_scheduler_master(const struct mesos_scheduler *s);
 
 /*
