@@ -343,7 +343,8 @@ void lifecycle_ask(struct lifecycle *l, void *asker, struct celeborn_question *q
                 return;
         }
         vec_push(&s->waiters, ((struct lifecycle_waiter){asker, *question}));
-        if (s->phase == SHUFFLE_FAILED && question->kind == CELEBORN_ASK_LOCATIONS) {
+        /* as long as no master has ever answered, heartbeats look for one */
+        if (s->phase == SHUFFLE_FAILED && question->kind == CELEBORN_ASK_LOCATIONS && l->answered) {
                 s->tries = 0;
                 slots_register(l, s, now);
         } else if (s->phase == SHUFFLE_OPEN && question->kind == CELEBORN_ASK_REVIVE) {
@@ -428,6 +429,7 @@ void lifecycle_reply(struct lifecycle *l, uint64_t id, int type, const uint8_t *
                 lifecycle_failed(l, id, why, now);
                 return;
         }
+        l->answered |= request->master;
         lifecycle_end(l, request, NULL, body, len, now);
 }
 

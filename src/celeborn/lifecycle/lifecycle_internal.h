@@ -111,6 +111,7 @@ struct lifecycle {
         int64_t written, files;  /* since the last heartbeat */
         int64_t begun, reported; /* shuffles; of them those that the last heartbeat counted */
         bool first_heartbeat_sent, stopping, stopped;
+        bool answered; /* by a master, since the application began */
         size_t journaled_workers;
 };
 

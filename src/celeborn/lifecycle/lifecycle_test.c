@@ -315,6 +315,34 @@ static void refused_shuffle_names_the_remedy_and_registers_again_when_asked(void
         fixture_end(&f);
 }
 
+static void without_a_master_that_ever_answered_questions_fail_at_once(void **state)
+{
+        struct fixture f;
+        fixture_start(&f, false, 1);
+        const uint64_t beat = expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097);
+        lifecycle_failed(f.core, beat, "connection refused", f.now);
+        lifecycle_begin(f.core, 0, 1, 1, f.now);
+        ask(&f, 1, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        for (int i = 0; i < 3; i++) { /* master_retries is 2 */
+                lifecycle_failed(f.core, expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097), "connection refused", f.now);
+                f.now += 100 * MS;
+                lifecycle_tick(f.core, f.now);
+        }
+        const struct celeborn_answer *answer = expect_answer(&f, 1, CELEBORN_RESERVE_SLOTS_FAILED);
+        assert_non_null(strstr(answer->message, "connection refused; check spark.celeborn.master.endpoints"));
+        ask(&f, 2, CELEBORN_ASK_LOCATIONS, 0, 0, 0); /* the task's next attempt */
+        expect_answer(&f, 2, CELEBORN_RESERVE_SLOTS_FAILED);
+        assert_quiet(&f);
+        Celeborn__HeartbeatFromApplicationResponse here = CELEBORN__HEARTBEAT_FROM_APPLICATION_RESPONSE__INIT;
+        f.now += 10000 * MS;
+        lifecycle_tick(f.core, f.now);
+        reply_with(&f, expect_send(&f, CELEBORN_HEARTBEAT_FROM_APPLICATION, 9097), CELEBORN_HEARTBEAT_RESPONSE,
+                   &here.base);
+        ask(&f, 3, CELEBORN_ASK_LOCATIONS, 0, 0, 0);
+        expect_send(&f, CELEBORN_REQUEST_SLOTS, 9097);
+        fixture_end(&f);
+}
+
 static void invalid_answers_are_failures(void **state)
 {
         struct fixture f;
@@ -477,6 +505,7 @@ int main(void)
                 cmocka_unit_test(reservation_that_fails_moves_to_another_worker),
                 cmocka_unit_test(request_follows_the_leader_among_masters),
                 cmocka_unit_test(refused_shuffle_names_the_remedy_and_registers_again_when_asked),
+                cmocka_unit_test(without_a_master_that_ever_answered_questions_fail_at_once),
                 cmocka_unit_test(invalid_answers_are_failures),
                 cmocka_unit_test(heartbeats_go_on_until_the_end_is_announced),
                 cmocka_unit_test(another_driver_goes_on_after_any_record),
