@@ -203,6 +203,31 @@ def test_executors_end_if_no_driver_comes(run):
     assert app.left() == []
 
 
+def test_executors_end_with_their_driver_if_they_may_not_wait(run):
+    app = run(1, ["spark.firesteel.resume.executorTimeout=0"])
+    app.start()
+    app.wait_at_gate(1, 0)
+    app.kill()
+    wait_until(lambda: not app.executors(), "the end of the executors", 30)
+    assert "Looking for the next one" not in app.log(0)
+
+
+def test_a_task_that_asks_to_commit_without_a_driver_is_held(run):
+    app = run(3)
+    app.start()
+    app.wait_at_gate(3, 2)
+    executors = set(app.executors())
+    before = app.kill()
+    app.open_gate()
+    wait_until(lambda: app.computed(before) == {"3.3"}, "the task's rows", 60)
+    assert set(app.executors()) == executors
+    assert not (app.folder / "out" / "_SUCCESS").exists()
+    assert app.resume().wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert app.computed(before) == {"3.3"}
+    assert app.processes_of_tasks(before) <= executors
+
+
 def test_executors_leave_a_stuck_driver(run):
     app = run(2, ["spark.executor.heartbeatInterval=200ms"])
     stuck = app.start()
