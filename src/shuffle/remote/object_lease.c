@@ -342,6 +342,10 @@ int object_lease_new(struct fst_conf *conf, const struct object_lease_options *o
         *driver = NULL;
         if (!store || !*store)
                 return 0;
+        if (*store != '/' && !strchr(store, ':'))
+                return error_set(error, -EINVAL,
+                                 "%s is \"%s\": set it to a whole path, with its scheme (s3a://, hdfs:// or file://)",
+                                 key, store);
         int r = conf_get_ms(conf, LEASE_KEY, &lease_ms, error);
         if (r == 0)
                 r = conf_get_int(conf, "spark.shuffle.io.maxRetries", &retries, error);

@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "io/fs/file_systems.h"
 #include "shuffle/remote/object_input.h"
+#include "shuffle/remote/object_lease.h"
 #include "shuffle/remote/object_shuffle.h"
 #include "shuffle/remote/object_store.h"
 #include "unit/temp_dir.h"
@@ -508,9 +509,30 @@ static void a_store_without_permission_or_space_is_named(void **state)
         stored_world_deinit(&s);
 }
 
+static void a_relative_path_of_a_store_is_refused(void **state)
+{
+        static const char *const keys[] = {OBJECT_STORE_KEY, OBJECT_FALLBACK_KEY};
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                struct fst_conf conf;
+                struct remote_shuffle_driver *driver;
+                struct fst_error error = FST_ERROR_INIT;
+                const struct object_lease_options options = {.app_id = "app"};
+                conf_init(&conf);
+                conf_set(&conf, keys[i], "foo");
+                assert_int_equal(object_lease_new(&conf, &options, &driver, &error), -EINVAL);
+                assert_null(driver);
+                assert_non_null(strstr(error_message(&error), keys[i]));
+                assert_non_null(strstr(error_message(&error), "is \"foo\": set it to a whole path"));
+                error_deinit(&error);
+                conf_deinit(&conf);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_relative_path_of_a_store_is_refused),
                 cmocka_unit_test(reads_all_forms_in_the_order_of_the_maps),
                 cmocka_unit_test(reads_maps_in_objects_and_at_executors_together),
                 cmocka_unit_test(skips_outputs_of_attempts_that_do_not_count),
