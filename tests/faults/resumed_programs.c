@@ -3,6 +3,8 @@
  *
  *      spark-submit resumed_programs.c pagerank DIR        an iteration over cached links, an action in each round
  *      spark-submit resumed_programs.c barrier DIR         two barrier stages, one of them behind a shuffle
+ *      spark-submit resumed_programs.c wordcount DIR       words of lines, counted and sorted
+ *      spark-submit resumed_programs.c sort DIR            rows in random order, sorted; two saves
  *      spark-submit resumed_programs.c checkpoint DIR      a chain of RDDs, of which two are checkpointed
  *
  * Each saves its sorted rows in DIR/out, and prints sums. Tasks take some milliseconds.
@@ -98,16 +100,65 @@ static void run_checkpoint(fst_context *sc, const char *dir)
         save_rows(sums, dir);
 }
 
+static int split_line(fst_task *task, int64_t i, fst_out *out)
+{
+        usleep(300);
+        for (int64_t word = i; word > 0; word /= 3)
+                fst_emit(out, word % 13, 1);
+        return 0;
+}
+
+static void run_wordcount(fst_context *sc, const char *dir)
+{
+        int64_t sum = 0;
+        fst_rdd *words = fst_flat_map(fst_range_n(sc, 0, ROWS, PARTS), split_line, FST_PAIR(I64, I64));
+        fst_rdd *counts = fst_reduce_by_key_n(words, fst_fn_sum, PARTS);
+        fst_reduce(fst_values(counts), fst_fn_sum, &sum);
+        printf("words sum %lld\n", (long long)sum);
+        save_rows(counts, dir);
+}
+
+static int scatter_row(fst_task *task, int64_t i, fst_out *out)
+{
+        usleep(300);
+        fst_emit(out, i * 7919 % 1009, i);
+        return 0;
+}
+
+static void run_sort(fst_context *sc, const char *dir)
+{
+        char plain[512];
+        fst_rdd *rows = fst_map(fst_range_n(sc, 0, ROWS * 2, PARTS * 2), scatter_row, FST_PAIR(I64, I64));
+        snprintf(plain, sizeof(plain), "%s/plain", dir);
+        fst_save_as_text_file(rows, plain);
+        save_rows(rows, dir);
+}
+
+static const struct program {
+        const char *name;
+        void (*run)(fst_context *sc, const char *dir);
+} programs[] = {
+        {"pagerank", run_pagerank}, {"barrier", run_barrier},       {"wordcount", run_wordcount},
+        {"sort", run_sort},         {"checkpoint", run_checkpoint},
+};
+
 int main(int argc, char **argv)
 {
+        const size_t n = sizeof(programs) / sizeof(programs[0]);
+        size_t i = 0;
+        while (i < n && (argc != 3 || strcmp(argv[1], programs[i].name) != 0))
+                i++;
+        if (i == n) {
+                fprintf(stderr,
+                        "resumed_programs: '%s' is not a program of it: give PROGRAM and DIR, and as PROGRAM one of",
+                        argc > 1 ? argv[1] : "");
+                for (i = 0; i < n; i++)
+                        fprintf(stderr, " %s", programs[i].name);
+                fprintf(stderr, "\n");
+                return 2;
+        }
         fst_context *sc = fst_context_new("programs");
-        const char *program = argc > 2 ? argv[1] : "";
-        if (strcmp(program, "pagerank") == 0)
-                run_pagerank(sc, argv[2]);
-        else if (strcmp(program, "barrier") == 0)
-                run_barrier(sc, argv[2]);
-        else if (strcmp(program, "checkpoint") == 0)
-                run_checkpoint(sc, argv[2]);
+        programs[i].run(sc, argv[2]);
         fflush(stdout); /* a driver may be killed after its context has stopped */
         return fst_context_stop(sc);
 }
