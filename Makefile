@@ -144,7 +144,8 @@ check-hdfs: build ## read, write and submit files in genuine HDFS, with two name
 	@tests/hdfs/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 
 check-long: build ## run the tests that make check shortens in full: 20,000 random lineages, small memory, readers
-	@ninja -C $(BUILD) tests/lineage/lineages
+	@ninja -C $(BUILD) tests/lineage/lineages src/sched_simulator src/unit_tests
+	@FIRESTEEL_FULL_NUMBER=1 $(BUILD)/src/sched_simulator && FIRESTEEL_FULL_NUMBER=1 $(BUILD)/src/unit_tests driver_resume_fold
 	@$(BUILD)/tests/lineage/lineages 1..10000 & $(BUILD)/tests/lineage/lineages 10001..20000 && wait $$!
 	@FIRESTEEL_FULL_NUMBER=1 FIRESTEEL_BUILD=$(abspath $(BUILD)) FIRESTEEL_BIN=$(abspath $(BUILD))/src python3 -m pytest -q -p no:cacheprovider \
 		tests/control_groups_test.py tests/small_pools_test.py tests/history_server_test.py tests/driver_ui_readers_test.py tests/python_programs_test.py tests/python_resume_test.py

@@ -60,7 +60,7 @@ const char command_simulate_help[] =
         "  --seed N                  (1) seed of the random numbers: the same seed gives the same run\n"
         "  --seeds A..B              a run for each seed from A to B\n"
         "  --random                  derive a small random scenario with all faults from the seed; combine only with\n"
-        "                            --seed, --seeds, --trace and --output\n"
+        "                            --seed, --seeds, --driver-deaths, --trace and --output\n"
         "\n"
         "Faults (probabilities from 0 to 1, default 0):\n"
         "  --loss P                  a message is lost with its connection, late, or duplicated\n"
@@ -69,6 +69,7 @@ const char command_simulate_help[] =
         "  --fetch-failures P        a task cannot fetch a shuffle\n"
         "  --task-failures P         an attempt fails\n"
         "  --cancels P               a job is cancelled while it runs\n"
+        "  --driver-deaths N         (0) deaths of the driver, at random events; the next one goes on with its journal\n"
         "\n"
         "  --conf, -c KEY=VALUE      the scheduler's settings: spark.task.cpus, spark.scheduler.mode, …; with\n"
         "                            spark.firesteel.shuffle.store map outputs outlive executors\n"
@@ -80,7 +81,7 @@ const char command_simulate_help[] =
 
 struct simulate_request {
         struct simulator_options o;
-        double executors, cores, hosts, tasks, jobs, stages, racks;
+        double executors, cores, hosts, tasks, jobs, stages, racks, driver_deaths;
         uint64_t seed, last_seed;
         bool range, json, world; /* world: the user gave an option that --random excludes */
         const char *trace, *replay;
@@ -236,6 +237,7 @@ static const struct option {
         {"--task-time", TIME, 0, 0, true},
         {"--conf", CONF, 0, 0, true},
         {"-c", CONF, 0, 0, true},
+        {"--driver-deaths", COUNT, offsetof(struct simulate_request, driver_deaths), 1000},
         {"--seed", SEED},
         {"--seeds", SEEDS},
         {"--trace", TRACE},
@@ -325,9 +327,11 @@ static int simulate_check_request(struct simulate_request *r)
 {
         if (r->o.random && r->world)
                 return simulate_usage(
-                        "--random draws the world from the seed: only --seed, --seeds, --trace and --output go "
-                        "with it");
-        if (r->replay && (r->world || r->o.random || r->trace || r->range))
+                        "--random draws the world from the seed: only --seed, --seeds, --driver-deaths, --trace and "
+                        "--output go with it");
+        if (r->trace && r->driver_deaths > 0)
+                return simulate_usage("--trace writes the decisions of one driver: leave out --driver-deaths");
+        if (r->replay && (r->world || r->driver_deaths > 0 || r->o.random || r->trace || r->range))
                 return simulate_usage("--replay takes everything from the trace: only --output goes with it");
         if (r->trace && r->range)
                 return simulate_usage("--trace writes one run: use --seed, not --seeds");
@@ -502,6 +506,18 @@ static void simulate_write_trace(void *owner, const char *lines, size_t len)
         fwrite(lines, 1, len, owner);
 }
 
+static int simulate_run_seed(struct simulate_request *r, struct simulator_report *report, struct fst_error *error)
+{
+        struct simulator_journal journal = {0};
+
+        if (r->driver_deaths == 0)
+                return simulator_run(&r->o, report, error);
+        int e = simulator_run_drivers(&r->o, (int)r->driver_deaths, &journal, report, error);
+
+        simulator_journal_deinit(&journal);
+        return e;
+}
+
 static int simulate_run(struct simulate_request *r, int argc, char **argv)
 {
         struct simulator_report sum = {0};
@@ -521,7 +537,7 @@ static int simulate_run(struct simulate_request *r, int argc, char **argv)
                 struct simulator_report report;
 
                 r->o.seed = seed;
-                e = simulator_run(&r->o, &report, &error);
+                e = simulate_run_seed(r, &report, &error);
                 simulator_report_add(&sum, &report);
                 if (e)
                         simulate_print_violation(r, seed, error_message(&error), argc, argv);

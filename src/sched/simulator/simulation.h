@@ -314,6 +314,26 @@ void sim_commits_accepted(struct sim *sim, struct sim_job *job, int output, int6
 void sim_commits_reset(struct sim_job *job);
 void sim_commits_check_job(struct sim *sim, const struct sim_job *job, int id);
 
+/* --------------------------------------------------------------------------------------- simulator_journal.c */
+
+/* The outputs of the next job that earlier drivers have left, of @n; owned. NULL: none. */
+uint8_t *sim_journal_done(struct sim *sim, int job, int n);
+
+/* The job has started with those that the scheduler keeps. */
+void sim_journal_started(struct sim *sim, struct sim_job *j, const struct job *job);
+
+/* An output was accepted; outputs were reset; a job ended. */
+void sim_journal_accepted(struct sim *sim, int job, int output);
+void sim_journal_reset(struct sim *sim, int job);
+void sim_journal_job_ended(struct sim *sim);
+
+/* A task may commit, and has committed. */
+void sim_journal_allowed(struct sim *sim, int job, int output);
+void sim_journal_committed(struct sim *sim, int job, int output);
+
+/* The driver dies: checks that each commit has its permission in the journal. */
+void sim_journal_check(struct sim *sim);
+
 /* ----------------------------------------------------------------------------------------------- simulator.c */
 
 /* A random choice that is false after calm_at. */

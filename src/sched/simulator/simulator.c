@@ -608,6 +608,8 @@ static void simulator_begin(struct sim *sim)
                 sim_draw(sim);
         else if (sim->o.deaths > 0)
                 sim->life_ns = (int64_t)(60e9 / sim->o.deaths);
+        if (sim->o.journal)
+                sim->stop_at = sim->o.dies_at;
         sim->profiles[0].cpus = sim->o.config.task_cpus;
         if (sim->o.random)
                 sim_profiles_draw(sim);
@@ -659,6 +661,8 @@ int simulator_run(const struct simulator_options *options, struct simulator_repo
         report->virtual_ns = sim->now;
         if (!sim->broken && sim->stop_at == 0)
                 sim_check_end(sim);
+        if (!sim->broken && sim->o.journal)
+                sim_journal_check(sim);
         sim->last = true;
         sched_free(sim->s);
         sim_check_freed(sim);

@@ -13,16 +13,42 @@
  *      nothing is launched where it is excluded, for the task, its set or the application;
  *      a task is launched with worse locality than possible only after its set has waited long enough;
  *      the tasks of a barrier stage are launched all together or not at all;
+ *      a driver that goes on computes no output again whose result was journaled or that was committed;
  *      no two attempts commit, unless the first is known to have failed; in a successful save each partition has
  *      exactly one commit.
  */
 #pragma once
 
+#include "base/vec.h"
 #include "sched/sched.h"
 #include "sched/sched_recorder.h"
 
 struct commit_coordinator;
 typedef bool may_commit_fn(struct commit_coordinator *c, int stage, int stage_attempt, int partition, int attempt);
+
+struct simulator_record {
+        int32_t job, output;
+        enum { SIMULATOR_RESULT, SIMULATOR_COMMIT, SIMULATOR_RESET } kind;
+};
+
+struct simulator_commit {
+        int32_t job, output;
+};
+
+/*
+ * The journal of an application whose drivers die, and what its tasks have committed: the world that the next driver
+ * finds. Zero-initialised. A permission to commit is durable before it is given, and a job's end before its action
+ * returns; of later records a dead driver may leave any number.
+ */
+struct simulator_journal {
+        VEC(struct simulator_record) records;
+        size_t durable; /* so many are left for sure */
+        VEC(struct simulator_commit) committed;
+        int64_t adopted, revoked; /* commits whose driver did not hear of them; permissions that were not used */
+        bool lazy_commits;        /* for tests: permissions are not durable before they are given */
+};
+
+void simulator_journal_deinit(struct simulator_journal *journal);
 
 struct simulator_options {
         uint64_t seed;
@@ -48,7 +74,9 @@ struct simulator_options {
         struct sched_trace_sink trace; /* .write NULL: no trace */
         void (*disturb)(struct sched *s, int64_t turn,
                         uint32_t dice); /* for tests: breaks the scheduler, to check that it is noticed; may be NULL */
-        may_commit_fn *may_commit;      /* for tests: replaces commit_coordinator_may_commit; NULL: not replaced */
+        struct simulator_journal *journal; /* of earlier drivers, and then of this one; NULL: not journaled */
+        int64_t dies_at;                   /* the driver dies after so many events; 0: it does not. With a journal */
+        may_commit_fn *may_commit;         /* for tests: replaces commit_coordinator_may_commit; NULL: not replaced */
 };
 
 /* One executor of one core, one task of a second, Spark's defaults, no faults. */
@@ -91,3 +119,10 @@ enum { FST_SIMULATOR_E_BROKEN = 1 };
  * tasks in a stage, chances in [0, 1], cores ≥ config.task_cpus.
  */
 int simulator_run(const struct simulator_options *options, struct simulator_report *report, struct fst_error *error);
+
+/*
+ * Simulates an application whose driver dies @deaths times, each time after a random number of events; each next driver
+ * goes on with what @journal tells. Returns as simulator_run. @report has the sum of all drivers.
+ */
+int simulator_run_drivers(const struct simulator_options *options, int deaths, struct simulator_journal *journal,
+                          struct simulator_report *report, struct fst_error *error);

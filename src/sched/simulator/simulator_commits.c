@@ -52,6 +52,7 @@ static void simulator_commits_commit(struct sim *sim, const struct sim_set *s, i
                   info.partition, s->save, (long long)j->committed[info.partition]);
         j->committed[info.partition] = task_id;
         j->commit_attempts[info.partition] = info.set->attempt;
+        sim_journal_committed(sim, s->save, info.partition);
 }
 
 bool sim_commits_ask(struct sim *sim, int index, int64_t task_id)
@@ -85,6 +86,9 @@ void sim_commits_on_ask(struct sim *sim, int64_t task_id)
                    may_commit(sim->commits, info.set->stage_id, info.set->attempt, info.partition, info.attempt);
         int run = sim->tasks.data[task_id].run;
         int64_t delay = sim_travel(sim, NULL);
+
+        if (yes)
+                sim_journal_allowed(sim, info.set->stage->job->id, info.partition);
 
         if (delay >= 0)
                 sim_at(sim, delay, SIM_ANSWER, yes, task_id);

@@ -54,11 +54,12 @@ static void simulator_invariants_job_started(void *owner, struct job *job)
         j->started = true;
         j->n = job->n;
         j->accepted = new_array(uint8_t, (size_t)job->n + 1);
-        if (!j->save)
-                return;
-        j->committed = new_array(int64_t, (size_t)job->n + 1);
-        j->commit_attempts = new_array(int32_t, (size_t)job->n + 1);
-        sim_commits_reset(j);
+        if (j->save) {
+                j->committed = new_array(int64_t, (size_t)job->n + 1);
+                j->commit_attempts = new_array(int32_t, (size_t)job->n + 1);
+                sim_commits_reset(j);
+        }
+        sim_journal_started(sim, j, job);
 }
 
 static void simulator_invariants_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
@@ -71,6 +72,7 @@ static void simulator_invariants_job_ended(void *owner, struct job *job, enum jo
                 return;
         j->ended = true;
         sim->ended++;
+        sim_journal_job_ended(sim);
         sim->report->jobs[result]++;
         sim->report->exhausted += message && strstr(message, "maximum allowable");
         for (int i = 0; i < j->n; i++)
@@ -376,6 +378,7 @@ static void simulator_invariants_task_accepted(void *owner, const struct task_at
                   stage->job->id);
         j->accepted[info->output] = 1;
         sim_commits_accepted(sim, j, info->output, status->task_id);
+        sim_journal_accepted(sim, stage->job->id, info->output);
 }
 
 static void simulator_invariants_map_output_removed(void *owner, int shuffle_id, int map_partition, int executor,
@@ -404,6 +407,7 @@ static void simulator_invariants_outputs_reset(void *owner, struct job *job)
         memset(j->accepted, 0, (size_t)j->n);
         ((struct sim *)owner)->report->resets++;
         sim_commits_reset(j);
+        sim_journal_reset(owner, job->id);
 }
 
 static void simulator_invariants_unschedulable(void *owner, struct task_set *set, bool yes)

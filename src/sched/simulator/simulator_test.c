@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 static uint64_t first_seed = 1, seed_count = 10000;
@@ -110,6 +111,52 @@ static void trace_of(uint64_t seed, struct buf *trace)
 
         options.trace = (struct sched_trace_sink){.write = keep, .owner = trace};
         assert_int_equal(simulator_run(&options, &report, NULL), 0);
+}
+
+static void dying_drivers_commit_once_and_repeat_nothing_journaled(void **state)
+{
+        struct simulator_report sum = {0};
+        int64_t adopted = 0, revoked = 0;
+        const uint64_t n = getenv("FIRESTEEL_FULL_NUMBER") ? 20000 : MIN(seed_count, (uint64_t)1000);
+
+        for (uint64_t i = 0; i < n; i++) {
+                struct simulator_options options = world(first_seed + i);
+                struct simulator_journal journal = {0};
+                struct simulator_report report;
+                struct fst_error error = FST_ERROR_INIT;
+
+                if (simulator_run_drivers(&options, 1 + (int)(i % 4), &journal, &report, &error) != 0)
+                        fail_msg("%s\nThe seed is %llu", error_message(&error), (unsigned long long)(first_seed + i));
+                simulator_report_add(&sum, &report);
+                adopted += journal.adopted;
+                revoked += journal.revoked;
+                simulator_journal_deinit(&journal);
+        }
+        print_message("adopted %lld, revoked %lld\n", (long long)adopted, (long long)revoked);
+        if (n < 1000)
+                return;
+        assert_true(adopted > 20);
+        assert_true(revoked > 20);
+        assert_true(sum.jobs[JOB_SUCCEEDED] > 1000);
+}
+
+static void a_permission_that_is_not_durable_is_noticed(void **state)
+{
+        int noticed = 0;
+
+        for (uint64_t seed = 1; seed <= 300 && !noticed; seed++) {
+                struct simulator_options options = world(seed);
+                struct simulator_journal journal = {.lazy_commits = true};
+                struct simulator_report report;
+                struct fst_error error = FST_ERROR_INIT;
+
+                if (simulator_run_drivers(&options, 3, &journal, &report, &error) != 0 &&
+                    strstr(error_message(&error), "the journal may lack the permission"))
+                        noticed++;
+                error_deinit(&error);
+                simulator_journal_deinit(&journal);
+        }
+        assert_int_equal(noticed, 1);
 }
 
 static void equal_seeds_give_equal_runs(void **state)
@@ -429,6 +476,8 @@ int main(int argc, char **argv)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(random_simulations_keep_invariants),
                 cmocka_unit_test(a_large_world_ends_with_faults_of_every_kind),
+                cmocka_unit_test(dying_drivers_commit_once_and_repeat_nothing_journaled),
+                cmocka_unit_test(a_permission_that_is_not_durable_is_noticed),
                 cmocka_unit_test(equal_seeds_give_equal_runs),
                 cmocka_unit_test(replays_recorded_trace),
                 cmocka_unit_test(reports_changed_decision),

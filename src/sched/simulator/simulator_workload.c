@@ -246,6 +246,9 @@ void sim_submit(struct sim *sim)
                 spec.n_partitions = (int)job->partitions.len;
         }
         job->submitted = true;
+        _cleanup_free_ uint8_t *done =
+                sim_journal_done(sim, index, job->some ? spec.n_partitions : job->final->partitions);
+        spec.done = done;
         int id = sched_submit_job(sim->s, &spec, sim->now, NULL);
 
         sim_check(sim, id == index, "job %d got the id %d", index, id);
