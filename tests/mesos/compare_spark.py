@@ -43,6 +43,11 @@ int main(int argc, char **argv)
 """
 
 
+def has_failed(folder):
+    with open(f"{folder}/log", encoding="utf-8", errors="replace") as file:
+        return "Error initializing SparkContext" in file.read()
+
+
 def record(build, configuration, program, folder):
     """Runs an application with a configuration; returns what it asked, with "error" if it ended by itself."""
     conf = {"spark.app.name": "recorded", "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", **configuration.conf}
@@ -54,11 +59,10 @@ def record(build, configuration, program, folder):
         process = subprocess.Popen([*command, program, str(configuration.tasks), conf["spark.app.name"]], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                    env=environment, start_new_session=True)
         try:
-            recorder.wait(lambda: process.poll() is not None)
+            recorder.wait(lambda: process.poll() is not None or has_failed(folder))
             result = recorder.result([TOP, os.path.realpath(f"{build}/..")])
-            if process.poll() is not None:
-                with open(f"{folder}/log", encoding="utf-8", errors="replace") as file:
-                    result["error"] = file.read().strip().splitlines()[-1:]
+            if process.poll() is not None or has_failed(folder):
+                result["error"] = "no context"
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)

@@ -31,7 +31,8 @@ class Recorder:
     def fail_tasks(self):
         with self.master.lock:
             for agent in self.master.agents:
-                for task in [task for task in agent.tasks.values() if task.state == "TASK_RUNNING"]:
+                for task in [task for task in agent.tasks.values() if task.state == "TASK_RUNNING" and not task.updates]:
+                    # the framework knows that it runs, so it hears of the end before the next offer
                     agent.finish(task, "TASK_FAILED", "Command exited with status 1")
 
     def wait(self, has_ended=lambda: False):
