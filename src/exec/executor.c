@@ -568,13 +568,15 @@ static int registration_init(struct executor_registration *registration, struct 
 static int executor_register(struct executor *x, struct fst_error *error)
 {
         struct executor_registration m;
-        int r = registration_init(&m, x, error);
+        int r = executor_resume_new(x, x->resume_application, x->epoch, error); /* before the first task can come */
+        if (r == 0)
+                r = registration_init(&m, x, error);
         if (r)
                 return r;
         fault_point(FAULT_REGISTER);
         r = startup_ask(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.message.base, receive_registration, error);
         registration_deinit(&m);
-        return r ? r : executor_resume_new(x, x->resume_application, x->epoch, error);
+        return r;
 }
 
 int executor_send_registration(struct executor *x, struct rpc_ref *driver, Firesteel__Holdings *holdings,
