@@ -112,6 +112,8 @@ class Run(resume_test.Run):
                         continue
                     executors.add(int(line[1]))
                     passed += line[2] == "commit"
+                    if passed == 2 and passage == 2 and not self.has_committed():
+                        passed = 0  # an executor that has just registered may not take the permission: it runs again
                     if passed < passage:
                         key.fileobj.send(b".")
             self.processes[0].send_signal(signal.SIGSTOP)  # it would start other executors
@@ -141,6 +143,10 @@ class Run(resume_test.Run):
                 shutil.rmtree(to, ignore_errors=True)
                 os.rename(path, to)
         return True
+
+    def has_committed(self):
+        out = self.folder / "out"
+        return any(out.glob("part-00000")) or any(out.glob("_temporary/0/task_*_m_000000"))
 
     def committer(self):
         """The process that computed the committed rows of partition 0."""
@@ -176,7 +182,7 @@ def test_a_late_commit_changes_nothing(run, version):
     app.kill_at_commit(1)
     app.resume()
     wait_until(lambda: len(app.epochs()) == 2 and resume_test.journaled(app.epochs()[1], 0) == 1, "the second commit", 60)
-    assert app.ran() == ["1.0", "1.0"]
+    assert set(app.ran()) == {"1.0"}
     committer = app.committer()
     assert not app.commit_late()
     assert app.committer() == committer
@@ -187,11 +193,11 @@ def test_a_late_commit_changes_nothing(run, version):
 def test_what_was_committed_is_not_committed_again(run, version):
     app = run(version)
     app.kill_at_commit(2)
-    committer = app.committer()
+    committer, before = app.committer(), app.ran()
     app.resume()
     wait_until(lambda: "1 of 2 results are those of earlier drivers" in app.log(1), "the resumed job", 60)
     assert app.finish(1)[0] == committer
-    assert sorted(app.ran()) == ["1.0", "1.1"]
+    assert set(app.ran()[len(before):]) == {"1.1"}
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -201,4 +207,4 @@ def test_what_was_committed_runs_again_for_its_accumulators(run, version):
     committer = app.committer()
     app.resume()
     assert app.finish(1)[0] != committer
-    assert sorted(app.ran()) == ["1.0", "1.0", "1.1"]
+    assert app.ran().count("1.0") > 1 and set(app.ran()) == {"1.0", "1.1"}

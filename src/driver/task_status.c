@@ -95,10 +95,13 @@ static bool task_status_merge_accumulators(struct job_runner *r, struct task_bat
         return false;
 }
 
-/* An attempt failed: if it was allowed to commit, another attempt may. */
+/*
+ * An attempt failed: if it was allowed to commit, another attempt may. So, too, if it says that it was denied: its executor
+ * does not take a permission that comes while its driver changes.
+ */
 static void task_status_release_commit(struct job_runner *r, const struct slot_task *t)
 {
-        if (t->state != TASK_SUCCEEDED && t->state != TASK_COMMIT_DENIED)
+        if (t->state != TASK_SUCCEEDED)
                 commit_coordinator_failed(r->commits, t->info.stage, t->info.stage_attempt, t->info.partition,
                                           t->info.attempt);
 }
