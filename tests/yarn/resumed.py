@@ -1,0 +1,111 @@
+"""A further attempt on genuine YARN goes on where a killed ApplicationMaster was (docs/guide/resuming.md)."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import native
+from yarn_cluster import Yarn, wait_until
+
+sys.path.append(os.path.join(native.TOP, "tests"))
+
+CASES = ("resumed",)
+
+
+def processes(app):
+    """{pid: (arguments, id of its container)} of the application's containers."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            environment = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        ids = [word.partition("=")[2] for word in environment if word.startswith("CONTAINER_ID=")]
+        if words[0] and ids and app.partition("_")[2] in ids[0]:
+            found[int(folder.name)] = (words, ids[0])
+    return found
+
+
+def driver(app, attempt):
+    """The process of this attempt that runs the application's main."""
+    found = [pid for pid, (words, container) in processes(app).items()
+             if words[1:2] == ["yarn-am"] and container.endswith(f"_{attempt:02}_000001")]
+    return found[0] if len(found) == 1 else None
+
+
+class Resumed:
+    """An application in cluster mode with a journal in a shared directory, and with a gate. See tests/resume_test.py."""
+
+    def __init__(self, build, yarn, folder, phase, *settings):
+        import resume_test  # pylint: disable=import-outside-toplevel
+        self.yarn, self.path, self.phase = yarn, pathlib.Path(folder), phase
+        self.application = native.Application(build, yarn, folder)
+        self.run = resume_test.Run(self.path, resume_test.compile_application(self.path), "yarn", phase)
+        conf = ("spark.yarn.maxAppAttempts=2", "spark.ui.enabled=false", "spark.firesteel.resume.enabled=true",
+                f"spark.firesteel.resume.dir=file:{self.run.journals}", *settings)
+        # The gated task keeps a core, and the others of its stage need one.
+        self.run.command = self.application.command(
+            "--deploy-mode", "cluster", "--num-executors", "2", *[word for one in conf for word in ("--conf", one)],
+            str(self.path / "resumed.so"), f"file:{self.path / 'input'}", str(self.path), str(phase))
+
+    def start(self):
+        with open(self.path / "log0", "w", encoding="utf-8") as log:
+            self.run.processes.append(subprocess.Popen(self.run.command, cwd=self.path, env=self.application.environment, stdout=log,
+                                                       stderr=log, stdin=subprocess.DEVNULL, start_new_session=True))
+
+    def log(self):
+        """Of the submission."""
+        return self.run.log(0)
+
+    def attempt_log(self, app, attempt):
+        """What the driver of this attempt has written."""
+        logs = sorted(pathlib.Path(self.yarn.folder).glob(f"nm*/log/{app}/*_{attempt:02}_000001/std*"))
+        return "".join(log.read_text(encoding="utf-8", errors="replace") for log in logs)
+
+    def left(self, app):
+        """Files and directories of the application, except its logs and what the ResourceManager keeps."""
+        return [*self.path.rglob(f"*{app}*"), *pathlib.Path(self.yarn.folder).glob(f"nm*/local/usercache/*/appcache/{app}")]
+
+    def check(self, job, maps, expect):
+        """Kills the first driver in this job and checks what the second one does. Returns its log."""
+        run, phase = self.run, self.phase
+        try:
+            self.start()
+            run.wait_at_gate(phase, job, maps)
+            before, app = run.ran(), native.id_in(self.log())
+            first = driver(app, 1)
+            expect("the driver is in the first container of its application", f"{processes(app)}\n{self.log()}", first is not None)
+            os.kill(first, signal.SIGKILL)
+            run.open_gate()
+            status = run.processes[0].wait(180)
+            output = self.attempt_log(app, 2)
+            again = run.ran()[len(before):]
+            expect("a second attempt succeeds after kill -9 of the ApplicationMaster", self.log()[-3000:] + output, status == 0)
+            expect("… as driver number 2 of the same application", output,
+                   f"Resuming application {app} as its driver number 2" in output)
+            expect("… and runs only the tasks without a result", again,
+                   {task for task in again if task.startswith(f"{phase}.")} == {f"{phase}.3"} and
+                   not [task for task in again if int(task.split(".")[0]) < phase])
+            (self.path / "log1").write_text(output, encoding="utf-8")
+            run.check(1)
+            print("ok: … with the results of an undisturbed run, and without a journal at the end", flush=True)
+            wait_until("the end of the application's containers", lambda: not processes(app))
+            wait_until("the removal of the application's files", lambda: not self.left(app))
+            print("ok: … and without a process or a file of the application", flush=True)
+            return output
+        finally:
+            run.end()
+
+
+def check(build, folder, expect):
+    os.environ["FIRESTEEL_BIN"] = os.path.join(build, "src")  # before resume_test is imported
+    with Yarn(build, os.path.join(folder, "resuming"), nodes=1, hdfs=False) as yarn:
+        # Jobs by number: count, reduce, count by key.
+        Resumed(build, yarn, os.path.join(folder, "resumed"), 2).check(1, False, expect)
+        store = os.path.join(folder, "store")
+        output = Resumed(build, yarn, os.path.join(folder, "stored"), 3, f"spark.firesteel.shuffle.store=file://{store}",
+                         "spark.firesteel.shuffle.store.objectSize=1", "spark.firesteel.shuffle.store.wait=0ms").check(2, True, expect)
+        expect("map outputs in a store outlive an ApplicationMaster", output, "7 of 7 map outputs of earlier drivers are in" in output)
+        expect("… and are removed in the end", os.listdir(store), not os.listdir(store))
