@@ -10,6 +10,7 @@ struct fine_agent {
         struct fine_agent *prev, *next;
         char *id;
         bool has_executor;
+        int64_t executors; /* that have ended so far */
         struct mesos_resources executor; /* what it takes; each of its tasks repeats it */
         struct arena arena;              /* of `executor` */
         struct fine_usable *usable;      /* of the event at hand, or NULL */
@@ -19,6 +20,7 @@ struct fine_task {
         struct fine_task *prev, *next;
         int64_t id;
         struct fine_agent *agent;
+        int64_t executor; /* agent->executors when it was launched */
 };
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
@@ -60,6 +62,7 @@ static void fine_task_add(struct fine_offers *f, int64_t id, struct fine_agent *
         struct fine_task *t = new0(struct fine_task);
         t->id = id;
         t->agent = agent;
+        t->executor = agent->executors;
         list_append(&f->tasks, t);
         object_table_put(&f->by_task, object_hash_number((uint64_t)id), t);
 }
@@ -263,6 +266,7 @@ static void fine_forget_executor(struct fine_offers *f, struct fine_agent *agent
         if (!agent->has_executor)
                 return;
         agent->has_executor = false;
+        agent->executors++;
         queue_push(&f->actions.queue,
                    (struct offer_action){.kind = OFFER_ACTION_EXECUTOR_ENDED,
                                          .ended = {.executor = -1,
@@ -281,9 +285,10 @@ bool fine_offers_updated(struct fine_offers *f, const struct fine_update *update
         if (!t)
                 return false;
         struct fine_agent *agent = t->agent;
+        const bool is_current = t->executor == agent->executors; /* the agent may have another executor by now */
         if (task_outcome_is_final(outcome))
                 fine_task_remove(f, t);
-        if (task_outcome_is_failure(outcome) && !update->by_executor)
+        if (task_outcome_is_failure(outcome) && !update->by_executor && is_current)
                 fine_forget_executor(f, agent, outcome, true,
                                      update->message && *update->message ? update->message : "Lost executor");
         return true;

@@ -169,6 +169,21 @@ static void only_agent_and_master_end_an_executor(void **state)
         assert_string_equal(fine_run(x, &o, 9, 1), "accept o1 for 1000 [9! cpus:1 + cpus:1 mem:1408]\n");
 }
 
+static void late_update_spares_the_next_executor(void **state)
+{
+        struct fine_fixture *x = *state;
+        const struct mesos_offer o = fine_offer(x, "o1", "a", 9000, 1408);
+        fine_run(x, &o, 1, 2);
+        fine_offers_executor_lost(&x->f, "a", true, "its process has ended");
+        assert_string_equal(fine_drain(x), "ended -1 on a by app: its process has ended\n");
+        assert_string_equal(fine_run(x, &o, 3, 1), "accept o1 for 1000 [3! cpus:1 + cpus:1 mem:1408]\n");
+        assert_true(fine_update(x, 1, MESOS_TASK_LOST, false)); /* of the former executor */
+        assert_string_equal(fine_drain(x), "");
+        assert_true(fine_offers_has_executor(&x->f, "a"));
+        assert_true(fine_update(x, 3, MESOS_TASK_LOST, false));
+        assert_string_equal(fine_drain(x), "ended -1 on a by app: Lost executor\n");
+}
+
 static void lost_agent_ends_its_executor_once(void **state)
 {
         struct fine_fixture *x = *state;
@@ -204,6 +219,7 @@ int main(void)
                 FINE_TEST(offers_of_one_agent_are_used_together),
                 FINE_TEST(unmet_constraints_are_declined_longer),
                 FINE_TEST(only_agent_and_master_end_an_executor),
+                FINE_TEST(late_update_spares_the_next_executor),
                 FINE_TEST(lost_agent_ends_its_executor_once),
                 FINE_TEST(stopped_core_declines_all),
         };
