@@ -80,12 +80,15 @@ void holdings_validate_rdd(struct holdings *h, int rdd)
 
 void holdings_drop_executor(struct holdings *h, int executor)
 {
-        size_t n = 0;
-        for (size_t i = 0; i < h->outputs.len; i++)
-                if (h->outputs.data[i].executor != executor)
-                        h->outputs.data[n++] = h->outputs.data[i];
+        size_t n = 0, sorted = 0;
+        for (size_t i = 0; i < h->outputs.len; i++) {
+                if (h->outputs.data[i].executor == executor)
+                        continue;
+                h->outputs.data[n++] = h->outputs.data[i];
+                sorted += i < h->sorted;
+        }
         h->outputs.len = n;
-        h->sorted = 0;
+        h->sorted = sorted; /* the rest keep their order */
 }
 
 void holdings_close(struct holdings *h)
