@@ -218,6 +218,15 @@ static void executor_resume_put_blocks(struct executor *x, Firesteel__Holdings *
         free(ids);
 }
 
+/* The number of the @n outputs from @ids on that are of the first one's shuffle. */
+static size_t executor_resume_count_outputs(const struct shuffle_output_id *ids, size_t n)
+{
+        size_t count = 1;
+        while (count < n && ids[count].shuffle_id == ids->shuffle_id)
+                count++;
+        return count;
+}
+
 /* The map outputs, shuffle by shuffle. */
 static void executor_resume_put_outputs(struct executor *x, Firesteel__Holdings *holdings)
 {
@@ -230,8 +239,9 @@ static void executor_resume_put_outputs(struct executor *x, Firesteel__Holdings 
                         last = mem_alloc(sizeof(*last));
                         firesteel__held_outputs__init(last);
                         last->shuffle = ids[i].shuffle_id;
-                        last->map_partitions = new_array(int32_t, n - i);
-                        last->task_ids = new_array(int64_t, n - i);
+                        const size_t room = executor_resume_count_outputs(&ids[i], n - i);
+                        last->map_partitions = new_array(int32_t, room);
+                        last->task_ids = new_array(int64_t, room);
                         holdings->outputs[holdings->n_outputs++] = last;
                 }
                 last->map_partitions[last->n_map_partitions++] = ids[i].map_partition;

@@ -93,7 +93,9 @@ void driver_wait_looked(struct driver_wait *w, int epoch, int64_t now)
 {
         w->looking = false;
         w->look = now + w->interval;
-        if (epoch > w->epoch && !(w->calling && epoch <= w->calling_epoch) && (w->state == DRIVER_SEARCHED || (w->state == DRIVER_CONNECTED && w->silent)))
+        const bool is_wanted = w->state == DRIVER_SEARCHED || (w->state == DRIVER_CONNECTED && w->silent);
+        const bool is_called = w->calling && epoch <= w->calling_epoch;
+        if (epoch > w->epoch && is_wanted && !is_called)
                 w->found = epoch;
 }
 
