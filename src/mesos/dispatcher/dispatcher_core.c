@@ -291,7 +291,7 @@ void dispatcher_recover(struct dispatcher *d, const struct mesos_driver_record *
         driver->agent = mem_strdup_if(record->agent);
         driver->hostname = mem_strdup_if(record->hostname);
         driver->retries = record->retries;
-        driver->retry_wait = record->retry_wait;
+        driver->retry_wait = MIN(record->retry_wait, d->config->max_retry_wait);
         driver->killed = record->killed;
         driver->status = dispatcher_copy(record->status, record->status_size);
         driver->status_size = driver->status ? record->status_size : 0;

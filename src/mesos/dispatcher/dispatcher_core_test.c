@@ -418,7 +418,7 @@ static void recovered_drivers_go_on(void **state)
                  .spec = {.name = "r", .cpus_milli = 1000, .memory = 1024, .supervise = true},
                  .state = MESOS_DRIVER_RETRYING,
                  .retries = 1,
-                 .retry_wait = S,
+                 .retry_wait = INT64_MAX, /* from a damaged record */
                  .next_retry_ms = 1500},
         };
         dispatcher_recover_framework(&t.d, "fw");
@@ -426,6 +426,7 @@ static void recovered_drivers_go_on(void **state)
                 dispatcher_recover(&t.d, &records[i], S);
         dispatcher_recover(&t.d, &records[0], S); /* the second one is ignored */
         assert_int_equal(t.d.n_queued, 1);
+        assert_int_equal(t.d.retrying.first->retry_wait, t.config.max_retry_wait);
         assert_int_equal(dispatcher_deadline(&t.d), S + S / 2);
         dispatcher_subscribed(&t.d, "fw", S);
         expect("reconcile l@a9\nrevive\n");
