@@ -132,3 +132,16 @@ def test_tasks_go_on_while_their_agents_restart(mesos, tmp_path):
             agent.start()
         run.finish()
     assert len(mesos.tasks()) == 14, "12 tasks and two starters: none was lost"
+
+
+def test_an_executor_ends_when_its_agent_does_not_answer(tmp_path):
+    with Master(tmp_path) as mesos:
+        agent = mesos.add_agent("cpus:3;mem:2048", recovery="1secs")
+        with Run(mesos, tmp_path, ["spark.firesteel.mesos.checkpoint=true"]) as run:
+            wait_until(lambda: len(running(mesos)) == 2, "two tasks")
+            process = agent.processes()[0].process
+            agent.answers.clear()
+            agent.cut()
+            wait_until(lambda: process.poll() is not None, "the end of the executor")
+            agent.answers.set()
+            run.finish()

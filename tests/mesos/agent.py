@@ -5,6 +5,7 @@ Everything below changes under the master's lock. Status updates go to `master.o
 import base64
 import os
 import signal
+import threading
 import time
 import uuid
 
@@ -65,15 +66,16 @@ class Executor:
                 "MESOS_SLAVE_PID": f"slave(1)@127.0.0.1:{self.agent.port}", "MESOS_HTTP_COMMAND_EXECUTOR": "0",
                 "MESOS_CHECKPOINT": "1" if self.framework.info.get("checkpoint") else "0",
                 "MESOS_EXECUTOR_SHUTDOWN_GRACE_PERIOD": f"{SHUTDOWN_TIMEOUT_S}secs",
-                **({"MESOS_RECOVERY_TIMEOUT": "15mins", "MESOS_SUBSCRIPTION_BACKOFF_MAX": "2secs"}
+                **({"MESOS_RECOVERY_TIMEOUT": self.agent.recovery, "MESOS_SUBSCRIPTION_BACKOFF_MAX": "2secs"}
                    if self.framework.info.get("checkpoint") else {})}
 
 
 class Agent:
     """An agent of a scripted master. @pretend_containers: images, networks and volumes are taken for ordinary processes. @idle: no
-    process starts; commands are said to run until they are killed or `finish` ends them."""
+    process starts; commands are said to run until they are killed or `finish` ends them. @recovery: how long its executors wait for it."""
 
-    def __init__(self, master, number, folder, resources, attributes="", retry_s=10.0, pretend_containers=False, idle=False):
+    def __init__(self, master, number, folder, resources, attributes="", retry_s=10.0, pretend_containers=False, idle=False,
+                 recovery="15mins"):
         self.master, self.lock, self.number = master, master.lock, number
         self.id, self.hostname = f"{master.id}-S{number}", "localhost"
         self.folder = os.path.join(str(folder), f"agent{number}")
@@ -82,6 +84,9 @@ class Agent:
         self.retry_s, self.pretend_containers, self.idle = retry_s, pretend_containers, idle
         self.tasks, self.executors, self.containers = {}, {}, 0  # tasks by (framework, task id), executors by (framework, executor id)
         self.updates_held = False  # no update leaves
+        self.recovery = recovery
+        self.answers = threading.Event()  # cleared: no SUBSCRIBE gets an answer
+        self.answers.set()
         self.server = self.make_server(0)
         self.port = self.server.server_port
 
@@ -255,6 +260,8 @@ class Agent:
     # Executors.
 
     def on_call(self, handler, call):
+        if call["type"] == "SUBSCRIBE":
+            self.answers.wait()
         with self.lock:
             key = (call.get("framework_id", {}).get("value"), call.get("executor_id", {}).get("value"))
             executor = self.executors.get(key)
@@ -332,6 +339,7 @@ class Agent:
             return [executor.process for executor in self.executors.values() if executor.process]
 
     def close(self):
+        self.answers.set()
         self.stop()
         for process in self.processes():
             process.kill()

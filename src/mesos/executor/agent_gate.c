@@ -60,7 +60,7 @@ int64_t mesos_duration_ms(const char *text)
         static const struct {
                 const char *unit;
                 double ms;
-        } units[] = {{"ns", 1e-6},    {"us", 1e-3},     {"ms", 1},         {"secs", 1e3},
+        } units[] = {{"ns", 1e-6},   {"us", 1e-3},    {"ms", 1},         {"secs", 1e3},
                      {"mins", 60e3}, {"hrs", 3600e3}, {"days", 86400e3}, {"weeks", 604800e3}};
         char *end;
         const double value = strtod(text, &end);
@@ -222,7 +222,8 @@ static void gate_on_subscribed(struct agent_gate *g, const Firesteel__Mesos__Exe
                 g->options->hostname = g->hostname;
                 g->options->cores = (int)MAX(MIN(cores + 1e-6, MAX_CORES), 1);
         }
-        log_info(LOG, "Subscribed with the Mesos agent as executor %s of framework %s", g->executor_id, g->framework_id);
+        log_info(LOG, "Subscribed with the Mesos agent as executor %s of framework %s", g->executor_id,
+                 g->framework_id);
         gate_end_starters(g);
 }
 
@@ -360,6 +361,15 @@ static struct http_transfer *gate_post(struct agent_gate *g, const mesos_executo
         return http_async_send(g->http, &request, done, owner);
 }
 
+/* An agent that accepts the connection and does not answer must not keep the executor for ever. */
+static void gate_limit_subscription(struct agent_gate *g)
+{
+        const int64_t deadline = executor_session_deadline(&g->session), now = now_ns() / 1000000;
+
+        if (deadline != INT64_MAX)
+                uv_timer_start(&g->timer, gate_on_time_to_subscribe, (uint64_t)MAX(deadline - now, 1), 0);
+}
+
 /* Hands over what the agent has not acknowledged. */
 static void gate_subscribe(struct agent_gate *g)
 {
@@ -386,7 +396,8 @@ static void gate_subscribe(struct agent_gate *g)
         for (const struct session_task *t = g->session.tasks.first; t; t = t->next)
                 n_tasks++;
         struct entry *entries = new_array(struct entry, n_updates);
-        Firesteel__Mesos__ExecutorCall__Update **updates = new_array(Firesteel__Mesos__ExecutorCall__Update *, n_updates);
+        Firesteel__Mesos__ExecutorCall__Update **updates =
+                new_array(Firesteel__Mesos__ExecutorCall__Update *, n_updates);
         Firesteel__Mesos__TaskInfo **tasks = new_array(Firesteel__Mesos__TaskInfo *, n_tasks);
         for (const struct session_update *u = g->session.updates.first; u; u = u->next) {
                 struct entry *e = &entries[subscribe.n_unacknowledged_updates];
@@ -407,6 +418,7 @@ static void gate_subscribe(struct agent_gate *g)
         call.subscribe = &subscribe;
         recordio_reset(&g->records);
         g->stream = gate_post(g, &call, true, gate_on_stream_end, g);
+        gate_limit_subscription(g);
         for (size_t i = 0; i < subscribe.n_unacknowledged_tasks; i++)
                 firesteel__mesos__task_info__free_unpacked(tasks[i], NULL);
         free(tasks);
@@ -424,7 +436,8 @@ static bool gate_has_started(void *owner)
 static int agent_gate_start(struct task_gate *gate, uv_loop_t *loop, struct executor *executor, struct fst_error *error)
 {
         struct agent_gate *g = agent_gate_of(gate);
-        int r = http_async_new(loop, &(struct http_async_options){.max_connections = 1, .http1 = true}, &g->http, error);
+        int r = http_async_new(loop, &(struct http_async_options){.max_connections = 1, .http1 = true}, &g->http,
+                               error);
 
         if (r < 0)
                 return r;

@@ -72,9 +72,14 @@ bool executor_session_broken(struct executor_session *s, int64_t now)
         return !executor_session_gave_up(s, now);
 }
 
+int64_t executor_session_deadline(const struct executor_session *s)
+{
+        return s->broken_at >= 0 ? s->broken_at + s->recovery_ms : INT64_MAX;
+}
+
 bool executor_session_gave_up(const struct executor_session *s, int64_t now)
 {
-        return s->broken_at >= 0 && now - s->broken_at >= s->recovery_ms;
+        return now >= executor_session_deadline(s);
 }
 
 /* ----------------------------------------------------------------------------------------------- tasks and updates */

@@ -65,6 +65,9 @@ void executor_session_subscribed(struct executor_session *s);
 /* The connection has ended. Returns false if the executor must end, as it has no time for recovery. */
 bool executor_session_broken(struct executor_session *s, int64_t now);
 
+/* When the time for recovery has passed; INT64_MAX: the connection is not broken. */
+int64_t executor_session_deadline(const struct executor_session *s);
+
 /* Whether the time for recovery has passed. */
 bool executor_session_gave_up(const struct executor_session *s, int64_t now);
 

@@ -87,7 +87,9 @@ static void gives_up_when_the_agent_stays_away(void **state)
         }
         assert_true(executor_session_gave_up(&s, now));
         assert_true(now >= 6000 && now <= 8000);
+        assert_int_equal(executor_session_deadline(&s), 6000);
         executor_session_subscribed(&s);
+        assert_int_equal(executor_session_deadline(&s), INT64_MAX);
         assert_false(executor_session_gave_up(&s, now + 100000));
         executor_session_deinit(&s);
         s = begin(0);
