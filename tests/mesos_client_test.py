@@ -269,3 +269,16 @@ def test_a_signal_ends_the_framework(master, start):
     application.process.send_signal(signal.SIGTERM)
     assert application.end() == 143
     assert master.calls_of("TEARDOWN")
+
+
+def test_a_call_without_an_answer_is_made_again(master, start):
+    application = start()
+    application.run()
+    wait_until(lambda: len(master.tasks()) == 2 and master.calls_of("SUPPRESS"), "both executors")
+    master.unanswered = {"REVIVE"}
+    master.agents[0].processes()[0].signal(signal.SIGKILL)
+    wait_until(lambda: application.log().count("got no answer") == 3, "three attempts")
+    master.unanswered = set()
+    wait_until(lambda: len(master.tasks()) == 3, "another executor")
+    application.run()
+    assert application.end() == 0, application.log()

@@ -82,6 +82,7 @@ class Master:
         self.offered = {}  # the agent and the resources of every offer, by id
         self.updates = []  # all status updates that went to frameworks
         self.answers, self.redirect, self.credentials = [], None, None
+        self.unanswered = set()  # kinds of calls whose connection ends without an answer
         self.heartbeat_s, self.heartbeats, self.offering, self.piece = 15.0, True, True, 0
         self.ending = threading.Event()
         self.server = self.make_server(port)
@@ -209,6 +210,9 @@ class Master:
             return handler.answer(307, Location=f"//{self.redirect}/master/api/v1/scheduler")
         call = handler.read_call("SchedulerCall", "scheduler::Call")
         if call is None:
+            return None
+        if call["type"] in self.unanswered:
+            handler.close_connection = True
             return None
         stream = None
         with self.lock:

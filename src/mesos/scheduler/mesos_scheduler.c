@@ -31,6 +31,7 @@
 #define CALL_MS 60000
 #define MAX_TRIES 3
 #define RECONCILE_MS 120000 /* by then agents have registered with a new leader */
+#define DEFERRED_MS 10000   /* before a call is made again that a master has not answered */
 
 struct scheduler_call {
         struct mesos_scheduler *scheduler;
@@ -132,15 +133,33 @@ static void scheduler_ask(struct mesos_scheduler *s)
                 s->ops->reconcile(s->owner);
 }
 
+static void scheduler_flush_deferred(struct mesos_scheduler *s);
+
 static void scheduler_on_reconcile(uv_timer_t *timer)
 {
-        scheduler_ask(timer->data);
+        struct mesos_scheduler *s = timer->data;
+
+        if (s->subscribed && !s->ending)
+                scheduler_flush_deferred(s);
+        scheduler_ask(s);
 }
 
 static void scheduler_ask_in(struct mesos_scheduler *s, uint64_t ms)
 {
         if (!s->freed && !uv_is_active((uv_handle_t *)&s->reconcile))
                 uv_timer_start(&s->reconcile, scheduler_on_reconcile, ms, 0);
+}
+
+/* Keeps a call until it can be made. One REVIVE serves for all. */
+static void scheduler_defer(struct mesos_scheduler *s, struct scheduler_call *c)
+{
+        c->tries = 0;
+        for (struct scheduler_call *d = s->deferred.first; d; d = d->next)
+                if (c->type == FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__REVIVE && d->type == c->type) {
+                        call_free(c);
+                        return;
+                }
+        list_append(&s->deferred, c);
 }
 
 /* Reports the end of the teardown once the detector has closed, too. */
@@ -180,7 +199,9 @@ static void scheduler_on_answer(void *owner, struct http_transfer *transfer, int
         if (r < 0 && c->type == FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__ACCEPT)
                 scheduler_ask_in(s, 0);
         if ((r < 0 || answer->status >= 300) && call_is_deferrable(c->type)) {
-                list_append(&s->deferred, c); /* the next leader gets it */
+                scheduler_defer(s, c); /* this master gets it again, or the next leader */
+                if (r < 0 && s->subscribed)
+                        scheduler_ask_in(s, DEFERRED_MS);
                 return;
         }
         call_free(c);
@@ -448,7 +469,7 @@ bool mesos_scheduler_call_send(struct mesos_scheduler *s, mesos_scheduler_call *
         if (s->subscribed)
                 scheduler_send(c);
         else
-                list_append(&s->deferred, c);
+                scheduler_defer(s, c);
         return s->subscribed;
 }
 

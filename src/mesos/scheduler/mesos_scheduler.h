@@ -54,7 +54,7 @@ struct mesos_scheduler_ops {
          */
         void (*subscribed)(void *owner, const char *framework_id, bool again);
         /* The stream has broken. Offers are void. Calls are dropped until `subscribed`, except KILL and REVIVE, which
-         * are made then.
+         * are made then. (Those are also made again if a connected master does not answer them.)
          */
         void (*disconnected)(void *owner, const char *why);
         /* OFFERS, RESCIND, UPDATE, MESSAGE or FAILURE. @event is borrowed for the call. */
