@@ -248,26 +248,13 @@ static void coarse_on_event(void *owner, const mesos_scheduler_event *event)
         }
 }
 
-static void coarse_add_place(void *context, int64_t executor, const char *agent)
-{
-        VEC(struct mesos_task_place) *places = context;
-        const struct mesos_task_place place = {.task = mem_printf("%" PRId64, executor), .agent = mem_strdup(agent)};
-
-        vec_push(places, place);
-}
-
 static void coarse_on_reconcile(void *owner)
 {
         struct coarse_manager *m = owner;
-        VEC(struct mesos_task_place) places = {0};
+        offer_places places = {0};
 
-        coarse_offers_each(&m->core, coarse_add_place, &places);
-        mesos_scheduler_reconcile(m->application.scheduler, places.data, places.len);
-        for (size_t i = 0; i < places.len; i++) {
-                free((void *)places.data[i].task);
-                free((void *)places.data[i].agent);
-        }
-        vec_deinit(&places);
+        coarse_offers_each(&m->core, offer_places_add, &places);
+        offer_calls_reconcile(m->application.scheduler, &places);
 }
 
 static void coarse_on_failed(void *owner, const char *message)

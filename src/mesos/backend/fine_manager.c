@@ -2,9 +2,9 @@
  * See fine_manager.h. Offers go to the core, which keeps those of use; the scheduler places its tasks on them from
  * within cluster_backend_offer, and `launching` hands each to the core. Then the core answers.
  *
- * The scheduler places tasks only on executors that it knows. So an agent without one first gets a starter, a Mesos task
- * of its own with a negative number: it brings the executor up, and ends when the executor has registered. New offers
- * follow at once.
+ * The scheduler places tasks only on executors that it knows. So an agent without one first gets a starter, a Mesos
+ * task of its own with a negative number: it brings the executor up, and ends when the executor has registered. New
+ * offers follow at once.
  *
  * An executor that the core gives up is shut down, since its process may live on, and a later task would go to it.
  *
@@ -55,8 +55,8 @@ struct fine_manager {
         struct fine_offers_config config;
         struct fine_offers core;
         struct executor_tasks tasks;
-        bool has_tasks; /* `tasks` is set up */
-        struct buf data; /* for executors */
+        bool has_tasks;           /* `tasks` is set up */
+        struct buf data;          /* for executors */
         struct strmap registered; /* executors that the driver knows, by agent */
         VEC(struct fine_launching) launching;
         int64_t starters; /* so far */
@@ -84,12 +84,21 @@ static int64_t fine_task_number(const char *text)
 
 /* --------------------------------------------------------------------------------------------------------- actions */
 
+static int fine_launching_compare(const void *a, const void *b)
+{
+        const struct fine_launching *x = a, *y = b;
+
+        return (x->task > y->task) - (x->task < y->task);
+}
+
+/* The launching tasks are sorted by then. */
 static const char *fine_name_of(const struct fine_manager *m, int64_t task)
 {
-        for (size_t i = 0; i < m->launching.len; i++)
-                if (m->launching.data[i].task == task)
-                        return m->launching.data[i].name;
-        return "executor";
+        const struct fine_launching wanted = {.task = task}, *found = NULL;
+
+        if (m->launching.len)
+                found = bsearch(&wanted, m->launching.data, m->launching.len, sizeof(wanted), fine_launching_compare);
+        return found ? found->name : "executor";
 }
 
 /* The master did not get the launches, because no master is connected. */
@@ -208,6 +217,8 @@ static void fine_on_offers(struct fine_manager *m, const Firesteel__Mesos__Sched
         if (known > 0)
                 cluster_backend_offer(m->backend, ids, cores, (int)known);
         m->offering = false;
+        if (m->launching.len > 1)
+                qsort(m->launching.data, m->launching.len, sizeof(*m->launching.data), fine_launching_compare);
         fine_offers_answer(&m->core);
         fine_perform(m);
 }
@@ -292,8 +303,8 @@ static void fine_on_disconnected(void *owner, const char *why)
 
 static void fine_on_update(struct fine_manager *m, const Firesteel__Mesos__TaskStatus *status)
 {
-        const bool invalid_offer = status->has_reason &&
-                                   status->reason == FIRESTEEL__MESOS__TASK_STATUS__REASON__REASON_INVALID_OFFERS;
+        const bool invalid_offer =
+                status->has_reason && status->reason == FIRESTEEL__MESOS__TASK_STATUS__REASON__REASON_INVALID_OFFERS;
         const int64_t number = fine_task_number(status->task_id->value);
         const struct fine_update update = {
                 .task = number,
@@ -345,28 +356,13 @@ static void fine_on_event(void *owner, const mesos_scheduler_event *event)
         }
 }
 
-typedef VEC(struct mesos_task_place) fine_places;
-
-static void fine_add_place(void *context, int64_t task, const char *agent)
-{
-        fine_places *places = context;
-        const struct mesos_task_place place = {.task = mem_printf("%" PRId64, task), .agent = mem_strdup(agent)};
-
-        vec_push(places, place);
-}
-
 static void fine_on_reconcile(void *owner)
 {
         struct fine_manager *m = owner;
-        fine_places places = {0};
+        offer_places places = {0};
 
-        fine_offers_each(&m->core, fine_add_place, &places);
-        mesos_scheduler_reconcile(m->application.scheduler, places.data, places.len);
-        for (size_t i = 0; i < places.len; i++) {
-                free((void *)places.data[i].task);
-                free((void *)places.data[i].agent);
-        }
-        vec_deinit(&places);
+        fine_offers_each(&m->core, offer_places_add, &places);
+        offer_calls_reconcile(m->application.scheduler, &places);
 }
 
 static void fine_on_failed(void *owner, const char *message)

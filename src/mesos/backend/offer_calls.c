@@ -3,7 +3,8 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "mesos/scheduler/mesos_scheduler.h"
+
+#include <inttypes.h>
 
 bool offer_calls_accept(struct mesos_scheduler *scheduler, const struct offer_action *action,
                         Firesteel__Mesos__TaskInfo **tasks)
@@ -67,4 +68,22 @@ void offer_calls_shutdown(struct mesos_scheduler *scheduler, const char *agent, 
         call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__SHUTDOWN;
         call.shutdown = &shutdown;
         mesos_scheduler_call_send(scheduler, &call);
+}
+
+void offer_places_add(void *context, int64_t task, const char *agent)
+{
+        offer_places *places = context;
+        const struct mesos_task_place place = {.task = mem_printf("%" PRId64, task), .agent = mem_strdup(agent)};
+
+        vec_push(places, place);
+}
+
+void offer_calls_reconcile(struct mesos_scheduler *scheduler, offer_places *places)
+{
+        mesos_scheduler_reconcile(scheduler, places->data, places->len);
+        for (size_t i = 0; i < places->len; i++) {
+                free((void *)places->data[i].task);
+                free((void *)places->data[i].agent);
+        }
+        vec_deinit(places);
 }
