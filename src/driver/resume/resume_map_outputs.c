@@ -1,8 +1,9 @@
 /*
  * See resume.h: map outputs that outlive executors and drivers (shuffle/remote_shuffle.h).
  *
- * An output counts if the journal names it and its store or an executor (holdings.h) has it. Executors of each driver have writer numbers of their
- * own, so that no object is written twice, not even by executors of a driver that is stuck and wakes up.
+ * An output counts if the journal names it and its store or an executor (holdings.h) has it. Executors of each driver
+ * have writer numbers of their own, so that no object is written twice, not even by executors of a driver that is stuck
+ * and wakes up.
  */
 #include "driver/resume/resume_internal.h"
 
@@ -17,8 +18,7 @@
 
 #define WRITERS_OF_DRIVER (1 << 20)
 #define DRIVERS_WITH_WRITERS (REMOTE_WRITERS / WRITERS_OF_DRIVER - 1) /* after these, numbers begin again */
-#define EARLIER_EXECUTOR MAX_LISTED_EXECUTORS /* + writer: the scheduler's number of an executor of an earlier driver  \
-                                               */
+#define EARLIER_EXECUTOR MAX_LISTED_EXECUTORS /* + writer: the scheduler's number of an earlier driver's executor */
 
 _Static_assert((int64_t)EARLIER_EXECUTOR + REMOTE_WRITERS - 1 <= INT32_MAX,
                "numbers of earlier executors are too large");

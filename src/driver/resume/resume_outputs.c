@@ -59,7 +59,8 @@ static void resume_put_committed(struct resume *r, uint64_t job, const uint8_t *
 }
 
 /*
- * Revokes the attempts that may still commit. Sets found[i] if output i was committed by one of them and needs no repetition.
+ * Revokes the attempts that may still commit. Sets found[i] if output i was committed by one of them and needs no
+ * repetition.
  */
 static int resume_output_revoke(struct past_job *job, const struct output_committer *committer, bool all_own,
                                 uint8_t *found, struct fst_error *error)
