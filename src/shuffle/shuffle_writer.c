@@ -152,7 +152,8 @@ static int need_page(void *owner, uint32_t partition, size_t record, struct page
 /* Appends the rows from @first on, whose partitions are known, to pages. */
 static int shuffle_writer_scatter(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
-        return page_scatter(batch, w->places, &first, w->open, need_page, w); /* need_page reports the error */
+        return page_scatter(batch, w->places, &first, w->open, (uint32_t)w->output->partitions, need_page,
+                            w); /* need_page reports the error */
 }
 
 /* ------------------------------------------------------------------------------------------------- combining */

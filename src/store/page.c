@@ -339,14 +339,18 @@ bool page_append_row(struct page *page, const fst_batch *batch, uint32_t row)
 /* Number of rows by which pages are prefetched into the cache: first the header, then the end. */
 #define SCATTER_AHEAD 12
 
+/* Headers and ends of so many pages stay in the nearest cache without being prefetched. */
+#define SCATTER_NEAR 64
+
 INLINE int scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *first, struct page **open,
-                   page_full_fn full, void *owner, enum shape k, enum shape v)
+                   uint32_t n_open, page_full_fn full, void *owner, enum shape k, enum shape v)
 {
         const fst_column key = batch->key, value = batch->value;
         const fst_type type = batch->type;
         const uint32_t rows = batch->rows;
+        const uint32_t end_ahead = n_open > SCATTER_NEAR && rows > SCATTER_AHEAD ? rows - SCATTER_AHEAD : 0;
         for (uint32_t row = *first; row < rows; row++) {
-                if (row + SCATTER_AHEAD < rows) {
+                if (row < end_ahead) {
                         const struct page *soon = open[partition[row + SCATTER_AHEAD]];
                         const struct page *sooner = open[partition[row + SCATTER_AHEAD / 2]];
                         __builtin_prefetch(soon, 1);
@@ -376,9 +380,9 @@ INLINE int scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *
 }
 
 int page_scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *first, struct page **open,
-                 page_full_fn full, void *owner)
+                 uint32_t n_open, page_full_fn full, void *owner)
 {
-#define SCATTER(k, v) return scatter(batch, partition, first, open, full, owner, k, v)
+#define SCATTER(k, v) return scatter(batch, partition, first, open, n_open, full, owner, k, v)
         SHAPES(batch->type, SCATTER);
         return -EINVAL;
 }

@@ -86,12 +86,12 @@ bool page_append_row(struct page *page, const fst_batch *batch, uint32_t row);
 typedef int (*page_full_fn)(void *owner, uint32_t partition, size_t record, struct page **open);
 
 /*
- * Appends each row r of @batch, from *@first on, to open[partition[r]]. @full makes room. Returns 0 with *@first ==
- * batch->rows, or the status of @full with *@first the row that was not appended, so that the call can be repeated
- * after a spill. Several times as fast as page_append_row for each row.
+ * Appends each row r of @batch, from *@first on, to one of @n_open pages, open[partition[r]]. @full makes room. Returns
+ * 0 with *@first == batch->rows, or the status of @full with *@first the row that was not appended, so that the call
+ * can be repeated after a spill. Several times as fast as page_append_row for each row.
  */
 int page_scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *first, struct page **open,
-                 page_full_fn full, void *owner);
+                 uint32_t n_open, page_full_fn full, void *owner);
 
 /*
  * Returns the same rows in a page of exactly their size, for pages that are kept long, and returns @page to the pool;

@@ -213,7 +213,7 @@ static void an_oversized_record_has_a_page_to_itself(void **state)
 }
 
 struct scatter_test {
-        VEC(struct page *) full[7];
+        VEC(struct page *) full[100]; /* by partition */
         int calls;
 };
 
@@ -235,18 +235,19 @@ static void scatter_keeps_order_within_partitions_and_resumes(void **state)
         for (size_t t = 0; t < n_types; t++) {
                 struct scatter_test s = {0};
                 struct random_batch b;
-                struct page *open[7] = {0};
+                uint32_t n_open = t % 2 ? 7 : 100;
+                struct page *open[100] = {0};
                 uint32_t partition[FST_BATCH_ROWS], first = 0;
                 random_batch_init(&b, types[t], FST_BATCH_ROWS, 50);
                 for (uint32_t r = 0; r < FST_BATCH_ROWS; r++)
-                        partition[r] = (uint32_t)rand_r(&seed) % 7;
+                        partition[r] = (uint32_t)rand_r(&seed) % n_open;
                 int r;
-                while ((r = page_scatter(&b.batch, partition, &first, open, scatter_full, &s)))
+                while ((r = page_scatter(&b.batch, partition, &first, open, n_open, scatter_full, &s)))
                         assert_int_equal(r, FST_MEMORY_E_DENIED);
                 assert_int_equal(first, FST_BATCH_ROWS);
                 struct page_cursor cursor;
                 page_cursor_init(&cursor, types[t]);
-                for (uint32_t p = 0; p < 7; p++) {
+                for (uint32_t p = 0; p < n_open; p++) {
                         uint32_t at = 0;
                         for (size_t i = 0; i < s.full[p].len; i++) {
                                 page_cursor_start(&cursor, s.full[p].data[i]);
