@@ -74,7 +74,7 @@ static void driver_endpoint_retrieve_config(struct cluster_backend *b, struct rp
         config.seed = b->sc->env.seed;
         const struct driver_epoch epoch = job_runner_epoch(b->runner);
         config.epoch = epoch.epoch;
-        if (epoch.executors_wait)
+        if (epoch.executors_wait && b->manager->class->adopt) /* others refuse executors of an earlier driver */
                 config.resume_application = (char *)epoch.journal;
         driver_transfer_describe(b->transfer, &config);
         config.io_encryption_key = (ProtobufCBinaryData){b->io_secret_len, b->io_secret};
