@@ -1,0 +1,159 @@
+"""A part of check_node: a driver's process is killed in mid-stage, and the driver of the next pod goes on with its journal.
+
+The SparkApplication and the Job are those of docs/guide/resuming.md.
+"""
+import contextlib
+import json
+import pathlib
+import re
+import subprocess
+
+from cluster import TIMEOUT, expect, wait_for
+
+GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "guide" / "resuming.md"
+ROWS, PARTITIONS, GATED = 800, 8, 3  # of applications/saves.c
+
+
+def manifest(kind, image):
+    """The object of @kind that the guide shows, for @image and without its long pause between attempts."""
+    blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", GUIDE.read_text(), re.M)
+    [text] = [block for block in blocks if f"\n    kind: {kind}\n" in block]
+    for old, new in (("registry.example/team/saves:1", image), ("onFailureRetryInterval: 10", "onFailureRetryInterval: 1")):
+        text = text.replace(old, new)
+    return text
+
+
+class Shared:
+    """The volume that all pods have as /shared, with the journals, the output, and the trace of tasks."""
+
+    def __init__(self, folder, n):
+        self.folder = folder
+        folder.mkdir()
+        folder.chmod(0o777)
+        common = {"storageClassName": "by-hand", "accessModes": ["ReadWriteMany"]}
+        n.apply(json.dumps({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"shared-{n.name}"}, "spec": {
+            **common, "capacity": {"storage": "1Gi"}, "hostPath": {"path": str(folder)},
+            "claimRef": {"namespace": n.name, "name": "shared"}}}))
+        n.apply(json.dumps({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "shared"}, "spec": {
+            **common, "resources": {"requests": {"storage": "1Gi"}}}}))
+
+    def runs(self):
+        path = self.folder / "runs"
+        return path.read_text().split() if path.exists() else []
+
+    def committed(self):
+        return {path.name for path in (self.folder / "out").glob("**/task_*/part-*")} | {p.name for p in (self.folder / "out").glob("part-*")}
+
+    def is_at_gate(self):
+        return len(self.committed()) == PARTITIONS - 1 and f"1.{GATED}" in self.runs()
+
+    def open_gate(self):
+        (self.folder / "go").write_text("")
+
+    def journals(self):
+        return [path.name for path in (self.folder / "journals").iterdir()]
+
+    def check(self, what, before, log):
+        """The output is that of an undisturbed run, and tasks that had committed did not run again."""
+        expect(f"{what} goes on: the finished job returns its journaled result", f"Saved {ROWS} rows, resumed 1\n" in log and
+               "as its driver number 2" in log and not [run for run in self.runs()[len(before):] if run.startswith("0.")], f"{self.runs()}\n{log}")
+        expect("… the save runs only the task that had not committed", self.runs()[len(before):] == [f"1.{GATED}"] and
+               f"{PARTITIONS - 1} of {PARTITIONS} results are those of earlier drivers" in log, f"{self.runs()[len(before):]}\n{log}")
+        found = sorted(path.name for path in (self.folder / "out").iterdir())
+        parts = [f"part-{i:05}" for i in range(PARTITIONS)]
+        text = "".join((self.folder / "out" / part).read_text() for part in parts if part in found)
+        expect("… the output is whole, with one _SUCCESS", found == ["_SUCCESS", *parts] and
+               text == "".join(f"{i}\n" for i in range(ROWS)), f"{found}\n{text[:1000]}")
+        expect("… no journal is left", self.journals() == [], self.journals())
+
+
+def executors_ended(n):
+    """Also those of the killed driver, which look for no other driver: Kubernetes gives them to none."""
+    return all(p["status"]["phase"] in ("Succeeded", "Failed") for p in n.executor_pods())
+
+
+def expect_nothing(n, owner):
+    kinds = ("pods", "configmaps", "services")
+    wait_for(lambda: not any(n.everything(kind) for kind in kinds), lambda: f"{[n.everything(kind) for kind in kinds]} to go")
+    expect(f"… executors have ended, and pods, services and config maps go with the {owner}", True)
+
+
+@contextlib.contextmanager
+def operator(check, n):
+    """The operator as a process beside the node."""
+    firesteel = [check.build / "src" / "firesteel", "operator"]
+    crds = subprocess.run([*firesteel, "crds"], env=check.environment(), text=True, capture_output=True, timeout=TIMEOUT, check=True).stdout
+    check.kubectl("apply", "-f", "-", text=crds)
+    path = check.folder / "resuming-operator.log"
+    with open(path, "w", encoding="utf-8") as log:
+        process = subprocess.Popen([*firesteel, f"--namespaces={n.name}", "--health-probe-bind-address=0"], env=check.environment(), stderr=log)
+    try:
+        yield lambda: path.read_text()
+    finally:
+        process.terminate()
+        process.wait(TIMEOUT)
+
+
+def application_driver(check, image):
+    with check.namespace("resumed") as n, operator(check, n) as operator_log:
+        shared = Shared(check.folder / "resumed", n)
+        path = f"/apis/sparkoperator.k8s.io/v1beta2/namespaces/{n.name}/sparkapplications"
+        wait_for(lambda: check.cluster.found(path), "the definitions")
+        n.apply(manifest("SparkApplication", image))
+
+        def status():
+            return (check.cluster.found(f"{path}/saves") or {}).get("status", {})
+
+        def state():
+            return status().get("applicationState", {}).get("state")
+
+        def situation():
+            return f"{status()}\n{operator_log()}\n" + "".join(n.log(p["metadata"]["name"]) for p in n.pods("driver"))
+
+        wait_for(shared.is_at_gate, lambda: f"all tasks but one to commit: {shared.runs()} {situation()}")
+        first, before = n.driver(), shared.runs()
+        uid = check.cluster.found(f"{path}/saves")["metadata"]["uid"]
+        expect("the operator names the journal of a SparkApplication's driver", shared.journals() == [f"saves-{uid}"], shared.journals())
+        check.kill(n, first["metadata"]["name"])
+        wait_for(lambda: any(p["metadata"]["uid"] != first["metadata"]["uid"] for p in n.pods("driver")), lambda: f"the next driver: {situation()}")
+        shared.open_gate()
+        wait_for(lambda: state() == "COMPLETED", lambda: f"the end: {situation()}")
+        expect("… which it makes again after kill -9", n.driver()["metadata"]["uid"] != first["metadata"]["uid"] and
+               status()["executionAttempts"] == 2, status())
+        shared.check("the next driver", before, n.driver_log())
+        wait_for(lambda: executors_ended(n), lambda: f"executors to end: {n.executor_pods()}")
+        n.kubectl("delete", "sparkapplication/saves")
+        expect_nothing(n, "SparkApplication")
+
+
+def job_driver(check, image):
+    with check.namespace("resumed-job") as n:
+        shared = Shared(check.folder / "resumed-job", n)
+        n.apply(manifest("Job", image))
+
+        def drivers():
+            found = check.cluster.ask(f"/api/v1/namespaces/{n.name}/pods?labelSelector=job-name%3Dsaves")["items"]
+            return [p["metadata"]["name"] for p in sorted(found, key=lambda p: p["metadata"]["creationTimestamp"])]
+
+        def job():
+            return check.cluster.ask(f"/apis/batch/v1/namespaces/{n.name}/jobs/saves")["status"]
+
+        def situation():
+            return f"{job()}\n" + "".join(n.log(name) for name in drivers())
+
+        wait_for(shared.is_at_gate, lambda: f"all tasks but one to commit: {shared.runs()} {situation()}")
+        before = shared.runs()
+        check.kill(n, drivers()[0])
+        wait_for(lambda: len(drivers()) == 2, lambda: f"the next driver: {situation()}")
+        shared.open_gate()
+        wait_for(lambda: job().get("succeeded"), lambda: f"the end: {situation()}")
+        expect("a Job makes the pod of a killed driver again", job()["failed"] == 1 and len(drivers()) == 2, situation())
+        shared.check("the driver of a Job's next pod", before, n.log(drivers()[1]))
+        wait_for(lambda: executors_ended(n), lambda: f"executors to end: {n.executor_pods()}")
+        n.kubectl("delete", "job/saves")
+        expect_nothing(n, "Job")
+
+
+def run(check, image):
+    for part in (application_driver, job_driver):
+        part(check, image)
