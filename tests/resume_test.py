@@ -12,7 +12,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 
 # Counts, sums by key, and saves four times. Each task writes its phase and partition to DIR/runs, once a row. A task of phase GATE_PHASE and
-# partition 3 waits until DIR/go exists.
+# partition 3 waits until DIR/go exists. The saves go to DIR, or to the fourth argument.
 APPLICATION = r"""
 #include <firesteel/firesteel.h>
 #include <firesteel/resume.h>
@@ -62,6 +62,7 @@ int main(int argc, char **argv)
         struct phase p = {0};
         int64_t n = 0, sum = 0, keys = 0;
         char out[512];
+        const char *target = argc > 4 ? argv[4] : argv[2];
         snprintf(p.dir, sizeof(p.dir), "%s", argv[2]);
         p.gated = atoi(argv[3]);
         p.rows = fst_accumulator_i64(sc, "rows");
@@ -69,9 +70,9 @@ int main(int argc, char **argv)
         fst_reduce(fst_values(traced(sc, argv[1], &p, 2)), fst_fn_sum, &sum);
         fst_count(fst_reduce_by_key_n(traced(sc, argv[1], &p, 3), fst_fn_sum, 3), &keys);
         for (int i = 4; i <= 5; i++) {
-                snprintf(out, sizeof(out), "%s/out%d", argv[2], i);
+                snprintf(out, sizeof(out), "%s/out%d", target, i);
                 fst_save_as_text_file(fst_sort_by_key(traced(sc, argv[1], &p, i), FST_ASCENDING), out);
-                snprintf(out, sizeof(out), "%s/plain%d", argv[2], i);
+                snprintf(out, sizeof(out), "%s/plain%d", target, i);
                 fst_save_as_text_file(traced(sc, argv[1], &p, i + 2), out);
         }
         printf("n %ld sum %ld keys %ld rows %ld resumed %d\n", (long)n, (long)sum, (long)keys,

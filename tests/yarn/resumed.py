@@ -10,7 +10,8 @@ from yarn_cluster import Yarn, wait_until
 
 sys.path.append(os.path.join(native.TOP, "tests"))
 
-CASES = ("resumed",)
+CASES = ("resumed", "resumed_save")
+TARGET = "/resumed"  # a directory of HDFS
 
 
 def processes(app):
@@ -36,7 +37,10 @@ def driver(app, attempt):
 
 
 class Resumed:
-    """An application in cluster mode with a journal in a shared directory, and with a gate. See tests/resume_test.py."""
+    """An application in cluster mode with a journal in a shared directory, and with a gate. See tests/resume_test.py.
+
+    On a cluster with HDFS it saves there.
+    """
 
     def __init__(self, build, yarn, folder, phase, *settings):
         import resume_test  # pylint: disable=import-outside-toplevel
@@ -48,7 +52,8 @@ class Resumed:
         # The gated task keeps a core, and the others of its stage need one.
         self.run.command = self.application.command(
             "--deploy-mode", "cluster", "--num-executors", "2", *[word for one in conf for word in ("--conf", one)],
-            str(self.path / "resumed.so"), f"file:{self.path / 'input'}", str(self.path), str(phase))
+            str(self.path / "resumed.so"), f"file:{self.path / 'input'}", str(self.path), str(phase),
+            *([f"hdfs://{TARGET}"] if yarn.hdfs else []))
 
     def start(self):
         with open(self.path / "log0", "w", encoding="utf-8") as log:
@@ -68,8 +73,15 @@ class Resumed:
         """Files and directories of the application, except its logs and what the ResourceManager keeps."""
         return [*self.path.rglob(f"*{app}*"), *pathlib.Path(self.yarn.folder).glob(f"nm*/local/usercache/*/appcache/{app}")]
 
-    def check(self, job, maps, expect):
-        """Kills the first driver in this job and checks what the second one does. Returns its log."""
+    def fetch(self):
+        """Copies what was saved on HDFS to where a local application saves."""
+        for name in self.yarn.list_folder(TARGET):
+            (self.path / name).mkdir()
+            for file, content in self.yarn.read_folder(f"{TARGET}/{name}").items():
+                (self.path / name / file).write_bytes(content)
+
+    def check(self, job, maps, ended, expect):
+        """Kills the first driver in this job, after the phases @ended, and checks what the second one does. Returns its log."""
         run, phase = self.run, self.phase
         try:
             self.start()
@@ -87,7 +99,9 @@ class Resumed:
                    f"Resuming application {app} as its driver number 2" in output)
             expect("… and runs only the tasks without a result", again,
                    {task for task in again if task.startswith(f"{phase}.")} == {f"{phase}.3"} and
-                   not [task for task in again if int(task.split(".")[0]) < phase])
+                   not [task for task in again if task[0] in ended])
+            if self.yarn.hdfs:
+                self.fetch()
             (self.path / "log1").write_text(output, encoding="utf-8")
             run.check(1)
             print("ok: … with the results of an undisturbed run, and without a journal at the end", flush=True)
@@ -99,13 +113,28 @@ class Resumed:
             run.end()
 
 
-def check(build, folder, expect):
-    os.environ["FIRESTEEL_BIN"] = os.path.join(build, "src")  # before resume_test is imported
+def check_stages(build, folder, expect):
     with Yarn(build, os.path.join(folder, "resuming"), nodes=1, hdfs=False) as yarn:
         # Jobs by number: count, reduce, count by key.
-        Resumed(build, yarn, os.path.join(folder, "resumed"), 2).check(1, False, expect)
+        Resumed(build, yarn, os.path.join(folder, "resumed"), 2).check(1, False, "1", expect)
         store = os.path.join(folder, "store")
         output = Resumed(build, yarn, os.path.join(folder, "stored"), 3, f"spark.firesteel.shuffle.store=file://{store}",
-                         "spark.firesteel.shuffle.store.objectSize=1", "spark.firesteel.shuffle.store.wait=0ms").check(2, True, expect)
+                         "spark.firesteel.shuffle.store.objectSize=1", "spark.firesteel.shuffle.store.wait=0ms").check(
+                             2, True, "12", expect)
         expect("map outputs in a store outlive an ApplicationMaster", output, "7 of 7 map outputs of earlier drivers are in" in output)
         expect("… and are removed in the end", os.listdir(store), not os.listdir(store))
+
+
+def check_save(build, folder, expect):
+    with Yarn(build, os.path.join(folder, "saving"), nodes=1) as yarn:
+        # After the bounds of the sorted save and the save itself; phase 5 comes later.
+        Resumed(build, yarn, os.path.join(folder, "saved"), 6).check(5, False, "1234", expect)
+        print("ok: a second attempt goes on with a save on HDFS that the first one began", flush=True)
+
+
+def check(build, folder, cases, expect):
+    os.environ["FIRESTEEL_BIN"] = os.path.join(build, "src")  # before resume_test is imported
+    if not cases or "resumed" in cases:
+        check_stages(build, folder, expect)
+    if not cases or "resumed_save" in cases:
+        check_save(build, folder, expect)
