@@ -37,7 +37,7 @@ static int mesos_prepare(struct preparation *p, struct fst_error *error)
         if (!p->use_rest)
                 return error_set(error, -EINVAL,
                                  "assertion failed: Mesos cluster mode is only supported through the REST submission "
-                                 "API");
+                                 "API: set spark.master.rest.enabled=true");
         child_command_set_class(p, SUBMIT_CLASS_REST);
         child_command_add(p, p->a->primary_resource);
         child_command_add(p, p->language == LANGUAGE_JVM ? p->a->value[SUBMIT_CLASS] : "");

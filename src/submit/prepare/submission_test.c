@@ -394,7 +394,8 @@ static void spark_3_5(void **state)
                 {.line = V35 "--master k8s:foo --class C /n/a.jar",
                  .error = "requirement failed: Kubernetes master URL must start with k8s://."},
                 {.line = V35 "--master mesos://h --deploy-mode cluster --class C /n/a.jar",
-                 .error = "assertion failed: Mesos cluster mode is only supported through the REST submission API"},
+                 .error = "assertion failed: Mesos cluster mode is only supported through the REST submission API: set "
+                          "spark.master.rest.enabled=true"},
                 {.line = V35 "--master mesos://h --deploy-mode cluster --conf spark.master.rest.enabled=true "
                              "--supervise --driver-cores 2 --packages a:b:c --class C --jars /n/j /n/a.jar q",
                  .main_class = "org.apache.spark.deploy.rest.RestSubmissionClientApp",
