@@ -54,6 +54,7 @@ static void an_invalid_master_url_is_explained(void **state)
                 {"mesos://host", "\"host\" is not the address of a Mesos master"},
                 {"mesos://", "\"\" is not the address"},
                 {"mesos://h:0x", "is not the address"},
+                {"mesos://h1:5050,h2:5050", "write the address of one master as mesos://host:port"},
                 {"mesos://zk://a:1", "has no path"},
                 {"mesos://zk://a:1/", "has no path"},
                 {"mesos://zk:///mesos", "names no ZooKeeper server"},

@@ -26,6 +26,11 @@ static int mesos_master_parse_address(const char *text, struct mesos_master *out
 {
         struct host_port parts;
 
+        if (strchr(text, ','))
+                return error_set(error, -EINVAL,
+                                 "\"%s\" has a comma: write the address of one master as mesos://host:port, which leads "
+                                 "to the others, or ZooKeeper's servers as mesos://zk://host:port,host:port/path",
+                                 text);
         if (host_port_parse(text, &parts, NULL) < 0)
                 return error_set(error, -EINVAL,
                                  "\"%s\" is not the address of a Mesos master: write mesos://host:port (often port "
