@@ -2,6 +2,7 @@
 #include "mesos/scheduler/subscription.h"
 
 #include "base/mem.h"
+#include "base/string_prefix.h"
 
 #include <stdio.h>
 
@@ -154,8 +155,11 @@ static void subscription_refuse(struct subscription *s, const struct subscriptio
                 break;
         default:
                 snprintf(message, sizeof(message),
-                         "The Mesos master at %.200s refuses the subscription with HTTP status %d: %.*s", s->target,
-                         answer->status, MAX_BODY, text);
+                         text_starts_with(text, "Failed to parse body") /* an agent's API has other calls */
+                                 ? "The server at %.200s is not a Mesos master, but perhaps an agent (HTTP status %d: "
+                                   "%.*s): check the host and the port in spark.master"
+                                 : "The Mesos master at %.200s refuses the subscription with HTTP status %d: %.*s",
+                         s->target, answer->status, MAX_BODY, text);
         }
         subscription_fail(s, message);
 }

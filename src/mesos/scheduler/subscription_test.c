@@ -146,6 +146,8 @@ static void refusals_name_the_remedy(void **state)
                 {401, "", NULL, "wants a principal and a secret"},
                 {403, "Not authorized to use roles", NULL, "(Not authorized to use roles): change"},
                 {404, "", NULL, "check the host and the port in spark.master"},
+                {400, "Failed to parse body into a protobuf object", NULL,
+                 "is not a Mesos master, but perhaps an agent (HTTP status 400: Failed to parse body into a protobuf object)"},
                 {400, "Authenticated principal 'a' does not match", NULL,
                  "HTTP status 400: Authenticated principal 'a' does not match"},
         };
