@@ -144,8 +144,13 @@ int dispatcher_conf_keys(struct dispatcher_conf *c, struct fst_error *error)
                                  " is set: the dispatcher cannot check it, and each application has its own. "
                                  "Remove it from the dispatcher's settings");
         int r = conf_read_int(&c->conf, "spark.mesos.maxDrivers", &c->core.max_drivers, error);
+        if (r == 0 && c->core.max_drivers < 1)
+                r = error_set(error, -EINVAL, "spark.mesos.maxDrivers is %d: set it to 1 or more", c->core.max_drivers);
         if (r == 0)
                 r = conf_read_int(&c->conf, "spark.mesos.retainedDrivers", &c->core.retained_drivers, error);
+        if (r == 0 && c->core.retained_drivers < 0)
+                r = error_set(error, -EINVAL, "spark.mesos.retainedDrivers is %d: set it to 0 or more",
+                              c->core.retained_drivers);
         if (r == 0)
                 r = conf_read_int(&c->conf, "spark.mesos.cluster.retry.wait.max", &seconds, error);
         if (r == 0 && seconds < 1)

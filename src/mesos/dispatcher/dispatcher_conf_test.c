@@ -103,6 +103,12 @@ static void wrong_words_are_refused(void **state)
                  -EINVAL,
                  "spark.authenticate.secret is set: the dispatcher cannot check it, and each application has its own. "
                  "Remove it from the dispatcher's settings"},
+                {{"-m", "mesos://h:1", "--conf", "spark.mesos.maxDrivers=0"},
+                 -EINVAL,
+                 "spark.mesos.maxDrivers is 0: set it to 1 or more"},
+                {{"-m", "mesos://h:1", "--conf", "spark.mesos.retainedDrivers=-1"},
+                 -EINVAL,
+                 "spark.mesos.retainedDrivers is -1: set it to 0 or more"},
                 {{"-m", "mesos://h:1", "--conf", "spark.mesos.cluster.retry.wait.max=0"},
                  -EINVAL,
                  "spark.mesos.cluster.retry.wait.max: 0 is not a number of seconds from 1"},
