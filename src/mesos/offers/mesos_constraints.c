@@ -48,7 +48,7 @@ static const char *constraints_add(struct mesos_constraints *c, char *part)
 {
         part = conf_trim(part);
         char *colon = strchr(part, ':');
-        if (!colon || strchr(colon + 1, ':'))
+        if (!colon || colon == part || strchr(colon + 1, ':'))
                 return "is not of the form NAME:VALUE,VALUE";
         *colon = 0;
         if (constraints_find(c, part))

@@ -46,7 +46,7 @@ static void empty_text_has_no_constraints(void **state)
 
 static void malformed_constraints_are_refused(void **state)
 {
-        static const char *const bad[] = {"os", "os:a:b", "os:a;", ";os:a", "   ", "os:a;os:b", "zone:a;b"};
+        static const char *const bad[] = {"os", "os:a:b", "os:a;", ";os:a", "   ", "os:a;os:b", "zone:a;b", ":a"};
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
                 CASE_LABEL("%s", bad[i]);
                 struct mesos_constraints c;
