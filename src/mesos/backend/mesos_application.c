@@ -39,6 +39,9 @@ int mesos_application_init(struct mesos_application *a, struct fst_context *sc, 
                               "requirement failed: I/O encryption is currently not supported in Mesos.");
         r = r < 0 ? r : conf_get_bool(conf, "spark.mesos.coarse", &a->coarse, error);
         r = r < 0 ? r : conf_get_double(conf, "spark.mesos.driver.failoverTimeout", &a->failover_timeout, error);
+        if (r == 0 && !(a->failover_timeout >= 0))
+                r = error_set(error, -EINVAL, "spark.mesos.driver.failoverTimeout is %g: set it to 0 or more seconds",
+                              a->failover_timeout);
         r = r < 0 ? r : conf_get_int(conf, "spark.mesos.gpus.max", &a->max_gpus, error);
         r = r < 0 ? r : conf_get_bool(conf, "spark.firesteel.mesos.checkpoint", &a->checkpoint, error);
         r = r < 0 ? r : conf_get_string(conf, "spark.mesos.role", &a->role, error);
