@@ -18,6 +18,7 @@
 #define MESOS_OVERHEAD_KEY "spark.mesos.driver.memoryOverhead"
 #define FACTOR_KEY "spark.driver.memoryOverheadFactor"
 #define CORES_KEY "spark.driver.cores"
+#define CONSTRAINTS_KEY "spark.mesos.driver.constraints"
 #define QUEUE_KEY "spark.mesos.dispatcher.queue"
 #define DEFAULT_MEMORY 1024 /* MiB */
 #define MIN_OVERHEAD 384    /* MiB */
@@ -173,11 +174,11 @@ int driver_description_spec(const struct rest_request *q, const struct dispatche
                               ": this dispatcher has no queue \"%s\"; its administrator adds one by " QUEUE_KEY
                               ".%s=PRIORITY",
                               spec->queue, spec->queue);
-        if (r == 0)
-                r = mesos_constraints_parse(&spec->constraints,
-                                            driver_description_get(q, "spark.mesos.driver.constraints", NULL), error);
         if (r < 0)
                 return r;
+        r = mesos_constraints_parse(&spec->constraints, driver_description_get(q, CONSTRAINTS_KEY, NULL), error);
+        if (r < 0)
+                return error_wrap(error, r, CONSTRAINTS_KEY);
         spec->memory = memory + overhead;
         spec->cpus_milli = mesos_milli(cores);
         return 0;
