@@ -516,6 +516,13 @@ bool mesos_scheduler_revive(struct mesos_scheduler *s)
 
 bool mesos_scheduler_suppress(struct mesos_scheduler *s)
 {
+        for (struct scheduler_call *c = s->deferred.first, *next; c; c = next) { /* it would undo this one */
+                next = c->next;
+                if (c->type != FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__REVIVE)
+                        continue;
+                list_remove(&s->deferred, c);
+                call_free(c);
+        }
         return scheduler_call_plain(s, FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__SUPPRESS);
 }
 
