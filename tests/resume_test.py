@@ -433,6 +433,43 @@ def test_strict_refuses_what_differs(run):
     assert "it cannot be resumed, and spark.firesteel.resume.strict is true: the input files of job 0" in app.log(1)
 
 
+# Its first save is refused. It dies after the second one.
+REFUSED = r"""
+#include <firesteel/firesteel.h>
+#include <firesteel/resume.h>
+#include <signal.h>
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("refused");
+        fst_rdd *numbers = fst_range(sc, 0, 10);
+
+        fst_save_as_text_file(numbers, argv[1]);
+        fst_save_as_text_file(numbers, argv[2]);
+        if (!fst_is_resumed(sc))
+                raise(SIGKILL);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_a_save_goes_on_although_one_before_it_was_refused(tmp_path):
+    for name in ("journals", "old"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "refused.c").write_text(REFUSED, encoding="utf-8")
+    command = [f"{BIN}/spark-submit", "--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf",
+               "spark.firesteel.resume.enabled=true", "--conf", f"spark.firesteel.resume.dir={tmp_path}/journals",
+               f"{tmp_path}/refused.c", f"{tmp_path}/old", f"{tmp_path}/new"]
+    first = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    app, = os.listdir(tmp_path / "journals")
+    again = subprocess.run([f"{BIN}/firesteel", "resume", "--dir", f"{tmp_path}/journals", app], capture_output=True,
+                           text=True, timeout=60, check=False)
+    assert again.returncode == 1 and f"{tmp_path}/old already exists" in again.stderr, again.stderr
+    assert f"An earlier driver had committed the output file:{tmp_path}/new" in again.stderr, again.stderr
+    assert "damaged" not in again.stderr
+
+
 def test_refuses_wrong_use(run):
     app = run()
     plain = [word for word in app.command if "resume.dir" not in word]

@@ -575,15 +575,19 @@ struct past_output *history_take_output(struct history *h, const char *path, uin
                 i++;
         if (i < h->outputs.len && h->ordered && i != h->next_output)
                 i = h->outputs.len; /* main took another way */
-        *number = i;
-        if (i == h->outputs.len) {
-                vec_push(&h->outputs, NULL);
-                history_skip_taken(h);
+        if (i == h->outputs.len)
                 return NULL;
-        }
+        *number = i;
         h->outputs.data[i]->taken = true;
         history_skip_taken(h);
         return h->outputs.data[i];
+}
+
+uint64_t history_number_output(struct history *h)
+{
+        vec_push(&h->outputs, NULL);
+        history_skip_taken(h);
+        return h->outputs.len - 1;
 }
 
 void history_count(const struct history *h, uint64_t *jobs, uint64_t *results)

@@ -125,8 +125,14 @@ void past_job_prune_commits(struct past_job *job);
  * Borrows @result. */
 void past_job_add_result(struct past_job *job, uint32_t output, fst_bytes result);
 
-/* A save begins: sets *@number. Returns its earlier attempt at this path, or NULL. */
+/* A save begins. Returns its earlier attempt at this path, with its number, or NULL. */
 struct past_output *history_take_output(struct history *h, const char *path, uint64_t *number);
+
+/*
+ * The number of a save without an earlier attempt. The caller writes its record before another save gets a number: a
+ * reader takes a gap in the numbers for damage.
+ */
+uint64_t history_number_output(struct history *h);
 
 /* The number of jobs that ended or have results, and that of results, for a message. */
 void history_count(const struct history *h, uint64_t *jobs, uint64_t *results);

@@ -163,6 +163,7 @@ void resume_executor_lost(struct resume *r, const char *id);
 /* A save. Zero-initialised. */
 struct resume_output {
         uint64_t number;
+        bool numbered;                  /* from the earlier attempt */
         enum resume_output_state state; /* of the earlier attempt, or BEGUN */
         bool resumed;                   /* an earlier driver began it, and its results are used */
         uint8_t *committed;             /* by partition: its result exists; owned */
@@ -177,7 +178,7 @@ int resume_output_begin(struct resume *r, const struct job_request *request, str
 
 /* The committer is about to make its directories. @made: none of them exists, so all that will be there is its own. */
 void resume_output_making(struct resume *r, const struct output_committer *committer, bool made,
-                          const struct resume_output *output);
+                          struct resume_output *output);
 
 /* Before and after the job's commit, and after an abort. Returns false if another driver has the application. */
 bool resume_output_state(struct resume *r, struct resume_output *output, enum resume_output_state state);

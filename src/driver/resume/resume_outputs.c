@@ -135,6 +135,7 @@ int resume_output_begin(struct resume *r, const struct job_request *request, str
         pthread_mutex_unlock(&r->lock);
         if (!past)
                 return 0;
+        output->numbered = true;
         log_info(RESUME_LOG, "An earlier driver %s the output %s", output_state_names[past->state], past->path);
         _cleanup_free_ char *drawn = mem_strdup(identity.tracker);
         uint64_t number;
@@ -158,19 +159,25 @@ static void resume_output_put_state(struct resume *r, const struct resume_output
         resume_record_end(r, b, place);
 }
 
+/* A save that is refused before this gets no number. */
 void resume_output_making(struct resume *r, const struct output_committer *committer, bool made,
-                          const struct resume_output *output)
+                          struct resume_output *output)
 {
         struct output_identity identity = output_committer_identity(committer);
         size_t place;
         if (!r || output->resumed)
                 return;
+        pthread_mutex_lock(&r->lock); /* records of several threads come in the order of their numbers */
+        if (!output->numbered)
+                output->number = history_number_output(&r->history);
+        output->numbered = true;
         struct buf *b = resume_record_begin(r, RESUME_OUTPUT, &place);
         fields_put_number(b, output->number);
         fields_put_text(b, identity.path);
         fields_put_text(b, identity.tracker);
         fields_put_number(b, made);
         resume_record_end(r, b, place);
+        pthread_mutex_unlock(&r->lock);
         resume_sync(r);
 }
 
