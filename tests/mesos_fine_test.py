@@ -45,6 +45,22 @@ int main(int argc, char **argv)
         return fst_context_stop(sc);
 }
 """
+BARRIER = r"""
+#include <firesteel/firesteel.h>
+
+static int meet(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        return fst_barrier_wait(task);
+}
+
+int main(void)
+{
+        fst_context *sc = fst_context_new("barrier");
+        int64_t n;
+        fst_count(fst_barrier_map_partitions(fst_range_n(sc, 0, 2, 2), meet, FST_I64), &n);
+        return fst_context_stop(sc);
+}
+"""
 EXPECTED = f"sum {sum(x * x for x in range(12))}\n"
 
 
@@ -104,6 +120,18 @@ def test_each_task_is_a_task_of_mesos(mesos, tmp_path):
     for task in tasks:
         assert mesos.states(task["task_id"]["value"]) == ["TASK_RUNNING", "TASK_FINISHED"], task
     assert mesos.calls_of("TEARDOWN")
+
+
+def test_a_barrier_stage_is_refused(mesos, tmp_path):
+    source = tmp_path / "barrier.c"
+    source.write_text(BARRIER)
+    command = [f"{BIN}/spark-submit", "--master", f"mesos://{mesos.address}"]
+    for setting in CONF:
+        command += ["--conf", setting]
+    done = subprocess.run([*command, str(source)], capture_output=True, text=True, timeout=60, check=False,
+                          env=inherited_environment("SPARK_"))
+    assert done.returncode != 0 and "SPARK-24819" in done.stderr and "spark.mesos.coarse=true" in done.stderr, done.stderr[-4000:]
+    assert not mesos.tasks() and mesos.calls_of("TEARDOWN")
 
 
 def test_a_killed_executor_starts_again(mesos, tmp_path):

@@ -432,6 +432,7 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
         }
         config.first_task_id = resume_first_task_id(sc->resume);
         config.dynamic_allocation = r->allocation != NULL;
+        config.lends_cores = backend->class->lends_cores && backend->class->lends_cores(backend);
         r->sched = sched_new(&config, &scheduler_ops, r);
         if ((e = scheduler_trace_start(r->sched, sc->conf, error))) {
                 job_runner_free(r);

@@ -24,6 +24,9 @@
 #include <inttypes.h>
 
 #define LOG "DAGScheduler"
+#define NO_SLOTS                                                                                                       \
+        "[SPARK-24819]: Barrier execution mode does not allow run a barrier stage that requires more slots than the "  \
+        "total number of slots in the cluster currently."
 
 static void submit_stage(struct sched *s, struct stage *stage);
 static void abort_stage(struct sched *s, struct stage *stage, const char *reason);
@@ -177,10 +180,18 @@ static void submit_waiting_children(struct sched *s, struct stage *parent)
 
 /*
  * Returns whether all tasks of a barrier stage can run at once. If not, the stage is checked again later, and aborted
- * after some failed checks, because it might wait forever.
+ * after some failed checks, because it might wait forever. A cluster that lends cores never has slots: the stage is
+ * aborted at once.
  */
 static bool has_slots(struct sched *s, struct stage *stage)
 {
+        if (stage->barrier && s->config.lends_cores) {
+                abort_stage(s, stage,
+                            NO_SLOTS " In this cluster each task waits for a core of its own, so there are no slots: "
+                                     "choose a mode in which executors keep their cores (on Mesos "
+                                     "spark.mesos.coarse=true).");
+                return false;
+        }
         if (!stage->barrier || stage->partitions <= stage->profile->slots)
                 return true;
         log_warn(LOG,
@@ -189,10 +200,8 @@ static bool has_slots(struct sched *s, struct stage *stage)
                  stage->id, stage->partitions, stage->profile->slots, s->config.barrier_check_max_failures);
         if (s->now >= stage->slots_checked && ++stage->slot_failures > s->config.barrier_check_max_failures) {
                 abort_stage(s, stage,
-                            "[SPARK-24819]: Barrier execution mode does not allow run a barrier stage that requires "
-                            "more slots than the total number of slots in the cluster currently. Please init a new "
-                            "cluster with more resources(e.g. CPU, GPU) or repartition the input RDD(s) to reduce the "
-                            "number of slots required to run this barrier stage.");
+                            NO_SLOTS " Please init a new cluster with more resources(e.g. CPU, GPU) or repartition the "
+                                     "input RDD(s) to reduce the number of slots required to run this barrier stage.");
                 return false;
         }
         if (s->now >= stage->slots_checked)

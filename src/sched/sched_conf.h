@@ -11,7 +11,7 @@ struct fst_conf;
         "saves write rows where they are"
 
 /* Fills @config from @conf, except for the pools (sched/tasks/pool_file.h) and for values that the owner sets
- * (outputs_outlive_executors; max_failures of the local modes). Returns 0, or -EINVAL with key and value and @config
+ * (outputs_outlive_executors, lends_cores; max_failures of the local modes). Returns 0, or -EINVAL with key and value and @config
  * unchanged. Release it with sched_config_deinit.
  */
 int sched_config_read(const struct fst_conf *conf, struct sched_config *config, struct fst_error *error);

@@ -80,6 +80,7 @@ struct sched_config {
         bool outputs_outlive_executors;    /* an external shuffle service serves map outputs */
         bool unregister_outputs_on_host;   /* spark.files.fetchFailure.unRegisterOutputOnHost, with the service */
         bool dynamic_allocation;           /* executors are requested as tasks need them */
+        bool lends_cores;                  /* executors get cores by sched_lend_cores only: no barrier stage can run */
         int64_t max_result_size;           /* spark.driver.maxResultSize; 0: no limit */
         int64_t barrier_check_interval;    /* spark.scheduler.barrier.maxConcurrentTasksCheck.interval */
         int barrier_check_max_failures;    /* ….maxFailures */

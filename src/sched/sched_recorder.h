@@ -96,6 +96,7 @@ struct sched_recorder;
         SETTING(outputs_outlive_executors)                                                                             \
         SETTING(unregister_outputs_on_host)                                                                            \
         SETTING(dynamic_allocation)                                                                                    \
+        SETTING(lends_cores)                                                                                           \
         SETTING(max_result_size)                                                                                       \
         SETTING(barrier_check_interval)                                                                                \
         SETTING(barrier_check_max_failures)                                                                            \

@@ -198,13 +198,6 @@ static int cluster_cached_on(struct scheduler_backend *backend, int rdd, int par
         return driver_transfer_cached_on(cluster_backend_of(backend)->transfer, rdd, partition, executors, max);
 }
 
-static int64_t cluster_expected_cores(struct scheduler_backend *backend, double *ratio)
-{
-        const struct executor_manager *manager = cluster_backend_of(backend)->manager;
-        *ratio = 0; /* Spark's value, except on YARN and Kubernetes */
-        return manager->class->expected_cores ? manager->class->expected_cores(manager, ratio) : 0;
-}
-
 static void cluster_kill_executor(struct scheduler_backend *backend, int executor, bool decommission,
                                   const char *reason)
 {
@@ -759,6 +752,7 @@ static const struct scheduler_backend_class cluster_backend_class = {
         .remove_output = cluster_remove_output,
         .stage_removed = cluster_stage_removed,
         .cached_on = cluster_cached_on,
+        .lends_cores = cluster_lends_cores,
         .expected_cores = cluster_expected_cores,
         .kill_executor = cluster_kill_executor,
         .rack = cluster_rack,

@@ -101,6 +101,8 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
 /* As the slots of these names in scheduler_backend_class. */
 bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n);
 bool cluster_request_more(struct scheduler_backend *backend, int more);
+bool cluster_lends_cores(struct scheduler_backend *backend);
+int64_t cluster_expected_cores(struct scheduler_backend *backend, double *ratio);
 const char *cluster_rack(struct scheduler_backend *backend, const char *host);
 void cluster_host_excluded(struct scheduler_backend *backend, const char *host, bool excluded);
 int cluster_kill_executors(struct scheduler_backend *backend, const char *const *ids, int n);

@@ -68,6 +68,18 @@ bool cluster_request_more(struct scheduler_backend *backend, int more)
         return cluster_request_executors(backend, &request, 1);
 }
 
+bool cluster_lends_cores(struct scheduler_backend *backend)
+{
+        return container_of(backend, struct cluster_backend, backend)->manager->class->launching;
+}
+
+int64_t cluster_expected_cores(struct scheduler_backend *backend, double *ratio)
+{
+        const struct executor_manager *manager = container_of(backend, struct cluster_backend, backend)->manager;
+        *ratio = 0; /* Spark's value, except on YARN and Kubernetes */
+        return manager->class->expected_cores ? manager->class->expected_cores(manager, ratio) : 0;
+}
+
 const char *cluster_rack(struct scheduler_backend *backend, const char *host)
 {
         struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);

@@ -126,6 +126,9 @@ struct scheduler_backend_class {
         /* The slots of this process and their number, for the backend's life. Any thread. NULL: there are none. */
         struct slot *const *(*slots)(struct scheduler_backend *backend, int *n);
 
+        /* Whether the cluster offers a core for each task (job_runner_offer). NULL: executors keep their cores. */
+        bool (*lends_cores)(struct scheduler_backend *backend);
+
         /*
          * Cores of all expected executors together, and the share of them that the first task waits for unless
          * spark.scheduler.minRegisteredResourcesRatio is set. NULL: the first task does not wait.

@@ -136,6 +136,29 @@ static void a_gang_larger_than_the_cluster_is_refused(void **state)
         fix_end(&f);
 }
 
+static void a_gang_is_refused_at_once_where_cores_are_lent(void **state)
+{
+        struct fix f;
+        struct sched_config config = SCHED_CONFIG_DEFAULT;
+
+        config.lends_cores = true;
+        offers_begin(&f, &config);
+        offers_add_executor(&f, "0", "h1", 2);
+        struct lineage *gang = fix_rdd(&f, 2);
+
+        gang->barrier = true;
+        fix_submit(&f, gang);
+        assert_int_equal(f.result, JOB_FAILED);
+        assert_int_equal(f.tasks.len, 0);
+        assert_non_null(strstr(buf_text(&f.message), "[SPARK-24819]: Barrier execution mode does not allow run a"));
+        assert_non_null(strstr(buf_text(&f.message), "spark.mesos.coarse=true"));
+        fix_submit(&f, fix_shuffle(&f, gang, 1));
+        assert_int_equal(f.jobs_ended, 2);
+        assert_int_equal(f.result, JOB_FAILED);
+        assert_int_equal(f.tasks.len, 0);
+        fix_end(&f);
+}
+
 /* --------------------------------------------------------------------------------------- results, losses, suspects */
 
 static void results_that_are_too_large_abort_the_stage(void **state)
@@ -286,6 +309,7 @@ int main(void)
                 cmocka_unit_test(one_failure_runs_the_whole_gang_again),
                 cmocka_unit_test(a_gang_that_keeps_failing_is_given_up),
                 cmocka_unit_test(a_gang_larger_than_the_cluster_is_refused),
+                cmocka_unit_test(a_gang_is_refused_at_once_where_cores_are_lent),
                 cmocka_unit_test(results_that_are_too_large_abort_the_stage),
                 cmocka_unit_test(the_named_suspect_runs_apart),
                 cmocka_unit_test(decommissioned_and_disabled_executors_take_nothing_new),
