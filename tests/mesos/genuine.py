@@ -3,7 +3,7 @@
     MASTER_PORT=… RESOURCES=… ATTRIBUTES=… MASTER_ENV=… AGENT_ENV=… MASTERS=… ZK=… $MESOS_BUILD/start.sh WORKDIR AGENTS
     $MESOS_BUILD/stop.sh WORKDIR
 
-They leave WORKDIR/master0.pid, agent0.pid, …, and logs beside.
+They leave WORKDIR/master0.pid, agent0.pid, …, and logs beside. With ZK, ZK_SECONDS are its sessions' timeout.
 """
 import json
 import os
@@ -29,9 +29,14 @@ def script(name):
 
 
 class Genuine:
-    def __init__(self, folder, agents=1, resources="cpus:4;mem:4096;disk:10000;ports:[31000-31999]", attributes="rack:12", **environment):
-        self.folder, self.agents, self.port = str(folder), agents, free_port()
-        self.address = f"127.0.0.1:{self.port}"
+    """@zookeeper: "host:port" of a server that elects one of @masters, which have the ports from `port` on."""
+
+    def __init__(self, folder, agents=1, resources="cpus:4;mem:4096;disk:10000;ports:[31000-31999]", attributes="rack:12", masters=1,
+                 zookeeper=None, **environment):
+        self.folder, self.agents, self.port, self.masters = str(folder), agents, free_port(), masters
+        self.address = f"zk://{zookeeper}/mesos" if zookeeper else f"127.0.0.1:{self.port}"
+        if zookeeper:
+            environment |= {"ZK": self.address, "MASTERS": str(masters)}
         self.saved = {}  # command and environment of processes that start again
         self.environment = dict(inherited_environment(), MASTER_PORT=str(self.port), RESOURCES=resources, ATTRIBUTES=attributes,
                                 **environment)
@@ -70,9 +75,24 @@ class Genuine:
         self.kill(name)
         wait_until(lambda: not is_running(pid), f"the end of {name}")
 
-    def state(self, what="state"):
-        with urllib.request.urlopen(f"http://{self.address}/master/{what}", timeout=10) as answer:
+    def leader(self):
+        """Returns the number of the master that leads, or None."""
+        for i in range(self.masters):
+            try:
+                if self.ask(i, "metrics/snapshot")["master/elected"]:
+                    return i
+            except OSError:  # it has ended
+                pass
+        return None
+
+    def ask(self, master, what):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port + master}/{what}", timeout=10) as answer:
             return json.load(answer)
+
+    def state(self, what="state"):
+        if self.masters > 1:
+            wait_until(lambda: self.leader() is not None, "a leading master")
+        return self.ask(self.leader() if self.masters > 1 else 0, f"master/{what}")
 
     def living_frameworks(self):
         return [framework["id"] for framework in self.state()["frameworks"]]
