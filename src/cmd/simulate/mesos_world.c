@@ -4,14 +4,13 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #define DEFAULT_REFUSE_MS 5000
 
 void mesos_world_init(struct mesos_world *w, uint64_t seed)
 {
-        *w = (struct mesos_world){.random = seed * 7919 + 1};
+        *w = (struct mesos_world){.chance = world_chance_of_seed(seed)};
 }
 
 void mesos_world_deinit(struct mesos_world *w)
@@ -19,30 +18,7 @@ void mesos_world_deinit(struct mesos_world *w)
         vec_deinit(&w->agents);
         vec_deinit(&w->tasks);
         arena_deinit(&w->arena);
-        free(w->violation);
-}
-
-uint32_t mesos_world_random(struct mesos_world *w, uint32_t below)
-{
-        w->random = w->random * 6364136223846793005u + 1442695040888963407u;
-        return (uint32_t)(((w->random >> 32) * below) >> 32);
-}
-
-bool mesos_world_happens(struct mesos_world *w, double probability)
-{
-        return probability > 0 && mesos_world_random(w, 1000000) < (uint32_t)(probability * 1000000);
-}
-
-void mesos_world_violate(struct mesos_world *w, const char *format, ...)
-{
-        char text[200];
-        va_list args;
-        if (w->violation)
-                return;
-        va_start(args, format);
-        vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
-        w->violation = mem_strdup(text);
+        free(w->chance.violation);
 }
 
 void mesos_world_add_agent(struct mesos_world *w, int cores, int64_t memory, bool debian)
@@ -99,7 +75,7 @@ void mesos_world_allocate(struct mesos_world *w, double split)
                 const int64_t cpus = a->cpus - a->used_cpus, memory = a->memory - a->used_memory;
                 if (!a->alive || a->filtered_until > w->now || (cpus == 0 && memory == 0))
                         continue;
-                const int64_t part = mesos_world_happens(w, split) && cpus >= 2000 ? cpus / 2000 * 1000 : 0;
+                const int64_t part = world_chance_happens(&w->chance, split) && cpus >= 2000 ? cpus / 2000 * 1000 : 0;
                 if (part)
                         world_add_offer(w, (int)i, part, memory / 2);
                 world_add_offer(w, (int)i, cpus - part, part ? memory - memory / 2 : memory);
@@ -117,7 +93,7 @@ static struct mesos_world_offer *world_answer(struct mesos_world *w, const struc
 {
         struct mesos_world_offer *s = &w->states[offer - w->offers];
         if (s->answers++ > 0)
-                mesos_world_violate(w, "offer %s of %s has a second answer", offer->id, offer->agent);
+                world_chance_violate(&w->chance, "offer %s of %s has a second answer", offer->id, offer->agent);
         return s;
 }
 
@@ -144,12 +120,12 @@ static void world_launch(struct mesos_world *w, const struct mesos_launch *l, in
                                      .cpus = launch_sum(l, "cpus"),
                                      .memory = launch_sum(l, "mem")};
         if (t.cpus != l->cores * 1000)
-                mesos_world_violate(w, "task %" PRId64 " of %" PRId64 " cores takes %" PRId64 " thousandths", l->task,
-                                    l->cores, t.cpus);
+                world_chance_violate(&w->chance, "task %" PRId64 " of %" PRId64 " cores takes %" PRId64 " thousandths",
+                                     l->task, l->cores, t.cpus);
         if (fine && !invalid && !a->has_executor) {
                 if (!l->starts_executor)
-                        mesos_world_violate(w, "task %" PRId64 " is for an executor that %s does not have", l->task,
-                                            a->id);
+                        world_chance_violate(&w->chance, "task %" PRId64 " is for an executor that %s does not have",
+                                             l->task, a->id);
                 a->has_executor = true;
                 a->executor_cpus = mesos_resources_sum(l->executor_resources, l->n_executor_resources, "cpus");
                 a->executor_memory = mesos_resources_sum(l->executor_resources, l->n_executor_resources, "mem");
@@ -161,12 +137,12 @@ static void world_launch(struct mesos_world *w, const struct mesos_launch *l, in
                 a->used_memory += t.memory;
         }
         if (a->used_cpus > a->cpus || a->used_memory > a->memory)
-                mesos_world_violate(w, "task %" PRId64 " takes more than %s has", l->task, a->id);
+                world_chance_violate(&w->chance, "task %" PRId64 " takes more than %s has", l->task, a->id);
         w->n_launched++;
         while ((int64_t)w->tasks.len <= l->task)
                 vec_push(&w->tasks, (struct mesos_world_task){.state = WORLD_TASK_NONE});
         if (w->tasks.data[l->task].state != WORLD_TASK_NONE)
-                mesos_world_violate(w, "task %" PRId64 " comes twice", l->task);
+                world_chance_violate(&w->chance, "task %" PRId64 " comes twice", l->task);
         w->tasks.data[l->task] = t;
 }
 
@@ -178,14 +154,14 @@ void mesos_world_accept(struct mesos_world *w, const struct offer_action *action
         for (size_t i = 0; i < action->accept.n_offers; i++) {
                 const struct mesos_world_offer *s = world_answer(w, action->accept.offers[i]);
                 if (s->agent != agent)
-                        mesos_world_violate(w, "one answer accepts offers of two agents");
+                        world_chance_violate(&w->chance, "one answer accepts offers of two agents");
                 invalid |= s->rescinded;
                 cpus += s->cpus;
                 memory += s->memory;
         }
         w->n_accepted += (int64_t)action->accept.n_offers;
         if (action->accept.n_launches == 0)
-                mesos_world_violate(w, "an offer of %s is accepted without a task", w->agents.data[agent].id);
+                world_chance_violate(&w->chance, "an offer of %s is accepted without a task", w->agents.data[agent].id);
         for (size_t i = 0; i < action->accept.n_launches; i++) {
                 const struct mesos_launch *l = &action->accept.launches[i];
                 cpus -= launch_sum(l, "cpus");
@@ -197,7 +173,8 @@ void mesos_world_accept(struct mesos_world *w, const struct offer_action *action
                 world_launch(w, l, agent, invalid, fine);
         }
         if (cpus < 0 || memory < 0)
-                mesos_world_violate(w, "tasks take more than the offers of %s hold", w->agents.data[agent].id);
+                world_chance_violate(&w->chance, "tasks take more than the offers of %s hold",
+                                     w->agents.data[agent].id);
         world_filter(w, agent, action->accept.refuse_ms);
 }
 
@@ -225,8 +202,8 @@ void mesos_world_check_answers(struct mesos_world *w)
 {
         for (size_t i = 0; i < w->n_offers; i++)
                 if (w->states[i].answers != 1)
-                        mesos_world_violate(w, "offer %s of %s has %d answers", w->offers[i].id, w->offers[i].agent,
-                                            w->states[i].answers);
+                        world_chance_violate(&w->chance, "offer %s of %s has %d answers", w->offers[i].id,
+                                             w->offers[i].agent, w->states[i].answers);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ tasks */

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "cmd/simulate/world_chance.h"
 #include "mesos/offers/offer_actions.h"
 
 #include <stdbool.h>
@@ -54,7 +55,7 @@ struct mesos_world_offer {
 };
 
 struct mesos_world {
-        uint64_t random;
+        struct world_chance chance;
         int64_t now;
         bool suppressed;
         VEC(struct mesos_world_agent) agents;
@@ -64,16 +65,10 @@ struct mesos_world {
         struct mesos_world_offer *states;
         size_t n_offers;
         int64_t n_offered, n_accepted, n_declined, n_launched, n_revived, n_suppressed; /* counts for the report */
-        char *violation;                                                                /* the first one */
 };
 
 void mesos_world_init(struct mesos_world *w, uint64_t seed);
 void mesos_world_deinit(struct mesos_world *w);
-
-/* A number below @below, and whether something of that probability happens. */
-uint32_t mesos_world_random(struct mesos_world *w, uint32_t below);
-bool mesos_world_happens(struct mesos_world *w, double probability);
-void mesos_world_violate(struct mesos_world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds an agent with so many cores and MiB; some have a role's resources and the attribute os:debian. */
 void mesos_world_add_agent(struct mesos_world *w, int cores, int64_t memory, bool debian);

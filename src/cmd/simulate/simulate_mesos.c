@@ -87,7 +87,7 @@ static void run_add_agent(struct mesos_run *x, bool debian)
 static int64_t run_choose_task(struct mesos_run *x)
 {
         const size_t n = x->world.tasks.len;
-        const size_t first = n ? mesos_world_random(&x->world, (uint32_t)n) : 0;
+        const size_t first = n ? world_chance_draw(&x->world.chance, (uint32_t)n) : 0;
         for (size_t i = 0; i < n; i++)
                 if (world_task_lives(&x->world.tasks.data[(first + i) % n]))
                         return (int64_t)((first + i) % n);
@@ -108,16 +108,16 @@ static void coarse_check_launch(struct mesos_run *x, const struct offer_action *
         const int agent = w->states[action->accept.offers[0] - w->offers].agent;
         const struct mesos_world_agent *a = &w->agents.data[agent];
         if (!a->debian)
-                mesos_world_violate(w, "%s does not meet the constraints", a->id);
+                world_chance_violate(&w->chance, "%s does not meet the constraints", a->id);
         if (agent == x->excluded)
-                mesos_world_violate(w, "%s is excluded", a->host);
+                world_chance_violate(&w->chance, "%s is excluded", a->host);
         if (a->failures >= MAX_AGENT_FAILURES)
-                mesos_world_violate(w, "%s has failed %d times", a->id, a->failures);
+                world_chance_violate(&w->chance, "%s has failed %d times", a->id, a->failures);
         for (size_t i = 0; i < action->accept.n_launches; i++) {
                 const struct mesos_launch *l = &action->accept.launches[i];
                 if (mesos_resources_sum(l->resources, l->n_resources, "mem") != EXECUTOR_MEMORY * 1000 ||
                     (x->request->executor_cores && l->cores != x->request->executor_cores))
-                        mesos_world_violate(w, "executor %" PRId64 " gets less than it needs", l->task);
+                        world_chance_violate(&w->chance, "executor %" PRId64 " gets less than it needs", l->task);
         }
 }
 
@@ -125,7 +125,7 @@ static void coarse_kill_task(struct mesos_run *x, int64_t id)
 {
         struct mesos_world_task *t = (size_t)id < x->world.tasks.len ? &x->world.tasks.data[id] : NULL;
         if (!t || !world_task_lives(t)) {
-                mesos_world_violate(&x->world, "task %" PRId64 ", which does not run, is killed", id);
+                world_chance_violate(&x->world.chance, "task %" PRId64 ", which does not run, is killed", id);
                 return;
         }
         t->state = WORLD_TASK_KILLING;
@@ -149,7 +149,7 @@ static void coarse_drain(struct mesos_run *x)
                         break;
                 case OFFER_ACTION_SUPPRESS:
                         if (w->suppressed)
-                                mesos_world_violate(w, "offers are suppressed twice");
+                                world_chance_violate(&w->chance, "offers are suppressed twice");
                         w->n_suppressed++;
                         w->suppressed = true;
                         break;
@@ -187,13 +187,13 @@ static void coarse_end_task(struct mesos_run *x, int64_t id, enum mesos_task_sta
         coarse_update_task(x, id, state);
         coarse_update_task(x, id, state);
         if (x->n_ended != before + 1)
-                mesos_world_violate(&x->world, "the end of executor %" PRId64 " is reported %" PRId64 " times", id,
-                                    x->n_ended - before);
+                world_chance_violate(&x->world.chance, "the end of executor %" PRId64 " is reported %" PRId64 " times",
+                                     id, x->n_ended - before);
 }
 
 static void coarse_lose_agent(struct mesos_run *x)
 {
-        const int agent = (int)mesos_world_random(&x->world, (uint32_t)x->world.agents.len);
+        const int agent = (int)world_chance_draw(&x->world.chance, (uint32_t)x->world.agents.len);
         if (!x->world.agents.data[agent].alive)
                 return;
         x->n_lost++;
@@ -215,7 +215,7 @@ static void coarse_run_tasks(struct mesos_run *x, double failures)
                         coarse_end_task(x, (int64_t)i, MESOS_TASK_LOST);
                 } else if (t->state == WORLD_TASK_KILLING) {
                         coarse_end_task(x, (int64_t)i, MESOS_TASK_KILLED);
-                } else if (mesos_world_happens(&x->world, failures)) {
+                } else if (world_chance_happens(&x->world.chance, failures)) {
                         x->n_failed++;
                         coarse_end_task(x, (int64_t)i, MESOS_TASK_FAILED);
                 } else if (t->state == WORLD_TASK_LAUNCHED) {
@@ -228,9 +228,10 @@ static void coarse_run_tasks(struct mesos_run *x, double failures)
 static void coarse_set_limit(struct mesos_run *x, int64_t limit)
 {
         const char *hosts[3];
-        const uint32_t n = mesos_world_random(&x->world, 4);
+        const uint32_t n = world_chance_draw(&x->world.chance, 4);
         for (uint32_t i = 0; i < n; i++)
-                hosts[i] = x->world.agents.data[mesos_world_random(&x->world, (uint32_t)x->world.agents.len)].host;
+                hosts[i] =
+                        x->world.agents.data[world_chance_draw(&x->world.chance, (uint32_t)x->world.agents.len)].host;
         x->limit = limit;
         coarse_offers_set_limit(&x->coarse, limit, hosts, n, x->world.now);
         coarse_drain(x);
@@ -247,17 +248,17 @@ static void coarse_disturb(struct mesos_run *x)
 {
         const struct mesos_request *r = x->request;
         struct mesos_world *w = &x->world;
-        if (mesos_world_happens(w, r->lost_agents))
+        if (world_chance_happens(&w->chance, r->lost_agents))
                 coarse_lose_agent(x);
-        if (mesos_world_happens(w, r->targets))
-                coarse_set_limit(x, mesos_world_random(w, (uint32_t)r->executors + 1));
-        if (mesos_world_happens(w, r->exclusions))
-                coarse_exclude(x, (int64_t)mesos_world_random(w, (uint32_t)w->agents.len));
-        if (mesos_world_happens(w, r->kills)) {
+        if (world_chance_happens(&w->chance, r->targets))
+                coarse_set_limit(x, world_chance_draw(&w->chance, (uint32_t)r->executors + 1));
+        if (world_chance_happens(&w->chance, r->exclusions))
+                coarse_exclude(x, (int64_t)world_chance_draw(&w->chance, (uint32_t)w->agents.len));
+        if (world_chance_happens(&w->chance, r->kills)) {
                 coarse_offers_kill(&x->coarse, MAX(run_choose_task(x), 0));
                 coarse_drain(x);
         }
-        if (mesos_world_happens(w, r->restarts)) {
+        if (world_chance_happens(&w->chance, r->restarts)) {
                 x->n_restarts++;
                 mesos_world_fail_over(w);
                 coarse_offers_subscribed(&x->coarse);
@@ -275,7 +276,7 @@ static void coarse_round(struct mesos_run *x, bool faults)
                 coarse_disturb(x);
         mesos_world_allocate(w, x->request->splits);
         for (size_t i = 0; faults && i < w->n_offers; i++)
-                if (mesos_world_happens(w, x->request->rescinds)) {
+                if (world_chance_happens(&w->chance, x->request->rescinds)) {
                         x->n_rescinded++;
                         mesos_world_rescind(w, i);
                 }
@@ -287,9 +288,9 @@ static void coarse_round(struct mesos_run *x, bool faults)
         coarse_drain(x);
         mesos_world_check_answers(w);
         if (x->coarse.n_executors > MAX(x->limit, executors) || x->coarse.cores > x->coarse.config->max_cores)
-                mesos_world_violate(w,
-                                    "%" PRId64 " executors with %" PRId64 " cores run, although %" PRId64 " are wanted",
-                                    x->coarse.n_executors, x->coarse.cores, x->limit);
+                world_chance_violate(
+                        &w->chance, "%" PRId64 " executors with %" PRId64 " cores run, although %" PRId64 " are wanted",
+                        x->coarse.n_executors, x->coarse.cores, x->limit);
         coarse_run_tasks(x, faults ? x->request->failures : 0);
 }
 
@@ -299,13 +300,13 @@ static void coarse_settle(struct mesos_run *x, int64_t wanted)
         const struct mesos_request *r = x->request;
         for (int i = 0; i < r->agents && x->n_failed + x->n_lost; i++)
                 run_add_agent(x, true);
-        for (int i = 0; !x->world.violation && i < MAX_SETTLING_ROUNDS; i++) {
+        for (int i = 0; !x->world.chance.violation && i < MAX_SETTLING_ROUNDS; i++) {
                 coarse_round(x, false);
                 if (x->coarse.n_executors == wanted)
                         return;
         }
-        mesos_world_violate(&x->world, "%" PRId64 " executors run, although %" PRId64 " are wanted",
-                            x->coarse.n_executors, wanted);
+        world_chance_violate(&x->world.chance, "%" PRId64 " executors run, although %" PRId64 " are wanted",
+                             x->coarse.n_executors, wanted);
 }
 
 static void coarse_check_end(struct mesos_run *x)
@@ -313,16 +314,16 @@ static void coarse_check_end(struct mesos_run *x)
         struct mesos_world *w = &x->world;
         coarse_round(x, false);
         if (!w->suppressed)
-                mesos_world_violate(w, "offers are not suppressed, although no executor is wanted");
+                world_chance_violate(&w->chance, "offers are not suppressed, although no executor is wanted");
         for (size_t i = 0; i < w->tasks.len; i++)
                 if (world_task_lives(&w->tasks.data[i]))
-                        mesos_world_violate(w, "executor %zu is left", i);
+                        world_chance_violate(&w->chance, "executor %zu is left", i);
         for (size_t i = 0; i < w->agents.len; i++)
                 if (w->agents.data[i].used_cpus || w->agents.data[i].used_memory)
-                        mesos_world_violate(w, "resources of %s are still in use", w->agents.data[i].id);
+                        world_chance_violate(&w->chance, "resources of %s are still in use", w->agents.data[i].id);
         if (x->n_ended != w->n_launched)
-                mesos_world_violate(w, "%" PRId64 " executors were launched and %" PRId64 " ended", w->n_launched,
-                                    x->n_ended);
+                world_chance_violate(&w->chance, "%" PRId64 " executors were launched and %" PRId64 " ended",
+                                     w->n_launched, x->n_ended);
 }
 
 static void coarse_run(struct mesos_run *x)
@@ -339,7 +340,7 @@ static void coarse_run(struct mesos_run *x)
         mesos_constraints_parse(&config.constraints, "os:debian", NULL);
         coarse_offers_init(&x->coarse, &config);
         coarse_set_limit(x, r->executors);
-        for (int i = 0; !x->world.violation && i < r->rounds; i++)
+        for (int i = 0; !x->world.chance.violation && i < r->rounds; i++)
                 coarse_round(x, true);
         coarse_exclude(x, -1);
         coarse_set_limit(x, r->executors);
@@ -380,7 +381,7 @@ static void fine_end_task(struct mesos_run *x, int64_t id, enum mesos_task_state
         const struct fine_update update = {.task = id, .state = state, .by_executor = by_executor};
         mesos_world_end_task(&x->world, id);
         if (!fine_offers_updated(&x->fine, &update) || fine_offers_updated(&x->fine, &update))
-                mesos_world_violate(&x->world, "task %" PRId64 " does not end once", id);
+                world_chance_violate(&x->world.chance, "task %" PRId64 " does not end once", id);
         x->todo += state != MESOS_TASK_FINISHED;
         fine_drain(x);
 }
@@ -396,7 +397,8 @@ static void fine_end_executor(struct mesos_run *x, int agent)
         fine_offers_executor_lost(&x->fine, w->agents.data[agent].id, false, "lost");
         fine_drain(x);
         if (fine_offers_has_executor(&x->fine, w->agents.data[agent].id))
-                mesos_world_violate(w, "the core knows an executor on %s, which is lost", w->agents.data[agent].id);
+                world_chance_violate(&w->chance, "the core knows an executor on %s, which is lost",
+                                     w->agents.data[agent].id);
 }
 
 static void fine_run_tasks(struct mesos_run *x, bool faults)
@@ -407,13 +409,13 @@ static void fine_run_tasks(struct mesos_run *x, bool faults)
                         continue;
                 if (t->invalid) {
                         fine_end_task(x, (int64_t)i, MESOS_TASK_LOST, false);
-                } else if (faults && mesos_world_happens(&x->world, x->request->failures)) {
+                } else if (faults && world_chance_happens(&x->world.chance, x->request->failures)) {
                         x->n_failed++;
-                        if (mesos_world_happens(&x->world, 0.5))
+                        if (world_chance_happens(&x->world.chance, 0.5))
                                 fine_end_task(x, (int64_t)i, MESOS_TASK_FAILED, true);
                         else
                                 fine_end_executor(x, t->agent);
-                } else if (mesos_world_happens(&x->world, 0.5)) {
+                } else if (world_chance_happens(&x->world.chance, 0.5)) {
                         fine_end_task(x, (int64_t)i, MESOS_TASK_FINISHED, true);
                 }
         }
@@ -421,7 +423,7 @@ static void fine_run_tasks(struct mesos_run *x, bool faults)
 
 static void fine_lose_agent(struct mesos_run *x)
 {
-        const int agent = (int)mesos_world_random(&x->world, (uint32_t)x->world.agents.len);
+        const int agent = (int)world_chance_draw(&x->world.chance, (uint32_t)x->world.agents.len);
         if (!x->world.agents.data[agent].alive)
                 return;
         x->n_lost++;
@@ -435,18 +437,18 @@ static void fine_round(struct mesos_run *x, bool faults)
         struct mesos_world *w = &x->world;
         w->now += MESOS_WORLD_ALLOCATION_NS;
         x->n_rounds++;
-        if (faults && mesos_world_happens(w, x->request->lost_agents))
+        if (faults && world_chance_happens(&w->chance, x->request->lost_agents))
                 fine_lose_agent(x);
-        if (faults && mesos_world_happens(w, x->request->restarts)) {
+        if (faults && world_chance_happens(&w->chance, x->request->restarts)) {
                 x->n_restarts++;
                 mesos_world_fail_over(w);
         }
-        if (x->todo && mesos_world_happens(w, 0.5))
+        if (x->todo && world_chance_happens(&w->chance, 0.5))
                 fine_offers_revive(&x->fine);
         fine_drain(x);
         mesos_world_allocate(w, x->request->splits);
         for (size_t i = 0; faults && i < w->n_offers; i++)
-                if (mesos_world_happens(w, x->request->rescinds)) {
+                if (world_chance_happens(&w->chance, x->request->rescinds)) {
                         x->n_rescinded++;
                         mesos_world_rescind(w, i);
                 }
@@ -475,12 +477,13 @@ static void fine_run(struct mesos_run *x)
         mesos_constraints_parse(&config.constraints, "os:debian", NULL);
         fine_offers_init(&x->fine, &config);
         x->todo = r->executors;
-        for (int i = 0; !x->world.violation && i < r->rounds; i++)
+        for (int i = 0; !x->world.chance.violation && i < r->rounds; i++)
                 fine_round(x, true);
-        for (int i = 0; !x->world.violation && i < MAX_SETTLING_ROUNDS && (x->todo || run_choose_task(x) >= 0); i++)
+        for (int i = 0; !x->world.chance.violation && i < MAX_SETTLING_ROUNDS && (x->todo || run_choose_task(x) >= 0);
+             i++)
                 fine_round(x, false);
         if (x->todo || run_choose_task(x) >= 0)
-                mesos_world_violate(&x->world, "%" PRId64 " tasks were never launched", x->todo);
+                world_chance_violate(&x->world.chance, "%" PRId64 " tasks were never launched", x->todo);
         fine_offers_deinit(&x->fine);
         mesos_constraints_deinit(&config.constraints);
 }
@@ -500,8 +503,8 @@ static void simulate_mesos_report(const struct mesos_run *x, uint64_t seed, doub
                        ", \"longestEventMs\": %.3f, \"seconds\": %.3f, \"violation\": %s%s%s}\n",
                        seed, x->n_rounds, w->n_offered, w->n_accepted, w->n_declined, w->n_launched, x->n_ended,
                        x->n_failed, x->n_lost, x->n_rescinded, x->n_restarts, w->n_revived, w->n_suppressed, longest,
-                       seconds, w->violation ? "\"" : "", w->violation ? w->violation : "null",
-                       w->violation ? "\"" : "");
+                       seconds, w->chance.violation ? "\"" : "", w->chance.violation ? w->chance.violation : "null",
+                       w->chance.violation ? "\"" : "");
         else
                 printf("seed %" PRIu64 ": %" PRId64 " offers in %" PRId64 " allocations, %" PRId64 " accepted, %" PRId64
                        " tasks, %" PRId64 " failed, %" PRId64 " agents lost, %" PRId64 " offers rescinded, %" PRId64
@@ -516,15 +519,15 @@ static int simulate_mesos_run(const struct mesos_request *r, uint64_t seed)
         const int64_t start = now_ns();
         mesos_world_init(&x.world, seed);
         for (int i = 0; i < r->agents; i++)
-                run_add_agent(&x, !mesos_world_happens(&x.world, r->constraints));
+                run_add_agent(&x, !world_chance_happens(&x.world.chance, r->constraints));
         if (r->fine)
                 fine_run(&x);
         else
                 coarse_run(&x);
         simulate_mesos_report(&x, seed, (double)(now_ns() - start) / 1e9);
-        if (x.world.violation)
-                fprintf(stderr, "Error: seed %" PRIu64 ": %s\n", seed, x.world.violation);
-        const int status = x.world.violation ? 1 : 0;
+        if (x.world.chance.violation)
+                fprintf(stderr, "Error: seed %" PRIu64 ": %s\n", seed, x.world.chance.violation);
+        const int status = x.world.chance.violation ? 1 : 0;
         mesos_world_deinit(&x.world);
         return status;
 }

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/simulate/simulate.h"
+#include "cmd/simulate/world_chance.h"
 #include "yarn/allocator/yarn_allocator.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #define HEARTBEAT_NS 1000000000
@@ -65,7 +65,7 @@ struct simulated_container {
 
 struct yarn_world {
         const struct yarn_request *request;
-        uint64_t random;
+        struct world_chance chance;
         struct yarn_allocator allocator;
         int *any, *racks, *hosts; /* the ResourceManager's table of requests: a row of each for each profile */
         bool *excluded;           /* hosts, as the ResourceManager knows */
@@ -76,33 +76,9 @@ struct yarn_world {
         VEC(int) executors; /* executor - 1 → container */
         int64_t now;
         int heartbeats, failed, refused, lost, left, exclusions, restarted;
-        char *violation; /* the first one */
 };
 
 /* ------------------------------------------------------------------------------------------------------------ world */
-
-static uint32_t world_random(struct yarn_world *w, uint32_t below)
-{
-        w->random = w->random * 6364136223846793005u + 1442695040888963407u;
-        return (uint32_t)(((w->random >> 32) * below) >> 32);
-}
-
-static bool world_happens(struct yarn_world *w, double probability)
-{
-        return probability > 0 && world_random(w, 1000000) < (uint32_t)(probability * 1000000);
-}
-
-static void __attribute__((format(printf, 2, 3))) world_violate(struct yarn_world *w, const char *format, ...)
-{
-        char text[200];
-        va_list args;
-        if (w->violation)
-                return;
-        va_start(args, format);
-        vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
-        w->violation = mem_strdup(text);
-}
 
 static struct yarn_container_id world_id(size_t n)
 {
@@ -142,7 +118,7 @@ static int *world_rack_row(const struct yarn_world *w, int profile, int rack)
 static void world_ask(struct yarn_world *w, int profile, const char *location, int count)
 {
         if (count < 0)
-                world_violate(w, "%d containers are asked for at %s", count, location);
+                world_chance_violate(&w->chance, "%d containers are asked for at %s", count, location);
         if (strcmp(location, "*") == 0)
                 w->any[profile] = count;
         else if (location[0] == '/')
@@ -154,7 +130,7 @@ static void world_ask(struct yarn_world *w, int profile, const char *location, i
 static void world_exclude(struct yarn_world *w, const char *host, bool excluded)
 {
         if (w->excluded[host_number(host)] == excluded)
-                world_violate(w, "%s is %s twice", host, excluded ? "excluded" : "included");
+                world_chance_violate(&w->chance, "%s is %s twice", host, excluded ? "excluded" : "included");
         w->excluded[host_number(host)] = excluded;
 }
 
@@ -169,9 +145,9 @@ static void world_launch(struct yarn_world *w, size_t n, int32_t executor)
 {
         struct simulated_container *c = &w->containers.data[n];
         if (c->state != SIM_GRANTED)
-                world_violate(w, "container %zu is launched in state %d", n, c->state);
+                world_chance_violate(&w->chance, "container %zu is launched in state %d", n, c->state);
         if ((size_t)executor != w->executors.len + 1)
-                world_violate(w, "executor %d comes after executor %zu", executor, w->executors.len);
+                world_chance_violate(&w->chance, "executor %d comes after executor %zu", executor, w->executors.len);
         vec_push(&w->executors, (int)n);
         c->state = SIM_LAUNCHING;
         c->executor = executor;
@@ -180,12 +156,13 @@ static void world_launch(struct yarn_world *w, size_t n, int32_t executor)
 static void world_report(struct yarn_world *w, int32_t executor)
 {
         if (executor < 1 || (size_t)executor > w->executors.len) {
-                world_violate(w, "executor %d, which was never launched, is reported as exited", executor);
+                world_chance_violate(&w->chance, "executor %d, which was never launched, is reported as exited",
+                                     executor);
                 return;
         }
         struct simulated_container *c = &w->containers.data[w->executors.data[executor - 1]];
         if (c->exited)
-                world_violate(w, "executor %d is reported as exited twice", executor);
+                world_chance_violate(&w->chance, "executor %d is reported as exited twice", executor);
         c->exited = true;
 }
 
@@ -194,7 +171,8 @@ static void world_tell(struct yarn_world *w, int32_t executor)
 {
         struct simulated_container *c = &w->containers.data[w->executors.data[executor - 1]];
         if (c->state != SIM_RUNNING)
-                world_violate(w, "executor %d, which is in state %d, is asked to finish", executor, c->state);
+                world_chance_violate(&w->chance, "executor %d, which is in state %d, is asked to finish", executor,
+                                     c->state);
         c->finishing = true;
 }
 
@@ -232,7 +210,7 @@ static void world_drain(struct yarn_world *w)
 /* A host with room, one that is asked for by name if there is one. -1: the cluster is full. */
 static int world_choose_host(struct yarn_world *w, int profile)
 {
-        const int n = w->request->hosts, first = (int)world_random(w, (uint32_t)n);
+        const int n = w->request->hosts, first = (int)world_chance_draw(&w->chance, (uint32_t)n);
         int any = -1;
         for (int i = 0; i < n; i++) {
                 const int host = (first + i) % n;
@@ -267,7 +245,7 @@ static void world_grant(struct yarn_world *w, int profile)
                 yarn_allocator_allocated(&w->allocator, &granted, 1);
                 world_drain(w);
                 if (w->containers.data[n].state == SIM_GRANTED)
-                        world_violate(w, "container %zu is neither launched nor given back", n);
+                        world_chance_violate(&w->chance, "container %zu is neither launched nor given back", n);
         }
 }
 
@@ -280,8 +258,8 @@ static void world_end(struct yarn_world *w, size_t n, int status)
         world_drain(w);
         const struct simulated_container *c = &w->containers.data[n];
         if (c->executor && c->exited == c->refused)
-                world_violate(w, "the end of executor %d is %s", c->executor,
-                              c->exited ? "reported, although it was never started" : "not reported");
+                world_chance_violate(&w->chance, "the end of executor %d is %s", c->executor,
+                                     c->exited ? "reported, although it was never started" : "not reported");
 }
 
 static void world_answer_launch(struct yarn_world *w, size_t n, bool refuse)
@@ -299,7 +277,7 @@ static void world_answer_launch(struct yarn_world *w, size_t n, bool refuse)
 
 static void world_lose_node(struct yarn_world *w)
 {
-        const int host = (int)world_random(w, (uint32_t)w->request->hosts);
+        const int host = (int)world_chance_draw(&w->chance, (uint32_t)w->request->hosts);
         w->lost++;
         for (size_t i = 0; i < w->containers.len; i++)
                 if (w->containers.data[i].host == host && w->containers.data[i].state != SIM_ENDED)
@@ -322,14 +300,15 @@ static void world_restart(struct yarn_world *w)
 static void world_leave(struct yarn_world *w)
 {
         char text[NAME_SIZE];
-        const int host = (int)world_random(w, (uint32_t)w->request->hosts);
+        const int host = (int)world_chance_draw(&w->chance, (uint32_t)w->request->hosts);
         w->left++;
         yarn_allocator_decommissioning(&w->allocator, host_name(host, text));
         world_drain(w);
         for (size_t i = 0; i < w->containers.len; i++) {
                 const struct simulated_container *c = &w->containers.data[i];
                 if (c->host == host && c->state == SIM_RUNNING && !c->finishing)
-                        world_violate(w, "executor %d on a leaving node is not told to finish", c->executor);
+                        world_chance_violate(&w->chance, "executor %d on a leaving node is not told to finish",
+                                             c->executor);
         }
 }
 
@@ -342,7 +321,7 @@ static void world_update_exclusions(struct yarn_world *w, bool one_more)
         size_t len = 0;
         if (one_more) {
                 w->exclusions++;
-                w->excluded_until[world_random(w, (uint32_t)n)] = w->heartbeats + EXCLUDED_HEARTBEATS;
+                w->excluded_until[world_chance_draw(&w->chance, (uint32_t)n)] = w->heartbeats + EXCLUDED_HEARTBEATS;
         }
         for (int i = 0; i < n; i++) {
                 if (w->excluded_until[i] <= w->heartbeats)
@@ -354,8 +333,8 @@ static void world_update_exclusions(struct yarn_world *w, bool one_more)
         world_drain(w);
         for (int i = 0; i < n; i++)
                 if (w->excluded[i] != (w->excluded_until[i] > 0))
-                        world_violate(w, "the ResourceManager takes host%d to be %s", i,
-                                      w->excluded[i] ? "excluded" : "included");
+                        world_chance_violate(&w->chance, "the ResourceManager takes host%d to be %s", i,
+                                             w->excluded[i] ? "excluded" : "included");
         free(list);
         free(names);
 }
@@ -373,22 +352,22 @@ static void world_round(struct yarn_world *w, bool faults)
         for (size_t i = 0; i < w->containers.len; i++) {
                 const enum simulated_state state = w->containers.data[i].state;
                 if (state == SIM_LAUNCHING) {
-                        world_answer_launch(w, i, faults && world_happens(w, r->launch_failures));
+                        world_answer_launch(w, i, faults && world_chance_happens(&w->chance, r->launch_failures));
                 } else if (state == SIM_RELEASED) {
                         world_end(w, i, -100);
                 } else if (w->containers.data[i].finishing) {
                         world_end(w, i, 0);
-                } else if (state == SIM_RUNNING && faults && world_happens(w, r->failures)) {
+                } else if (state == SIM_RUNNING && faults && world_chance_happens(&w->chance, r->failures)) {
                         w->failed++;
                         world_end(w, i, 1);
                 }
         }
-        if (faults && world_happens(w, r->lost_nodes))
+        if (faults && world_chance_happens(&w->chance, r->lost_nodes))
                 world_lose_node(w);
-        if (faults && world_happens(w, r->leaving_nodes))
+        if (faults && world_chance_happens(&w->chance, r->leaving_nodes))
                 world_leave(w);
-        world_update_exclusions(w, faults && world_happens(w, r->exclusions));
-        if (faults && world_happens(w, r->restarts))
+        world_update_exclusions(w, faults && world_chance_happens(&w->chance, r->exclusions));
+        if (faults && world_chance_happens(&w->chance, r->restarts))
                 world_restart(w);
 }
 
@@ -404,7 +383,7 @@ static void world_set_target(struct yarn_world *w, int total)
         for (size_t i = 0; i < n; i++)
                 hosts[i] = (struct yarn_host_tasks){.host = host_name((int)i, names[2 * i]),
                                                     .rack = rack_name((int)i % w->request->racks, names[2 * i + 1]),
-                                                    .tasks = 1 + (int)world_random(w, 10)};
+                                                    .tasks = 1 + (int)world_chance_draw(&w->chance, 10)};
         struct yarn_target target = {.hosts = hosts, .n_hosts = n / 2}; /* the data is on half of them */
         for (size_t i = 0; i < target.n_hosts; i++)
                 target.locality_tasks += hosts[i].tasks;
@@ -420,16 +399,16 @@ static void world_set_target(struct yarn_world *w, int total)
 /* Heartbeats without faults until @running executors run and nothing is pending. */
 static void world_settle(struct yarn_world *w, int running)
 {
-        for (int i = 0; !w->violation && i < MAX_SETTLING_ROUNDS; i++) {
+        for (int i = 0; !w->chance.violation && i < MAX_SETTLING_ROUNDS; i++) {
                 world_round(w, false);
                 if (yarn_allocator_count_running(&w->allocator) == running &&
                     yarn_allocator_count_pending(&w->allocator) == 0 &&
                     yarn_allocator_count_starting(&w->allocator) == 0)
                         return;
         }
-        world_violate(w, "%d executors run and %d are pending, although %d are wanted",
-                      yarn_allocator_count_running(&w->allocator), yarn_allocator_count_pending(&w->allocator),
-                      running);
+        world_chance_violate(&w->chance, "%d executors run and %d are pending, although %d are wanted",
+                             yarn_allocator_count_running(&w->allocator), yarn_allocator_count_pending(&w->allocator),
+                             running);
 }
 
 static void world_check_end(struct yarn_world *w)
@@ -438,10 +417,11 @@ static void world_check_end(struct yarn_world *w)
         world_round(w, false);
         for (size_t i = 0; i < w->containers.len; i++)
                 if (w->containers.data[i].state != SIM_ENDED)
-                        world_violate(w, "container %zu is left in state %d", i, w->containers.data[i].state);
+                        world_chance_violate(&w->chance, "container %zu is left in state %d", i,
+                                             w->containers.data[i].state);
         for (int profile = 0; profile < w->request->profiles; profile++)
                 if (w->any[profile])
-                        world_violate(w, "%d containers are still asked for", w->any[profile]);
+                        world_chance_violate(&w->chance, "%d containers are still asked for", w->any[profile]);
 }
 
 static void world_run(struct yarn_world *w)
@@ -452,7 +432,7 @@ static void world_run(struct yarn_world *w)
         for (; profile.id < w->request->profiles; profile.id++)
                 yarn_allocator_add_profile(&w->allocator, &profile);
         world_set_target(w, w->request->containers);
-        for (int i = 0; !w->violation && i < w->request->rounds; i++)
+        for (int i = 0; !w->chance.violation && i < w->request->rounds; i++)
                 world_round(w, true);
         world_settle(w, w->request->containers);
         world_set_target(w, 0);
@@ -466,7 +446,7 @@ static void world_run(struct yarn_world *w)
 
 static int simulate_yarn_run(const struct yarn_request *r, uint64_t seed)
 {
-        struct yarn_world w = {.request = r, .random = seed * 7919 + 1};
+        struct yarn_world w = {.request = r, .chance = world_chance_of_seed(seed)};
         w.any = new_array(int, (size_t)r->profiles);
         w.racks = new_array(int, (size_t)(r->racks * r->profiles));
         w.hosts = new_array(int, (size_t)(r->hosts * r->profiles));
@@ -482,18 +462,18 @@ static int simulate_yarn_run(const struct yarn_request *r, uint64_t seed)
                        ", \"containers\": %zu, \"heartbeats\": %d, \"failed\": %d, \"refused\": %d, "
                        "\"lostNodes\": %d, \"leavingNodes\": %d, \"exclusions\": %d, \"restarts\": %d, \"seconds\": %.3f, \"violation\": %s%s%s}\n",
                        seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.left, w.exclusions,
-                       w.restarted, seconds, w.violation ? "\"" : "", w.violation ? w.violation : "null",
-                       w.violation ? "\"" : "");
+                       w.restarted, seconds, w.chance.violation ? "\"" : "",
+                       w.chance.violation ? w.chance.violation : "null", w.chance.violation ? "\"" : "");
         else
                 printf("seed %" PRIu64
                        ": %zu containers in %d heartbeats, %d failed, %d refused, %d nodes lost, %d left, "
                        "%d exclusions, %d restarts, %.3f s\n",
                        seed, w.containers.len, w.heartbeats, w.failed, w.refused, w.lost, w.left, w.exclusions,
                        w.restarted, seconds);
-        if (w.violation)
-                fprintf(stderr, "Error: seed %" PRIu64 ": %s\n", seed, w.violation);
-        const int status = w.violation ? 1 : 0;
-        free(w.violation);
+        if (w.chance.violation)
+                fprintf(stderr, "Error: seed %" PRIu64 ": %s\n", seed, w.chance.violation);
+        const int status = w.chance.violation ? 1 : 0;
+        free(w.chance.violation);
         free(w.any);
         free(w.excluded);
         free(w.excluded_until);
