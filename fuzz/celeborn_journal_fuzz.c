@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void act(struct lifecycle *core)
+static void journal_drain_actions(struct lifecycle *core)
 {
         for (struct lifecycle_action a; lifecycle_next_action(core, &a);)
                 lifecycle_action_deinit(&a);
@@ -50,9 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                 lifecycle_past(core, shuffle);
                                 lifecycle_ask(core, NULL, &question, 3);
                         }
-                act(core);
+                journal_drain_actions(core);
                 lifecycle_stop(core, 4);
-                act(core);
+                journal_drain_actions(core);
         }
         lifecycle_free(core);
         return 0;

@@ -101,7 +101,7 @@ static void run_time_event(struct mesos_run *x, int64_t start)
 
 /* -------------------------------------------------------------------------------------------------- coarse-grained */
 
-/* What only the driver's settings say about an answer. */
+/* The part of an answer that follows from the driver's settings alone. */
 static void coarse_check_launch(struct mesos_run *x, const struct offer_action *action)
 {
         struct mesos_world *w = &x->world;

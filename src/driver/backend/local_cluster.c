@@ -331,7 +331,7 @@ static void local_cluster_on_executor_ended(void *owner, struct child *child, in
         local_cluster_executor_ended(x, !(x->registered && wait_status == 0), reason);
 }
 
-/* Nobody learns the exit status of a process whose parent has ended. */
+/* The exit status of a process whose parent has ended is unknown. */
 static void local_cluster_on_earlier_ended(void *owner)
 {
         struct local_executor *x = owner;

@@ -256,7 +256,7 @@ void job_runner_output_stored(struct job_runner *runner, int shuffle, int map_pa
 int job_runner_open_store(struct job_runner *runner, bool encrypted, struct fst_error *error);
 
 /*
- * What an implementation of remote shuffles keeps in the application's journal (driver/resume/), so that it can go on
+ * The part of the application's journal (driver/resume/) that a remote shuffle keeps, so that it can go on
  * in another driver: its records of earlier drivers, in order, and the number of this driver, 1, 2, … *@records is
  * NULL, and the result 0, if the application has no journal.
  */
@@ -271,7 +271,7 @@ bool job_runner_may_remove(const struct job_runner *runner);
 /* The number with which an executor writes to the store (shuffle/remote_shuffle.h). */
 int32_t job_runner_writer(const struct job_runner *runner, int executor);
 
-/* What the driver's journal says about executors, as in driver/resume/resume.h. Any thread. */
+/* The executors in the driver's journal, as in driver/resume/resume.h. Any thread. */
 struct driver_epoch {
         int epoch;                                   /* of this driver; 0: it has no journal */
         const char *journal;                         /* name of the application's journal */

@@ -269,7 +269,7 @@ static void add_records(struct history *h, const char *at, const char *end)
         assert_ptr_equal(at, end);
 }
 
-/* What the records up to @cut say, folded @folds times there, and then those after it. */
+/* The history of the records up to @cut, folded @folds times there, and then of those after it. */
 static char *answers(const struct random_journal *w, size_t cut, int folds)
 {
         struct buf body[2] = {BUF_INIT, BUF_INIT}, text = BUF_INIT;

@@ -1,5 +1,6 @@
 /*
- * What executors of earlier drivers brought when they registered again, until the application's jobs ask for it.
+ * The outputs and blocks that executors of earlier drivers brought when they registered again, until the application's
+ * jobs ask for them.
  *
  *  - A map output counts if the journal names it and the executor that has it confirms it here.
  *  - Cached blocks of an RDD count if a job that the journal names has that RDD: equal signatures mean equal lineages.
