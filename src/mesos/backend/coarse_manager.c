@@ -17,6 +17,7 @@
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
 #include "exec/app/app_compiler.h"
+#include "mesos/backend/executor_shortage.h"
 #include "mesos/backend/mesos_application.h"
 #include "mesos/backend/offer_calls.h"
 #include "mesos/offers/coarse_offers.h"
@@ -42,6 +43,7 @@ struct coarse_manager {
         struct coarse_offers core;
         struct executor_tasks tasks;
         bool has_tasks; /* `tasks` is set up */
+        struct executor_shortage shortage;
         char *driver_url, *app_id;
         int64_t shutdown_timeout_ms;
         struct fst_error *announcing; /* until the framework is registered, or failed */
@@ -93,6 +95,7 @@ static void coarse_accept(struct coarse_manager *m, const struct offer_action *a
 
         for (size_t i = 0; i < n; i++)
                 tasks[i] = executor_task_new(&m->tasks, &arena, offer, &action->accept.launches[i]);
+        executor_shortage_launched(&m->shortage, offer->agent, n);
         if (!offer_calls_accept(m->application.scheduler, action, tasks))
                 coarse_lose_launches(m, action->accept.launches, n, offer->agent);
 }
@@ -119,6 +122,7 @@ static void coarse_do(struct coarse_manager *m, const struct offer_action *actio
                 mesos_scheduler_kill(scheduler, executor_text(action->kill.task, id), action->kill.agent);
                 break;
         case OFFER_ACTION_EXECUTOR_ENDED:
+                executor_shortage_ended(&m->shortage, action->ended.agent, action->ended.reason);
                 cluster_backend_executor_exited(m->backend, executor_text(action->ended.executor, id),
                                                 action->ended.caused_by_app, action->ended.reason);
                 break;
@@ -170,6 +174,39 @@ static int coarse_begin_tasks(struct coarse_manager *m, struct fst_error *error)
         return r;
 }
 
+/* Not while the master is unknown: that has its own warnings. */
+static bool coarse_wants_executors(void *owner)
+{
+        const struct coarse_manager *m = owner;
+
+        return !m->core.stopped && m->core.limit != 0 && m->application.scheduler &&
+               mesos_scheduler_master(m->application.scheduler);
+}
+
+static void coarse_watch_shortage(struct coarse_manager *m)
+{
+        const struct coarse_offers_config *config = &m->config;
+        const struct executor_shortage_options options = {
+                .loop = cluster_backend_loop(m->backend),
+                .conf = m->sc->conf,
+                .needs = {.cpus_milli = MAX(config->executor_cores, 1) * 1000,
+                          .memory = config->executor_memory,
+                          .port = config->port,
+                          .constraints = &config->constraints,
+                          .cpus_key = config->executor_cores ? "spark.executor.cores" : "an executor",
+                          .memory_key = "spark.executor.memory with overhead",
+                          .port_key = "spark.blockManager.port",
+                          .constraints_key = "spark.mesos.constraints"},
+                .driver_url = m->driver_url,
+                .home = app_compiler_home(),
+                .log_name = LOG,
+                .excludes_agents = true,
+                .wants_executors = coarse_wants_executors,
+                .owner = m};
+
+        executor_shortage_start(&m->shortage, &options);
+}
+
 static void coarse_on_subscribed(void *owner, const char *framework_id, bool again)
 {
         struct coarse_manager *m = owner;
@@ -181,6 +218,8 @@ static void coarse_on_subscribed(void *owner, const char *framework_id, bool aga
                 m->announcing = NULL;
                 if (r < 0)
                         coarse_offers_stop(&m->core);
+                else
+                        coarse_watch_shortage(m);
         }
         coarse_offers_subscribed(&m->core);
         coarse_perform(m);
@@ -197,6 +236,7 @@ static void coarse_on_offers(struct coarse_manager *m, const Firesteel__Mesos__S
         size_t n;
         const struct mesos_offer *offers = mesos_offers_of(&arena, event, &n);
 
+        executor_shortage_offered(&m->shortage, offers, n);
         coarse_offers_received(&m->core, offers, n, now_ns());
         coarse_perform(m);
 }
@@ -323,6 +363,16 @@ static bool coarse_refuses(const struct executor_manager *manager, const char *e
         return !coarse_offers_knows(&m->core, executor_number(executor_id));
 }
 
+static void coarse_registered(struct executor_manager *manager, const char *executor_id)
+{
+        executor_shortage_registered(&coarse_manager_of(manager)->shortage);
+}
+
+static void coarse_forgotten(struct executor_manager *manager, const char *executor_id)
+{
+        executor_shortage_forgotten(&coarse_manager_of(manager)->shortage);
+}
+
 static void coarse_decommissioned(struct executor_manager *manager, const char *executor_id)
 {
         struct coarse_manager *m = coarse_manager_of(manager);
@@ -401,6 +451,7 @@ static void coarse_leave(struct executor_manager *manager)
 
         m->announcing = NULL;
         coarse_offers_stop(&m->core);
+        executor_shortage_stop(&m->shortage);
         if (m->backend)
                 mesos_application_end(&m->application, cluster_backend_loop(m->backend));
         m->ended = true;
@@ -425,6 +476,7 @@ static void coarse_free(struct executor_manager *manager)
         struct coarse_manager *m = coarse_manager_of(manager);
 
         coarse_offers_deinit(&m->core);
+        executor_shortage_deinit(&m->shortage);
         mesos_constraints_deinit(&m->config.constraints);
         if (m->has_tasks)
                 executor_tasks_deinit(&m->tasks);
@@ -441,6 +493,8 @@ static const struct executor_manager_class coarse_class = {
         .announce = coarse_announce,
         .start = coarse_start,
         .refuses = coarse_refuses,
+        .registered = coarse_registered,
+        .forgotten = coarse_forgotten,
         .decommissioned = coarse_decommissioned,
         .request_executors = coarse_request_executors,
         .set_excluded_hosts = coarse_set_excluded_hosts,

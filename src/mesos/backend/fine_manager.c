@@ -25,6 +25,7 @@
 #include "driver/context.h"
 #include "exec/app/app_compiler.h"
 #include "exec/slot.h"
+#include "mesos/backend/executor_shortage.h"
 #include "mesos/backend/mesos_application.h"
 #include "mesos/backend/offer_calls.h"
 #include "mesos/tasks/executor_data.h"
@@ -55,7 +56,8 @@ struct fine_manager {
         struct fine_offers_config config;
         struct fine_offers core;
         struct executor_tasks tasks;
-        bool has_tasks;           /* `tasks` is set up */
+        bool has_tasks; /* `tasks` is set up */
+        struct executor_shortage shortage;
         struct buf data;          /* for executors */
         struct strmap registered; /* executors that the driver knows, by agent */
         VEC(struct fine_launching) launching;
@@ -133,6 +135,7 @@ static void fine_end_executor(struct fine_manager *m, const struct offer_action 
         _cleanup_free_ char *agent = mem_strdup(action->ended.agent), *reason = mem_strdup(action->ended.reason);
 
         log_info(LOG, "Executor on Mesos agent %s is lost: %s", agent, reason);
+        executor_shortage_ended(&m->shortage, agent, reason);
         offer_calls_shutdown(m->application.scheduler, agent, agent);
         cluster_backend_executor_exited(m->backend, agent, action->ended.caused_by_app, reason);
 }
@@ -188,8 +191,10 @@ static void fine_add_starter(struct fine_manager *m, size_t index)
         char name[NAME_TEXT];
 
         snprintf(name, sizeof(name), "executor on %.70s", m->core.usable[index].offers[0]->hostname);
-        if (fine_offers_add_task(&m->core, index, number))
-                fine_add_launching(m, number, name);
+        if (!fine_offers_add_task(&m->core, index, number))
+                return;
+        fine_add_launching(m, number, name);
+        executor_shortage_launched(&m->shortage, m->core.usable[index].offers[0]->agent, 1);
 }
 
 static void fine_on_offers(struct fine_manager *m, const Firesteel__Mesos__SchedulerEvent__Offers *event)
@@ -199,6 +204,7 @@ static void fine_on_offers(struct fine_manager *m, const Firesteel__Mesos__Sched
         const struct mesos_offer *offers = mesos_offers_of(&arena, event, &n);
 
         m->launching.len = 0;
+        executor_shortage_offered(&m->shortage, offers, n);
         fine_offers_received(&m->core, offers, n);
         const char **ids = arena_alloc(&arena, m->core.n_usable * sizeof(*ids));
         int *cores = arena_alloc(&arena, m->core.n_usable * sizeof(*cores));
@@ -282,6 +288,37 @@ static int fine_begin_tasks(struct fine_manager *m, struct fst_error *error)
         return r;
 }
 
+/* Not while the master is unknown: that has its own warnings. */
+static bool fine_wants_executors(void *owner)
+{
+        const struct fine_manager *m = owner;
+
+        return !m->core.stopped && m->waiting > 0 && m->application.scheduler &&
+               mesos_scheduler_master(m->application.scheduler);
+}
+
+static void fine_watch_shortage(struct fine_manager *m)
+{
+        const struct fine_offers_config *config = &m->config;
+        const struct executor_shortage_options options = {
+                .loop = cluster_backend_loop(m->backend),
+                .conf = m->sc->conf,
+                .needs = {.cpus_milli = config->executor_cores_milli + config->task_cores * 1000,
+                          .memory = config->executor_memory,
+                          .constraints = &config->constraints,
+                          .cpus_key = "spark.mesos.mesosExecutor.cores and spark.task.cpus",
+                          .memory_key = "spark.executor.memory with overhead",
+                          .port_key = "spark.blockManager.port",
+                          .constraints_key = "spark.mesos.constraints"},
+                .driver_url = m->driver_url,
+                .home = app_compiler_home(),
+                .log_name = LOG,
+                .wants_executors = fine_wants_executors,
+                .owner = m};
+
+        executor_shortage_start(&m->shortage, &options);
+}
+
 static void fine_on_subscribed(void *owner, const char *framework_id, bool again)
 {
         struct fine_manager *m = owner;
@@ -294,6 +331,8 @@ static void fine_on_subscribed(void *owner, const char *framework_id, bool again
         m->announcing = NULL;
         if (r < 0)
                 fine_offers_stop(&m->core);
+        else
+                fine_watch_shortage(m);
 }
 
 static void fine_on_disconnected(void *owner, const char *why)
@@ -433,6 +472,8 @@ static void fine_registered(struct executor_manager *manager, const char *execut
         struct fine_manager *m = fine_manager_of(manager);
         const int none = 0;
 
+        if (!strmap_get(&m->registered, executor_id))
+                executor_shortage_registered(&m->shortage);
         strmap_set(&m->registered, executor_id, "");
         cluster_backend_offer(m->backend, &executor_id, &none, 1); /* its cores come with offers only */
         fine_offers_revive(&m->core);
@@ -441,7 +482,11 @@ static void fine_registered(struct executor_manager *manager, const char *execut
 
 static void fine_forgotten(struct executor_manager *manager, const char *executor_id)
 {
-        strmap_remove(&fine_manager_of(manager)->registered, executor_id);
+        struct fine_manager *m = fine_manager_of(manager);
+
+        if (strmap_get(&m->registered, executor_id))
+                executor_shortage_forgotten(&m->shortage);
+        strmap_remove(&m->registered, executor_id);
 }
 
 /* The number of executors follows the tasks. */
@@ -476,6 +521,7 @@ static void fine_leave(struct executor_manager *manager)
 
         m->announcing = NULL;
         fine_offers_stop(&m->core);
+        executor_shortage_stop(&m->shortage);
         if (m->backend)
                 mesos_application_end(&m->application, cluster_backend_loop(m->backend));
 }
@@ -485,6 +531,7 @@ static void fine_free(struct executor_manager *manager)
         struct fine_manager *m = fine_manager_of(manager);
 
         fine_offers_deinit(&m->core);
+        executor_shortage_deinit(&m->shortage);
         mesos_constraints_deinit(&m->config.constraints);
         if (m->has_tasks)
                 executor_tasks_deinit(&m->tasks);

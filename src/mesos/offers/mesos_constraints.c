@@ -1,6 +1,7 @@
 /* See mesos_constraints.h. */
 #include "mesos/offers/mesos_constraints.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "conf/conf.h"
@@ -77,6 +78,15 @@ int mesos_constraints_parse(struct mesos_constraints *out, const char *text, str
                 at += length;
                 if (!*at)
                         return 0;
+        }
+}
+
+void mesos_constraints_put(const struct mesos_constraints *c, struct buf *out)
+{
+        for (size_t i = 0; i < c->len; i++) {
+                buf_printf(out, "%s%s:", i ? ";" : "", c->data[i].name);
+                for (size_t k = 0; k < c->data[i].values.len; k++)
+                        buf_printf(out, "%s%s", k ? "," : "", c->data[i].values.data[k]);
         }
 }
 

@@ -17,6 +17,7 @@
 #include "base/string_list.h"
 #include "mesos/offers/mesos_offer.h"
 
+struct buf;
 struct fst_error;
 
 struct mesos_constraint {
@@ -35,6 +36,9 @@ struct mesos_constraints {
  */
 int mesos_constraints_parse(struct mesos_constraints *out, const char *text, struct fst_error *error);
 void mesos_constraints_deinit(struct mesos_constraints *c);
+
+/* Appends @c in the form that mesos_constraints_parse reads. */
+void mesos_constraints_put(const struct mesos_constraints *c, struct buf *out);
 
 /* A value that is not a number does not match a scalar. */
 bool mesos_constraints_match(const struct mesos_constraints *c, const struct mesos_attribute *attributes, size_t n);
