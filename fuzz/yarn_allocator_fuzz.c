@@ -1,7 +1,8 @@
 /*
  * The core that allocates containers: each pair of bytes is an event and its argument, from a ResourceManager that
- * follows no rules: it grants containers without a request, ends containers twice and ends unknown ones. Executor ids
- * rise, and an executor is reported as exited at most once, and only after its launch.
+ * follows no rules: it grants containers without a request, ends containers twice, ends unknown ones, and names any
+ * containers as those of an earlier attempt. Executor ids rise, and an executor is reported as exited at most once, and
+ * only after its launch or if an earlier ApplicationMaster had it.
  */
 #include "base/mem.h"
 #include "yarn/allocator/yarn_allocator.h"
@@ -10,6 +11,7 @@
 
 #define N_HOSTS 4
 #define MAX_EVENTS 2000
+#define N_EARLIER 2 /* executors of an earlier ApplicationMaster */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,7 +20,7 @@ static const char *const host_names[N_HOSTS] = {"a", "b", "c", "d"};
 struct fuzzed {
         struct yarn_allocator a;
         int32_t last_executor;
-        bool exited[MAX_EVENTS * 2];
+        bool exited[MAX_EVENTS * 2 + N_EARLIER];
 };
 
 static struct yarn_container_id fuzzed_id(uint8_t n)
@@ -92,7 +94,10 @@ static void fuzzed_event(struct fuzzed *f, uint8_t kind, uint8_t n, int64_t now)
                 yarn_allocator_decommissioning(&f->a, host);
                 break;
         case 9:
-                yarn_allocator_resend(&f->a, now);
+                if (n & 128)
+                        yarn_allocator_adopt(&f->a, &granted, n >> 6 & 1);
+                else
+                        yarn_allocator_resend(&f->a, now);
                 break;
         }
 }
@@ -106,6 +111,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct fuzzed *f = new0(struct fuzzed);
         struct yarn_failure failure = {0};
         yarn_allocator_init(&f->a, &config);
+        for (int32_t i = 1; i <= N_EARLIER; i++)
+                yarn_allocator_expect(&f->a,
+                                      &(struct yarn_kept){.container = fuzzed_id((uint8_t)(0xc0 + i)),
+                                                          .executor = i,
+                                                          .profile = i,
+                                                          .host = host_names[i]},
+                                      1);
+        f->last_executor = N_EARLIER;
         for (int32_t i = 0; i < 2; i++) {
                 const struct yarn_profile profile = {.id = i, .memory_mb = 1024, .cores = 2, .tasks_per_executor = 2};
                 yarn_allocator_add_profile(&f->a, &profile);

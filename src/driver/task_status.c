@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strmap.h"
 #include "driver/accumulators.h"
 #include "driver/allocation.h"
 #include "driver/driver_metrics.h"
@@ -231,13 +232,17 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_info *
                                      .address = mem_printf("%s:%d", x->spec.host, x->port),
                                      .port = x->port};
         vec_push(&r->sc->executors, ref);
-        if (r->backend->class->is_remote)
+        if (r->backend->class->is_remote) {
+                const char *container = x->attributes ? strmap_get(x->attributes, "CONTAINER_ID") : NULL;
                 resume_executor_registered(r->sc->resume, &(struct earlier_executor){.id = x->spec.id,
                                                                                      .host = x->spec.host,
                                                                                      .cores = x->spec.cores,
                                                                                      .profile = x->spec.profile,
                                                                                      .pid = x->pid,
-                                                                                     .started = x->started});
+                                                                                     .started = x->started,
+                                                                                     .container = container ? container
+                                                                                                            : ""});
+        }
         task_events_executor_added(r->events, x);
         allocation_executor_added(r->allocation, index, x->spec.profile);
         return index;

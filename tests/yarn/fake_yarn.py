@@ -336,14 +336,15 @@ class FakeYarn:
     def end_application(self, app, state, final_status, diagnostics):
         app.state, app.final_status, app.diagnostics = state, final_status, diagnostics
         app.finished = int(time.time() * 1000)
-        if app.attempt:
-            self.end_attempt(app.attempt)
+        for attempt in app.attempts:
+            self.end_attempt(attempt)
 
-    def end_attempt(self, attempt):
+    def end_attempt(self, attempt, keep=False):
+        """With @keep the running containers of its executors are left to the next attempt."""
         attempt.ended = True
         attempt.asks = {}
         for container in [*attempt.containers, *([attempt.container] if attempt.container else [])]:
-            if container.is_complete:
+            if container.is_complete or keep and container is not attempt.container and container.process:
                 continue
             if container is attempt.container and attempt.finished:
                 continue  # it ends by itself
@@ -351,11 +352,12 @@ class FakeYarn:
 
     def attempt_failed(self, attempt, diagnostics):
         app = attempt.application
-        self.end_attempt(attempt)
         most = min(app.context.max_app_attempts or self.max_attempts, self.max_attempts)
+        is_last = attempt.number >= most
+        self.end_attempt(attempt, app.context.keep_containers_across_attempts and not is_last)
         if app.is_over:
             return
-        if attempt.number >= most:
+        if is_last:
             self.end_application(app, FAILED, FINAL_FAILED,
                                  f"Application {app.name} failed {most} times due to {diagnostics}. Failing the application.")
         else:
@@ -364,8 +366,10 @@ class FakeYarn:
 
     def container_ended(self, container):
         attempt = container.attempt
+        app = attempt.application
         if container is not attempt.container:
-            attempt.completed.append(container)
+            reported_to = app.attempt if app.context.keep_containers_across_attempts else attempt
+            reported_to.completed.append(container)
         elif not attempt.finished and not attempt.ended:
             self.attempt_failed(attempt, f"AM Container for {attempt.name} exited with  exitCode: {container.status}\n"
                                 f"{container.diagnostics}\nFailing this attempt.Diagnostics: {container.diagnostics}")
@@ -458,7 +462,10 @@ class FakeYarn:
         app = attempt.application
         attempt.registered, attempt.registration = True, request
         app.state, app.tracking_url = RUNNING, request.tracking_url
+        kept = [c for earlier in app.attempts[:-1] for c in earlier.containers if not c.is_complete]
         return SCHEMA.new("RegisterApplicationMasterResponse", queue=app.context.queue or "default",
+                          containers_from_previous_attempts=[c.message for c in kept],
+                          nm_tokens_from_previous_attempts=self.node_tokens(attempt, kept),
                           maximum_capability=SCHEMA.new("Resource", memory=self.maximum_mb, virtual_cores=MAXIMUM_CORES))
 
     def allocate(self, attempt, request):
@@ -492,15 +499,18 @@ class FakeYarn:
                             allocated_containers=[c.message for c in granted if not c.is_complete],
                             completed_containers=[self.status_of(c) for c in attempt.completed],
                             updated_nodes=attempt.updated_nodes)
-        for container in granted:
-            if container.node not in attempt.known_nodes:
-                attempt.known_nodes.add(container.node)
-                token = self.token(f"nm/{attempt.name}/{container.node.host}".encode(), "NMToken")
-                answer.nm_tokens.append(SCHEMA.new("NodeToken", node=container.node.id(), token=token))
+        answer.nm_tokens.extend(self.node_tokens(attempt, granted))
         if attempt.key > 1:
             answer.am_rm_token = self.token(attempt.token_id(), "YARN_AM_RM_TOKEN")
         attempt.granted, attempt.completed, attempt.updated_nodes = later, [], []
         return answer
+
+    def node_tokens(self, attempt, containers):
+        """Tokens for the nodes of @containers for which the attempt has none."""
+        nodes = {c.node for c in containers} - attempt.known_nodes
+        attempt.known_nodes |= nodes
+        return [SCHEMA.new("NodeToken", node=node.id(), token=self.token(f"nm/{attempt.name}/{node.host}".encode(), "NMToken"))
+                for node in nodes]
 
     def finish(self, attempt, request):
         """The first answer is "not yet", since the end is stored first."""

@@ -1,10 +1,12 @@
 """A further attempt on genuine YARN goes on where a killed ApplicationMaster was (docs/guide/resuming.md)."""
+import json
 import os
 import pathlib
 import signal
 import subprocess
 import sys
 
+import hadoop
 import native
 from yarn_cluster import Yarn, wait_until
 
@@ -34,6 +36,17 @@ def driver(app, attempt):
     found = [pid for pid, (words, container) in processes(app).items()
              if words[1:2] == ["yarn-am"] and container.endswith(f"_{attempt:02}_000001")]
     return found[0] if len(found) == 1 else None
+
+
+def executors(app):
+    """{id of the container: pid} of the application's executors."""
+    return {container: pid for pid, (words, container) in processes(app).items() if words[1:2] == ["executor"]}
+
+
+def containers_at(yarn):
+    """How many containers the ResourceManager counts."""
+    with hadoop.OPENER.open(f"http://{yarn.web[0]}/ws/v1/cluster/metrics", timeout=10) as answer:
+        return json.load(answer)["clusterMetrics"]["containersAllocated"]
 
 
 class Resumed:
@@ -80,7 +93,13 @@ class Resumed:
             for file, content in self.yarn.read_folder(f"{TARGET}/{name}").items():
                 (self.path / name / file).write_bytes(content)
 
-    def check(self, job, maps, ended, expect):
+    def check_kept(self, app, before, expect):
+        """The second attempt goes on with the containers @before, which executors() has returned."""
+        wait_until("executors that return", lambda: self.attempt_log(app, 2).count("of the earlier driver is back") == len(before))
+        expect("… with the executors of the first attempt, by container and process", (before, executors(app)),
+               len(before) == 2 and executors(app) == before)
+
+    def check(self, job, maps, ended, expect, kept=True):
         """Kills the first driver in this job, after the phases @ended, and checks what the second one does. Returns its log."""
         run, phase = self.run, self.phase
         try:
@@ -89,7 +108,10 @@ class Resumed:
             before, app = run.ran(), native.id_in(self.log())
             first = driver(app, 1)
             expect("the driver is in the first container of its application", f"{processes(app)}\n{self.log()}", first is not None)
+            containers = executors(app)
             os.kill(first, signal.SIGKILL)
+            if kept:
+                self.check_kept(app, containers, expect)
             run.open_gate()
             status = run.processes[0].wait(180)
             output = self.attempt_log(app, 2)
@@ -105,7 +127,8 @@ class Resumed:
             (self.path / "log1").write_text(output, encoding="utf-8")
             run.check(1)
             print("ok: … with the results of an undisturbed run, and without a journal at the end", flush=True)
-            wait_until("the end of the application's containers", lambda: not processes(app))
+            expect("… and new containers only without the former ones", output, kept == ("Launching container" not in output))
+            wait_until("the end of the application's containers", lambda: not processes(app) and not containers_at(self.yarn))
             wait_until("the removal of the application's files", lambda: not self.left(app))
             print("ok: … and without a process or a file of the application", flush=True)
             return output
@@ -117,10 +140,11 @@ def check_stages(build, folder, expect):
     with Yarn(build, os.path.join(folder, "resuming"), nodes=1, hdfs=False) as yarn:
         # Jobs by number: count, reduce, count by key.
         Resumed(build, yarn, os.path.join(folder, "resumed"), 2).check(1, False, "1", expect)
+        Resumed(build, yarn, os.path.join(folder, "mapped"), 3, "spark.authenticate=true").check(2, True, "12", expect)
         store = os.path.join(folder, "store")
         output = Resumed(build, yarn, os.path.join(folder, "stored"), 3, f"spark.firesteel.shuffle.store=file://{store}",
                          "spark.firesteel.shuffle.store.objectSize=1", "spark.firesteel.shuffle.store.wait=0ms").check(
-                             2, True, "12", expect)
+                             2, True, "12", expect, kept=False)
         expect("map outputs in a store outlive an ApplicationMaster", output, "7 of 7 map outputs of earlier drivers are in" in output)
         expect("… and are removed in the end", os.listdir(store), not os.listdir(store))
 

@@ -27,6 +27,7 @@ struct earlier_executor {
         int cores, profile; /* profile: of its resources; 0: the default one */
         int64_t pid;        /* on its host */
         uint64_t started;   /* of that process, in clock ticks since the host started; 0: unknown */
+        const char *container; /* its attribute CONTAINER_ID, or "": YARN's container */
 };
 
 struct executor_manager_class {

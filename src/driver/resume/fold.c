@@ -166,6 +166,7 @@ static void fold_put_executor(struct buf *out, const struct earlier_executor *x)
         fields_put_number(out, (uint64_t)x->profile);
         fields_put_number(out, (uint64_t)x->pid);
         fields_put_number(out, x->started);
+        fields_put_text(out, x->container);
         journal_record_end(out, place);
 }
 
@@ -175,7 +176,7 @@ static void fold_put_executors(struct buf *out, const struct history *h)
         char id[16];
         snprintf(id, sizeof(id), "%d", h->next_executor_id - 1);
         if (h->next_executor_id > 0) {
-                fold_put_executor(out, &(struct earlier_executor){.id = id, .host = "", .cores = 1});
+                fold_put_executor(out, &(struct earlier_executor){.id = id, .host = "", .cores = 1, .container = ""});
                 size_t place = journal_record_begin(out, RESUME_EXECUTOR_LOST);
                 fields_put_text(out, id);
                 journal_record_end(out, place);

@@ -143,6 +143,8 @@ static void random_journal_put_executor(struct random_journal *w)
                 fields_put_text(&w->records, "host");
                 for (uint64_t i = 0; i < 4; i++)
                         fields_put_number(&w->records, i + 1);
+                if (random_journal_below(w, 2)) /* version 3 has no container */
+                        fields_put_text(&w->records, "container");
         }
         random_journal_end(w, place);
 }
@@ -250,8 +252,8 @@ static void describe(struct history *h, struct buf *text)
                 for (size_t i = 0; i < h->executors.len; i++) {
                         const struct earlier_executor *x = &h->executors.data[i];
                         if (atoi(x->id + (x->id[0] == 'x')) + (x->id[0] == 'x' ? 6 : 0) == c)
-                                buf_printf(text, " %s %s %d %d %d %d", x->id, x->host, x->cores, x->profile,
-                                           (int)x->pid, (int)x->started);
+                                buf_printf(text, " %s %s %d %d %d %d %s", x->id, x->host, x->cores, x->profile,
+                                           (int)x->pid, (int)x->started, x->container);
                 }
         buf_puts(text, "\n");
         for (size_t i = 0; i < h->outputs.len; i++)

@@ -49,6 +49,7 @@ static void earlier_executor_deinit(struct earlier_executor *x)
 {
         free((char *)x->id);
         free((char *)x->host);
+        free((char *)x->container);
 }
 
 void history_deinit(struct history *h)
@@ -398,6 +399,7 @@ static int history_add_executor(struct history *h, struct field_reader *f)
         x.profile = (int)fields_take_limited(f, INT32_MAX);
         x.pid = (int64_t)fields_take_limited(f, INT32_MAX);
         x.started = fields_take_number(f);
+        x.container = f->at < f->end ? fields_take_text(f) : mem_strdup(""); /* version 3 has none */
         if (!fields_are_complete(f) || x.cores < 1 || !*x.id) {
                 earlier_executor_deinit(&x);
                 return -EBADMSG;

@@ -171,6 +171,19 @@ static void the_application_is_read_as_written(void **state)
         history_deinit(&r.history);
 }
 
+static void executors_are_read_with_or_without_a_container(void **state)
+{
+        struct history h;
+        history_init(&h);
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "4" "\1h\2\0\7\1", 8), 0); /* version 3 */
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "6" "\1h\2\0\7\1\2c6", 11), 0);
+        assert_int_equal(h.executors.len, 2);
+        assert_string_equal(h.executors.data[0].container, "");
+        assert_string_equal(h.executors.data[1].container, "c6");
+        assert_int_equal(h.next_executor_id, 7);
+        history_deinit(&h);
+}
+
 static void a_job_that_differs_makes_the_rest_void(void **state)
 {
         _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT, why = BUF_INIT, second = BUF_INIT;
@@ -444,6 +457,7 @@ static void rejects_records_that_contradict(void **state)
         assert_int_equal(history_add(&h, RESUME_EXECUTOR, "", 0), -EBADMSG);
         assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "0" "\1h\0\0\1\1", 8), -EBADMSG); /* no cores */
         assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "0" "\1h\1\0\1", 7), -EBADMSG);    /* no start */
+        assert_int_equal(history_add(&h, RESUME_EXECUTOR, "\1" "0" "\1h\1\0\1\0\2c", 10), -EBADMSG); /* half a container */
         assert_int_equal(history_add(&h, RESUME_EXECUTOR_LOST, "\2" "0", 2), -EBADMSG);
         assert_int_equal(h.maps.len, 0);
         history_deinit(&h);
@@ -454,6 +468,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_prefix_is_the_history_at_that_time),
                 cmocka_unit_test(the_application_is_read_as_written),
+                cmocka_unit_test(executors_are_read_with_or_without_a_container),
                 cmocka_unit_test(a_job_that_differs_makes_the_rest_void),
                 cmocka_unit_test(the_reason_names_what_differs),
                 cmocka_unit_test(overlapping_jobs_match_in_any_order_and_once),

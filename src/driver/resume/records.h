@@ -16,7 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RESUME_RECORDS_VERSION 3 /* readers know 1 and 2, too: they lack RESUME_REMOTE, and 1 RESUME_COMMIT */
+/* Readers know earlier ones, too: 3 lacks containers of executors, 2 RESUME_REMOTE, and 1 RESUME_COMMIT. */
+#define RESUME_RECORDS_VERSION 4
 #define MAX_RESUME_NUMBER ((uint64_t)1 << 40) /* of jobs, outputs of a job, ids */
 
 enum resume_record {
@@ -37,7 +38,7 @@ enum resume_record {
         RESUME_MAP_LOST,     /* shuffle, partition, task id: this output does not count any more */
         RESUME_COMMIT,   /* job, output, task id, 1 if it may have updates of accumulators: the task may commit from now
                             on */
-        RESUME_EXECUTOR, /* id, host, cores, profile, process id, its start: an executor has registered */
+        RESUME_EXECUTOR, /* id, host, cores, profile, process id, its start, container: an executor has registered */
         RESUME_EXECUTOR_LOST,   /* id */
         RESUME_FOLD = 30,       /* version: first record of an epoch that replaces all earlier ones */
         RESUME_RESULT_RANGE,    /* job, output, number of outputs, result, updates: these have the same */

@@ -268,23 +268,29 @@ static void resume_set_identity(struct resume *r)
  * Executors with encrypted files do not wait: the key ends with the driver. Nor do those whose map outputs are in a store or
  * in Celeborn: they write with numbers that this driver gave.
  */
-static int resume_read_timeouts(struct resume *r, struct fst_error *error)
+int resume_executors_wait(const struct fst_conf *conf, bool *wait, struct fst_error *error)
 {
-        const struct fst_conf *conf = r->sc->conf;
         int64_t timeout_ms;
-        bool encrypted;
-        int status = conf_get_ms(conf, "spark.firesteel.resume.executorTimeout", &timeout_ms, error);
+        bool enabled, encrypted;
+        enum shuffle_manager manager;
+        int status = conf_get_bool(conf, "spark.firesteel.resume.enabled", &enabled, error);
         if (status == 0)
-                status = conf_get_ms(conf, "spark.firesteel.resume.registrationTimeout", &r->registration_timeout_ms,
-                                     error);
+                status = conf_get_ms(conf, "spark.firesteel.resume.executorTimeout", &timeout_ms, error);
         if (status == 0)
                 status = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypted, error);
-        enum shuffle_manager manager = SHUFFLE_MANAGER_SORT;
         if (status == 0)
                 status = shuffle_manager_read(conf, &manager, error);
-        r->executors_wait = status == 0 && timeout_ms > 0 && !encrypted && manager != SHUFFLE_MANAGER_CELEBORN &&
-                            !conf_contains(conf, OBJECT_STORE_KEY) && !conf_contains(conf, OBJECT_FALLBACK_KEY);
+        if (status == 0)
+                *wait = enabled && timeout_ms > 0 && !encrypted && manager != SHUFFLE_MANAGER_CELEBORN &&
+                        !conf_contains(conf, OBJECT_STORE_KEY) && !conf_contains(conf, OBJECT_FALLBACK_KEY);
         return status;
+}
+
+static int resume_read_timeouts(struct resume *r, struct fst_error *error)
+{
+        const int status = conf_get_ms(r->sc->conf, "spark.firesteel.resume.registrationTimeout",
+                                       &r->registration_timeout_ms, error);
+        return status ? status : resume_executors_wait(r->sc->conf, &r->executors_wait, error);
 }
 
 static void resume_draw_token(struct resume *r)

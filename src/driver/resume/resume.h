@@ -19,7 +19,9 @@
 struct accumulator_updates;
 struct accumulators;
 struct driver_epoch;
+struct fst_conf;
 struct fst_context;
+struct fst_error;
 struct job;
 struct job_request;
 struct output_committer;
@@ -46,6 +48,12 @@ struct resume_identity {
 
 /* Known from resume_open on; borrowed. Returns false if nothing is journaled. */
 bool resume_identity(const struct resume *r, struct resume_identity *identity);
+
+/*
+ * Whether the configuration lets executors wait for the next driver when theirs dies. Returns 0, or negative with @error
+ * for an invalid value.
+ */
+int resume_executors_wait(const struct fst_conf *conf, bool *wait, struct fst_error *error);
 
 /* An earlier driver ran the application. */
 bool resume_is_resumed(const struct resume *r);

@@ -41,6 +41,7 @@ void resume_executor_registered(struct resume *r, const struct earlier_executor 
         fields_put_number(b, (uint64_t)x->profile);
         fields_put_number(b, (uint64_t)x->pid);
         fields_put_number(b, x->started);
+        fields_put_text(b, x->container);
         resume_record_end(r, b, place);
 }
 

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "driver/resume/resume.h"
 #include "hadoop/credentials.h"
 #include "hadoop/rpc_client.h"
 #include "launch/spark_home.h"
@@ -259,7 +260,10 @@ static int yarn_client_with_submission(struct yarn_client *c,
         _cleanup_free_ char *view = NULL, *modify = NULL;
         Firesteel__Yarn__ContainerLaunchContext am;
         const char *set = c->env("SPARK_USER");
-        const int r = application_acls(&c->conf, set ? set : c->user, &view, &modify, error);
+        bool keep = false;
+        int r = application_acls(&c->conf, set ? set : c->user, &view, &modify, error);
+        if (r == 0 && c->native && c->settings.max_attempts != 1)
+                r = resume_executors_wait(&c->conf, &keep, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < c->launch.warnings.len; i++)
@@ -271,6 +275,7 @@ static int yarn_client_with_submission(struct yarn_client *c,
                                                           .am = &am,
                                                           .view_acl = view,
                                                           .modify_acl = modify,
+                                                          .keep_containers = keep,
                                                           .may_end = true};
         return use(c, &submission, context, error);
 }

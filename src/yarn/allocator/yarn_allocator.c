@@ -7,7 +7,7 @@
 #include "yarn/allocator/container_placement.h"
 
 enum container_state {
-        CONTAINER_STARTING, /* YARN_ACTION_LAUNCH was emitted */
+        CONTAINER_STARTING, /* YARN_ACTION_LAUNCH was emitted, or it is awaited */
         CONTAINER_RUNNING,
         CONTAINER_RELEASED, /* given back; the ResourceManager will report its end */
 };
@@ -17,6 +17,7 @@ struct yarn_container {
         struct yarn_container_id id;
         enum container_state state;
         int32_t executor; /* 0: given back without one */
+        bool awaited;     /* an earlier ApplicationMaster had it; the ResourceManager has not confirmed it yet */
         char *host;
         struct profile_state *profile;
 };
@@ -34,6 +35,7 @@ struct preferred {
 
 struct profile_state {
         struct yarn_profile profile;
+        bool is_added; /* false: only the expected executors name it so far */
         int target, running, starting;
         int locality_tasks;
         VEC(struct preferred) preferred;
@@ -152,14 +154,25 @@ const struct yarn_action *yarn_allocator_next_action(struct yarn_allocator *a)
         return yarn_actions_next(&a->actions);
 }
 
+static struct profile_state *allocator_make_profile(struct yarn_allocator *a, int32_t id)
+{
+        struct profile_state *p = allocator_profile(a, id);
+        if (p)
+                return p;
+        p = new0(struct profile_state);
+        p->profile.id = id;
+        vec_push(&a->profiles, p);
+        return p;
+}
+
 void yarn_allocator_add_profile(struct yarn_allocator *a, const struct yarn_profile *profile)
 {
-        if (allocator_profile(a, profile->id))
+        struct profile_state *p = allocator_make_profile(a, profile->id);
+        if (p->is_added)
                 return;
-        struct profile_state *p = new0(struct profile_state);
         p->profile = *profile;
         p->profile.custom = profile->custom ? mem_strdup(profile->custom) : NULL;
-        vec_push(&a->profiles, p);
+        p->is_added = true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- targets */
@@ -338,35 +351,47 @@ static void allocator_emit_release(struct yarn_allocator *a, struct yarn_contain
         queue_push(&a->actions.queue, (struct yarn_action){.kind = YARN_ACTION_RELEASE, .container = id});
 }
 
-static struct yarn_container *allocator_add(struct yarn_allocator *a, const struct yarn_granted *granted,
+static struct yarn_container *allocator_add(struct yarn_allocator *a, struct yarn_container_id id, const char *host,
                                             enum container_state state)
 {
         struct yarn_container *c = new0(struct yarn_container);
-        c->id = granted->id;
+        c->id = id;
         c->state = state;
-        c->host = mem_strdup(granted->host);
-        c->profile = allocator_profile(a, granted->priority);
-        if (c->profile)
-                container_requests_granted(&c->profile->requests, granted->host, granted->rack);
+        c->host = mem_strdup(host);
         list_append(&a->containers, c);
         object_table_put(&a->by_container, yarn_container_hash(c->id), c);
         return c;
 }
 
+static struct yarn_container *allocator_add_granted(struct yarn_allocator *a, const struct yarn_granted *granted,
+                                                    enum container_state state)
+{
+        struct yarn_container *c = allocator_add(a, granted->id, granted->host, state);
+        c->profile = allocator_profile(a, granted->priority);
+        if (c->profile)
+                container_requests_granted(&c->profile->requests, granted->host, granted->rack);
+        return c;
+}
+
+static void allocator_start(struct yarn_allocator *a, struct yarn_container *c, int32_t executor)
+{
+        c->executor = executor;
+        object_table_put(&a->by_executor, object_hash_number((uint64_t)executor), c);
+        c->profile->starting++;
+        profile_count_host(c->profile, c->host, 1);
+}
+
 /* A container without an executor: it is remembered until the ResourceManager reports its end. */
 static void allocator_give_back(struct yarn_allocator *a, const struct yarn_granted *granted)
 {
-        allocator_emit_release(a, allocator_add(a, granted, CONTAINER_RELEASED)->id);
+        allocator_emit_release(a, allocator_add_granted(a, granted, CONTAINER_RELEASED)->id);
 }
 
 static void allocator_launch(struct yarn_allocator *a, const struct yarn_granted *granted, struct profile_state *p)
 {
         char text[YARN_ID_TEXT];
-        struct yarn_container *c = allocator_add(a, granted, CONTAINER_STARTING);
-        c->executor = ++a->last_executor;
-        object_table_put(&a->by_executor, object_hash_number((uint64_t)c->executor), c);
-        p->starting++;
-        profile_count_host(p, c->host, 1);
+        struct yarn_container *c = allocator_add_granted(a, granted, CONTAINER_STARTING);
+        allocator_start(a, c, ++a->last_executor);
         yarn_actions_log(&a->actions, LOG_INFO,
                          "Launching container %s on host %s for executor with ID %d for ResourceProfile Id %d",
                          yarn_container_text(c->id, text), c->host, c->executor, p->profile.id);
@@ -421,7 +446,7 @@ void yarn_allocator_allocated(struct yarn_allocator *a, const struct yarn_grante
 void yarn_allocator_launched(struct yarn_allocator *a, struct yarn_container_id id)
 {
         struct yarn_container *c = allocator_find(a, id);
-        if (!c || c->state != CONTAINER_STARTING)
+        if (!c || c->state != CONTAINER_STARTING || c->awaited)
                 return; /* it has ended or was killed meanwhile */
         c->state = CONTAINER_RUNNING;
         c->profile->starting--;
@@ -443,7 +468,7 @@ void yarn_allocator_launch_failed(struct yarn_allocator *a, struct yarn_containe
 {
         char text[YARN_ID_TEXT];
         struct yarn_container *c = allocator_find(a, id);
-        if (!c || c->state != CONTAINER_STARTING)
+        if (!c || c->state != CONTAINER_STARTING || c->awaited)
                 return;
         yarn_actions_log(&a->actions, LOG_ERROR, "Failed to launch executor %d on container %s: %s", c->executor,
                          yarn_container_text(id, text), reason);
@@ -497,6 +522,15 @@ static void allocator_explain_exit(struct yarn_allocator *a, const struct yarn_c
         allocator_report_exit(a, c, completed->exit_status, e.caused_by_app, e.reason);
 }
 
+static void allocator_forget(struct yarn_allocator *a, struct yarn_container *c)
+{
+        list_remove(&a->containers, c);
+        object_table_remove(&a->by_container, yarn_container_hash(c->id), c);
+        if (c->executor)
+                object_table_remove(&a->by_executor, object_hash_number((uint64_t)c->executor), c);
+        yarn_container_free(c);
+}
+
 void yarn_allocator_completed(struct yarn_allocator *a, const struct yarn_completed *completed, int64_t now)
 {
         char text[YARN_ID_TEXT];
@@ -513,11 +547,58 @@ void yarn_allocator_completed(struct yarn_allocator *a, const struct yarn_comple
                 allocator_report_exit(a, c, completed->exit_status, false,
                                       mem_printf("Container %s exited from explicit termination request.", text));
         }
-        list_remove(&a->containers, c);
-        object_table_remove(&a->by_container, yarn_container_hash(c->id), c);
-        if (c->executor)
-                object_table_remove(&a->by_executor, object_hash_number((uint64_t)c->executor), c);
-        yarn_container_free(c);
+        allocator_forget(a, c);
+}
+
+/* --------------------------------------------------------------------------------- of an earlier ApplicationMaster */
+
+void yarn_allocator_expect(struct yarn_allocator *a, const struct yarn_kept *kept, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct yarn_container *c = allocator_add(a, kept[i].container, kept[i].host, CONTAINER_STARTING);
+                c->profile = allocator_make_profile(a, kept[i].profile);
+                c->awaited = true;
+                allocator_start(a, c, kept[i].executor);
+                a->last_executor = MAX(a->last_executor, c->executor);
+        }
+}
+
+static void allocator_adopt_one(struct yarn_allocator *a, const struct yarn_granted *kept)
+{
+        char text[YARN_ID_TEXT];
+        struct yarn_container *c = allocator_find(a, kept->id);
+        yarn_container_text(kept->id, text);
+        if (!c) {
+                yarn_actions_log(&a->actions, LOG_INFO, "Container %s of an earlier attempt has no known executor: "
+                                                        "giving it back", text);
+                allocator_emit_release(a, allocator_add(a, kept->id, kept->host, CONTAINER_RELEASED)->id);
+                return;
+        }
+        if (c->awaited && c->state == CONTAINER_STARTING) {
+                yarn_actions_log(&a->actions, LOG_INFO, "Container %s on host %s still has executor %d of an earlier "
+                                                        "attempt", text, c->host, c->executor);
+                c->state = CONTAINER_RUNNING;
+                c->profile->starting--;
+                c->profile->running++;
+        }
+        c->awaited = false;
+}
+
+void yarn_allocator_adopt(struct yarn_allocator *a, const struct yarn_granted *containers, size_t n)
+{
+        char text[YARN_ID_TEXT];
+        for (size_t i = 0; i < n; i++)
+                allocator_adopt_one(a, &containers[i]);
+        for (struct yarn_container *c = a->containers.first, *next; c; c = next) {
+                next = c->next;
+                if (!c->awaited)
+                        continue;
+                container_uncount(a, c);
+                allocator_report_exit(a, c, YARN_EXIT_ABORTED, false,
+                                      mem_printf("Container %s has ended with the earlier ApplicationMaster.",
+                                                 yarn_container_text(c->id, text)));
+                allocator_forget(a, c);
+        }
 }
 
 /* ------------------------------------------------------------------------------------------------------ the cluster */

@@ -4,6 +4,8 @@
  *
  *      yarn_allocator_init(&a, &config);
  *      yarn_allocator_add_profile(&a, &profile);
+ *      yarn_allocator_expect(&a, kept, n);                  of an earlier ApplicationMaster
+ *      yarn_allocator_adopt(&a, containers, n);             ← the registration         → YARN_ACTION_RELEASE, …
  *      yarn_allocator_set_targets(&a, targets, n);
  *      yarn_allocator_set_excluded(&a, hosts, n, now);                                  → YARN_ACTION_EXCLUDE, …
  *      yarn_allocator_update(&a, now);                        before each heartbeat   → YARN_ACTION_ASK, …
@@ -21,8 +23,9 @@
  * again and more containers than needed are rarely granted; a container that is not needed any more is given back,
  * where Spark keeps it without an executor; an executor that still starts can be killed.
  *
- * Invariants. Each granted container is launched or given back. No executor id is used twice. An executor whose launch
- * was emitted is reported as exited exactly once, unless its launch failed.
+ * Invariants. Each granted container is launched or given back. Each kept one runs an expected executor or is given
+ * back. No executor id is used twice. An executor that is expected or whose launch was emitted is reported as exited
+ * exactly once, unless its launch failed.
  *
  * Pure: no I/O and no clock; times are ns of any monotonic clock. One thread.
  */
@@ -73,6 +76,13 @@ struct yarn_granted {
         const char *host, *rack;
         int32_t priority; /* of the request: the profile */
         int64_t memory_mb;
+};
+
+/* An executor of an earlier ApplicationMaster that may still run. Borrowed. */
+struct yarn_kept {
+        struct yarn_container_id container;
+        int32_t executor, profile;
+        const char *host;
 };
 
 /* A container that has ended. Borrowed. */
@@ -127,6 +137,18 @@ void yarn_allocator_set_excluded(struct yarn_allocator *a, const char *const *ho
  * far belong into the next heartbeat.
  */
 void yarn_allocator_update(struct yarn_allocator *a, int64_t now);
+
+/*
+ * An earlier ApplicationMaster had these executors. Until yarn_allocator_adopt they count as starting, and can be
+ * killed. Called once, before anything else is asked for.
+ */
+void yarn_allocator_expect(struct yarn_allocator *a, const struct yarn_kept *kept, size_t n);
+
+/*
+ * The containers that the ResourceManager has kept of earlier attempts. Those of expected executors run on, and others
+ * are given back. Expected executors without a container are reported as exited. May come again, with the same ones.
+ */
+void yarn_allocator_adopt(struct yarn_allocator *a, const struct yarn_granted *containers, size_t n);
 
 void yarn_allocator_allocated(struct yarn_allocator *a, const struct yarn_granted *containers, size_t n);
 void yarn_allocator_completed(struct yarn_allocator *a, const struct yarn_completed *completed, int64_t now);

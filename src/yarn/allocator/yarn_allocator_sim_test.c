@@ -1,8 +1,10 @@
 /*
  * Random worlds for the core that allocates containers: a ResourceManager with its own table of requests, nodes that
- * are lost, containers that fail, launches that fail, targets that change, a ResourceManager that forgets everything.
+ * are lost, containers that fail, launches that fail, targets that change, a ResourceManager that forgets everything. Some
+ * begin with executors of an earlier ApplicationMaster: the ResourceManager has kept the containers of most of them, and
+ * containers that nobody knows.
  *
- * Checked in each world: a container is launched or given back; no executor id comes twice; each executor whose launch
+ * Checked in each world: a container is launched, adopted or given back; no executor id comes twice; each executor whose launch
  * did not fail is reported exactly once; with a quiet cluster the target is reached; and the ResourceManager's table
  * then holds nothing. A large world is timed by its own counters: 10,000 containers.
  */
@@ -28,6 +30,7 @@ struct sim_container {
         int host;
         int32_t executor;
         bool reported;
+        bool kept; /* since an earlier ApplicationMaster, and still there */
 };
 
 struct world {
@@ -279,6 +282,43 @@ static void world_open(struct world *w, uint64_t seed)
                 snprintf(w->racks[i], sizeof(w->racks[i]), "/rack%d", i);
 }
 
+/* Executors of an earlier ApplicationMaster, and what the ResourceManager has kept. */
+static void world_begin_with_kept(struct world *w)
+{
+        enum { N = 12 };
+        struct yarn_kept expected[N];
+        struct yarn_granted found[N];
+        size_t n_expected = 0, n_found = 0;
+        for (int i = 0; i < N; i++) {
+                const int host = (int)world_random(w, N_HOSTS);
+                struct sim_container *c = &w->containers[w->n_containers++];
+                *c = (struct sim_container){.state = SIM_RUNNING, .host = host, .kept = world_random(w, 4) > 0};
+                if (c->kept)
+                        found[n_found++] = (struct yarn_granted){.id = world_id(i), .host = w->hosts[host]};
+                if (!world_random(w, 4))
+                        continue;
+                c->executor = ++w->last_executor;
+                w->executors[c->executor] = i;
+                expected[n_expected++] = (struct yarn_kept){.container = world_id(i),
+                                                            .executor = c->executor,
+                                                            .profile = (int32_t)world_random(w, N_PROFILES),
+                                                            .host = w->hosts[host]};
+        }
+        yarn_allocator_expect(&w->a, expected, n_expected);
+        for (int i = 0; i < 4; i++)
+                yarn_allocator_kill(&w->a, (int32_t)world_random(w, N + 1));
+        world_set_targets(w, 30);
+        yarn_allocator_adopt(&w->a, found, n_found);
+        world_drain(w);
+        for (int i = 0; i < N; i++) {
+                struct sim_container *c = &w->containers[i];
+                assert_int_equal(c->reported, !c->kept && c->executor);
+                assert_true(c->executor || !c->kept || c->state == SIM_RELEASING);
+                if (!c->kept) /* its end is reported, too */
+                        c->state = SIM_RELEASING;
+        }
+}
+
 static void world_close(struct world *w)
 {
         yarn_allocator_deinit(&w->a);
@@ -300,6 +340,8 @@ static void random_worlds_keep_every_container(void **state)
                 CASE_LABEL("seed %d", (int)seed);
                 struct world *w = new0(struct world);
                 world_open(w, seed);
+                if (seed % 3 == 0)
+                        world_begin_with_kept(w);
                 for (int i = 0; i < 1500; i++)
                         world_step(w);
                 world_settle(w);

@@ -542,6 +542,82 @@ static void a_container_in_the_rack_of_a_wanted_host_is_used(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, allocator_open, allocator_close)
 
+/* Three executors of an earlier attempt, of which @killed is killed before the ResourceManager has answered. */
+static void expect_three(int32_t killed)
+{
+        const struct yarn_kept kept[] = {{.container = id_of(1), .executor = 1, .host = "a"},
+                                         {.container = id_of(2), .executor = 2, .host = "b"},
+                                         {.container = id_of(3), .executor = 5, .profile = 7, .host = "b"}};
+        yarn_allocator_expect(&a, kept, 3);
+        last_container = 9;
+        if (killed)
+                yarn_allocator_kill(&a, killed);
+}
+
+static void kept_containers_run_on(void **state)
+{
+        const struct yarn_granted found[] = {{.id = id_of(1), .host = "a"}, {.id = id_of(3), .host = "b"}};
+        const struct yarn_profile second = {.id = 7, .memory_mb = 2048, .cores = 1, .tasks_per_executor = 1};
+        expect_three(0);
+        target_of(0, 2);
+        yarn_allocator_update(&a, 0);
+        expect_actions(""); /* both are awaited */
+        assert_int_equal(yarn_allocator_count_starting(&a), 3);
+        yarn_allocator_adopt(&a, found, 2);
+        expect_actions("exited 2:-100");
+        assert_int_equal(yarn_allocator_count_running(&a), 2);
+        assert_int_equal(yarn_allocator_count_starting(&a), 0);
+        yarn_allocator_add_profile(&a, &second); /* the application makes it again */
+        target_of(7, 2);
+        yarn_allocator_update(&a, 0);
+        expect_actions("ask 0/*=1, ask 7/*=1");
+        granted_on("a", 7);
+        expect_actions("launch 6@10"); /* ids go on after the highest one */
+        ended_with(3, 1);
+        expect_actions("exited 5:1 by app");
+        yarn_allocator_kill(&a, 1);
+        expect_actions("release 1");
+        yarn_allocator_adopt(&a, found, 1); /* after a restart of the ResourceManager */
+        expect_actions("");
+        ended_with(1, -100);
+        expect_actions("exited 1:-100");
+}
+
+static void kept_containers_without_an_executor_are_given_back(void **state)
+{
+        const struct yarn_granted found[] = {{.id = id_of(1), .host = "a"}, {.id = id_of(8), .host = "c"}};
+        yarn_allocator_adopt(&a, found, 2);
+        expect_actions("release 1, release 8");
+        yarn_allocator_adopt(&a, found, 2);
+        expect_actions("");
+        ended_with(8, -100);
+        expect_actions("");
+        assert_int_equal(yarn_allocator_count_running(&a), 0);
+}
+
+static void an_awaited_executor_can_be_killed(void **state)
+{
+        const struct yarn_granted found[] = {{.id = id_of(1), .host = "a"}, {.id = id_of(2), .host = "b"}};
+        expect_three(2);
+        expect_actions("release 2");
+        yarn_allocator_adopt(&a, found, 2);
+        expect_actions("exited 5:-100");
+        assert_int_equal(yarn_allocator_count_running(&a), 1);
+        ended_with(2, -100);
+        expect_actions("exited 2:-100");
+}
+
+static void a_killed_executor_whose_container_is_gone_is_reported_once(void **state)
+{
+        expect_three(2);
+        expect_actions("release 2");
+        yarn_allocator_adopt(&a, NULL, 0);
+        expect_actions("exited 1:-100, exited 2:-100, exited 5:-100");
+        ended_with(2, -100);
+        expect_actions("");
+        assert_int_equal(yarn_allocator_count_starting(&a), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -575,6 +651,10 @@ int main(void)
                 TEST(failures_after_the_end_do_not_count),
                 TEST(only_failures_of_the_node_exclude_it),
                 TEST(a_container_in_the_rack_of_a_wanted_host_is_used),
+                TEST(kept_containers_run_on),
+                TEST(kept_containers_without_an_executor_are_given_back),
+                TEST(an_awaited_executor_can_be_killed),
+                TEST(a_killed_executor_whose_container_is_gone_is_reported_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,7 @@ static void application_client_build(const struct application_client *c, const s
                                                      .view_acl = s->view_acl,
                                                      .modify_acl = s->modify_acl,
                                                      .tokens = s->tokens,
+                                                     .keep_containers = s->keep_containers,
                                                      .maximum = c->created->maximum_capability};
         yarn_context_build(&request, arena, out);
         log_info(COMPONENT, "Submitting application %s to ResourceManager", c->text);

@@ -51,6 +51,7 @@ struct application_submission {
         Firesteel__Yarn__ContainerLaunchContext *am; /* NULL: unmanaged, and `token` is set */
         const char *view_acl, *modify_acl;           /* NULL: none */
         const struct buf *tokens;                    /* of an unmanaged application; NULL: those of `am` */
+        bool keep_containers;                        /* of executors, when an attempt fails and another one follows */
         bool may_end;                                /* before its state is read, as with Hadoop's client */
 };
 

@@ -124,6 +124,8 @@ void yarn_context_build(const struct yarn_context_request *q, struct arena *aren
         out->queue = s->queue;
         out->application_type = s->type;
         out->am_container_spec = yarn_context_container(q, arena);
+        if (q->keep_containers)
+                out->has_keep_containers_across_attempts = out->keep_containers_across_attempts = true;
         out->has_unmanaged_am = true;
         out->unmanaged_am = !q->am;
         out->application_tags = yarn_context_array(arena, s->tags.len);

@@ -22,6 +22,7 @@ struct yarn_context_request {
         Firesteel__Yarn__ContainerLaunchContext *am; /* NULL: the ApplicationMaster gets no container (unmanaged) */
         const char *view_acl, *modify_acl;           /* NULL: as the cluster is set up */
         const struct buf *tokens;                    /* of an unmanaged application; NULL: those of @am */
+        bool keep_containers;                        /* of executors, for the next attempt */
         const Firesteel__Yarn__Resource *maximum;    /* its resource types are those that the cluster knows */
 };
 

@@ -80,6 +80,7 @@ static void tells_name_queue_and_resources(void **state)
         assert_int_equal(context.resource->virtual_cores, 3);
         assert_true(context.has_unmanaged_am);
         assert_false(context.unmanaged_am);
+        assert_false(context.has_keep_containers_across_attempts);
         assert_null(context.priority);
         assert_false(context.has_max_app_attempts);
         assert_false(context.has_attempt_failures_validity_interval);

@@ -256,7 +256,9 @@ int executor_containers_start(struct executor_containers *c, uv_loop_t *loop,
                                          .max_failures = s->max_failures_per_node,
                                          .timeout = s->exclude_timeout,
                                          .excluded = s->excluded,
-                                         .failures_validity = s->failures_validity}}};
+                                         .failures_validity = s->failures_validity}},
+                .kept = start->kept,
+                .n_kept = start->n_kept};
         c->ops = ops;
         c->owner = owner;
         c->last_executor = start->last_executor;

@@ -54,8 +54,10 @@ struct executor_containers {
 struct executor_containers_start {
         const struct hadoop_token *token; /* YARN_AM_RM_TOKEN; borrowed for the call */
         const char *host, *tracking_url;
-        int32_t last_executor; /* ids up to this one were used before */
-        int32_t attempt;       /* of the ApplicationMaster, from 1 */
+        int32_t last_executor;        /* ids up to this one were used before */
+        int32_t attempt;              /* of the ApplicationMaster, from 1 */
+        const struct yarn_kept *kept; /* executors of an earlier attempt; borrowed for the call */
+        size_t n_kept;
 };
 
 /* Reads the settings. @conf is borrowed. Returns 0, or -EINVAL with @error. @c is zeroed; deinit it in either case. */

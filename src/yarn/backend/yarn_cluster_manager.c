@@ -64,6 +64,8 @@ struct yarn_manager {
         struct rack_resolver racks;            /* for tasks; those of containers are the ApplicationMaster's */
         bool has_racks;                        /* `racks` is set up */
         struct string_list executors;          /* ids of those that are registered */
+        VEC(struct yarn_kept) kept;            /* executors of an earlier attempt; hosts are owned */
+        int32_t last_executor;                 /* ids up to this one were used by earlier attempts */
         bool finishing, finished, failed, reporting;
         char *failure; /* why the application cannot go on */
 };
@@ -221,7 +223,6 @@ static int yarn_announce_inside(struct yarn_manager *m, const char *driver_url, 
                 r = error_set(error, -ENOENT,
                               "spark.yarn.cache.filenames names no file " YARN_PROGRAM_LINK
                               ": submit the application with Firesteel's spark-submit");
-        r = r < 0 ? r : yarn_create_secret(m, error);
         if (r < 0)
                 return r;
         const struct hadoop_token *token = hadoop_credentials_find(&own, "YARN_AM_RM_TOKEN", NULL);
@@ -473,6 +474,7 @@ static int yarn_start_link(struct yarn_manager *m, struct fst_error *error)
         const int r = am_link_new(cluster_backend_rpc(m->backend), &m->containers, &yarn_link_ops, m, &m->link, error);
         if (r < 0)
                 return r;
+        am_link_saw(m->link, m->last_executor);
         m->monitor = new0(uv_timer_t);
         uv_timer_init(loop, m->monitor);
         m->monitor->data = m;
@@ -504,20 +506,67 @@ static int yarn_start_renewer(struct yarn_manager *m, struct fst_error *error)
                                                     m, &m->renewer, error);
 }
 
+/* An executor of an earlier attempt of this application, in a container that YARN may have kept. */
+static bool yarn_may_keep(const struct yarn_manager *m, const struct earlier_executor *x, struct yarn_kept *out)
+{
+        struct yarn_container_id container;
+        if (!m->inside || yarn_container_parse(x->container, &container, NULL) < 0 ||
+            container.application.id != m->app.id.id ||
+            container.application.cluster_timestamp != m->app.id.cluster_timestamp || yarn_executor_number(x->id) < 0)
+                return false;
+        *out = (struct yarn_kept){.container = container,
+                                  .executor = yarn_executor_number(x->id),
+                                  .profile = x->profile,
+                                  .host = mem_strdup(x->host)};
+        return true;
+}
+
+/* The ResourceManager's answer to the registration tells which of them run. In client mode each driver has another application. */
+static void yarn_adopt(struct executor_manager *manager, struct cluster_backend *backend,
+                       const struct earlier_executor *executors, int n, int next_id)
+{
+        struct yarn_manager *m = yarn_manager_of(manager);
+        struct yarn_kept kept;
+        m->last_executor = next_id - 1;
+        for (int i = 0; i < n; i++)
+                if (yarn_may_keep(m, &executors[i], &kept))
+                        vec_push(&m->kept, kept);
+                else
+                        cluster_backend_executor_exited(backend, executors[i].id, false,
+                                                        "It has ended with its driver");
+}
+
+static void yarn_forget_kept(struct yarn_manager *m)
+{
+        for (size_t i = 0; i < m->kept.len; i++)
+                free((char *)m->kept.data[i].host);
+        vec_deinit(&m->kept);
+}
+
+/* This process is the ApplicationMaster. */
+static int yarn_start_containers(struct yarn_manager *m, struct fst_error *error)
+{
+        const struct executor_containers_start start = {.token = &m->app.token,
+                                                        .host = m->sc->host,
+                                                        .tracking_url = driver_ui_address(m->sc->ui),
+                                                        .last_executor = m->last_executor,
+                                                        .attempt = m->attempt,
+                                                        .kept = m->kept.data,
+                                                        .n_kept = m->kept.len};
+        int r = m->inside ? executor_containers_add_secret(&m->containers, error) : 0;
+        r = r < 0 ? r : executor_containers_start(&m->containers, cluster_backend_loop(m->backend), &start,
+                                                  &yarn_containers_ops, m, error);
+        yarn_forget_kept(m);
+        return r;
+}
+
 static int yarn_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                       struct fst_error *error)
 {
         struct yarn_manager *m = yarn_manager_of(manager);
         const struct executor_request request = {.target = m->target >= 0 ? m->target
                                                                           : m->containers.settings.initial_executors};
-        int r = m->unmanaged ? executor_containers_start(
-                                       &m->containers, cluster_backend_loop(backend),
-                                       &(struct executor_containers_start){.token = &m->app.token,
-                                                                           .host = m->sc->host,
-                                                                           .tracking_url = driver_ui_address(m->sc->ui),
-                                                                           .attempt = m->attempt},
-                                       &yarn_containers_ops, m, error)
-                             : yarn_start_link(m, error);
+        int r = m->unmanaged ? yarn_start_containers(m, error) : yarn_start_link(m, error);
         if (r == 0)
                 yarn_request_executors(manager, &request, 1);
         r = r < 0 ? r : yarn_start_renewer(m, error);
@@ -536,7 +585,7 @@ static int yarn_make_secret(struct executor_manager *manager, struct fst_error *
         return r;
 }
 
-/* The ApplicationMaster gets it when the application is submitted, before the backend asks for one. */
+/* In client mode the ApplicationMaster gets it when the application is submitted, before the backend asks for one. */
 static int yarn_create_secret(struct yarn_manager *m, struct fst_error *error)
 {
         static const char *const given[] = {SECRET, SECRET ".file", SECRET ".driver.file"};
@@ -676,6 +725,7 @@ static void yarn_free(struct executor_manager *manager)
         yarn_settings_deinit(&m->settings);
         rack_resolver_deinit(&m->racks);
         string_list_deinit(&m->executors);
+        yarn_forget_kept(m);
         free(m->failure);
         free(m);
 }
@@ -685,6 +735,7 @@ static const struct executor_manager_class yarn_class = {
         .make_secret = yarn_make_secret,
         .announce = yarn_announce,
         .start = yarn_start,
+        .adopt = yarn_adopt,
         .refuses = yarn_refuses,
         .registered = yarn_registered,
         .forgotten = yarn_forgotten,

@@ -99,32 +99,6 @@ static void executors_fail(struct yarn_executors *x, int exit_code, const char *
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-static struct yarn_container_id container_id_read(const Firesteel__Yarn__ContainerId *m)
-{
-        const Firesteel__Yarn__ApplicationAttemptId *attempt = m ? m->attempt_id : NULL;
-        const Firesteel__Yarn__ApplicationId *app = attempt ? attempt->application_id : NULL;
-        return (struct yarn_container_id){
-                .application = {.cluster_timestamp = app ? app->cluster_timestamp : 0, .id = app ? app->id : 0},
-                .attempt = attempt ? attempt->attempt_id : 0,
-                .id = m ? m->id : 0};
-}
-
-/* The caller frees it with container_id__free_unpacked. */
-static Firesteel__Yarn__ContainerId *container_id_message(struct yarn_container_id id)
-{
-        Firesteel__Yarn__ApplicationId app = FIRESTEEL__YARN__APPLICATION_ID__INIT;
-        Firesteel__Yarn__ApplicationAttemptId attempt = FIRESTEEL__YARN__APPLICATION_ATTEMPT_ID__INIT;
-        Firesteel__Yarn__ContainerId m = FIRESTEEL__YARN__CONTAINER_ID__INIT;
-        app.has_id = app.has_cluster_timestamp = attempt.has_attempt_id = m.has_id = true;
-        app.id = id.application.id;
-        app.cluster_timestamp = id.application.cluster_timestamp;
-        attempt.application_id = &app;
-        attempt.attempt_id = id.attempt;
-        m.attempt_id = &attempt;
-        m.id = id.id;
-        return (Firesteel__Yarn__ContainerId *)hadoop_message_copy(&m.base);
-}
-
 static bool granted_has_id(const void *object, const void *key)
 {
         return yarn_container_ids_are_equal(((const struct granted *)object)->id,
@@ -247,7 +221,7 @@ static void executors_do(struct yarn_executors *x, const struct yarn_action *act
                 executors_add_ask(x, action->ask.profile, action->ask.location, action->ask.count);
                 break;
         case YARN_ACTION_RELEASE:
-                vec_push(&x->releases, container_id_message(action->container));
+                vec_push(&x->releases, yarn_container_id_message(action->container));
                 executors_forget_granted(x, action->container);
                 break;
         case YARN_ACTION_EXCLUDE:
@@ -303,7 +277,7 @@ static void executors_take_granted(struct yarn_executors *x, const Firesteel__Ya
                 const Firesteel__Yarn__Container *m = answer->allocated_containers[i];
                 if (!m->id || !m->node || !m->node->host || !m->container_token)
                         continue; /* damaged: it cannot be started, nor given back */
-                const struct yarn_container_id id = container_id_read(m->id);
+                const struct yarn_container_id id = yarn_container_id_read(m->id);
                 all[n++] = (struct yarn_granted){.id = id,
                                                  .host = m->node->host,
                                                  .rack = rack_resolver_find(&x->racks, m->node->host),
@@ -315,13 +289,28 @@ static void executors_take_granted(struct yarn_executors *x, const Firesteel__Ya
         free(all);
 }
 
+/* Containers of earlier attempts, which the ResourceManager has kept. */
+static void executors_take_kept(struct yarn_executors *x, Firesteel__Yarn__Container *const *containers, size_t n)
+{
+        struct yarn_granted *kept = new_array(struct yarn_granted, n + 1);
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++) {
+                const struct yarn_container_id id = yarn_container_id_read(containers[i]->id);
+                const Firesteel__Yarn__NodeId *node = containers[i]->node;
+                if (id.id && !yarn_container_is_master(id))
+                        kept[count++] = (struct yarn_granted){.id = id, .host = node && node->host ? node->host : ""};
+        }
+        yarn_allocator_adopt(&x->allocator, kept, count);
+        free(kept);
+}
+
 static void executors_take_completed(struct yarn_executors *x, const Firesteel__Yarn__AllocateResponse *answer)
 {
         if (answer->n_completed_containers) /* others are asked for soon */
                 x->interval_ms = x->initial_ms;
         for (size_t i = 0; i < answer->n_completed_containers; i++) {
                 const Firesteel__Yarn__ContainerStatus *m = answer->completed_containers[i];
-                const struct yarn_completed completed = {.id = container_id_read(m->container_id),
+                const struct yarn_completed completed = {.id = yarn_container_id_read(m->container_id),
                                                          .exit_status = m->exit_status,
                                                          .state = "COMPLETE",
                                                          .diagnostics = m->diagnostics};
@@ -419,6 +408,9 @@ static void on_executors_allocated(void *owner, struct hadoop_rpc_result *result
         if (answer->am_rm_token)
                 executors_take_token(x, answer->am_rm_token);
         executors_take_nodes(x, answer);
+        if (answer->n_containers_from_previous_attempts) /* a ResourceManager that was started again finds them late */
+                executors_take_kept(x, answer->containers_from_previous_attempts,
+                                    answer->n_containers_from_previous_attempts);
         executors_take_granted(x, answer);
         executors_drain(x);
         executors_take_completed(x, answer);
@@ -497,6 +489,7 @@ static void on_executors_registered(void *owner, struct hadoop_rpc_result *resul
         for (size_t i = 0; i < answer->n_nm_tokens_from_previous_attempts; i++)
                 node_managers_set_token(&x->nodes, answer->nm_tokens_from_previous_attempts[i]);
         executors_check_resources(x, answer);
+        executors_take_kept(x, answer->containers_from_previous_attempts, answer->n_containers_from_previous_attempts);
         const Firesteel__Yarn__Resource *most = answer->maximum_capability;
         const int64_t memory = most ? most->memory : 0;
         const int cores = most ? most->virtual_cores : 0;
@@ -505,6 +498,7 @@ static void on_executors_registered(void *owner, struct hadoop_rpc_result *resul
                 x->phase = EXECUTORS_REGISTERED;
         executors_wake(x, 0);
         x->ops->registered(x->owner, memory, cores);
+        executors_drain(x);
 }
 
 static void executors_send_registration(struct yarn_executors *x);
@@ -623,7 +617,7 @@ static void executors_turn(struct yarn_executors *x)
 static void on_container_started(void *owner, const Firesteel__Yarn__ContainerId *container, const char *error)
 {
         struct yarn_executors *x = owner;
-        const struct yarn_container_id id = container_id_read(container);
+        const struct yarn_container_id id = yarn_container_id_read(container);
         executors_forget_granted(x, id);
         if (error)
                 yarn_allocator_launch_failed(&x->allocator, id, error);
@@ -745,6 +739,7 @@ int yarn_executors_new(uv_loop_t *loop, const struct yarn_executors_options *opt
         x->max_final_message = options->max_final_message;
         rack_resolver_init(&x->racks, options->conf);
         yarn_allocator_init(&x->allocator, &options->allocator);
+        yarn_allocator_expect(&x->allocator, options->kept, options->n_kept);
         node_managers_init(&x->nodes, loop, on_container_started, x);
         x->timer = new0(uv_timer_t);
         uv_timer_init(loop, x->timer);

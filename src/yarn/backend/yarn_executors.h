@@ -39,6 +39,8 @@ struct yarn_executors_options {
         const char *node_label;           /* spark.yarn.executor.nodeLabelExpression, or NULL */
         int64_t max_final_message;        /* spark.yarn.am.finalMessageLimit; 0: no limit */
         struct yarn_allocator_config allocator;
+        const struct yarn_kept *kept; /* executors of an earlier attempt; borrowed for the call */
+        size_t n_kept;
 };
 
 /* A container in which an executor is to start. Borrowed. */
