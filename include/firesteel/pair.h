@@ -9,7 +9,7 @@
  * unless you call fst_preserves_partitioning.
  *
  * Keys are equal if their bytes are. For F64, -0.0 equals 0.0 and all NaNs are equal. "In key order" below means the
- * order of fst_sort_by_key. Rows with equal keys keep the order of their input.
+ * order of fst_sort_by_key. Rows with equal keys keep the order of their input, except in joins.
  */
 #pragma once
 
@@ -170,9 +170,9 @@ FST_API fst_rdd *fst_flat_map_groups_at(fst_rdd *pairs, fst_fn f, fst_type type,
  *      }
  *      fst_rdd *orders_by_city = fst_join(orders, users, by_city, FST_PAIR(BYTES, F64));
  *
- * Both sides are pairs with keys of one type. A side that already has the join's partitioner is not shuffled. Within a
- * partition rows come in key order. Those of one key in the order of the left rows, then of the right rows. The rows of
- * one key need not fit into memory.
+ * Both sides are pairs with keys of one type. A side that already has the join's partitioner is not shuffled. As in
+ * Spark, rows come in no particular order: it depends on the sizes of the sides and on memory. The rows of one key need
+ * not fit into memory.
  */
 #define fst_join(left, right, f, type) fst_join_n(left, right, f, type, 0)
 #define fst_join_n(left, right, f, type, partitions)                                                                   \

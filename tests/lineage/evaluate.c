@@ -535,6 +535,8 @@ static struct table cogrouped(struct plan *p, const struct node *n, const struct
         if (n->operator== COGROUP || n->operator== FLAT_MAP_GROUPS)
                 t.ordered =
                         true; /* one call for a key, whose result does not depend on an unknown order */
+        else if (n->operator!= SUBTRACT_BY_KEY)
+                t.ordered = false; /* joins */
         size_t calls = 0;
         for (int part = 0; part < t.n; part++) {
                 struct groups g = groups_of(p, sides, n->n_parents, part);

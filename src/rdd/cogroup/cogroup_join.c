@@ -1,7 +1,8 @@
 /*
  * Joins: the mode of a cogroup that calls a function for each pair of a left and a right row of a key.
  *
- * The right rows of a key are read again for each left row:
+ * If all rows are in memory, a hash join (hash_join.h) matches them. Otherwise the sides are sorted and merged, and the
+ * right rows of a key are read again for each left row:
  *
  *      they are all in the current batch           reads them there: nearly every group of real data
  *      there is one left row                       reads them once, as they come
@@ -13,6 +14,7 @@
  */
 #include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
+#include "rdd/cogroup/hash_join.h"
 #include "rdd/sort/sorter.h"
 
 /* ------------------------------------------------------------------------------------------- calling functions */
@@ -26,12 +28,12 @@
 #define ARG_BYTES_POINTER(column, size, i) , (const fst_bytes *)((column).bytes ? &(column).bytes[i] : NULL)
 
 #define JOIN_LOOP(k, l, r, suffix, parameters)                                                                         \
-        static int loop_##suffix(struct cogroup_op *self, const fst_batch *left, uint32_t at, const fst_batch *right,  \
-                                 uint32_t from, uint32_t to)                                                           \
+        static int loop_##suffix(struct cogroup_op *self, const fst_batch *left, uint32_t at, uint32_t step,           \
+                                 const fst_batch *right, uint32_t from, uint32_t to)                                   \
         {                                                                                                              \
                 int(*f) parameters = (int(*) parameters)self->fn.code;                                                 \
                 fst_task *task = &self->op.run->task;                                                                  \
-                for (; from < to; from++) {                                                                            \
+                for (; from < to; from++, at += step) {                                                                \
                         int e = f(task ARG_##k(left->key, left->type.key_size, at)                                     \
                                           ARG_##l(left->value, left->type.value_size, at)                              \
                                                   ARG_##r(right->value, right->type.value_size, from),                 \
@@ -45,7 +47,8 @@
         }
 FST_JOINS(JOIN_LOOP)
 
-typedef int (*loop_fn)(struct cogroup_op *, const fst_batch *, uint32_t, const fst_batch *, uint32_t, uint32_t);
+typedef int (*loop_fn)(struct cogroup_op *, const fst_batch *, uint32_t, uint32_t, const fst_batch *, uint32_t,
+                       uint32_t);
 
 /* Indexes by the kind of the key minus one (0 … 3) and by the kinds of the values with FST_POINTER (1 … 7). */
 #define LOOP_INDEX(k, l, r) (((k)-1) | (l) << 2 | (r) << 5)
@@ -57,7 +60,7 @@ static int cogroup_join_call(struct cogroup_op *self, const struct cogroup_side 
         const struct cogroup_side *left = &self->sides[JOIN_LEFT];
         if (unlikely(task_run_stopped(self->op.run)))
                 return task_run_cancelled(self->op.run);
-        return self->join.loop(self, &left->batch, left->at, &right->batch, right->at, to);
+        return self->join.loop(self, &left->batch, left->at, 0, &right->batch, right->at, to);
 }
 
 /* ------------------------------------------------------------------------------------------ keys of both sides */
@@ -180,12 +183,37 @@ static int join_meet(struct cogroup_op *self, int least, uint32_t has)
         int r;
         if (least == JOIN_LEFT) {
                 fst_batch missing = {.type = right->op.type};
-                r = self->join.loop(self, &left->batch, left->at, &missing, 0, 1);
+                r = self->join.loop(self, &left->batch, left->at, 0, &missing, 0, 1);
         } else {
                 fst_batch missing = {.type = left->op.type, .key = right->batch.key};
-                r = self->join.loop(self, &missing, right->at, &right->batch, right->at, right->at + 1);
+                r = self->join.loop(self, &missing, right->at, 0, &right->batch, right->at, right->at + 1);
         }
         return r ? r : side_advance(&self->sides[least]);
+}
+
+static int join_call_rows(void *owner, const fst_batch *left, const fst_batch *right, uint32_t n)
+{
+        struct cogroup_op *self = owner;
+        if (unlikely(task_run_stopped(self->op.run)))
+                return task_run_cancelled(self->op.run);
+        return self->join.loop(self, left, 0, 1, right, 0, n);
+}
+
+/* Two sides that come in order are merged, which costs less than a table. */
+static int join_run_unsorted(struct cogroup_op *self, struct sort_index *const *sides)
+{
+        static const uint32_t both = 1 << JOIN_LEFT | 1 << JOIN_RIGHT;
+        if (sides[JOIN_LEFT]->in_order && sides[JOIN_RIGHT]->in_order)
+                return COGROUP_UNCHANGED;
+        /* the sides that may lack a row: none is wanted in a full join */
+        uint32_t preserved = self->wanted == both ? 0 : self->wanted ? self->wanted : both;
+        int r = hash_join_start(self->join.hash, task_run_memory(self->op.run), sides[JOIN_LEFT], sides[JOIN_RIGHT],
+                                preserved);
+        if (r == FST_MEMORY_E_DENIED)
+                return COGROUP_UNCHANGED;
+        if (r == 0)
+                r = hash_join_run(self->join.hash, join_call_rows, self);
+        return r;
 }
 
 static int join_start(struct cogroup_op *self)
@@ -199,6 +227,7 @@ static void join_end(struct cogroup_op *self)
 {
         self->op.run->counters.disk_spilled += (int64_t)row_buffer_spilled(self->join.group);
         row_buffer_reset(self->join.group);
+        hash_join_end(self->join.hash);
 }
 
 static void join_init(struct cogroup_op *self)
@@ -206,6 +235,7 @@ static void join_init(struct cogroup_op *self)
         uint32_t shape = self->fn.shape;
         op_alloc_out(&self->op, self->op.type);
         self->join.group = row_buffer_new();
+        self->join.hash = hash_join_new();
         self->join.loop =
                 loops[LOOP_INDEX(FST_SHAPE_TAG(shape) & 0xff, FST_SHAPE_TAG(shape) >> 8, FST_SHAPE_THIRD(shape))];
 }
@@ -213,7 +243,14 @@ static void join_init(struct cogroup_op *self)
 static void join_deinit(struct cogroup_op *self)
 {
         row_buffer_free(self->join.group);
+        hash_join_free(self->join.hash);
 }
 
 const struct cogroup_mode_class cogroup_join_class = {
-        .meet = join_meet, .start = join_start, .end = join_end, .init = join_init, .deinit = join_deinit};
+        .meet = join_meet,
+        .start = join_start,
+        .run_unsorted = join_run_unsorted,
+        .end = join_end,
+        .init = join_init,
+        .deinit = join_deinit,
+};

@@ -7,6 +7,11 @@
 #include "rdd/pipeline/row_buffer.h"
 
 struct cogroup_op;
+struct hash_join;
+struct sort_index;
+
+/* From run_unsorted: it has done nothing. */
+#define COGROUP_UNCHANGED 2
 
 struct cogroup_mode_class {
         /*
@@ -20,6 +25,12 @@ struct cogroup_mode_class {
          * Reserves the mode's memory before the sides are sorted, while they can still spill. NULL: nothing to reserve.
          */
         int (*start)(struct cogroup_op *self);
+
+        /*
+         * Handles all rows without sorting the sides, which are all in memory. Returns 0, OP_ENOUGH, negative, or
+         * COGROUP_UNCHANGED if memory is short: the sides must be sorted then. NULL: always sort.
+         */
+        int (*run_unsorted)(struct cogroup_op *self, struct sort_index *const *sides);
 
         /* Pushes rows that were held back, after the last key. NULL: op_flush suffices. */
         int (*finish)(struct cogroup_op *self);
@@ -49,9 +60,11 @@ struct cogroup_op {
 
         union {
                 struct {
-                        /* Calls the function for row @at of @left and each of the rows @from … @to of @right. */
-                        int (*loop)(struct cogroup_op *self, const fst_batch *left, uint32_t at, const fst_batch *right,
-                                    uint32_t from, uint32_t to);
+                        /* Calls the function for rows @from … @to of @right, with row @at of @left for the first of
+                         * them, and row @at + @step, @at + 2 * @step … for the others. */
+                        int (*loop)(struct cogroup_op *self, const fst_batch *left, uint32_t at, uint32_t step,
+                                    const fst_batch *right, uint32_t from, uint32_t to);
+                        struct hash_join *hash;
                         struct row_buffer *group; /* the right rows of one key, if they must be buffered */
                 } join;
                 struct {

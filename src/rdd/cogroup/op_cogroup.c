@@ -73,10 +73,30 @@ static int cogroup_meet_keys(struct cogroup_op *self)
         return r;
 }
 
-/* Ends the input. The mode reserves its memory while the sides can spill. Then the sides are sorted. */
-static int cogroup_sort_sides(struct cogroup_op *self)
+/* Ends the input. The mode reserves its memory while the sides can spill. */
+static int cogroup_close_sides(struct cogroup_op *self)
 {
         int r = self->class->start ? self->class->start(self) : 0;
+        for (int k = self->n - 1; k >= 0 && r == 0; k--)
+                r = sorter_close(self->sides[k].sorter, &self->error);
+        return r;
+}
+
+/* Handles all rows without sorting them if all are in memory. Returns as `run_unsorted`. */
+static int cogroup_run_unsorted(struct cogroup_op *self)
+{
+        struct sort_index *sides[MAX_COGROUP_SIDES];
+        for (int k = 0; k < self->n; k++)
+                if (!sorter_in_memory(self->sides[k].sorter))
+                        return COGROUP_UNCHANGED;
+        for (int k = 0; k < self->n; k++)
+                sides[k] = sorter_unsorted(self->sides[k].sorter);
+        return self->class->run_unsorted(self, sides);
+}
+
+static int cogroup_sort_sides(struct cogroup_op *self)
+{
+        int r = 0;
         self->in_memory = true;
         for (int k = self->n - 1; k >= 0 && r == 0; k--) {
                 r = side_sort(&self->sides[k]);
@@ -91,12 +111,17 @@ static int cogroup_end(struct op *op)
 {
         struct cogroup_op *self = cogroup_of(op);
         struct task_run *run = op->run;
-        int r = cogroup_sort_sides(self);
+        int r = cogroup_close_sides(self);
         const void *captured = run->task.captured;
         run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(run, self->fn.name);
         if (r == 0)
-                r = cogroup_meet_keys(self);
+                r = self->class->run_unsorted ? cogroup_run_unsorted(self) : COGROUP_UNCHANGED;
+        if (r == COGROUP_UNCHANGED) {
+                r = cogroup_sort_sides(self);
+                if (r == 0)
+                        r = cogroup_meet_keys(self);
+        }
         task_run_leave(run, outer);
         run->task.captured = captured;
         if (r < 0 && !run->status)

@@ -367,9 +367,22 @@ static int sorter_merge_rounds(struct sorter *s, size_t fan_in, struct fst_error
         return 0;
 }
 
+int sorter_close(struct sorter *s, struct fst_error *error)
+{
+        return sorter_close_page(s, error);
+}
+
+struct sort_index *sorter_unsorted(struct sorter *s)
+{
+        if (!sorter_in_memory(s))
+                return NULL;
+        s->state = SORTER_READING;
+        return &s->index;
+}
+
 int sorter_finish(struct sorter *s, struct fst_error *error)
 {
-        int r = sorter_close_page(s, error);
+        int r = sorter_close(s, error);
         if (r)
                 return r;
         s->at = 0;

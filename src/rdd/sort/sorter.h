@@ -25,6 +25,7 @@
 #include <firesteel/rdd.h>
 
 struct sorter;
+struct sort_index;
 struct fst_error;
 struct spill_space;
 
@@ -45,6 +46,14 @@ int sorter_start(struct sorter *s, const struct sorter_options *options, struct 
 
 /* Adds copies of the rows of @batch. Negative: -ENOMEM if memory cannot be freed, or the error of writing a run. */
 int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error *error);
+
+/* Ends the input. The sorter can still spill. Negative as sorter_add_batch. sorter_finish does the same. */
+int sorter_close(struct sorter *s, struct fst_error *error);
+
+/* After sorter_close: the rows in the order in which they were added, for a caller that needs no order, or NULL if some
+ * are on disk. From then on the sorter does not spill. sorter_finish may follow if the caller has not changed entries.
+ */
+struct sort_index *sorter_unsorted(struct sorter *s);
 
 /* Sorts; no more rows may be added. Negative: memory for merging is denied (-ENOMEM), or writing or reading runs
  * failed. */
