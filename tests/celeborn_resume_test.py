@@ -3,6 +3,7 @@ import pytest
 
 from celeborn.server import Celeborn
 from conditions import wait_until
+from executors_resume_test import Adopted, compile_adopted
 from resume_test import Run, compile_application
 
 MAPS = 7  # of the gated phase, whose last map waits
@@ -24,6 +25,14 @@ def app(tmp_path, application, celeborn):
     made = Run(tmp_path, application, master="local-cluster[2,1,1024]", phase=3, settings=[
         "spark.shuffle.manager=celeborn", f"spark.celeborn.master.endpoints={celeborn.master}",
         "spark.celeborn.client.push.replicate.enabled=true"])
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def adopted(tmp_path, celeborn):
+    made = Adopted(tmp_path, compile_adopted(tmp_path), phase=2, settings=[
+        "spark.shuffle.manager=celeborn", f"spark.celeborn.master.endpoints={celeborn.master}"])
     yield made
     made.end()
 
@@ -57,6 +66,23 @@ def test_maps_that_had_ended_do_not_run_again(app, celeborn):
     assert not {task for task in app.ran()[len(before):] if task[0] in "12"}
     assert of_phase_3(app.ran()[len(before):]) == {"3.3"}
     assert celeborn.counts["ApplicationLost"] == 1
+    assert not files_of(celeborn)
+
+
+def test_executors_outlive_their_driver(celeborn, adopted):
+    """Their cached partitions and map outputs are not computed again."""
+    app = adopted
+    app.start()
+    app.wait_at_gate(2, 1, maps=True)
+    executors = set(app.executors())
+    before = app.kill()
+    app.resume()
+    wait_until(lambda: app.log(1).count("of the earlier driver is back") == 2, "the executors", 60)
+    app.open_gate()
+    assert app.processes[-1].wait(timeout=120) == 0, app.log(1)
+    app.check(1)
+    assert app.computed(before) <= {"2.3", *(f"3.{i}" for i in range(8))}, app.ran()[before:]
+    assert app.processes_of_tasks(before) <= executors
     assert not files_of(celeborn)
 
 

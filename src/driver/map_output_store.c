@@ -4,7 +4,6 @@
  */
 #include "driver/job_runner_internal.h"
 
-#include "base/log.h"
 #include "shuffle/remote/object_lease.h"
 
 /* Another driver that has the application uses its map outputs. */
@@ -32,19 +31,13 @@ void job_runner_journal_remote(struct job_runner *r, const void *record, size_t 
                 resume_sync(r->sc->resume);
 }
 
-int job_runner_open_store(struct job_runner *r, bool encrypted, struct fst_error *error)
+int job_runner_open_store(struct job_runner *r, struct fst_error *error)
 {
         struct fst_context *sc = r->sc;
         struct object_lease_options options = {.app_id = sc->app_id,
                                                .earlier = resume_earlier_store(sc->resume),
                                                .may_remove = map_output_store_may_remove,
                                                .owner = sc};
-        if (encrypted && options.earlier) {
-                log_info("ShuffleStore",
-                         "Map outputs of the earlier driver are computed again: spark.io.encryption.enabled is true, "
-                         "and their key has ended with it");
-                options.earlier = NULL;
-        }
         int status = object_lease_new(sc->conf, &options, &sc->remote_shuffle, error);
         if (status == 0 && sc->remote_shuffle)
                 resume_store(sc->resume, sc->remote_shuffle->class->directory(sc->remote_shuffle));
@@ -54,4 +47,14 @@ int job_runner_open_store(struct job_runner *r, bool encrypted, struct fst_error
 int32_t job_runner_writer(const struct job_runner *r, int executor)
 {
         return resume_writer(r->sc->resume, executor);
+}
+
+void job_runner_keep_writer(struct job_runner *r, int executor, int32_t writer)
+{
+        resume_keep_writer(r->sc->resume, executor, writer);
+}
+
+void job_runner_keep_io_key(struct job_runner *r)
+{
+        resume_keep_io_key(r->sc->resume);
 }

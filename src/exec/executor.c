@@ -321,10 +321,10 @@ static int receive_registration(struct executor *x, const struct rpc_answer *ans
         x->index = registered->index;
         x->peer = rpc_peer_ref_new(answer->peer);
         x->registered = true;
-        const int32_t writer = registered->writer;
+        x->writer = registered->writer;
         firesteel__registered_executor__free_unpacked(registered, NULL);
         log_info("CoarseGrainedExecutorBackend", "Successfully registered with driver");
-        return executor_transfer_use_store(x->data, writer, executor_running_batches, x, error);
+        return executor_transfer_use_store(x->data, x->writer, executor_running_batches, x, error);
 }
 
 /* An executor ends with its worker. */

@@ -71,6 +71,7 @@ struct executor {
         struct slot_monitor *watch;
         struct executor_sinks *sinks; /* NULL: no sinks */
         int index;                    /* the scheduler's index of this executor */
+        int32_t writer;               /* its number for map outputs that outlive it: of its first driver, for good */
         int64_t max_direct_result;
         VEC(struct gated_task *) gated; /* task_gate.c */
 

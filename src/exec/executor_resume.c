@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "celeborn/lifecycle/celeborn_driver.h"
 #include "exec/driver_client.h"
 #include "exec/executor_stages.h"
 #include "exec/executor_transfer.h"
@@ -17,6 +18,7 @@
 #include "io/output_committer.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/wire_memory.h"
+#include "shuffle/remote/object_shuffle.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_name.h"
 #include "store/block_store.h"
@@ -256,6 +258,11 @@ static Firesteel__Holdings *executor_resume_holdings(struct executor_resume *r)
         firesteel__holdings__init(holdings);
         holdings->resume_application = mem_strdup(r->application);
         holdings->epoch = r->wait.epoch;
+        holdings->writer = r->x->writer;
+        holdings->io_encryption_key.data = mem_alloc(r->x->io_secret.len + 1);
+        holdings->io_encryption_key.len = r->x->io_secret.len;
+        if (r->x->io_secret.len)
+                memcpy(holdings->io_encryption_key.data, r->x->io_secret.data, r->x->io_secret.len);
         executor_resume_put_outputs(r->x, holdings);
         executor_resume_put_blocks(r->x, holdings);
         return holdings;
@@ -278,6 +285,7 @@ static void executor_resume_register(struct executor_resume *r)
         Firesteel__Holdings *holdings = executor_resume_holdings(r);
         struct driver_call *call = executor_resume_call_owner(r);
         int status = executor_send_registration(x, r->called, holdings, executor_resume_on_registered, call, &error);
+        explicit_bzero(holdings->io_encryption_key.data, holdings->io_encryption_key.len);
         firesteel__holdings__free_unpacked(holdings, NULL);
         if (status)
                 executor_resume_failed(r, error_message(&error));
@@ -286,6 +294,26 @@ static void executor_resume_register(struct executor_resume *r)
 static bool executor_resume_is_idle(struct executor *x)
 {
         return executor_is_idle(x) && !executor_stages_waits(x->stages);
+}
+
+static const char *executor_resume_property(const Firesteel__AppConfig *config, const char *key)
+{
+        for (size_t i = 0; i < config->n_properties; i++)
+                if (strcmp(config->properties[i]->key, key) == 0)
+                        return config->properties[i]->value;
+        return "";
+}
+
+/* Returns the key that says where map outputs outside of executors are, if the driver that is called has another place. */
+static const char *executor_resume_find_other_place(const struct executor_resume *r)
+{
+        static const char *const keys[] = {OBJECT_DIRECTORY_KEY, CELEBORN_APP_KEY};
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                const char *here = conf_get_raw(&r->x->conf, keys[i]);
+                if (strcmp(here ? here : "", executor_resume_property(r->config, keys[i])) != 0)
+                        return keys[i];
+        }
+        return NULL;
 }
 
 /* A driver that is stuck has its connection still: tasks may wait for it. Held ones go on, and are denied. */
@@ -321,7 +349,14 @@ static void executor_resume_on_config(void *owner, struct rpc_answer *answer)
                 executor_resume_failed(r, "it is not a later driver of the application");
                 return;
         }
-        executor_resume_kill_tasks(r);
+        const char *other = executor_resume_find_other_place(r);
+        if (other) {
+                log_error(LOG, "The driver at %s has another %s: this executor cannot use it", r->called_url, other);
+                executor_resume_drop_call(r);
+                driver_wait_refused(&r->wait, r->call);
+        } else {
+                executor_resume_kill_tasks(r);
+        }
         executor_resume_tick(r);
 }
 
@@ -334,6 +369,7 @@ static void executor_resume_call(struct executor_resume *r, const char *url)
         r->call = r->wait.called;
         r->called_url = mem_strdup(url);
         question.resource_profile = x->options->resource_profile;
+        question.epoch = r->wait.epoch;
         struct driver_call *call = executor_resume_call_owner(r);
         int status = rpc_env_ref(x->rpc, url, &r->called, &error);
         if (status == 0)

@@ -1,6 +1,9 @@
 /*
  * Adopts the executors of an earlier driver (struct earlier_executor): waits for them before the first job, takes the map
  * outputs and cached blocks that they bring, and drops what no job asks for. Keeps the secret that they have.
+ *
+ * Invariant: all executors of the application have the same key of encrypted files. No driver writes it anywhere: the
+ * first executor that returns brings it, and new ones get their configuration after that, or when none returns.
  */
 #include "driver/backend/cluster_backend_internal.h"
 
@@ -10,6 +13,7 @@
 #include "driver/backend/driver_transfer.h"
 #include "driver/context.h"
 #include "rpc/wire_memory.h"
+#include "shuffle/remote_shuffle.h"
 
 #include <string.h>
 
@@ -29,12 +33,41 @@ static int adoption_find(const struct adoption *a, const char *id)
         return -1;
 }
 
+/* New executors may have the key that the driver has now. */
+static void adoption_send_configs(struct cluster_backend *b)
+{
+        struct adoption *a = &b->adoption;
+        for (size_t i = 0; i < a->configs.len; i++)
+                cluster_send_config(b, a->configs.data[i].call, a->configs.data[i].resource_profile);
+        a->configs.len = 0;
+}
+
 static void adoption_settle(struct cluster_backend *b, int at)
 {
         struct adoption *a = &b->adoption;
         a->awaited[at] = false;
-        if (--a->n_awaited == 0)
-                uv_timer_stop(&a->timeout);
+        if (--a->n_awaited > 0)
+                return;
+        uv_timer_stop(&a->timeout);
+        adoption_send_configs(b);
+}
+
+bool cluster_adoption_defers_config(struct cluster_backend *b, struct rpc_message *m, int epoch, int resource_profile)
+{
+        struct adoption *a = &b->adoption;
+        if (!b->io_secret_len || epoch || a->has_key || a->n_awaited == 0)
+                return false;
+        vec_push(&a->configs, (struct waiting_config){rpc_message_defer(m), resource_profile});
+        return true;
+}
+
+void cluster_adoption_deinit(struct cluster_backend *b)
+{
+        struct adoption *a = &b->adoption;
+        for (size_t i = 0; i < a->configs.len; i++)
+                rpc_call_fail(a->configs.data[i].call, "the application is ending");
+        vec_deinit(&a->configs);
+        free(a->awaited);
 }
 
 /* Gives up those that are awaited still: their manager ends them, and starts others. */
@@ -77,6 +110,31 @@ void cluster_adopt(struct cluster_backend *b)
         b->manager->class->adopt(b->manager, b, epoch.earlier, epoch.n_earlier, epoch.next_executor_id);
 }
 
+/* Refuses an executor whose files the others cannot read. */
+static int adoption_check_key(const struct cluster_backend *b, const Firesteel__RegisterExecutor *r,
+                              struct fst_error *error)
+{
+        const ProtobufCBinaryData key = r->holdings->io_encryption_key;
+        if (key.len != b->io_secret_len)
+                return error_set(error, -EINVAL,
+                                 "the files of executor %s are encrypted with a key of %zu bits, and not of %zu: leave "
+                                 "spark.io.encryption.* as it was",
+                                 r->executor_id, 8 * key.len, 8 * b->io_secret_len);
+        if (b->adoption.has_key && memcmp(b->io_secret, key.data, key.len) != 0)
+                return error_set(error, -EINVAL, "the files of executor %s have another key", r->executor_id);
+        return 0;
+}
+
+static void adoption_take_key(struct cluster_backend *b, ProtobufCBinaryData key)
+{
+        if (!key.len || b->adoption.has_key)
+                return;
+        memcpy(b->io_secret, key.data, key.len);
+        b->adoption.has_key = true;
+        job_runner_keep_io_key(b->runner);
+        adoption_send_configs(b);
+}
+
 int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterExecutor *r, struct fst_error *error)
 {
         const struct driver_epoch epoch = job_runner_epoch(b->runner);
@@ -93,7 +151,10 @@ int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterE
         if (b->adoption.over || adoption_find(&b->adoption, r->executor_id) < 0)
                 return error_set(error, -EACCES, "executor %s of an earlier driver comes too late, or is not known",
                                  r->executor_id);
-        return 0;
+        if (r->holdings->writer < 0 || r->holdings->writer >= REMOTE_WRITERS)
+                return error_set(error, -EINVAL, "executor %s writes with the invalid number %d", r->executor_id,
+                                 r->holdings->writer);
+        return adoption_check_key(b, r, error);
 }
 
 static void adoption_take_outputs(struct cluster_backend *b, int executor, const Firesteel__HeldOutputs *held)
@@ -111,6 +172,8 @@ void cluster_adoption_registered(struct cluster_backend *b, const struct remote_
         size_t outputs = 0;
         if (!holdings)
                 return;
+        adoption_take_key(b, holdings->io_encryption_key);
+        job_runner_keep_writer(b->runner, x->index, holdings->writer);
         adoption_settle(b, adoption_find(&b->adoption, x->id));
         for (size_t i = 0; i < holdings->n_outputs; i++) {
                 outputs += holdings->outputs[i]->n_task_ids;

@@ -712,6 +712,7 @@ static void cluster_free(struct scheduler_backend *backend)
         if (b->sc->remote_shuffle)
                 b->sc->remote_shuffle->class->stop(steal(b->sc->remote_shuffle));
         executor_table_drop_refs(&b->executors);
+        cluster_adoption_deinit(b);
         if (b->rpc) {
                 rpc_env_close(b->rpc, 100, cluster_on_rpc_closed, &closed);
                 while (!closed)
@@ -730,7 +731,6 @@ static void cluster_free(struct scheduler_backend *backend)
                         if (b->executors.at[i]->running[slot])
                                 job_runner_run_free(b->runner, steal(b->executors.at[i]->running[slot]));
         executor_table_deinit(&b->executors);
-        free(b->adoption.awaited);
         stage_shipping_free(b->stages);
         string_list_deinit(&b->excluded_hosts);
         strmap_deinit(&b->settings);

@@ -14,13 +14,21 @@ struct shuffle_service_cleanup;
 struct slot_monitor;
 struct stage_shipping;
 
+/* An executor that asks for the configuration before the key of the application's files is known. */
+struct waiting_config {
+        struct rpc_call *call;
+        int resource_profile;
+};
+
 /* The executors of an earlier driver, which may register again until `over`. */
 struct adoption {
         const struct earlier_executor *earlier; /* n of them */
         bool *awaited;                          /* by position: it has neither registered nor ended */
         int n, n_awaited;
         bool over;
+        bool has_key;       /* one has brought the key of the application's files */
         uv_timer_t timeout; /* runs while some are awaited */
+        VEC(struct waiting_config) configs;
 };
 
 struct cluster_backend {
@@ -138,9 +146,18 @@ void cluster_adopt(struct cluster_backend *b);
 /* Checks the registration of an executor that had an earlier driver. Returns 0, or negative with @error: refuse it. */
 int cluster_adoption_check(struct cluster_backend *b, const Firesteel__RegisterExecutor *r, struct fst_error *error);
 
+/*
+ * A new executor must not get a key before those of an earlier driver have brought theirs. Returns true if it gets its
+ * configuration later, by cluster_send_config; @epoch as in RetrieveAppConfig.
+ */
+bool cluster_adoption_defers_config(struct cluster_backend *b, struct rpc_message *m, int epoch, int resource_profile);
+
 /* It is registered: takes what it brings. */
 void cluster_adoption_registered(struct cluster_backend *b, const struct remote_executor *x,
                                  const Firesteel__Holdings *holdings);
+
+/* The backend ends: executors that wait for their configuration get none. */
+void cluster_adoption_deinit(struct cluster_backend *b);
 
 /* An executor has ended without having registered with this driver. */
 void cluster_adoption_ended(struct cluster_backend *b, const char *id);
@@ -159,6 +176,9 @@ int cluster_ensure_secret(struct cluster_backend *b, struct fst_error *error);
 void cluster_refused(struct cluster_backend *b, const struct rpc_message *m);
 
 /* ------------------------------------------------------------------------------------------- driver_endpoint.c */
+
+/* Sends an executor the application's configuration: the reply to @call. */
+void cluster_send_config(struct cluster_backend *b, struct rpc_call *call, int resource_profile);
 
 /* "CoarseGrainedScheduler", with the backend as owner. */
 extern const struct rpc_endpoint_class driver_endpoint_class;

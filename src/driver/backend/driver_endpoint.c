@@ -52,17 +52,13 @@ static const struct strmap *driver_endpoint_settings(struct cluster_backend *b)
         return &b->settings;
 }
 
-static void driver_endpoint_retrieve_config(struct cluster_backend *b, struct rpc_message *m)
+void cluster_send_config(struct cluster_backend *b, struct rpc_call *call, int resource_profile)
 {
         _cleanup_(strmap_deinit) struct strmap of_profile = STRMAP_INIT;
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT;
         const struct strmap *settings = driver_endpoint_settings(b);
-        Firesteel__RetrieveAppConfig *question = firesteel__retrieve_app_config__unpack(&wire_guarded, m->len, m->body);
         const struct fst_resource_profile *profile =
-                question && question->resource_profile && b->sc->profiles
-                        ? resource_profiles_find(b->sc->profiles, question->resource_profile)
-                        : NULL;
-        if (question)
-                firesteel__retrieve_app_config__free_unpacked(question, NULL);
+                resource_profile && b->sc->profiles ? resource_profiles_find(b->sc->profiles, resource_profile) : NULL;
         if (profile) {
                 strmap_merge(&of_profile, settings);
                 resource_profile_apply(profile, &of_profile);
@@ -79,10 +75,21 @@ static void driver_endpoint_retrieve_config(struct cluster_backend *b, struct rp
         driver_transfer_describe(b->transfer, &config);
         config.io_encryption_key = (ProtobufCBinaryData){b->io_secret_len, b->io_secret};
         config.delegation_tokens = (ProtobufCBinaryData){b->tokens.len, (uint8_t *)b->tokens.data};
-        rpc_reply_packed(m, m->type, &config.base, NULL);
+        task_batch_append(&config.base, &body);
+        rpc_call_reply(call, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, body.data, body.len, NULL);
+        explicit_bzero(body.data, body.len);
         for (size_t i = 0; i < config.n_properties; i++)
                 free(config.properties[i]);
         free(config.properties);
+}
+
+static void driver_endpoint_retrieve_config(struct cluster_backend *b, struct rpc_message *m)
+{
+        Firesteel__RetrieveAppConfig *question = firesteel__retrieve_app_config__unpack(&wire_guarded, m->len, m->body);
+        const int profile = question ? question->resource_profile : 0, epoch = question ? question->epoch : 0;
+        firesteel__retrieve_app_config__free_unpacked(question, NULL);
+        if (m->ask && !cluster_adoption_defers_config(b, m, epoch, profile))
+                cluster_send_config(b, rpc_message_defer(m), profile);
 }
 
 /* Report it to the scheduler, with its custom resources. */

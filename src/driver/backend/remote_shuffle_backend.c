@@ -47,7 +47,7 @@ int cluster_remote_shuffle_start(struct cluster_backend *b, struct fst_error *er
         if (r)
                 return r;
         if (manager != SHUFFLE_MANAGER_CELEBORN)
-                return job_runner_open_store(b->runner, b->io_secret_len > 0, error);
+                return job_runner_open_store(b->runner, error);
         if (b->io_secret_len > 0)
                 return error_set(
                         error, -ENOTSUP,

@@ -250,10 +250,10 @@ void job_runner_output_stored(struct job_runner *runner, int shuffle, int map_pa
 
 /*
  * Makes the store of map outputs that outlive executors, sc->remote_shuffle, if the configuration names one, and goes
- * on with what earlier drivers of the application have left there. @encrypted: with a key that ends with this driver.
- * Blocks. Before the executors are started. Returns 0, or negative with @error, which names the key.
+ * on with what earlier drivers of the application have left there. Blocks. Before the executors are started. Returns 0,
+ * or negative with @error, which names the key.
  */
-int job_runner_open_store(struct job_runner *runner, bool encrypted, struct fst_error *error);
+int job_runner_open_store(struct job_runner *runner, struct fst_error *error);
 
 /*
  * The part of the application's journal (driver/resume/) that a remote shuffle keeps, so that it can go on
@@ -268,8 +268,10 @@ void job_runner_journal_remote(struct job_runner *runner, const void *record, si
 /* Returns false if another driver has the application, and with it what its map outputs are in. Any thread. */
 bool job_runner_may_remove(const struct job_runner *runner);
 
-/* The number with which an executor writes to the store (shuffle/remote_shuffle.h). */
+/* The number with which an executor writes to the store (shuffle/remote_shuffle.h). And keeps that of one that an
+ * earlier driver had. */
 int32_t job_runner_writer(const struct job_runner *runner, int executor);
+void job_runner_keep_writer(struct job_runner *runner, int executor, int32_t writer);
 
 /* The executors in the driver's journal, as in driver/resume/resume.h. Any thread. */
 struct driver_epoch {
@@ -300,6 +302,9 @@ void job_runner_publish_driver(struct job_runner *runner, const char *url);
  */
 bool job_runner_take_secret(struct job_runner *runner);
 void job_runner_keep_secret(struct job_runner *runner);
+
+/* An executor of an earlier driver has brought the key of the application's encrypted files. */
+void job_runner_keep_io_key(struct job_runner *runner);
 
 /* Ends this process if another driver has the application. */
 void job_runner_check_epoch(struct job_runner *runner);

@@ -2,11 +2,14 @@
 #include "driver/resume/holdings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void holdings_deinit(struct holdings *h)
 {
         vec_deinit(&h->outputs);
         vec_deinit(&h->rdds);
+        vec_deinit(&h->writers);
+        vec_deinit(&h->writer_of);
 }
 
 bool holdings_add_output(struct holdings *h, int shuffle, int partition, int64_t task_id, int executor)
@@ -103,4 +106,23 @@ void holdings_close(struct holdings *h)
                         h->rdds.data[n++] = h->rdds.data[i];
         h->rdds.len = n;
         h->closed = true;
+}
+
+void holdings_keep_writer(struct holdings *h, int executor, int32_t writer)
+{
+        vec_insert(&h->writers, vec_place(&h->writers, writer, writer), (struct kept_writer){writer, executor});
+        while (h->writer_of.len <= (size_t)executor)
+                vec_push(&h->writer_of, -1);
+        h->writer_of.data[executor] = writer;
+}
+
+int32_t holdings_writer(const struct holdings *h, int executor)
+{
+        return (size_t)executor < h->writer_of.len ? h->writer_of.data[executor] : -1;
+}
+
+int holdings_executor_of_writer(const struct holdings *h, int32_t writer)
+{
+        const size_t at = vec_place(&h->writers, writer, writer);
+        return at < h->writers.len && h->writers.data[at].writer == writer ? h->writers.data[at].executor : -1;
 }

@@ -7,6 +7,9 @@
  *  - The first job that the journal does not name closes the holdings: what nobody has asked for is dropped, because the
  *    application may give its number to something else.
  *
+ *  - An executor that writes to a store of map outputs keeps the number (shuffle/remote_shuffle.h) that its first driver
+ *    gave it, for as long as it lives.
+ *
  * Pure. One thread.
  */
 #pragma once
@@ -28,9 +31,16 @@ struct held_rdd {
         bool valid;
 };
 
+struct kept_writer {
+        int32_t writer;
+        int executor; /* the scheduler's index */
+};
+
 struct holdings {
         VEC(struct held_output) outputs;
         VEC(struct held_rdd) rdds;
+        VEC(struct kept_writer) writers; /* by writer */
+        VEC(int32_t) writer_of;          /* by executor; -1: none is kept */
         size_t sorted; /* outputs up to here are in order */
         bool closed;
 };
@@ -52,3 +62,8 @@ void holdings_drop_executor(struct holdings *h, int executor);
 
 /* Closes the holdings: leaves the outputs that were not taken and the RDDs that are not valid, for the caller to remove. */
 void holdings_close(struct holdings *h);
+
+/* An executor keeps its number. And the number that an executor keeps, and the executor that keeps a number; -1: none. */
+void holdings_keep_writer(struct holdings *h, int executor, int32_t writer);
+int32_t holdings_writer(const struct holdings *h, int executor);
+int holdings_executor_of_writer(const struct holdings *h, int32_t writer);

@@ -91,6 +91,25 @@ static void random_worlds_agree_with_a_table(void **state)
         }
 }
 
+static void finds_kept_writers_in_both_directions(void **state)
+{
+        struct holdings h = {0};
+        holdings_keep_writer(&h, 4, 70);
+        holdings_keep_writer(&h, 0, 900);
+        holdings_keep_writer(&h, 2, 1);
+        assert_int_equal(holdings_writer(&h, 4), 70);
+        assert_int_equal(holdings_writer(&h, 0), 900);
+        assert_int_equal(holdings_writer(&h, 1), -1); /* a new executor between them */
+        assert_int_equal(holdings_writer(&h, 5), -1);
+        assert_int_equal(holdings_executor_of_writer(&h, 1), 2);
+        assert_int_equal(holdings_executor_of_writer(&h, 70), 4);
+        assert_int_equal(holdings_executor_of_writer(&h, 71), -1);
+        assert_int_equal(holdings_executor_of_writer(&h, 901), -1);
+        holdings_close(&h);
+        assert_int_equal(holdings_executor_of_writer(&h, 900), 0); /* for good */
+        holdings_deinit(&h);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -98,6 +117,7 @@ int main(void)
                 cmocka_unit_test(copies_survive_the_loss_of_an_executor),
                 cmocka_unit_test(blocks_count_once_a_known_job_has_their_rdd),
                 cmocka_unit_test(random_worlds_agree_with_a_table),
+                cmocka_unit_test(finds_kept_writers_in_both_directions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,6 @@
 #include "journal/frame.h"
 #include "journal/place.h"
 #include "journal/writer.h"
-#include "shuffle/remote/object_shuffle.h"
-#include "shuffle/shuffle_manager.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -265,31 +263,31 @@ static void resume_set_identity(struct resume *r)
 }
 
 /*
- * Executors with encrypted files do not wait: the key ends with the driver. Nor do those whose map outputs are in a store or
- * in Celeborn: they write with numbers that this driver gave.
+ * Executors with encrypted files give the next driver their key. Without spark.authenticate they do not wait, because
+ * they cannot know that the next driver is the application's.
  */
 int resume_executors_wait(const struct fst_conf *conf, bool *wait, struct fst_error *error)
 {
         int64_t timeout_ms;
-        bool enabled, encrypted;
-        enum shuffle_manager manager;
+        bool enabled, encrypted, authenticated;
         int status = conf_get_bool(conf, "spark.firesteel.resume.enabled", &enabled, error);
         if (status == 0)
                 status = conf_get_ms(conf, "spark.firesteel.resume.executorTimeout", &timeout_ms, error);
         if (status == 0)
                 status = conf_get_bool(conf, "spark.io.encryption.enabled", &encrypted, error);
         if (status == 0)
-                status = shuffle_manager_read(conf, &manager, error);
+                status = conf_get_bool(conf, "spark.authenticate", &authenticated, error);
         if (status == 0)
-                *wait = enabled && timeout_ms > 0 && !encrypted && manager != SHUFFLE_MANAGER_CELEBORN &&
-                        !conf_contains(conf, OBJECT_STORE_KEY) && !conf_contains(conf, OBJECT_FALLBACK_KEY);
+                *wait = enabled && timeout_ms > 0 && (!encrypted || authenticated);
         return status;
 }
 
 static int resume_read_timeouts(struct resume *r, struct fst_error *error)
 {
-        const int status = conf_get_ms(r->sc->conf, "spark.firesteel.resume.registrationTimeout",
-                                       &r->registration_timeout_ms, error);
+        int status = conf_get_ms(r->sc->conf, "spark.firesteel.resume.registrationTimeout",
+                                 &r->registration_timeout_ms, error);
+        if (status == 0)
+                status = conf_get_bool(r->sc->conf, "spark.io.encryption.enabled", &r->encrypted, error);
         return status ? status : resume_executors_wait(r->sc->conf, &r->executors_wait, error);
 }
 

@@ -64,12 +64,16 @@ int resume_epoch(const struct resume *r);
 /* The first task id that no earlier driver has used. */
 int64_t resume_first_task_id(const struct resume *r);
 
-/* The number that an executor has among those of all drivers, by the scheduler's index (shuffle/remote_shuffle.h). */
+/*
+ * The number that an executor has among those of all drivers, by the scheduler's index (shuffle/remote_shuffle.h). And
+ * keeps the number of an executor that an earlier driver had: before its outputs are asked for.
+ */
 int32_t resume_writer(const struct resume *r, int executor);
+void resume_keep_writer(struct resume *r, int executor, int32_t writer);
 
 /*
- * The scheduler's number of a writer: its index, or for an executor of an earlier driver a number that no index is.
- * -1 for a number that is not a writer's. And the writer of such a number.
+ * The scheduler's number of a writer: its index, or for an executor that only earlier drivers had a number that no index
+ * is. -1 for a number that is not a writer's. And the writer of such a number.
  */
 int resume_executor_of_writer(const struct resume *r, int32_t writer);
 int32_t resume_writer_of_executor(const struct resume *r, int executor);
@@ -161,6 +165,9 @@ void resume_use_holdings(struct resume *r, const struct job_request *request, co
 
 /* An executor with this index of the scheduler's is lost. */
 void resume_drop_holdings(struct resume *r, int executor);
+
+/* The key of encrypted files is that of the earlier driver, so that its map outputs in a store can be read. */
+void resume_keep_io_key(struct resume *r);
 
 /* Journals an executor that has registered, and one that was lost. On the runner's thread. */
 void resume_executor_registered(struct resume *r, const struct earlier_executor *x);

@@ -55,6 +55,12 @@ void resume_executor_lost(struct resume *r, const char *id)
         resume_record_end(r, b, place);
 }
 
+void resume_keep_io_key(struct resume *r)
+{
+        if (r)
+                r->io_key_kept = true;
+}
+
 /* ------------------------------------------------------------------------------------------------------- holdings */
 
 /* The backend's reports (driver/backend/scheduler_backend.h). */

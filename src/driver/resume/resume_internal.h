@@ -20,6 +20,7 @@ struct resume {
         bool resumed, strict;
         bool executors_wait;             /* for the next driver */
         int64_t registration_timeout_ms; /* of executors of earlier drivers */
+        bool encrypted, io_key_kept; /* files are; with the key of the earlier driver */
         struct holdings holdings; /* of executors of earlier drivers; on the runner's thread */
         char *token; /* names directories that every driver of the application finds again */
         struct signatures signatures;

@@ -28,9 +28,16 @@ static int32_t resume_first_writer(const struct resume *r)
         return r ? (int32_t)((r->epoch - 1) % DRIVERS_WITH_WRITERS) * WRITERS_OF_DRIVER : 0;
 }
 
+void resume_keep_writer(struct resume *r, int executor, int32_t writer)
+{
+        if (r)
+                holdings_keep_writer(&r->holdings, executor, writer);
+}
+
 int32_t resume_writer(const struct resume *r, int executor)
 {
-        return resume_first_writer(r) + executor;
+        const int32_t kept = r ? holdings_writer(&r->holdings, executor) : -1;
+        return kept >= 0 ? kept : resume_first_writer(r) + executor;
 }
 
 int resume_executor_of_writer(const struct resume *r, int32_t writer)
@@ -38,6 +45,9 @@ int resume_executor_of_writer(const struct resume *r, int32_t writer)
         const int32_t first = resume_first_writer(r);
         if (writer < 0 || writer >= REMOTE_WRITERS)
                 return -1;
+        const int kept = r ? holdings_executor_of_writer(&r->holdings, writer) : -1;
+        if (kept >= 0)
+                return kept;
         return !r || (writer >= first && writer < first + WRITERS_OF_DRIVER) ? writer - first
                                                                              : EARLIER_EXECUTOR + writer;
 }
@@ -76,6 +86,19 @@ void resume_put_remote(struct resume *r, const void *record, size_t size)
         resume_record_end(r, b, place);
 }
 
+/* Returns the scheduler's number of an executor that has written this output to the store, if it can be read; or -1. */
+static int resume_find_in_store(struct resume *r, const struct past_map_output *past)
+{
+        const struct remote_shuffle_driver *store = r->sc->remote_shuffle;
+        if (r->encrypted && !r->io_key_kept) {
+                resume_map_lost(r, past->shuffle, past->partition, past->task_id); /* a later driver may have a key */
+                return -1;
+        }
+        if (!store || !store->class->has(store, past->shuffle, past->writer, past->place))
+                return -1;
+        return resume_executor_of_writer(r, past->writer);
+}
+
 void resume_find_stored(struct resume *r, struct resume_job *job)
 {
         const struct remote_shuffle_driver *store = r->sc->remote_shuffle;
@@ -88,12 +111,10 @@ void resume_find_stored(struct resume *r, struct resume_job *job)
                 return;
         job->stored = new_array(struct earlier_output, n);
         for (size_t i = 0; i < n; i++) {
-                int executor = -1;
-                if (!past[i].place)
-                        executor = holdings_take_output(&r->holdings, past[i].shuffle, past[i].partition,
-                                                        past[i].task_id);
-                else if (store && store->class->has(store, past[i].shuffle, past[i].writer, past[i].place))
-                        executor = resume_executor_of_writer(r, past[i].writer);
+                const int executor = past[i].place
+                                             ? resume_find_in_store(r, &past[i])
+                                             : holdings_take_output(&r->holdings, past[i].shuffle, past[i].partition,
+                                                                    past[i].task_id);
                 if (executor < 0)
                         continue;
                 held += !past[i].place;
