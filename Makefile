@@ -154,8 +154,8 @@ check-faults: build ## kill, stop, cut off and damage executors, masters, worker
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run
 	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run_standalone
 
-check-resume: build ## kill drivers and executors at random moments in 200 rounds, and let other drivers go on; half an hour
-	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run_resume --rounds 22
+check-resume: build ## kill drivers, executors and shuffle servers in 200 seeded rounds, and let other drivers go on; some 15 minutes
+	@FIRESTEEL_BIN=$(BUILD)/src tests/faults/run_resume
 
 check-fresh: ## run make run and make check in a bare Debian 12 made with debootstrap (root)
 	@tests/fresh

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from conditions import wait_until
+from driver_journal import FIRST_LINE, map_outputs, results
 from inherited_environment import inherited_environment
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -81,7 +82,6 @@ int main(int argc, char **argv)
         return fst_context_stop(sc);
 }
 """
-FIRST_LINE = b"Firesteel driver journal, version 1. Not a text: do not edit.\n"
 PHASES = range(1, 8)
 PARTITIONS = 8
 LINES = [f"{'x' * (i % 23)}{i}" for i in range(160)]
@@ -100,46 +100,9 @@ def application(tmp_path_factory):
     return compile_application(tmp_path_factory.mktemp("application"))
 
 
-def journaled(bytes_, job, maps=False):
-    """How many results or stored map outputs of a job a journal has (src/journal/frame.h, src/driver/resume/records.h)."""
-    def number(at):
-        value = shift = 0
-        while True:
-            byte = bytes_[at]
-            value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
-            if byte < 128:
-                return value, at
-
-    count, at = 0, bytes_.index(b"\n") + 1
-    while at + 20 <= len(bytes_):
-        end = at + 20 + int.from_bytes(bytes_[at + 4:at + 8], "little")
-        if end > len(bytes_):
-            break
-        at += 20
-        while at < end:
-            kind, size = bytes_[at], int.from_bytes(bytes_[at + 1:at + 5], "little")
-            at, stop = at + 5, at + 5 + size
-            if kind == 5 and not maps:  # RESUME_RESULTS
-                of, at = number(at)
-                while at < stop:
-                    _, at = number(at)
-                    for _ in range(2):
-                        length, at = number(at)
-                        at += length
-                    count += of == job
-            if kind == 31 and not maps:  # RESUME_RESULT_RANGE, of a folded journal: job, output, number of outputs, …
-                of, at = number(at)
-                _, at = number(at)
-                count += number(at)[0] * (of == job)
-            if kind == 13 and maps:  # RESUME_MAP_OUTPUTS: job, shuffle, writer; partition, task id, place of each
-                of, at = number(at)
-                numbers = []
-                while at < stop:
-                    value, at = number(at)
-                    numbers.append(value)
-                count += (len(numbers) - 2) // 3 * (of == job)
-            at = stop
-    return count
+def journaled(epoch, job, maps=False):
+    """How many results or map outputs of a job an epoch of the journal has."""
+    return sum(of == job for of, _ in (map_outputs if maps else results)(epoch))
 
 
 class Run:
@@ -153,11 +116,12 @@ class Run:
         self.command = [f"{BIN}/spark-submit", "--master", master,
                         *[word for conf in confs for word in ("--conf", conf)], str(application),
                         str(folder / "input"), str(folder), str(phase)]
+        self.environment = inherited_environment()
         self.processes = []
 
     def start(self, command=None):
         log = open(self.folder / f"log{len(self.processes)}", "w", encoding="utf-8")
-        process = subprocess.Popen(command or self.command, stdout=log, stderr=log, env=inherited_environment(),
+        process = subprocess.Popen(command or self.command, stdout=log, stderr=log, env=self.environment,
                                    cwd=self.folder, start_new_session=True)
         log.close()
         self.processes.append(process)
