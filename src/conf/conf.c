@@ -100,14 +100,18 @@ static const char *conf_find_set(const struct fst_conf *conf, const struct key *
         return value;
 }
 
-/* Returns the effective value before substitution, or NULL. The table's fallbacks are not circular (keys_test). */
-static const char *conf_find_value(const struct fst_conf *conf, const struct key *key)
+/*
+ * Returns the effective value before substitution, or NULL. *@source receives the key that has it: @key, or one whose
+ * value is its default. The table's fallbacks are not circular (keys_test).
+ */
+static const char *conf_find_value(const struct fst_conf *conf, const struct key *key, const char **source)
 {
         struct key row = *key;
         for (;;) {
                 const char *value = conf_find_set(conf, &row);
                 if (!value)
                         value = row.value;
+                *source = row.name;
                 if (value || !row.same_as || !key_find(row.same_as, &row))
                         return value;
         }
@@ -122,7 +126,8 @@ bool conf_contains(const struct fst_conf *conf, const char *key)
 const char *conf_get_value(const struct fst_conf *conf, const char *key)
 {
         struct key row;
-        return key_find(key, &row) ? conf_find_value(conf, &row) : strmap_get(&conf->set, key);
+        const char *source;
+        return key_find(key, &row) ? conf_find_value(conf, &row, &source) : strmap_get(&conf->set, key);
 }
 
 /* Gets the row of @key, which the caller knows to exist with one of @types (a set of bits). */
@@ -138,16 +143,19 @@ static void conf_find_row(const char *key, unsigned types, struct key *row)
         }
 }
 
-/* Sets *@out to the substituted value, or NULL without one. */
+/* Sets *@out to the substituted value, or NULL without one. @row is the key's, with the name of the key that has the
+ * value, for messages.
+ */
 static int conf_read_value(const struct fst_conf *conf, const char *key, unsigned types, struct key *row, char **out,
                            struct fst_error *error)
 {
         conf_find_row(key, types, row);
-        const char *raw = conf_find_value(conf, row);
+        const char *source, *raw = conf_find_value(conf, row, &source);
         if (!raw) {
                 *out = NULL;
                 return 0;
         }
+        row->name = source;
         return substitute(conf, raw, out, error);
 }
 
@@ -197,7 +205,7 @@ int conf_get_bool(const struct fst_conf *conf, const char *key, bool *out, struc
                 return r;
         if (!value)
                 return conf_refuse_missing(&row, error);
-        return conf_parse_bool(key, value, out, error);
+        return conf_parse_bool(row.name, value, out, error);
 }
 
 int conf_read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
@@ -235,7 +243,8 @@ int conf_get_int(const struct fst_conf *conf, const char *key, int64_t *out, str
         int64_t number;
         if (!conf_parse_long(conf_trim(value), &number) ||
             (row.type == KEY_INT && (number < INT32_MIN || number > INT32_MAX)))
-                return error_set(error, -EINVAL, "%s should be %s, but was %s", key, key_type_name(row.type), value);
+                return error_set(error, -EINVAL, "%s should be %s, but was %s", row.name, key_type_name(row.type),
+                                 value);
         *out = number;
         return 0;
 }
@@ -281,7 +290,7 @@ int conf_get_double(const struct fst_conf *conf, const char *key, double *out, s
                 return conf_refuse_missing(&row, error);
         double number;
         if (!conf_parse_double(conf_trim(value), &number))
-                return error_set(error, -EINVAL, "%s should be double, but was %s", key, value);
+                return error_set(error, -EINVAL, "%s should be double, but was %s", row.name, value);
         *out = number;
         return 0;
 }

@@ -219,6 +219,9 @@ static void invalid_value_names_key_value_and_unit(void **state)
                        "spark.memory.fraction should be double, but was 0x1p3");
         assert_refused(conf_get_ms(&conf, "spark.locality.wait", &number, &error), &error,
                        "spark.locality.wait=5x (a number without unit counts in ms): Time must be specified as");
+        conf_set(&conf, "spark.mesos.rejectOfferDuration", "x");
+        assert_refused(conf_get_ms(&conf, "spark.mesos.rejectOfferDurationForUnmetConstraints", &number, &error),
+                       &error, "spark.mesos.rejectOfferDuration=x (a number without unit counts in s): Time must be");
         assert_refused(conf_get_bytes(&conf, "spark.driver.memory", &number, &error), &error,
                        "spark.driver.memory=1.5g (a number without unit counts in MiB): Size must be specified as");
         assert_refused(conf_get_int(&conf, "spark.cores.max", &number, &error), &error, "spark.cores.max is not set");
