@@ -306,8 +306,11 @@ static void rest_client_log_answer(const struct rest_answer *a)
         log_info(COMPONENT, "Server responded with %s:\n%s", rest_answer_type(a), json);
 }
 
+/* An error has been logged with its message. */
 static void rest_client_log_unexpected(const struct rest_answer *a)
 {
+        if (a->kind == REST_ERROR)
+                return;
         log_error(COMPONENT, "Error: Server responded with message of unexpected type %s.", rest_answer_type(a));
 }
 
