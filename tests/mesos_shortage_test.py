@@ -76,3 +76,13 @@ def test_executors_that_do_not_reach_the_driver_are_explained(folder, say):
         (home / "firesteel").chmod(0o755)
         say(f"mesos://{master.address}", r"was launched, the last on \S+, and did not register with the driver\. Agents must reach "
             r"spark://\S+: see spark\.driver\.host", f"spark.mesos.executor.home={home.parent}", "spark.executor.cores=2", "spark.cores.max=2")
+
+
+def test_silent_zookeeper_is_named(say):
+    say("mesos://zk://127.0.0.1:1/mesos", r"(?s)Looking for the leading Mesos master in ZooKeeper at 127\.0\.0\.1:1, path /mesos.*"
+        r"WARN MesosMasterDetector: ZooKeeper at 127\.0\.0\.1:1 does not answer, trying again")
+
+
+def test_allocation_without_effect_is_named(say):
+    say("mesos://127.0.0.1:1", r"spark\.dynamicAllocation\.enabled=true has no effect with spark\.mesos\.coarse=false",
+        "spark.mesos.coarse=false", "spark.dynamicAllocation.enabled=true", "spark.dynamicAllocation.shuffleTracking.enabled=true")

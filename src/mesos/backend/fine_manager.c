@@ -564,6 +564,17 @@ static const struct executor_manager_class fine_class = {
         .free = fine_free,
 };
 
+static void fine_warn_of_allocation(const struct fst_conf *conf)
+{
+        bool enabled = false;
+
+        if (conf_get_bool(conf, "spark.dynamicAllocation.enabled", &enabled, NULL) == 0 && enabled)
+                log_warn(LOG,
+                         "spark.dynamicAllocation.enabled=true has no effect with spark.mesos.coarse=false, where "
+                         "an agent has one executor and each task takes its own cores. Set spark.mesos.coarse=true "
+                         "for dynamic allocation");
+}
+
 int fine_manager_new(struct fst_context *sc, struct mesos_application *application, struct executor_manager **out,
                      struct fst_error *error)
 {
@@ -572,6 +583,7 @@ int fine_manager_new(struct fst_context *sc, struct mesos_application *applicati
 
         if (r < 0)
                 return r;
+        fine_warn_of_allocation(sc->conf);
         struct fine_manager *m = new0(struct fine_manager);
         m->manager.class = &fine_class;
         m->sc = sc;

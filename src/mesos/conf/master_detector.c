@@ -17,6 +17,9 @@
 
 #define LOG "MesosMasterDetector"
 #define RETRY_MS 1000
+#define FIRST_SILENCE_MS                                                                                               \
+        2000 /* without a session with ZooKeeper, until the first warning; then twice as long each time */
+#define MAX_SILENCE_MS 60000
 #define SESSION_MS 10000 /* as Mesos's own library */
 #define NODE_PREFIX "json.info_"
 
@@ -30,8 +33,9 @@ struct master_detector {
         uv_timer_t timer;
         struct zookeeper *z; /* NULL: none, until the timer */
         bool z_closing, connected, warned, freed;
-        char *node;   /* path of the leader's node; NULL: none */
-        char *leader; /* as last reported */
+        uint64_t silence_ms; /* until the next warning that ZooKeeper does not answer */
+        char *node;          /* path of the leader's node; NULL: none */
+        char *leader;        /* as last reported */
         bool reported;
         bool looking, look_again;
         void (*closed)(void *owner);
@@ -83,6 +87,18 @@ static void detector_report(struct master_detector *d, const char *address)
         d->ops->leader(d->owner, d->leader);
 }
 
+static void detector_await_session(struct master_detector *d);
+
+static void detector_warn_of_silence(struct master_detector *d)
+{
+        log_warn(
+                LOG,
+                "ZooKeeper at %s does not answer, trying again: check the servers of mesos://zk://HOST:PORT,HOST:PORT/PATH",
+                d->master->servers);
+        d->silence_ms = MIN(d->silence_ms * 2, (uint64_t)MAX_SILENCE_MS);
+        detector_await_session(d);
+}
+
 static void detector_on_timer(uv_timer_t *timer)
 {
         struct master_detector *d = timer->data;
@@ -91,6 +107,8 @@ static void detector_on_timer(uv_timer_t *timer)
                 detector_report(d, d->master->address);
         else if (!d->z)
                 detector_open(d);
+        else if (!d->connected)
+                detector_warn_of_silence(d);
         else
                 detector_look(d);
 }
@@ -98,6 +116,11 @@ static void detector_on_timer(uv_timer_t *timer)
 static void detector_rest(struct master_detector *d, uint64_t ms)
 {
         uv_timer_start(&d->timer, detector_on_timer, ms, 0);
+}
+
+static void detector_await_session(struct master_detector *d)
+{
+        detector_rest(d, d->silence_ms);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- looks */
@@ -223,6 +246,7 @@ static void detector_close_session(struct master_detector *d)
         d->connected = d->looking = d->look_again = false;
         if (!d->z || d->z_closing)
                 return;
+        uv_timer_stop(&d->timer);
         d->z_closing = true;
         zk_close(d->z, detector_on_session_closed, d);
 }
@@ -235,12 +259,14 @@ static void detector_on_session(void *owner, enum zookeeper_session session, int
         case ZOOKEEPER_CONNECTED:
                 d->connected = true;
                 d->warned = false;
+                d->silence_ms = FIRST_SILENCE_MS;
                 detector_look(d);
                 return;
         case ZOOKEEPER_DISCONNECTED:
                 if (d->connected)
-                        log_warn(LOG, "The connection to ZooKeeper at %s is lost", d->master->servers);
+                        log_warn(LOG, "The connection to ZooKeeper at %s is lost, trying again", d->master->servers);
                 d->connected = false;
+                detector_await_session(d);
                 return;
         case ZOOKEEPER_EXPIRED:
                 detector_close_session(d);
@@ -274,6 +300,10 @@ static void detector_open(struct master_detector *d)
                                                   .session_timeout = SESSION_MS,
                                                   .user_password = d->master->user_password};
 
+        if (!d->warned)
+                log_info(LOG, "Looking for the leading Mesos master in ZooKeeper at %s, path %s", d->master->servers,
+                         *d->master->path ? d->master->path : "/");
+        detector_await_session(d);
         zk_open(d->loop, &options, &events, d, master_detector_zookeeper, &d->z);
 }
 
@@ -282,7 +312,8 @@ struct master_detector *master_detector_new(uv_loop_t *loop, const struct mesos_
 {
         struct master_detector *d = new0(struct master_detector);
 
-        *d = (struct master_detector){.loop = loop, .master = master, .ops = ops, .owner = owner};
+        *d = (struct master_detector){
+                .loop = loop, .master = master, .ops = ops, .owner = owner, .silence_ms = FIRST_SILENCE_MS};
         uv_timer_init(loop, &d->timer);
         d->timer.data = d;
         detector_rest(d, 0);

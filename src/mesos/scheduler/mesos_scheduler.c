@@ -377,7 +377,8 @@ static void scheduler_on_stream_end(void *owner, struct http_transfer *transfer,
                                       &(struct subscription_answer){.status = answer->status,
                                                                     .location = location,
                                                                     .text = buf_text(&answer->body),
-                                                                    .principal = s->principal},
+                                                                    .principal = s->principal,
+                                                                    .has_secret = s->user_password != NULL},
                                       now);
         }
         scheduler_on_disconnected(s, why);
@@ -701,7 +702,7 @@ int mesos_scheduler_new(uv_loop_t *loop, const struct mesos_scheduler_options *o
                                       .info = framework_info_new(options->framework),
                                       .framework_id = mem_strdup_if(options->framework->id),
                                       .user_password = c->secret ? mem_printf("%s:%s", c->principal, c->secret) : NULL,
-                                      .principal = mem_strdup_if(c->secret ? c->principal : NULL),
+                                      .principal = mem_strdup_if(c->principal),
                                       .records = RECORDIO_INIT,
                                       .handles = 3};
         subscription_init(&s->subscription, (uint64_t)now_ns());

@@ -127,7 +127,9 @@ static void subscription_refuse(struct subscription *s, const struct subscriptio
         const char *text = answer->text ? answer->text : "";
         char who[300], message[1400];
 
-        if (answer->principal)
+        if (answer->principal && !answer->has_secret)
+                snprintf(who, sizeof(who), "wants a secret of the principal \"%.200s\"", answer->principal);
+        else if (answer->principal)
                 snprintf(who, sizeof(who), "does not accept the principal \"%.200s\" with the given secret",
                          answer->principal);
         else

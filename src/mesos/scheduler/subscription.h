@@ -53,6 +53,7 @@ struct subscription_answer {
         const char *location;  /* of a redirection, or NULL */
         const char *text;      /* the body */
         const char *principal; /* that the framework names, or NULL; for messages */
+        bool has_secret;       /* the request had a secret */
 };
 
 struct subscription {

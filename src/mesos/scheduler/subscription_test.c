@@ -139,10 +139,13 @@ static void refusals_name_the_remedy(void **state)
         static const struct {
                 int status;
                 const char *text, *principal, *message;
+                bool has_secret;
         } cases[] = {
                 {401, "", "spark",
                  "does not accept the principal \"spark\" with the given secret: set "
-                 "spark.mesos.principal and spark.mesos.secret"},
+                 "spark.mesos.principal and spark.mesos.secret",
+                 true},
+                {401, "", "spark", "wants a secret of the principal \"spark\": set spark.mesos.principal and"},
                 {401, "", NULL, "wants a principal and a secret"},
                 {403, "Not authorized to use roles", NULL, "(Not authorized to use roles): change"},
                 {404, "", NULL, "check the host and the port in spark.master"},
@@ -157,7 +160,8 @@ static void refusals_name_the_remedy(void **state)
                 subscription_answered(&s,
                                       &(struct subscription_answer){.status = cases[i].status,
                                                                     .text = cases[i].text,
-                                                                    .principal = cases[i].principal},
+                                                                    .principal = cases[i].principal,
+                                                                    .has_secret = cases[i].has_secret},
                                       0);
                 assert_int_equal(subscription_next(&s, 0), SUBSCRIPTION_FAIL);
                 assert_non_null(strstr(s.failure, cases[i].message));
