@@ -173,3 +173,26 @@ def test_an_executor_ends_when_its_agent_does_not_answer(tmp_path):
             wait_until(lambda: process.poll() is not None, "the end of the executor")
             agent.answers.set()
             run.finish()
+
+
+def test_an_executor_ends_when_its_agent_refuses_updates(tmp_path):
+    with Master(tmp_path) as mesos:
+        agent = mesos.add_agent("cpus:3;mem:2048")
+        with Run(mesos, tmp_path) as run:
+            wait_until(lambda: len(running(mesos)) == 2, "two tasks")
+            process, = agent.processes()
+            agent.refused = {"UPDATE"}
+            run.gate.touch()
+            wait_until(lambda: process.process.poll() is not None, "the end of the executor")
+            agent.refused = set()
+            run.finish()
+        logs = "".join(path.read_text() for path in tmp_path.glob("agent*/**/stderr"))
+        assert "refuses status updates with HTTP status 400, so the executor ends: No UPDATE is taken" in logs
+
+
+def test_executors_reach_their_agent_by_its_socket(tmp_path):
+    with Master(tmp_path) as mesos:
+        mesos.add_agent("cpus:3;mem:2048", domain_socket=True)
+        with Run(mesos, tmp_path) as run:
+            wait_until(lambda: len(running(mesos)) == 2, "two tasks")
+            run.finish()

@@ -5,6 +5,8 @@ Everything below changes under the master's lock. Status updates go to `master.o
 import base64
 import os
 import signal
+import socketserver
+import tempfile
 import threading
 import time
 import uuid
@@ -64,18 +66,40 @@ class Executor:
                 "MESOS_EXECUTOR_ID": self.id, "MESOS_SLAVE_ID": self.agent.id, "MESOS_DIRECTORY": self.sandbox,
                 "MESOS_SANDBOX": self.sandbox, "MESOS_AGENT_ENDPOINT": f"127.0.0.1:{self.agent.port}",
                 "MESOS_SLAVE_PID": f"slave(1)@127.0.0.1:{self.agent.port}", "MESOS_HTTP_COMMAND_EXECUTOR": "0",
+                **({"MESOS_DOMAIN_SOCKET": self.agent.server.path} if self.agent.domain_socket else {}),
                 "MESOS_CHECKPOINT": "1" if self.framework.info.get("checkpoint") else "0",
                 "MESOS_EXECUTOR_SHUTDOWN_GRACE_PERIOD": f"{SHUTDOWN_TIMEOUT_S}secs",
                 **({"MESOS_RECOVERY_TIMEOUT": self.agent.recovery, "MESOS_SUBSCRIPTION_BACKOFF_MAX": "2secs"}
                    if self.framework.info.get("checkpoint") else {})}
 
 
+class SocketServer(socketserver.ThreadingUnixStreamServer):
+    """Serves at a Unix socket, which executors use in place of the agent's port."""
+    daemon_threads = True
+    ending = False
+
+    def __init__(self, handler):
+        self.folder = tempfile.TemporaryDirectory()  # paths of sockets are short
+        self.path = f"{self.folder.name}/agent.sock"
+        super().__init__(self.path, handler)
+        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.ending = True
+        self.shutdown()
+        self.server_close()
+        self.thread.join()
+        self.folder.cleanup()
+
+
 class Agent:
     """An agent of a scripted master. @pretend_containers: images, networks and volumes are taken for ordinary processes. @idle: no
-    process starts; commands are said to run until they are killed or `finish` ends them. @recovery: how long its executors wait for it."""
+    process starts; commands are said to run until they are killed or `finish` ends them. @recovery: how long its executors wait for it.
+    @domain_socket: executors reach it by a Unix socket only."""
 
     def __init__(self, master, number, folder, resources, attributes="", retry_s=10.0, pretend_containers=False, idle=False,
-                 recovery="15mins"):
+                 recovery="15mins", domain_socket=False):
         self.master, self.lock, self.number = master, master.lock, number
         self.id, self.hostname = f"{master.id}-S{number}", "localhost"
         self.folder = os.path.join(str(folder), f"agent{number}")
@@ -84,16 +108,19 @@ class Agent:
         self.retry_s, self.pretend_containers, self.idle = retry_s, pretend_containers, idle
         self.tasks, self.executors, self.containers = {}, {}, 0  # tasks by (framework, task id), executors by (framework, executor id)
         self.updates_held = False  # no update leaves
-        self.recovery = recovery
+        self.recovery, self.domain_socket = recovery, domain_socket
+        self.refused = set()  # kinds of calls of executors that are answered with 400
         self.answers = threading.Event()  # cleared: no SUBSCRIBE gets an answer
         self.answers.set()
         self.server = self.make_server(0)
-        self.port = self.server.server_port
+        self.port = 1 if domain_socket else self.server.server_port
 
     def make_server(self, port):
         agent = self
 
         class Handler(ApiHandler):
+            disable_nagle_algorithm = not agent.domain_socket  # which only TCP has
+
             def do_POST(self):
                 if self.path not in ("/slave(1)/api/v1/executor", "/api/v1/executor"):
                     return self.answer(404)
@@ -101,7 +128,7 @@ class Agent:
                 if call:
                     agent.on_call(self, call)
 
-        return LocalServer(Handler, port=port).__enter__()
+        return SocketServer(Handler) if self.domain_socket else LocalServer(Handler, port=port).__enter__()
 
     # Tasks.
 
@@ -269,6 +296,8 @@ class Agent:
                 return handler.answer(400, "Failed to validate executor::Call: Expecting 'framework_id' to be present")
             if executor is None:
                 return handler.answer(400, f"Framework {key[0]} or executor '{key[1]}' cannot be found")
+            if call["type"] in self.refused:
+                return handler.answer(400, f"No {call['type']} is taken")
             if call["type"] == "SUBSCRIBE":
                 stream = self.subscribe(executor, call.get("subscribe", {}), handler.accepted())
             elif call["type"] == "UPDATE":

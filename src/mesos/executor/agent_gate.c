@@ -26,7 +26,8 @@
 #define SUBSCRIBE_TIMEOUT_MS 60000 /* the agent kills executors that have not subscribed by then */
 #define CALL_MS 10000
 #define RETRY_CALL_MS 1000
-#define FLUSH_MS 1000 /* for the last updates */
+#define FLUSH_MS 1000  /* for the last updates */
+#define MAX_REFUSALS 3 /* of updates, one after the other: the agent does not know the executor or the task */
 #define MAX_CORES 4096
 #define ID_TEXT 24
 
@@ -36,6 +37,7 @@ struct agent_gate {
         struct fst_conf *conf;
         struct executor *executor;
         const char *framework_id, *executor_id, *token;
+        const char *socket; /* of the agent with --domain_socket_location; NULL: its address */
         char *url, *hostname, *driver_url;
         struct executor_session session;
         struct recordio records;
@@ -46,6 +48,7 @@ struct agent_gate {
         struct fst_error *starting;   /* until the first subscription */
         int started;                  /* 1: subscribed; negative: failed */
         int calls;                    /* on their way */
+        int refusals;                 /* of updates by HTTP statuses 400 to 499, since the last success */
         bool registered;              /* with the driver */
         bool stopped;
 };
@@ -106,8 +109,15 @@ static void gate_on_updated(void *owner, struct http_transfer *transfer, int r, 
         struct update_call *c = owner;
         struct agent_gate *g = c->gate;
 
+        const bool refused = r == 0 && answer->status >= 400 && answer->status < 500;
+
         g->calls--;
-        if (r < 0 || answer->status >= 300) {
+        g->refusals = refused ? g->refusals + 1 : r == 0 && answer->status < 300 ? 0 : g->refusals;
+        if (g->refusals >= MAX_REFUSALS && !g->stopped) {
+                log_error(LOG, "The Mesos agent refuses status updates with HTTP status %d, so the executor ends: %s",
+                          answer->status, buf_text(&answer->body));
+                task_gate_end_executor(g->executor, EXECUTOR_EXIT_FAILED);
+        } else if (r < 0 || answer->status >= 300) {
                 log_warn(LOG, "The Mesos agent did not take a status update, which is sent again: %s",
                          r < 0 ? error_message(error) : buf_text(&answer->body));
                 executor_session_unsent(&g->session, c->uuid);
@@ -207,6 +217,7 @@ static void gate_on_subscribed(struct agent_gate *g, const Firesteel__Mesos__Exe
         const char *url;
 
         executor_session_subscribed(&g->session);
+        g->refusals = 0;
         uv_timer_stop(&g->timer);
         if (g->starting) {
                 double cores = gate_cpus(e->agent_info->resources, e->agent_info->n_resources) -
@@ -304,7 +315,8 @@ static void gate_lose(struct agent_gate *g, const char *why)
         if (g->stopped)
                 return;
         if (g->starting) {
-                g->started = error_set(g->starting, -ECONNREFUSED, "the Mesos agent at %s: %s", g->url, why);
+                g->started = error_set(g->starting, -ECONNREFUSED, "the Mesos agent at %s: %s",
+                                       g->socket ? g->socket : g->url, why);
                 g->starting = NULL;
                 return;
         }
@@ -355,6 +367,7 @@ static struct http_transfer *gate_post(struct agent_gate *g, const mesos_executo
                                        .timeout_ms = is_stream ? 0 : CALL_MS,
                                        .stall_timeout_ms = -1,
                                        .bearer = g->token,
+                                       .unix_socket = g->socket,
                                        .direct = true,
                                        .sink = is_stream ? gate_on_data : NULL,
                                        .context = g};
@@ -449,7 +462,8 @@ static int agent_gate_start(struct task_gate *gate, uv_loop_t *loop, struct exec
         gate_subscribe(g);
         if (!loop_wait(loop, gate_has_started, g, SUBSCRIBE_TIMEOUT_MS) && g->started == 0) {
                 g->starting = NULL;
-                return error_set(error, -ETIMEDOUT, "the Mesos agent at %s does not answer", g->url);
+                return error_set(error, -ETIMEDOUT, "the Mesos agent at %s does not answer",
+                                 g->socket ? g->socket : g->url);
         }
         return g->started < 0 ? g->started : 0;
 }
@@ -530,6 +544,7 @@ int agent_gate_new(struct executor_options *options, struct fst_conf *conf, stru
                    struct fst_error *error)
 {
         const char *endpoint, *framework, *executor, *backoff = getenv("MESOS_SUBSCRIPTION_BACKOFF_MAX");
+        const char *socket = getenv("MESOS_DOMAIN_SOCKET");
         int r = gate_variable("MESOS_AGENT_ENDPOINT", &endpoint, error);
 
         r = r < 0 ? r : gate_variable("MESOS_FRAMEWORK_ID", &framework, error);
@@ -543,6 +558,7 @@ int agent_gate_new(struct executor_options *options, struct fst_conf *conf, stru
                                  .framework_id = framework,
                                  .executor_id = executor,
                                  .token = getenv("MESOS_EXECUTOR_AUTHENTICATION_TOKEN"),
+                                 .socket = socket && *socket ? socket : NULL,
                                  .url = mem_printf("http://%s" MESOS_EXECUTOR_PATH, endpoint),
                                  .records = RECORDIO_INIT};
         executor_session_init(&g->session, gate_recovery_ms(), backoff ? mesos_duration_ms(backoff) : 2000,

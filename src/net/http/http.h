@@ -46,10 +46,11 @@ struct http_request {
         const char *aws_sigv4;     /* "aws:amz:REGION:SERVICE": user_password signs the request */
         bool negotiate;            /* Kerberos (SPNEGO) with the ticket of this user */
 
-        bool follow;       /* redirections, at most 20; name and password go to the first host only */
-        bool fresh;        /* use a new connection */
-        bool direct;       /* no proxy, even if the environment sets one */
-        const char *proxy; /* use this one instead of the environment's */
+        bool follow;             /* redirections, at most 20; name and password go to the first host only */
+        bool fresh;              /* use a new connection */
+        bool direct;             /* no proxy, even if the environment sets one */
+        const char *proxy;       /* use this one instead of the environment's */
+        const char *unix_socket; /* connect to this path in place of the URL's host and port */
 
         bool insecure;                              /* accept any certificate */
         const char *ca_file, *cert_file, *key_file; /* PEM */

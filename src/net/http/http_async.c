@@ -80,8 +80,9 @@ static void transfer_free(struct http_transfer *t)
         if (t->list)
                 http_async_leave(t);
         struct http_request *q = &t->request;
-        const char *const texts[] = {q->url,     q->method,    q->body,     q->user_password, q->bearer, q->aws_sigv4,
-                                     q->ca_file, q->cert_file, q->key_file, q->tls_name,      q->proxy};
+        const char *const texts[] = {q->url,      q->method,    q->body,    q->user_password,
+                                     q->bearer,   q->aws_sigv4, q->ca_file, q->cert_file,
+                                     q->key_file, q->tls_name,  q->proxy,   q->unix_socket};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 free((void *)texts[i]);
         for (size_t i = 0; t->headers && t->headers[i]; i++)
@@ -104,6 +105,7 @@ static void copy_request(struct http_transfer *t, const struct http_request *q)
         t->request.key_file = mem_strdup_if(q->key_file);
         t->request.tls_name = mem_strdup_if(q->tls_name);
         t->request.proxy = mem_strdup_if(q->proxy);
+        t->request.unix_socket = mem_strdup_if(q->unix_socket);
         t->request.body = NULL;
         if (q->body || q->body_len) {
                 char *body = mem_alloc(q->body_len + 1);

@@ -223,6 +223,8 @@ static void set_limits(CURL *curl, const struct http_request *q)
         }
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, q->follow ? 1L : 0L);
         curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 20L);
+        if (q->unix_socket)
+                curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, q->unix_socket);
         if (q->proxy)
                 curl_easy_setopt(curl, CURLOPT_PROXY, q->proxy);
         else if (q->direct || http_module_is_loopback(q->url))

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#define HTTP_ABI 4
+#define HTTP_ABI 5
 #define HTTP_MODULE_SYMBOL "firesteel_http_module" /* const struct http_ops *f(void) */
 
 struct http_handle;
