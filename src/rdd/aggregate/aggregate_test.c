@@ -4,7 +4,6 @@
 #include "rdd/aggregate/aggregate_fixture.h"
 
 #include "rdd/aggregate/combine_table.h"
-#include "rdd/aggregate/table_group.h"
 #include "rdd/pipeline/key.h"
 #include "unit/cases.h"
 
@@ -381,50 +380,6 @@ static void hashes_short_keys_evenly(void **state)
         }
 }
 
-/* Keys that are loaded four at a time are as those of hash_keys, wherever they lie and whatever their length is. */
-static void loads_groups_as_it_loads_keys(void **state)
-{
-        static char pages[2 * 4096] __attribute__((aligned(4096)));
-        static struct table_slot slots[1 << 11];
-        struct combine_table t = {.slots = slots, .capacity = ARRAY_SIZE(slots), .seed = 0x9e3779b1};
-        struct table_group g;
-        fst_bytes keys[TABLE_GROUP];
-        int64_t numbers[TABLE_GROUP];
-        uint64_t hashes[TABLE_GROUP];
-        for (size_t i = 0; i < sizeof(pages); i++)
-                pages[i] = (char)random_below(256);
-        for (int repeat = 0; repeat < 200; repeat++) {
-                uint32_t n = 1 + (uint32_t)random_below(TABLE_GROUP), longest = repeat % 2 ? KEY_INLINE : 24;
-                for (uint32_t i = 0; i < n; i++) {
-                        keys[i].len = random_below(longest + 1);
-                        keys[i].data = pages + random_below(sizeof(pages) - keys[i].len + 1);
-                        numbers[i] = (int64_t)random_below(UINT64_MAX);
-                }
-                fst_batch batch = {.rows = n, .type = FST_BYTES, .key.bytes = keys};
-                t.type = batch.type;
-                hash_keys(&batch, hashes);
-                table_group_load(&g, &t, &batch, 0, n);
-                for (uint32_t i = 0; i < n; i++) {
-                        const struct group_row *row = &g.rows[i];
-                        assert_true(row->meta == ((hashes[i] & 0xffffffff00000000u) | (keys[i].len + 1)));
-                        assert_ptr_equal(row->home, slots + slot_home(t.capacity, t.seed, hashes[i], 2));
-                        struct short_key key = {(uintptr_t)keys[i].data, hashes[i]};
-                        if (keys[i].len <= KEY_INLINE)
-                                key = key_load(keys[i].data, keys[i].len);
-                        assert_true(row->lo == key.lo);
-                        assert_true(row->hi == key.hi);
-                }
-                batch = (fst_batch){.rows = n, .type = FST_I64, .key.i64 = numbers};
-                t.type = batch.type;
-                hash_keys(&batch, hashes);
-                table_group_load(&g, &t, &batch, 0, n);
-                for (uint32_t i = 0; i < n; i++) {
-                        assert_true(g.numbers[i].key == ((uint64_t)numbers[i] ^ NUMBER_FREE));
-                        assert_ptr_equal(g.numbers[i].home, t.numbers + slot_home(t.capacity, t.seed, hashes[i], 4));
-                }
-        }
-}
-
 /* A smaller table of the other side takes the rows in the order of the first table without long searches. */
 static void takes_rows_in_another_tables_order(void **state)
 {
@@ -525,7 +480,6 @@ int main(void)
                 cmocka_unit_test(reports_when_keys_rarely_repeat),
                 cmocka_unit_test(reads_no_key_beyond_its_page),
                 cmocka_unit_test(hashes_short_keys_evenly),
-                cmocka_unit_test(loads_groups_as_it_loads_keys),
                 cmocka_unit_test(takes_rows_in_another_tables_order),
                 cmocka_unit_test(finds_keys_that_hash_to_the_last_slots),
         };

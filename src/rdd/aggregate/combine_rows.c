@@ -320,15 +320,16 @@ static inline __attribute__((always_inline)) int combine_rows_search(struct comb
  * which costs more than all the rest. */
 static inline __attribute__((always_inline)) int combine_rows_any_keys(struct combine_table *t,
                                                                        const struct table_group *g, uint32_t n,
-                                                                       const fst_batch *batch, uint32_t first,
+                                                                       const fst_batch *rows, uint32_t first,
                                                                        uint32_t *done, enum combine_kind op, bool take)
 {
+        const fst_batch batch = *rows; /* in registers across the stores into slots */
         for (uint32_t i = 0; i < n; i++) {
                 const struct group_row *row = &g->rows[i];
                 struct table_slot *s = row->home;
                 s += s[1].meta == row->meta;
-                int r = likely(slot_has_key(s, row)) ? combine(t, &s->value, batch, first + i, op)
-                                                     : combine_rows_search(t, row, batch, first + i, op, take);
+                int r = likely(slot_has_key(s, row)) ? combine(t, &s->value, &batch, first + i, op)
+                                                     : combine_rows_search(t, row, &batch, first + i, op, take);
                 if (unlikely(r)) {
                         *done = i;
                         return r;
@@ -367,9 +368,10 @@ static __attribute__((noinline)) struct number_slot *number_slot_search(const st
 
 /* Compares all four slots of a line, so that the only branch is whether the key is present. */
 static inline __attribute__((always_inline)) int
-combine_rows_number_keys(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *batch,
+combine_rows_number_keys(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *rows,
                          uint32_t first, uint32_t *done, enum combine_kind op, bool take)
 {
+        const fst_batch batch = *rows;
         for (uint32_t i = 0; i < n; i++) {
                 struct number_slot *s = g->numbers[i].home;
                 uint64_t key = g->numbers[i].key;
@@ -385,8 +387,8 @@ combine_rows_number_keys(struct combine_table *t, const struct table_group *g, u
                         s = &t->aside;
                         found = t->has_aside;
                 }
-                int r = likely(found) ? combine(t, &s->value, batch, first + i, op)
-                                      : number_slot_insert(t, s, key, batch, first + i, op, take);
+                int r = likely(found) ? combine(t, &s->value, &batch, first + i, op)
+                                      : number_slot_insert(t, s, key, &batch, first + i, op, take);
                 if (unlikely(r)) {
                         *done = i;
                         return r;

@@ -9,7 +9,7 @@
 
 #include "rdd/aggregate/combine_table.h"
 
-#define TABLE_GROUP 256 /* rows; a multiple of 4 */
+#define TABLE_GROUP 256 /* rows; a multiple of 8 */
 
 /* The beginning of a slot, which a search compares as a whole. */
 struct group_row {
@@ -26,11 +26,12 @@ struct table_group {
         union {
                 struct group_row rows[TABLE_GROUP];
                 struct group_number numbers[TABLE_GROUP];
-        } __attribute__((aligned(32)));
+        } __attribute__((aligned(64)));
 };
 
-#define SLOTS_IN_LINE (64 / sizeof(struct table_slot))
-#define NUMBERS_IN_LINE (64 / sizeof(struct number_slot))
+#define CACHE_LINE 64
+#define SLOTS_IN_LINE (CACHE_LINE / sizeof(struct table_slot))
+#define NUMBERS_IN_LINE (CACHE_LINE / sizeof(struct number_slot))
 
 /* The product that determines a row's slot and bucket. Only the upper half of @hash (or meta) counts. */
 static inline uint32_t slot_product_of(uint32_t seed, uint64_t hash)

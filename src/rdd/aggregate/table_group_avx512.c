@@ -1,0 +1,134 @@
+/*
+ * Loads eight keys at a time with AVX-512; see table_group.h.
+ */
+#include "rdd/aggregate/table_group_loops.h"
+
+#if TABLE_GROUP_VECTORS
+#include <immintrin.h>
+
+#define AVX512_TARGET target("avx512f,avx512bw,avx512dq,avx512vl")
+#define AVX512 __attribute__((AVX512_TARGET, always_inline)) static inline
+#define AVX512_LOOP __attribute__((AVX512_TARGET)) static
+
+AVX512 __m512i wide_multiply(__m512i x, uint64_t factor)
+{
+        return _mm512_mullo_epi64(x, _mm512_set1_epi64((int64_t)factor));
+}
+
+AVX512 __m512i wide_fold(__m512i x)
+{
+        return _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
+}
+
+/* key_hash_short of eight keys. */
+AVX512 __m512i wide_hash(__m512i lo, __m512i hi, __m512i len)
+{
+        hi = _mm512_rol_epi64(wide_multiply(wide_fold(hi), KEY_FACTOR_HI), 32);
+        lo = wide_multiply(wide_fold(lo), KEY_FACTOR_LO);
+        lo = _mm512_add_epi64(_mm512_add_epi64(lo, hi), len);
+        return wide_fold(wide_multiply(wide_fold(lo), KEY_FACTOR));
+}
+
+/* The lines where the searches for @hash begin. @shift is that of wide_shift. */
+AVX512 __m512i wide_home(__m512i hash, __m512i seed, __m128i shift, __m512i base)
+{
+        __m512i product = _mm512_slli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(hash, 32), seed), 32);
+        return _mm512_add_epi64(_mm512_slli_epi64(_mm512_srl_epi64(product, shift), 6), base);
+}
+
+/* How far a product in the upper half of 64 bits is shifted to become the number of a line. */
+AVX512 __m128i wide_shift(uint64_t capacity, size_t in_line)
+{
+        return _mm_cvtsi64_si128(64 - __builtin_ctzll(capacity / in_line));
+}
+
+AVX512 __m256i wide_load_two(const fst_bytes *bytes)
+{
+        __m256i first = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)bytes[0].data));
+        return _mm256_inserti128_si256(first, _mm_loadu_si128((const __m128i *)bytes[1].data), 1);
+}
+
+/* The keys @bytes[0] to [3], whose lengths are 1 to 16, with zeros behind them. @views are @bytes. */
+AVX512 __m512i wide_load_keys(__m512i views, const fst_bytes *bytes)
+{
+        const __m512i place =
+                _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+        __mmask64 inside = _mm512_cmplt_epu8_mask(place, _mm512_shuffle_epi8(views, _mm512_set1_epi8(8)));
+        __m512i keys = _mm512_inserti64x4(_mm512_castsi256_si512(wide_load_two(bytes)), wide_load_two(bytes + 2), 1);
+        return _mm512_maskz_mov_epi8(inside, keys);
+}
+
+/* Whether all eight keys have 1 to 16 bytes, and 16 bytes can be read at each. */
+AVX512 bool wide_can_load(__m512i data, __m512i len)
+{
+        __m512i in_page = _mm512_and_si512(data, _mm512_set1_epi64(4095));
+        __mmask8 crosses = _mm512_cmpgt_epu64_mask(in_page, _mm512_set1_epi64(4096 - 16));
+        __mmask8 unfit = _mm512_cmpge_epu64_mask(_mm512_sub_epi64(len, _mm512_set1_epi64(1)), _mm512_set1_epi64(16));
+        return _kortestz_mask8_u8(crosses, unfit);
+}
+
+/* Lanes are in the order 0, 4, 1, 5, 2, 6, 3, 7, which unpacking makes and undoes. */
+AVX512_LOOP void load_bytes_avx512(struct slot_home_params place, struct group_row *rows, const fst_bytes *keys,
+                                   uint32_t n)
+{
+        const __m512i seed = _mm512_set1_epi64(place.seed), base = _mm512_set1_epi64((int64_t)(uintptr_t)place.slots);
+        const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                      upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        const __m128i shift = wide_shift(place.capacity, SLOTS_IN_LINE);
+        uint32_t i = 0;
+        for (; i + 8 <= n; i += 8) {
+                __m512i first = _mm512_loadu_si512(keys + i), second = _mm512_loadu_si512(keys + i + 4);
+                __m512i len = _mm512_unpackhi_epi64(first, second);
+                if (unlikely(!wide_can_load(_mm512_unpacklo_epi64(first, second), len))) {
+                        table_group_loops_plain.load_bytes(place, rows + i, keys + i, 8);
+                        continue;
+                }
+                first = wide_load_keys(first, keys + i);
+                second = wide_load_keys(second, keys + i + 4);
+                __m512i lo = _mm512_unpacklo_epi64(first, second), hi = _mm512_unpackhi_epi64(first, second);
+                __m512i hash = wide_hash(lo, hi, len);
+                __m512i meta = _mm512_mask_blend_epi32(0xaaaa, _mm512_add_epi64(len, _mm512_set1_epi64(1)), hash);
+                __m512i home = wide_home(hash, seed, shift, base);
+                __m512i even = _mm512_unpacklo_epi64(meta, lo), odd = _mm512_unpackhi_epi64(meta, lo);
+                __m512i even_end = _mm512_unpacklo_epi64(hi, home), odd_end = _mm512_unpackhi_epi64(hi, home);
+                _mm512_store_si512(rows + i, _mm512_permutex2var_epi64(even, lower, even_end));
+                _mm512_store_si512(rows + i + 2, _mm512_permutex2var_epi64(even, upper, even_end));
+                _mm512_store_si512(rows + i + 4, _mm512_permutex2var_epi64(odd, lower, odd_end));
+                _mm512_store_si512(rows + i + 6, _mm512_permutex2var_epi64(odd, upper, odd_end));
+#pragma GCC unroll 8
+                for (uint32_t j = 0; j < 8; j++)
+                        __builtin_prefetch(rows[i + j].home, 1);
+        }
+        _mm256_zeroupper(); /* the compiler forgets it, and then each scalar instruction on floats waits */
+        table_group_loops_plain.load_bytes(place, rows + i, keys + i, n - i);
+}
+
+AVX512_LOOP void load_i64_avx512(struct slot_home_params place, struct group_number *numbers, const int64_t *keys,
+                                 uint32_t n)
+{
+        const __m512i seed = _mm512_set1_epi64(place.seed), unused = _mm512_set1_epi64((int64_t)NUMBER_FREE),
+                      base = _mm512_set1_epi64((int64_t)(uintptr_t)place.numbers);
+        const __m512i lower = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                      upper = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+        const __m128i shift = wide_shift(place.capacity, NUMBERS_IN_LINE);
+        uint32_t i = 0;
+        for (; i + 8 <= n; i += 8) {
+                __m512i key = _mm512_loadu_si512(keys + i);
+                __m512i hash = wide_hash(key, _mm512_setzero_si512(), _mm512_set1_epi64(sizeof(*keys)));
+                __m512i home = wide_home(hash, seed, shift, base);
+                key = _mm512_xor_si512(key, unused);
+                _mm512_store_si512(numbers + i, _mm512_permutex2var_epi64(key, lower, home));
+                _mm512_store_si512(numbers + i + 4, _mm512_permutex2var_epi64(key, upper, home));
+#pragma GCC unroll 8
+                for (uint32_t j = 0; j < 8; j++)
+                        __builtin_prefetch(numbers[i + j].home, 1);
+        }
+        _mm256_zeroupper();
+        table_group_loops_plain.load_i64(place, numbers + i, keys + i, n - i);
+}
+
+const struct table_group_loops table_group_loops_avx512 = {
+        .load_bytes = load_bytes_avx512,
+        .load_i64 = load_i64_avx512,
+};
+#endif

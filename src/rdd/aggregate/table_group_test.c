@@ -1,0 +1,72 @@
+/* Tests loading keys, with all vectors that this processor has. */
+#include "rdd/aggregate/hash.h"
+#include "rdd/aggregate/table_group_loops.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t n)
+{
+        random_state += 0x9e3779b97f4a7c15u;
+        return key_mix(random_state) % n;
+}
+
+/* Keys that are loaded several at a time are as those of hash_keys, wherever they lie and whatever their length is. */
+static void loads_groups_as_it_loads_keys(void **state)
+{
+        static char pages[2 * 4096] __attribute__((aligned(4096)));
+        static struct table_slot slots[1 << 11];
+        const struct table_group_loops *loops[3];
+        size_t sets = table_group_loops_here(loops);
+        struct slot_home_params place = {{slots}, ARRAY_SIZE(slots), 0x9e3779b1};
+        struct table_group g;
+        fst_bytes keys[TABLE_GROUP];
+        int64_t numbers[TABLE_GROUP];
+        uint64_t hashes[TABLE_GROUP];
+        for (size_t i = 0; i < sizeof(pages); i++)
+                pages[i] = (char)random_below(256);
+        for (size_t repeat = 0; repeat < 200; repeat++) {
+                const struct table_group_loops *set = loops[repeat % sets];
+                uint32_t n = 1 + (uint32_t)random_below(TABLE_GROUP), longest = repeat / sets % 2 ? KEY_INLINE : 24;
+                for (uint32_t i = 0; i < n; i++) {
+                        keys[i].len = random_below(longest + 1);
+                        keys[i].data = pages + random_below(sizeof(pages) - keys[i].len + 1);
+                        if (keys[i].len == 0 && random_below(2))
+                                keys[i].data = NULL;
+                        numbers[i] = (int64_t)random_below(UINT64_MAX);
+                }
+                fst_batch batch = {.rows = n, .type = FST_BYTES, .key.bytes = keys};
+                hash_keys(&batch, hashes);
+                set->load_bytes(place, g.rows, keys, n);
+                for (uint32_t i = 0; i < n; i++) {
+                        const struct group_row *row = &g.rows[i];
+                        assert_true(row->meta == ((hashes[i] & 0xffffffff00000000u) | (keys[i].len + 1)));
+                        assert_ptr_equal(row->home, slots + slot_home(place.capacity, place.seed, hashes[i], 2));
+                        struct short_key key = {(uintptr_t)keys[i].data, hashes[i]};
+                        if (keys[i].len <= KEY_INLINE)
+                                key = key_load(keys[i].data, keys[i].len);
+                        assert_true(row->lo == key.lo);
+                        assert_true(row->hi == key.hi);
+                }
+                batch = (fst_batch){.rows = n, .type = FST_I64, .key.i64 = numbers};
+                hash_keys(&batch, hashes);
+                set->load_i64(place, g.numbers, numbers, n);
+                for (uint32_t i = 0; i < n; i++) {
+                        assert_true(g.numbers[i].key == ((uint64_t)numbers[i] ^ NUMBER_FREE));
+                        assert_ptr_equal(g.numbers[i].home,
+                                         place.numbers + slot_home(place.capacity, place.seed, hashes[i], 4));
+                }
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(loads_groups_as_it_loads_keys),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
