@@ -107,6 +107,12 @@ static void check_taking(struct history *h)
                 if (!past || number >= outputs || past != h->outputs.data[number])
                         abort();
         }
+        while (h->abandoned.len && !h->abandoned.data[0]->taken) {
+                uint64_t number;
+                struct past_output *past = history_take_output(h, h->abandoned.data[0]->path, &number);
+                if (past != h->abandoned.data[0] || !past->taken)
+                        abort();
+        }
         struct buf why = BUF_INIT;
         struct past_job *past = NULL;
         struct resume_job_record another = {.alone = true, .call_site = {"another", 7}};

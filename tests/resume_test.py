@@ -434,6 +434,53 @@ def test_a_save_goes_on_although_one_before_it_was_refused(tmp_path):
     assert "damaged" not in again.stderr
 
 
+# Its second version counts other rows, and saves in another order. The driver dies before it has saved to the third argument.
+CHANGED = r"""
+#include <firesteel/firesteel.h>
+#include <signal.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("changed");
+        for (int i = 1; i < argc; i++) {
+                const char *path = argv[VERSION == 1 ? i : argc - i];
+                if (i == DIES_AT)
+                        raise(SIGKILL);
+                fst_save_as_text_file(fst_range_n(sc, 0, 10 * VERSION, 2), path);
+        }
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_a_changed_program_writes_its_outputs_again(tmp_path):
+    names, source = ("a", "b", "c"), tmp_path / "changed.c"
+    (tmp_path / "journals").mkdir()
+
+    def run(version, dies_at):
+        source.write_text(f"#define VERSION {version}\n#define DIES_AT {dies_at}\n{CHANGED}", encoding="utf-8")
+        command = [f"{BIN}/spark-submit", "--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf",
+                   "spark.firesteel.resume.enabled=true", "--conf", f"spark.firesteel.resume.dir={tmp_path}/journals", "--conf",
+                   "spark.firesteel.resume.id=app-1", str(source), *(str(tmp_path / name) for name in names)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    def rows(name):
+        return sum(len(path.read_text().split()) for path in (tmp_path / name).glob("part-*"))
+
+    assert run(1, dies_at=3).returncode == -signal.SIGKILL and (rows("a"), rows("b")) == (10, 10)
+    (tmp_path / "c").mkdir()  # another application's
+    refused = run(2, dies_at=2)
+    assert refused.returncode == -signal.SIGKILL and f"{tmp_path}/c already exists" in refused.stderr, refused.stderr
+    (tmp_path / "c").rmdir()
+    killed = run(2, dies_at=3)
+    assert killed.returncode == -signal.SIGKILL and (rows("c"), rows("b"), rows("a")) == (20, 20, 10), killed.stderr
+    done = run(2, dies_at=0)
+    assert done.returncode == 0 and "damaged" not in done.stderr, done.stderr
+    assert (rows("c"), rows("b"), rows("a")) == (20, 20, 20)
+    assert not list(tmp_path.glob("*/_temporary")) and all((tmp_path / name / "_SUCCESS").exists() for name in names)
+
+
 def test_refuses_wrong_use(run):
     app = run()
     plain = [word for word in app.command if "resume.dir" not in word]

@@ -185,10 +185,24 @@ static void fold_put_executors(struct buf *out, const struct history *h)
                 fold_put_executor(out, &h->executors.data[i]);
 }
 
+/* Puts the directories of void outputs, before anything that a void would remove. */
+static void fold_put_abandoned(struct buf *out, const struct history *h)
+{
+        if (!h->abandoned.len)
+                return;
+        for (size_t i = 0; i < h->abandoned.len; i++)
+                fold_put_output(out, h->abandoned.data[i], i);
+        size_t place = journal_record_begin(out, RESUME_VOID);
+        fields_put_number(out, 0);
+        fields_put_number(out, 0);
+        journal_record_end(out, place);
+}
+
 void history_put(struct history *h, struct buf *out)
 {
         size_t place;
         fold_put_number(out, RESUME_FOLD, RESUME_RECORDS_VERSION);
+        fold_put_abandoned(out, h);
         if (h->application.id) {
                 place = journal_record_begin(out, RESUME_APPLICATION);
                 resume_application_put(out, &h->application);

@@ -256,6 +256,8 @@ static void describe(struct history *h, struct buf *text)
                                            (int)x->pid, (int)x->started, x->container);
                 }
         buf_puts(text, "\n");
+        for (size_t i = 0; i < h->abandoned.len; i++)
+                buf_printf(text, "directory %s\n", h->abandoned.data[i]->path);
         for (size_t i = 0; i < h->outputs.len; i++)
                 buf_printf(text, "output %s %s %d %d\n", h->outputs.data[i]->path, h->outputs.data[i]->tracker,
                            h->outputs.data[i]->made, h->outputs.data[i]->state);

@@ -36,13 +36,40 @@ static void past_output_free(struct past_output *output)
         free(output);
 }
 
+/* Removes an abandoned output at this path, if no save has taken it: another one replaces it. */
+static void history_forget_abandoned(struct history *h, const char *path)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < h->abandoned.len; i++) {
+                struct past_output *output = h->abandoned.data[i];
+                if (!output->taken && strcmp(output->path, path) == 0)
+                        past_output_free(output);
+                else
+                        h->abandoned.data[n++] = output;
+        }
+        h->abandoned.len = n;
+}
+
+/* The output is void. Its directory stays known if the application has made it. */
+static void history_abandon_output(struct history *h, struct past_output *output)
+{
+        if (!output || !output->made) {
+                past_output_free(output);
+                return;
+        }
+        history_forget_abandoned(h, output->path);
+        output->abandoned = true;
+        vec_push(&h->abandoned, output);
+}
+
 /* Removes the jobs and outputs from these numbers on. */
 static void history_cut(struct history *h, uint64_t jobs, uint64_t outputs)
 {
         while (h->jobs.len > jobs)
                 past_job_free(h->jobs.data[--h->jobs.len]);
-        while (h->outputs.len > outputs)
-                past_output_free(h->outputs.data[--h->outputs.len]);
+        for (size_t i = outputs; i < h->outputs.len; i++)
+                history_abandon_output(h, h->outputs.data[i]);
+        h->outputs.len = MIN(h->outputs.len, outputs);
 }
 
 static void earlier_executor_deinit(struct earlier_executor *x)
@@ -55,8 +82,11 @@ static void earlier_executor_deinit(struct earlier_executor *x)
 void history_deinit(struct history *h)
 {
         history_cut(h, 0, 0);
+        for (size_t i = 0; i < h->abandoned.len; i++)
+                past_output_free(h->abandoned.data[i]);
         vec_deinit(&h->jobs);
         vec_deinit(&h->outputs);
+        vec_deinit(&h->abandoned);
         vec_deinit(&h->maps);
         for (size_t i = 0; i < h->executors.len; i++)
                 earlier_executor_deinit(&h->executors.data[i]);
@@ -310,6 +340,7 @@ static int history_add_output(struct history *h, struct field_reader *f)
         free(to->path);
         free(to->tracker);
         *to = output;
+        history_forget_abandoned(h, to->path);
         return 0;
 }
 
@@ -569,24 +600,43 @@ struct past_job *history_find(const struct history *h, struct resume_job_record 
         return job->job < h->jobs.len ? h->jobs.data[job->job] : NULL;
 }
 
+/* The untaken output at @path from this index of @outputs on, or the number of outputs. */
+static uint64_t history_find_output(struct past_output *const *outputs, size_t n, uint64_t i, const char *path)
+{
+        while (i < n && (!outputs[i] || outputs[i]->taken || strcmp(outputs[i]->path, path) != 0))
+                i++;
+        return i;
+}
+
+/* Takes the directory of an output that is void, or that comes after one to which main has not come again. */
+static struct past_output *history_take_abandoned(struct history *h, const char *path)
+{
+        uint64_t i = history_find_output(h->outputs.data, h->outputs.len, h->next_output, path);
+        if (i < h->outputs.len)
+                history_abandon_output(h, steal(h->outputs.data[i]));
+        i = history_find_output(h->abandoned.data, h->abandoned.len, 0, path);
+        if (i == h->abandoned.len)
+                return NULL;
+        h->abandoned.data[i]->taken = true;
+        return h->abandoned.data[i];
+}
+
 struct past_output *history_take_output(struct history *h, const char *path, uint64_t *number)
 {
-        uint64_t i = h->next_output;
-        while (i < h->outputs.len &&
-               (!h->outputs.data[i] || h->outputs.data[i]->taken || strcmp(h->outputs.data[i]->path, path) != 0))
-                i++;
-        if (i < h->outputs.len && h->ordered && i != h->next_output)
-                i = h->outputs.len; /* main took another way */
-        if (i == h->outputs.len)
-                return NULL;
+        uint64_t i = history_find_output(h->outputs.data, h->outputs.len, h->next_output, path);
+        if (i == h->outputs.len || (h->ordered && i != h->next_output))
+                return history_take_abandoned(h, path);
         *number = i;
         h->outputs.data[i]->taken = true;
         history_skip_taken(h);
         return h->outputs.data[i];
 }
 
-uint64_t history_number_output(struct history *h)
+uint64_t history_number_output(struct history *h, bool *differs)
 {
+        *differs = h->ordered && h->next_output < h->outputs.len;
+        if (*differs)
+                history_cut(h, h->jobs.len, h->next_output);
         vec_push(&h->outputs, NULL);
         history_skip_taken(h);
         return h->outputs.len - 1;

@@ -5,7 +5,8 @@
  * it. The history answers by these rules:
  *
  *  - If one thread submits the jobs, one after another, job n must be the job n of the journal. The first job that
- *    differs makes everything from there on void, because main has taken another way.
+ *    differs makes everything from there on void, because main has taken another way. Directories that the application
+ *    has made for void outputs are its own, so main may write them again from the beginning.
  *  - If jobs overlap or several threads submit them, now or then, their order has no meaning. A job gets the first
  *    untaken job with its signature.
  *  - Each job of the journal is taken once. A signature tells everything that decides a result, so equal ones have
@@ -69,12 +70,14 @@ struct past_output {
         bool made; /* the application made the directory */
         enum resume_output_state state;
         bool taken;
+        bool abandoned; /* main has taken another way since: only the directory counts */
 };
 
 struct history {
         struct resume_application application; /* id NULL: no driver got that far */
         VEC(struct past_job *) jobs;           /* by number; NULL: of this driver, or void */
         VEC(struct past_output *) outputs;     /* likewise */
+        VEC(struct past_output *) abandoned;   /* of those that are void: directories that the application has made */
         uint64_t next_job, next_output;        /* the first that is untaken */
         int64_t last_task_id;
         char *store;           /* the directory of map outputs; NULL: none */
@@ -125,14 +128,19 @@ void past_job_prune_commits(struct past_job *job);
  * Borrows @result. */
 void past_job_add_result(struct past_job *job, uint32_t output, fst_bytes result);
 
-/* A save begins. Returns its earlier attempt at this path, with its number, or NULL. */
+/*
+ * A save begins. Returns its earlier attempt at this path, with its number, or NULL. An abandoned one has no number:
+ * the save clears its directory and then gets a number as if there were none. Valid until history_deinit.
+ */
 struct past_output *history_take_output(struct history *h, const char *path, uint64_t *number);
 
 /*
- * The number of a save without an earlier attempt. The caller writes its record before another save gets a number: a
- * reader takes a gap in the numbers for damage.
+ * The number of a save without an earlier attempt. If main has taken another way than to the next earlier output, that
+ * and all later ones are void, and *@differs is set. The caller writes the records of that (RESUME_VOID with
+ * history.jobs.len and the number) and of the save before another save gets a number: a reader takes a gap in the
+ * numbers for damage.
  */
-uint64_t history_number_output(struct history *h);
+uint64_t history_number_output(struct history *h, bool *differs);
 
 /* The number of jobs that ended or have results, and that of results, for a message. */
 void history_count(const struct history *h, uint64_t *jobs, uint64_t *results);

@@ -341,15 +341,91 @@ static void outputs_are_taken_by_path_and_in_order(void **state)
         assert_non_null(past);
         assert_int_equal(number, 0);
         assert_int_equal(past->state, RESUME_OUTPUT_COMMITTED);
-        assert_null(history_take_output(&r.history, "file:/o2", &number)); /* not its turn */
-        assert_int_equal(number, 0);
-        assert_int_equal(history_number_output(&r.history), 3);
         past = history_take_output(&r.history, "file:/o1", &number);
         assert_non_null(past);
         assert_int_equal(number, 1);
         assert_string_equal(past->tracker, "456");
         assert_int_equal(past->state, RESUME_OUTPUT_BEGUN);
         assert_false(past->made);
+        bool differs = true;
+        past = history_take_output(&r.history, "file:/o2", &number);
+        assert_false(past->abandoned);
+        assert_null(history_take_output(&r.history, "file:/o3", &number));
+        assert_int_equal(history_number_output(&r.history, &differs), 3);
+        assert_false(differs);
+        history_deinit(&r.history);
+}
+
+static void put_output(struct buf *body, uint64_t number, const char *path, bool made)
+{
+        put_record(body, RESUME_OUTPUT, fields_put_number(body, number), fields_put_text(body, path),
+                   fields_put_text(body, "123"), fields_put_number(body, made));
+}
+
+/* The directory of an output that is void, once. */
+static void assert_abandoned(struct history *h, const char *path)
+{
+        uint64_t number = 77;
+        const struct past_output *past = history_take_output(h, path, &number);
+        assert_non_null(past);
+        assert_string_equal(past->path, path);
+        assert_true(past->abandoned && past->made);
+        assert_int_equal(number, 77);
+        assert_null(history_take_output(h, path, &number));
+}
+
+static void a_save_before_its_turn_makes_outputs_void(void **state)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT, later = BUF_INIT;
+        struct replayed r;
+        uint64_t number;
+        bool differs = false;
+        put_job(&body, 0, 100, true);
+        put_output(&body, 0, "file:/a", true);
+        put_output(&body, 1, "file:/b", true);
+        put_output(&body, 2, "file:/c", false);
+        make_file(&body, &file);
+        replay(file.data, file.len, &r);
+        assert_abandoned(&r.history, "file:/b");
+        assert_null(history_take_output(&r.history, "file:/c", &number)); /* it existed before */
+        assert_int_equal(history_number_output(&r.history, &differs), 0);
+        assert_true(differs);
+        assert_abandoned(&r.history, "file:/a"); /* main comes to it after all */
+        assert_int_equal(history_number_output(&r.history, &differs), 1);
+        assert_false(differs);
+        history_deinit(&r.history);
+
+        /* What that driver writes leads the next one to the same. */
+        put_numbers(&body, RESUME_VOID, 1, 0);
+        put_output(&body, 0, "file:/b", true);
+        put_numbers(&body, RESUME_OUTPUT_STATE, 0, RESUME_OUTPUT_COMMITTED);
+        make_file(&body, &later);
+        replay(later.data, later.len, &r);
+        assert_int_equal(r.history.jobs.len, 1);
+        const struct past_output *past = history_take_output(&r.history, "file:/b", &number);
+        assert_int_equal(number, 0);
+        assert_true(past->state == RESUME_OUTPUT_COMMITTED && !past->abandoned);
+        assert_abandoned(&r.history, "file:/a");
+        assert_null(history_take_output(&r.history, "file:/c", &number));
+        history_deinit(&r.history);
+}
+
+static void outputs_of_jobs_that_differ_are_written_again(void **state)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT, why = BUF_INIT;
+        struct replayed r;
+        struct past_job *past;
+        struct resume_job_record other = job_record(0, 101, true);
+        put_job(&body, 0, 100, true);
+        put_output(&body, 0, "file:/a", true);
+        put_output(&body, 1, "file:/old", false);
+        make_file(&body, &file);
+        replay(file.data, file.len, &r);
+        assert_int_equal(history_take_job(&r.history, &other, &past, &why), HISTORY_DIFFERS);
+        assert_int_equal(r.history.outputs.len, 0);
+        assert_abandoned(&r.history, "file:/a");
+        uint64_t number;
+        assert_null(history_take_output(&r.history, "file:/old", &number));
         history_deinit(&r.history);
 }
 
@@ -475,6 +551,8 @@ int main(void)
                 cmocka_unit_test(results_that_were_reset_do_not_count),
                 cmocka_unit_test(permissions_to_commit_are_kept_and_results_added_once),
                 cmocka_unit_test(outputs_are_taken_by_path_and_in_order),
+                cmocka_unit_test(a_save_before_its_turn_makes_outputs_void),
+                cmocka_unit_test(outputs_of_jobs_that_differ_are_written_again),
                 cmocka_unit_test(the_last_map_output_counts_unless_it_was_lost),
                 cmocka_unit_test(rejects_records_that_contradict),
         };

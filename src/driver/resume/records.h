@@ -23,7 +23,8 @@
 enum resume_record {
         RESUME_APPLICATION = 1, /* struct resume_application */
         RESUME_EARLIER,      /* epoch, bytes: what this driver has read of an earlier epoch; later bytes do not count */
-        RESUME_VOID,         /* job, output: earlier records of these and all later ones do not count */
+        RESUME_VOID,         /* job, output: earlier records of these and all later ones do not count, except that the
+                                application may replace directories of outputs that it made */
         RESUME_JOB,          /* struct resume_job_record */
         RESUME_RESULTS,      /* job, then for each output: output, result, accumulator updates */
         RESUME_MAP_UPDATES,  /* job, shuffle, partition, accumulator updates of a map task */

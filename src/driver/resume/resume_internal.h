@@ -42,6 +42,9 @@ struct resume {
 struct buf *resume_record_begin(struct resume *r, enum resume_record kind, size_t *place);
 void resume_record_end(struct resume *r, struct buf *b, size_t place);
 
+/* Journals that jobs and outputs from these numbers on do not count. */
+void resume_put_void(struct resume *r, uint64_t jobs, uint64_t outputs);
+
 /* A job has ended: the journal is folded if it has grown enough. */
 void resume_fold_if_large(struct resume *r);
 

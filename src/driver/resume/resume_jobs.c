@@ -45,10 +45,18 @@ void resume_job_prepare(struct resume *r, const struct job_request *request, str
         error_deinit(&error);
 }
 
+void resume_put_void(struct resume *r, uint64_t jobs, uint64_t outputs)
+{
+        size_t place;
+        struct buf *b = resume_record_begin(r, RESUME_VOID, &place);
+        fields_put_number(b, jobs);
+        fields_put_number(b, outputs);
+        resume_record_end(r, b, place);
+}
+
 /* Main has taken another way: from this job on, nothing of earlier drivers counts. */
 static int resume_differs(struct resume *r, const struct resume_job *job, const char *why, struct fst_error *error)
 {
-        size_t place;
         if (r->strict)
                 return error_set(
                         error, -ESTALE,
@@ -57,10 +65,7 @@ static int resume_differs(struct resume *r, const struct resume_job *job, const 
                         why);
         log_warn(RESUME_LOG,
                  "From this job on, nothing of earlier drivers is used, and everything is computed again: %s", why);
-        struct buf *b = resume_record_begin(r, RESUME_VOID, &place);
-        fields_put_number(b, job->record.job);
-        fields_put_number(b, r->history.outputs.len);
-        resume_record_end(r, b, place);
+        resume_put_void(r, job->record.job, r->history.outputs.len);
         return 0;
 }
 

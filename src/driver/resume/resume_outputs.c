@@ -7,6 +7,9 @@
  * not run again, unless updates of accumulators were lost with its driver. A job's commit that had begun has all
  * results in the journal, since the record of its beginning comes after them, so repeating it moves what is left. On an
  * object store a rename is a copy and a removal: what is left of an interrupted one cannot be told.
+ *
+ * If main has taken another way, an output that earlier drivers of the application began is written again from its
+ * beginning. One that existed before the application is refused, as ever.
  */
 #include "driver/resume/resume_internal.h"
 
@@ -124,6 +127,19 @@ static int resume_output_continue(struct resume *r, const struct past_output *pa
         return resume_output_find(r, past, job, number, committer, output, (int)job->outputs, error);
 }
 
+/* Removes what earlier drivers left of an output that is written from its beginning. */
+static int resume_output_clear(struct resume *r, const struct past_output *past, struct output_committer *committer,
+                               struct fst_error *error)
+{
+        if (r->strict && past->state != RESUME_OUTPUT_ABORTED)
+                return error_set(error, -ESTALE,
+                                 "it cannot be resumed, and spark.firesteel.resume.strict is true: the job that wrote "
+                                 "%s has changed, or main has come to this output before it came to another one",
+                                 past->path);
+        log_info(RESUME_LOG, "Removing what the earlier driver left in %s", past->path);
+        return output_committer_clear(committer, past->made, error);
+}
+
 int resume_output_begin(struct resume *r, const struct job_request *request, struct output_committer *committer,
                         struct resume_output *output, struct fst_error *error)
 {
@@ -135,18 +151,18 @@ int resume_output_begin(struct resume *r, const struct job_request *request, str
         pthread_mutex_unlock(&r->lock);
         if (!past)
                 return 0;
-        output->numbered = true;
+        output->numbered = !past->abandoned;
         log_info(RESUME_LOG, "An earlier driver %s the output %s", output_state_names[past->state], past->path);
         _cleanup_free_ char *drawn = mem_strdup(identity.tracker);
         uint64_t number;
         struct past_job *job = NULL;
-        if (past->state != RESUME_OUTPUT_ABORTED && output_committer_set_tracker(committer, past->tracker) == 0)
+        if (output->numbered && past->state != RESUME_OUTPUT_ABORTED &&
+            output_committer_set_tracker(committer, past->tracker) == 0)
                 job = resume_output_job(r, request, &number);
         if (job)
                 return resume_output_continue(r, past, job, number, committer, output, error);
         output_committer_set_tracker(committer, drawn);
-        log_info(RESUME_LOG, "Removing what the earlier driver left in %s", past->path);
-        return output_committer_clear(committer, past->made, error);
+        return resume_output_clear(r, past, committer, error);
 }
 
 static void resume_output_put_state(struct resume *r, const struct resume_output *output,
@@ -165,12 +181,15 @@ void resume_output_making(struct resume *r, const struct output_committer *commi
 {
         struct output_identity identity = output_committer_identity(committer);
         size_t place;
+        bool differs = false;
         if (!r || output->resumed)
                 return;
         pthread_mutex_lock(&r->lock); /* records of several threads come in the order of their numbers */
         if (!output->numbered)
-                output->number = history_number_output(&r->history);
+                output->number = history_number_output(&r->history, &differs);
         output->numbered = true;
+        if (differs)
+                resume_put_void(r, r->history.jobs.len, output->number);
         struct buf *b = resume_record_begin(r, RESUME_OUTPUT, &place);
         fields_put_number(b, output->number);
         fields_put_text(b, identity.path);
