@@ -76,9 +76,19 @@ static void gather_records(const struct join_rows *rows, const uint32_t *at, fst
         }
 }
 
-/* Gathers rows @at[0 … @n) of @rows, a part of @side. */
-static fst_batch gather_rows(struct hash_join *j, enum join_side side, const struct join_rows *rows, const uint32_t *at,
-                             uint32_t n)
+static void gather_whole_keys(const struct join_rows *rows, const uint32_t *at, uint32_t n, fst_column column)
+{
+        if (rows->type.key == FST_KIND_I64)
+                for (uint32_t i = 0; i < n; i++)
+                        column.i64[i] = record_i64_of(rows->entries[at[i]].prefix);
+        else
+                for (uint32_t i = 0; i < n; i++)
+                        column.i64[i] = (int64_t)record_f64_bits_of(rows->entries[at[i]].prefix);
+}
+
+/* Gathers rows @at[0 … @n) of @rows, a part of @side. The function of a join takes the key of the left one. */
+static fst_batch gather_rows(struct hash_join *j, enum join_side side, bool keys, const struct join_rows *rows,
+                             const uint32_t *at, uint32_t n)
 {
         const struct sort_index *ix = j->sides[side].index;
         fst_batch batch = columns_batch(&j->columns[side], rows->type);
@@ -87,8 +97,8 @@ static fst_batch gather_rows(struct hash_join *j, enum join_side side, const str
                 gather_records(rows, at, &batch);
                 return batch;
         }
-        for (uint32_t i = 0; i < n; i++)
-                batch.key.i64[i] = (int64_t)sort_index_key(ix, &rows->entries[at[i]]);
+        if (keys)
+                gather_whole_keys(rows, at, n, batch.key);
         gather_whole_values(rows->entries, at, n, rows->type.value_size, batch.value);
         return batch;
 }
@@ -104,7 +114,7 @@ static int hash_join_push(struct hash_join *j, const fst_batch *probing, const f
 static int hash_join_push_missing(struct hash_join *j, enum join_side side, const struct join_rows *rows,
                                   const uint32_t *at, uint32_t n)
 {
-        fst_batch present = gather_rows(j, side, rows, at, n);
+        fst_batch present = gather_rows(j, side, true, rows, at, n);
         fst_batch absent = {.rows = n, .type = j->sides[!side].index->order.type, .key = present.key};
         return side == JOIN_LEFT ? j->rows(j->owner, &present, &absent, n) : j->rows(j->owner, &absent, &present, n);
 }
@@ -143,8 +153,9 @@ static int hash_join_partition(struct hash_join *j, uint32_t partition, uint32_t
                         for (uint32_t i = 0; i < s->pairs.n; i++)
                                 j->table.matched[s->pairs.built[i]] = true;
                 if (s->pairs.n) {
-                        fst_batch found = gather_rows(j, built, &rows, s->pairs.built, s->pairs.n);
-                        fst_batch of = gather_rows(j, !built, &probing, s->pairs.probing, s->pairs.n);
+                        fst_batch found = gather_rows(j, built, built == JOIN_LEFT, &rows, s->pairs.built, s->pairs.n);
+                        fst_batch of =
+                                gather_rows(j, !built, built != JOIN_LEFT, &probing, s->pairs.probing, s->pairs.n);
                         r = hash_join_push(j, &of, &found, s->pairs.n);
                 }
                 if (s->missing.n && r == 0)

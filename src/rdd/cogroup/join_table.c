@@ -39,17 +39,53 @@ INLINE uint64_t hash_bits(uint64_t hash, unsigned skipped, unsigned bits)
         return (hash << skipped) >> 1 >> (63 - bits);
 }
 
+#define BLOCK JOIN_GROUP /* rows that are hashed together */
+
+/* The bits behind the first @skipped of the hashes of @n entries: partitions or buckets. */
+INLINE void entries_number_in(enum join_key key, const struct sort_entry *restrict entries, size_t n, unsigned skipped,
+                              unsigned bits, uint32_t *restrict numbers)
+{
+        for (size_t i = 0; i < n; i++)
+                numbers[i] = (uint32_t)hash_bits(word_hash(key, entry_word(key, &entries[i])), skipped, bits);
+}
+
+#ifdef __x86_64__
+/* The compiler turns the loop into one over four keys. */
+__attribute__((target("avx2"))) static void entries_number_avx2(const struct sort_entry *entries, size_t n,
+                                                                unsigned skipped, unsigned bits, uint32_t *numbers)
+{
+        entries_number_in(JOIN_KEY_I64, entries, n, skipped, bits, numbers);
+}
+#endif
+
+static void entries_number(enum join_key key, const struct sort_entry *entries, size_t n, unsigned skipped,
+                           unsigned bits, uint32_t *numbers)
+{
+#ifdef __x86_64__
+        if (key == JOIN_KEY_I64 && __builtin_cpu_supports("avx2")) {
+                entries_number_avx2(entries, n, skipped, bits, numbers);
+                return;
+        }
+#endif
+        if (key == JOIN_KEY_I64)
+                entries_number_in(JOIN_KEY_I64, entries, n, skipped, bits, numbers);
+        else if (key == JOIN_KEY_F64)
+                entries_number_in(JOIN_KEY_F64, entries, n, skipped, bits, numbers);
+        else
+                entries_number_in(JOIN_KEY_BYTES, entries, n, skipped, bits, numbers);
+}
+
 /* ------------------------------------------------------------------------------------------------------- table */
 
-/* At most half of the buckets are in use. */
+/* There are at least as many buckets as rows. */
 static unsigned bucket_bits(size_t rows)
 {
-        return rows ? 65 - (unsigned)__builtin_clzll(rows) : 0;
+        return rows ? 64 - (unsigned)__builtin_clzll(rows) : 0;
 }
 
 size_t join_table_bytes(size_t rows)
 {
-        return ((size_t)1 << bucket_bits(rows)) * sizeof(uint32_t) + (rows + 1) * (2 * sizeof(uint32_t) + sizeof(bool));
+        return ((size_t)1 << bucket_bits(rows)) * sizeof(uint32_t) + (rows + 1) * (sizeof(uint32_t) + sizeof(bool));
 }
 
 bool join_table_alloc(struct join_table *t, size_t rows)
@@ -63,23 +99,19 @@ void join_table_free(struct join_table *t)
         free(steal(t->memory));
 }
 
-/* Adds the rows from the last to the first, so that each precedes the rows of its key that are in the table. */
-INLINE void table_add_rows(struct join_table *t, enum join_key key)
+/* Adds the rows from the last to the first, so that those of a bucket keep their order. */
+static void table_add_rows(struct join_table *t)
 {
-        const struct sort_entry *entries = t->rows.entries;
-        for (uint32_t row = t->rows.n; row > 0; row--) {
-                uint64_t word = entry_word(key, &entries[row - 1]);
-                uint32_t *at = &t->heads[hash_bits(word_hash(key, word), t->skipped, t->bits)];
-                for (; *at; at = &t->next[*at]) {
-                        const struct sort_entry *other = &entries[*at - 1];
-                        if (entry_word(key, other) == word &&
-                            (key != JOIN_KEY_BYTES ||
-                             records_equal(t->rows.type, other->record, t->rows.type, entries[row - 1].record)))
-                                break;
+        uint32_t buckets[BLOCK];
+        for (uint32_t end = t->rows.n; end > 0;) {
+                const uint32_t rows = MIN(end, (uint32_t)BLOCK), start = end - rows;
+                entries_number(t->key, t->rows.entries + start, rows, t->skipped, t->bits, buckets);
+                for (uint32_t i = rows; i-- > 0;) {
+                        uint32_t *head = &t->heads[buckets[i]];
+                        t->next[start + i + 1] = *head;
+                        *head = start + i + 1;
                 }
-                t->same[row] = *at;
-                t->next[row] = *at ? t->next[*at] : 0;
-                *at = row;
+                end = start;
         }
 }
 
@@ -92,17 +124,10 @@ void join_table_build(struct join_table *t, enum join_key key, struct join_rows 
         t->bits = bucket_bits(n);
         t->heads = t->memory;
         t->next = t->heads + ((size_t)1 << t->bits);
-        t->same = t->next + n + 1;
-        t->matched = (bool *)(t->same + n + 1);
+        t->matched = (bool *)(t->next + n + 1);
         memset(t->heads, 0, ((size_t)1 << t->bits) * sizeof(*t->heads));
         memset(t->matched, 0, n);
-        t->next[0] = t->same[0] = 0;
-        if (key == JOIN_KEY_I64)
-                table_add_rows(t, JOIN_KEY_I64);
-        else if (key == JOIN_KEY_F64)
-                table_add_rows(t, JOIN_KEY_F64);
-        else
-                table_add_rows(t, JOIN_KEY_BYTES);
+        table_add_rows(t);
 }
 
 /* ------------------------------------------------------------------------------------------------------ search */
@@ -114,91 +139,94 @@ void join_search_start(struct join_search *s, const struct join_table *table, st
         s->rows = rows;
         s->room = room;
         s->lists_missing = lists_missing;
-        s->at = s->n_found = s->next = s->pending = 0;
+        s->at = s->n = s->n_open = 0;
 }
 
-INLINE void search_find_group(struct join_search *s, enum join_key key)
+INLINE bool search_row_matches(const struct join_search *s, enum join_key key, const struct sort_entry *probing,
+                               const struct sort_entry *built)
+{
+        bool same = entry_word(key, probing) == entry_word(key, built);
+        if (key == JOIN_KEY_BYTES && same)
+                same = records_equal(s->table->rows.type, built->record, s->rows.type, probing->record);
+        return same;
+}
+
+/*
+ * Compares the open rows with their candidates, lists those that match, and goes on to the next candidates. No branch
+ * depends on whether number keys match. The lists of pairs have room for all open rows.
+ */
+INLINE void search_compare(struct join_search *s, enum join_key key)
+{
+        const struct sort_entry *probing = s->rows.entries + s->at, *built = s->table->rows.entries;
+        const uint32_t *next = s->table->next;
+        uint32_t n = s->pairs.n, still_open = 0;
+        for (uint32_t k = 0; k < s->n_open; k++) {
+                const uint32_t i = s->open[k], row = s->candidates[k];
+                const bool matches = search_row_matches(s, key, &probing[i], &built[row - 1]);
+                s->pairs.probing[n] = s->at + i;
+                s->pairs.built[n] = row - 1;
+                n += matches;
+                s->matched[i] |= matches;
+                s->open[still_open] = (uint16_t)i;
+                s->candidates[still_open] = next[row];
+                still_open += next[row] != 0;
+        }
+        s->pairs.n = n;
+        s->n_open = still_open;
+}
+
+static void search_open_group(struct join_search *s)
 {
         const struct join_table *t = s->table;
-        const struct sort_entry *probing = s->rows.entries + s->at, *built = t->rows.entries;
-        uint32_t *found = s->found, n = s->n_found;
-        for (uint32_t i = 0; i < n; i++)
-                found[i] = t->heads[hash_bits(word_hash(key, entry_word(key, &probing[i])), t->skipped, t->bits)];
-        for (uint32_t i = 0; i < n; i++) {
-                uint64_t word = entry_word(key, &probing[i]);
-                uint32_t row = found[i];
-                while (row && !(entry_word(key, &built[row - 1]) == word &&
-                                (key != JOIN_KEY_BYTES ||
-                                 records_equal(t->rows.type, built[row - 1].record, s->rows.type, probing[i].record))))
-                        row = t->next[row];
-                found[i] = row;
+        uint32_t buckets[JOIN_GROUP], open = 0;
+        entries_number(t->key, s->rows.entries + s->at, s->n, t->skipped, t->bits, buckets);
+        for (uint32_t i = 0; i < s->n; i++) {
+                uint32_t row = t->heads[buckets[i]];
+                s->open[open] = (uint16_t)i;
+                s->candidates[open] = row;
+                open += row != 0;
         }
+        s->n_open = open;
+        memset(s->matched, 0, s->n * sizeof(*s->matched));
 }
 
-/* Looks up the next group. Returns false at the end. */
+static void search_list_missing(struct join_search *s)
+{
+        uint32_t n = s->missing.n;
+        for (uint32_t i = 0; i < s->n; i++) {
+                s->missing.probing[n] = s->at + i;
+                n += !s->matched[i];
+        }
+        s->missing.n = n;
+}
+
+/* Ends the group and begins the next. Returns false at the end. */
 static bool search_next_group(struct join_search *s)
 {
-        s->at += s->n_found;
-        s->next = 0;
-        s->n_found = MIN(s->rows.n - s->at, (uint32_t)JOIN_GROUP);
-        switch (s->table->key) {
-        case JOIN_KEY_I64:
-                search_find_group(s, JOIN_KEY_I64);
-                break;
-        case JOIN_KEY_F64:
-                search_find_group(s, JOIN_KEY_F64);
-                break;
-        default:
-                search_find_group(s, JOIN_KEY_BYTES);
-        }
-        return s->n_found > 0;
-}
-
-/* Lists the further rows of a key, after the first. */
-static void search_list_pending(struct join_search *s)
-{
-        uint32_t probing = s->at + s->next - 1, n = s->pairs.n;
-        for (; s->pending && n < s->room; n++) {
-                s->pairs.probing[n] = probing;
-                s->pairs.built[n] = s->pending - 1;
-                s->pending = s->table->same[s->pending];
-        }
-        s->pairs.n = n;
-}
-
-/* Lists the group's rows up to one whose key has further rows. No branch depends on whether a row has a match. */
-static void search_list_group(struct join_search *s)
-{
-        const uint32_t *same = s->table->same;
-        uint32_t n = s->pairs.n, missing = s->missing.n, i = s->next, pending = 0;
-        const uint32_t list_missing = s->lists_missing;
-        uint32_t room = s->room - MAX(n, missing), end = i + MIN(room, s->n_found - i);
-        while (i < end && !pending) {
-                uint32_t row = s->found[i];
-                s->pairs.probing[n] = s->missing.probing[missing] = s->at + i;
-                s->pairs.built[n] = row - 1;
-                n += row != 0;
-                missing += list_missing & (row == 0);
-                pending = same[row];
-                i++;
-        }
-        s->pairs.n = n;
-        s->missing.n = missing;
-        s->next = i;
-        s->pending = pending;
+        if (s->lists_missing)
+                search_list_missing(s);
+        s->at += s->n;
+        const uint32_t most = MIN(s->room, (uint32_t)JOIN_GROUP);
+        s->n = MIN(s->rows.n - s->at, most);
+        search_open_group(s);
+        return s->n > 0;
 }
 
 bool join_search_next(struct join_search *s)
 {
         s->pairs.n = s->missing.n = 0;
         for (;;) {
-                if (s->pending)
-                        search_list_pending(s);
-                if (s->pairs.n == s->room || s->missing.n == s->room)
+                while (s->n_open && s->pairs.n + s->n_open <= s->room)
+                        if (s->table->key == JOIN_KEY_I64)
+                                search_compare(s, JOIN_KEY_I64);
+                        else if (s->table->key == JOIN_KEY_F64)
+                                search_compare(s, JOIN_KEY_F64);
+                        else
+                                search_compare(s, JOIN_KEY_BYTES);
+                if (s->n_open || (s->lists_missing && s->missing.n + s->n > s->room))
                         return true;
-                if (s->next == s->n_found && !search_next_group(s))
+                if (!search_next_group(s))
                         return s->pairs.n + s->missing.n > 0;
-                search_list_group(s);
         }
 }
 
@@ -227,16 +255,9 @@ static void partitions_hash(struct join_partitions *p)
         p->is_hashed = true;
 }
 
-INLINE void partitions_count_rows(struct join_partitions *p, const struct sort_entry *entries, enum join_key key)
-{
-        const unsigned bits = p->bits;
-        const size_t n = p->index->n;
-        for (size_t i = 0; i < n; i++)
-                p->ends[hash_bits(word_hash(key, entry_word(key, &entries[i])), 0, bits)]++;
-}
-
 void join_partitions_count(struct join_partitions *p, struct sort_index *index, unsigned bits)
 {
+        uint32_t numbers[BLOCK];
         p->index = index;
         p->key = join_key_of(index->order.type);
         p->bits = bits;
@@ -244,48 +265,45 @@ void join_partitions_count(struct join_partitions *p, struct sort_index *index, 
         memset(p->ends, 0, sizeof(*p->ends) << bits);
         if (p->key == JOIN_KEY_BYTES)
                 partitions_hash(p);
+        const struct sort_entry *entries = p->is_hashed ? index->other : index->entries;
         if (bits == 0)
                 p->ends[0] = (uint32_t)index->n;
-        else if (p->key == JOIN_KEY_I64)
-                partitions_count_rows(p, index->entries, JOIN_KEY_I64);
-        else if (p->key == JOIN_KEY_F64)
-                partitions_count_rows(p, index->entries, JOIN_KEY_F64);
-        else
-                partitions_count_rows(p, index->other, JOIN_KEY_BYTES);
+        for (size_t at = 0; at < index->n && bits; at += BLOCK) {
+                const size_t rows = MIN(index->n - at, (size_t)BLOCK);
+                entries_number(p->key, entries + at, rows, 0, bits, numbers);
+                for (size_t i = 0; i < rows; i++)
+                        p->ends[numbers[i]]++;
+        }
         p->largest = 0;
         for (uint32_t i = 0; i < 1u << bits; i++)
                 p->largest = MAX(p->largest, p->ends[i]);
 }
 
 /* Afterwards `ends` holds the end of each partition. */
-INLINE void partitions_scatter(struct join_partitions *p, const struct sort_entry *from, struct sort_entry *to,
-                               enum join_key key)
+static void partitions_scatter(struct join_partitions *p, const struct sort_entry *from, struct sort_entry *to)
 {
-        const unsigned bits = p->bits;
+        uint32_t numbers[BLOCK];
         const size_t n = p->index->n;
-        for (uint32_t i = 0, at = 0; i < 1u << bits; i++) {
+        for (uint32_t i = 0, at = 0; i < 1u << p->bits; i++) {
                 uint32_t count = p->ends[i];
                 p->ends[i] = at;
                 at += count;
         }
-        for (size_t i = 0; i < n; i++)
-                to[p->ends[hash_bits(word_hash(key, entry_word(key, &from[i])), 0, bits)]++] = from[i];
+        for (size_t at = 0; at < n; at += BLOCK) {
+                const size_t rows = MIN(n - at, (size_t)BLOCK);
+                entries_number(p->key, from + at, rows, 0, p->bits, numbers);
+                for (size_t i = 0; i < rows; i++)
+                        to[p->ends[numbers[i]]++] = from[at + i];
+        }
 }
 
 void join_partitions_place(struct join_partitions *p)
 {
         struct sort_index *ix = p->index;
         struct sort_entry *from = p->is_hashed ? ix->other : ix->entries, *to = p->is_hashed ? ix->entries : ix->other;
-        p->placed = from;
-        if (p->bits == 0)
-                return;
-        p->placed = to;
-        if (p->key == JOIN_KEY_I64)
-                partitions_scatter(p, from, to, JOIN_KEY_I64);
-        else if (p->key == JOIN_KEY_F64)
-                partitions_scatter(p, from, to, JOIN_KEY_F64);
-        else
-                partitions_scatter(p, from, to, JOIN_KEY_BYTES);
+        p->placed = p->bits ? to : from;
+        if (p->bits)
+                partitions_scatter(p, from, to);
 }
 
 struct join_rows join_partitions_rows(const struct join_partitions *p, uint32_t partition)

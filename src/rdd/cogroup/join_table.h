@@ -2,15 +2,15 @@
  * A hash table of the rows of one side of a join, all in memory, and the search in it for the rows of the other side.
  *
  *      join_table_alloc(&t, rows)                              the maximum of all tables to come
- *      join_table_build(&t, built);                            for each partition of the sides
+ *      join_table_build(&t, key, built, skipped);              for each partition of the sides
  *      join_search_start(&s, &t, probing, room, lists_missing);
  *      while (join_search_next(&s)) … use s.pairs and s.missing
  *      join_table_free(&t);
  *
- * Rows are entries of a sort index (rdd/sort/sort_index.h), which need not be in order. The table has no pointers:
- * a bucket holds the number of its first row, a row the number of the next row in its bucket whose key is another one,
- * and of the next row whose key is the same. So the rows of a frequent key do not delay the search for other keys, and
- * they are found in the order in which they were added.
+ * Rows are entries of a sort index (rdd/sort/sort_index.h), which need not be in order. The table has no pointers: a
+ * bucket holds the number of its first row, and each row that of the next row in its bucket. A table has at least as
+ * many buckets as rows, also as rows of one key: the search for another key walks past those of a frequent one only if
+ * it is in the same one of many buckets.
  *
  * Keys are equal as grouping requires (rdd/aggregate/hash.h).
  */
@@ -43,8 +43,8 @@ struct join_table {
         unsigned skipped,
                 bits;    /* of a hash: upper bits that all rows share; the following ones, which give the bucket */
         uint32_t *heads; /* by bucket: a row's number plus one; 0: the bucket is empty */
-        uint32_t *next, *same; /* by a row's number plus one: the same of the next row; [0] is 0 */
-        bool *matched;         /* by a row's number; for the caller; cleared by join_table_build */
+        uint32_t *next;  /* by a row's number plus one: the same of the next row; 0: it is the last */
+        bool *matched;   /* by a row's number; for the caller; cleared by join_table_build */
         void *memory;
 };
 
@@ -61,11 +61,15 @@ void join_table_build(struct join_table *t, enum join_key key, struct join_rows 
 struct join_search {
         const struct join_table *table;
         struct join_rows rows;
-        uint32_t room;                             /* of the lists below */
-        bool lists_missing;                        /* list rows that the table does not match */
-        uint32_t at;                               /* the first row of the group */
-        uint32_t found[JOIN_GROUP], n_found, next; /* the group's rows in the table, plus one; the next to list */
-        uint32_t pending;                          /* the next row for the row before `next`, plus one */
+        uint32_t room;      /* of the lists of pairs and of missing rows */
+        bool lists_missing; /* list rows that the table does not match */
+
+        /* The group: rows @at … @at + @n, and for those whose buckets have further rows, the next of these, plus one.
+         */
+        uint32_t at, n, n_open;
+        uint16_t open[JOIN_GROUP];
+        uint32_t candidates[JOIN_GROUP];
+        bool matched[JOIN_GROUP];
 
         struct {
                 uint32_t n;
@@ -77,7 +81,7 @@ struct join_search {
         } missing;
 };
 
-/* Starts the search for @rows. Each list holds @room numbers at most, 1 … JOIN_PAIRS. */
+/* Starts the search for @rows. The lists hold @room numbers at most, 1 … JOIN_PAIRS. */
 void join_search_start(struct join_search *s, const struct join_table *table, struct join_rows rows, uint32_t room,
                        bool lists_missing);
 
