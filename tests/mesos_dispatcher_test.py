@@ -56,6 +56,8 @@ def test_killed_driver_ends_and_page_shows_it(dispatcher, home):
     dispatcher.reaches(driver, "RUNNING")
     wait_until(home.commands, "the driver runs")
     waiting = dispatcher.submit(spark_driver_cores="64")
+    why = "1 agent offers resources: 1 has less than the 64 cpus of spark.driver.cores (the most is "
+    wait_until(lambda: why in dispatcher.ask("GET", f"status/{waiting}")[1].get("message", ""), "the reason of the wait")
     page = dispatcher.page()
     assert "Spark Drivers for Mesos cluster" in page and driver in page and waiting in page
     for heading in ("Launched Drivers", "Queued Drivers"):
@@ -83,7 +85,9 @@ def test_invalid_submissions_are_refused(dispatcher):
     for properties, words in (({"spark.mesos.dispatcher.queue": "night"}, 'has no queue "night"'),
                               ({"spark.mesos.driver.constraints": "a:b:c"}, "Bad constraint string: a:b:c"),
                               ({"spark.driver.cores": "-1"}, "spark.driver.cores"),
-                              ({"spark.mesos.driver.labels": "a"}, "a")):
+                              ({"spark.mesos.driver.labels": "a"}, "a"),
+                              ({"spark.executor.memory": "-1g"}, "spark.executor.memory"),
+                              ({"spark.task.cpus": "two"}, "spark.task.cpus should be int, but was two")):
         status, answer = dispatcher.create(properties=properties)
         assert status == 400 and words in answer["message"], answer
     assert dispatcher.ask("POST", "kill/driver-x")[1]["message"] == "Cannot find driver"

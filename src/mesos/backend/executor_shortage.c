@@ -10,8 +10,6 @@
 #include <inttypes.h>
 
 #define MAX_WAIT (600 * NS_PER_SECOND)
-#define MAX_OFFER_AGE (300 * NS_PER_SECOND)
-#define MAX_REFUSE_MS INT64_C(1000000000)
 #define MIN_TICK_MS 10
 
 /* ------------------------------------------------------------------------------------------------------------ text */
@@ -114,12 +112,11 @@ void executor_shortage_start(struct executor_shortage *s, const struct executor_
         int64_t wait_ms = 0, refuse_ms = 0;
         conf_get_ms(options->conf, "spark.starvation.timeout", &wait_ms, NULL);
         conf_get_ms(options->conf, "spark.mesos.rejectOfferDurationForUnmetConstraints", &refuse_ms, NULL);
-        refuse_ms = MIN(refuse_ms, MAX_REFUSE_MS);
         const uint64_t tick_ms = (uint64_t)MAX(wait_ms / 3, MIN_TICK_MS);
 
         s->options = *options;
         s->first_wait = ms_to_ns(MAX(wait_ms, MIN_TICK_MS));
-        s->max_age = MAX(MAX_OFFER_AGE, 2 * ms_to_ns(refuse_ms));
+        s->max_age = agent_offers_max_age(refuse_ms);
         s->begun = INT64_MAX;
         uv_timer_init(options->loop, &s->timer);
         s->timer.data = s;

@@ -206,6 +206,7 @@ static void dispatcher_mesos_on_offers(struct dispatcher_server *s, const mesos_
         _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
         size_t n = 0;
         const struct mesos_offer *offers = mesos_offers_of(&arena, event->offers, &n);
+        agent_offers_add(&s->offers, offers, n, 0, dispatcher_server_now());
         dispatcher_received(&s->core, offers, n, dispatcher_server_now());
         dispatcher_server_run(s);
 }

@@ -1,10 +1,13 @@
 /* Requests of the REST server of a dispatcher: as Spark's MesosRestServer. See dispatcher_server_internal.h. */
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "mesos/dispatcher/dispatcher_server_internal.h"
 #include "mesos/dispatcher/driver_description.h"
+#include "mesos/dispatcher/driver_settings.h"
 #include "mesos/dispatcher/driver_task.h"
 #include "mesos/dispatcher/status_text.h"
+#include "mesos/scheduler/mesos_scheduler.h"
 #include "rest/rest_server.h"
 
 /* Finds errors of the settings now. At the launch nobody would read them. */
@@ -17,7 +20,9 @@ static int dispatcher_rest_check(const struct dispatcher_server *s, const struct
         if (r < 0)
                 return r;
         dispatcher_server_command(s, request, "", spec->cpus_milli, &command);
-        r = driver_task_init(&task, &command, NULL, NULL, error);
+        r = driver_settings_check(&command, error);
+        if (r == 0)
+                r = driver_task_init(&task, &command, NULL, NULL, error);
         if (r == 0)
                 driver_task_deinit(&task);
         else
@@ -59,13 +64,37 @@ static void dispatcher_rest_kill(void *owner, struct rest_exchange *x, const cha
         dispatcher_server_flush(s);
 }
 
+/* Why no offer has launched a queued driver. The caller owns the text. */
+static char *dispatcher_rest_waiting(const struct dispatcher_server *s, const struct mesos_driver *driver)
+{
+        const struct offer_needs needs = {.cpus_milli = driver->cpus_milli,
+                                          .memory = driver->memory,
+                                          .constraints = &driver->constraints,
+                                          .cpus_key = "spark.driver.cores",
+                                          .memory_key = "spark.driver.memory with overhead twice",
+                                          .port_key = "",
+                                          .constraints_key = "spark.mesos.driver.constraints"};
+        const int64_t since = dispatcher_server_now() - agent_offers_max_age(s->config.refuse_ms);
+        struct buf text = BUF_INIT;
+        if (!s->scheduler || !mesos_scheduler_master(s->scheduler))
+                return mem_strdup("The dispatcher is not connected with a Mesos master");
+        const size_t n_fit = agent_offers_put_shortage(&s->offers, &needs, since, &text);
+        if (text.len == 0)
+                buf_puts(&text, "Mesos makes no offers: it has no agents, or other frameworks hold their resources");
+        else if (n_fit == 0)
+                buf_puts(&text, ". Lower what the driver needs, or add agents that have it");
+        return buf_steal(&text);
+}
+
 static void dispatcher_rest_status(void *owner, struct rest_exchange *x, const char *id)
 {
         const struct dispatcher_server *s = owner;
         const struct mesos_driver *driver = dispatcher_driver(&s->core, id);
         struct rest_answer a = {.success = driver ? REST_TRUE : REST_FALSE};
         a.driver_state = mem_strdup(driver ? mesos_driver_state_name(driver->state) : "NOT_FOUND");
-        if (driver && driver->status)
+        if (driver && driver->state == MESOS_DRIVER_QUEUED)
+                a.message = dispatcher_rest_waiting(s, driver);
+        else if (driver && driver->status)
                 a.message = status_text_of(driver->status, driver->status_size);
         rest_exchange_answer(x, &a);
 }

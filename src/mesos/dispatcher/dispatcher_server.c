@@ -200,6 +200,7 @@ static void dispatcher_server_free(struct dispatcher_server *s)
         queue_deinit(&s->messages);
         queue_deinit(&s->batches);
         dispatcher_deinit(&s->core);
+        agent_offers_deinit(&s->offers);
         mesos_master_deinit(&s->master);
         mesos_credentials_deinit(&s->credentials);
         free(s->home);

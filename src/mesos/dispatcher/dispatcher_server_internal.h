@@ -8,6 +8,7 @@
 #include "mesos/conf/mesos_credentials.h"
 #include "mesos/conf/mesos_master.h"
 #include "mesos/dispatcher/dispatcher_server.h"
+#include "mesos/offers/agent_offers.h"
 #include "rest/rest_messages.h"
 
 #define DISPATCHER_LOG_NAME "MesosClusterScheduler"
@@ -33,6 +34,7 @@ struct dispatcher_server {
         void *owner;
         struct dispatcher_config config;
         struct dispatcher core;
+        struct agent_offers offers; /* why drivers are queued */
         struct mesos_master master;
         struct mesos_credentials credentials;
         struct mesos_scheduler *scheduler; /* NULL before this dispatcher leads */

@@ -7,6 +7,7 @@
 #include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "mesos/dispatcher/driver_description.h"
+#include "mesos/dispatcher/driver_settings.h"
 #include "rest/rest_request.h"
 #include "text/number_format.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <strings.h>
 
-#define DEFAULT_PREFIX "spark.mesos.dispatcher.driverDefault."
 #define ENVIRONMENT_PREFIX "spark.mesos.driverEnv."
 #define OPTIONS_VARIABLE "SPARK_SUBMIT_OPTS"
 #define LOCAL "local://"
@@ -143,14 +143,11 @@ static bool driver_command_passes(const char *key)
 static void driver_command_put_settings(const struct driver_command *c, struct buf *out)
 {
         _cleanup_(strmap_deinit) struct strmap settings = STRMAP_INIT;
-        for (struct strmap_entry *e = NULL; (e = strmap_next(&c->conf->set, e));)
-                if (text_starts_with(e->key, DEFAULT_PREFIX))
-                        strmap_set(&settings, e->key + strlen(DEFAULT_PREFIX), e->value);
-        for (struct strmap_entry *e = NULL; (e = strmap_next(&c->request->properties, e));)
-                if (driver_command_passes(e->key))
-                        strmap_set(&settings, e->key, e->value);
+        driver_settings_merge(c, &settings);
         struct strmap_entry **sorted = strmap_sorted(&settings);
         for (size_t i = 0; i < settings.count; i++) {
+                if (!driver_command_passes(sorted[i]->key))
+                        continue;
                 _cleanup_free_ char *setting = mem_printf("%s=%s", sorted[i]->key, sorted[i]->value);
                 driver_command_put_option(out, "--conf", setting);
         }

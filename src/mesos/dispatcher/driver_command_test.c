@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "mesos/dispatcher/driver_description.h"
+#include "mesos/dispatcher/driver_settings.h"
 #include "mesos/dispatcher/driver_task.h"
 #include "rest/rest_request.h"
 #include "unit/cases.h"
@@ -312,6 +313,51 @@ static void task_has_labels_network_and_secrets(void **state)
         assert_int_equal(driver_task_init(&task, &t.command, NULL, NULL, NULL), -EINVAL);
 }
 
+static void settings_that_end_the_driver_are_refused(void **state)
+{
+        static const struct {
+                const char *key, *value, *message;
+        } cases[] = {
+                {"spark.executor.memory", "-1g", "spark.executor.memory"},
+                {"spark.executor.memory", "x", "spark.executor.memory=x"},
+                {"spark.cores.max", "two", "spark.cores.max should be int, but was two"},
+                {"spark.cores.max", "1", "spark.cores.max is less than spark.executor.cores (2)"},
+                {"spark.mesos.coarse", "no", "spark.mesos.coarse should be boolean, but was no"},
+                {"spark.mesos.constraints", "a:b:c", "spark.mesos.constraints: Bad constraint string: a:b:c"},
+                {"spark.mesos.task.labels", "a", "spark.mesos.task.labels"},
+                {"spark.mesos.rejectOfferDuration", "x", "spark.mesos.rejectOfferDuration=x"},
+                {"spark.locality.wait", "1 year", "spark.locality.wait=1 year"},
+                {"spark.memory.fraction", "half", "spark.memory.fraction should be double, but was half"},
+                {"spark.mesos.executor.secret.envkeys", "A,B", "secret"},
+        };
+        set("spark.executor.cores", "2");
+        assert_int_equal(driver_settings_check(&t.command, NULL), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct fst_error error = FST_ERROR_INIT;
+                CASE_LABEL("%s=%s", cases[i].key, cases[i].value);
+                set(cases[i].key, cases[i].value);
+                assert_int_equal(driver_settings_check(&t.command, &error), -EINVAL);
+                assert_non_null(strstr(error_message(&error), cases[i].message));
+                error_deinit(&error);
+                strmap_remove(&t.request.properties, cases[i].key);
+        }
+        conf_set(&t.conf, "spark.mesos.dispatcher.driverDefault.spark.task.cpus", "x");
+        assert_int_equal(driver_settings_check(&t.command, NULL), -EINVAL);
+        set("spark.task.cpus", "1");
+        assert_int_equal(driver_settings_check(&t.command, NULL), 0);
+}
+
+static void settings_that_only_the_agent_can_read_are_accepted(void **state)
+{
+        set("spark.executor.memory", "${env:MEMORY}");
+        set("spark.driver.cores", "0.5");
+        set("spark.unknown", "x");
+        set("spark.mesos.coarse", "false");
+        set("spark.cores.max", "1");
+        set("spark.executor.cores", "2"); /* which the fine-grained mode does not read */
+        assert_int_equal(driver_settings_check(&t.command, NULL), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -329,6 +375,8 @@ int main(void)
                 TEST(files_and_variables_are_in_order),
                 TEST(cache_is_enabled_by_driver_or_dispatcher),
                 TEST(task_has_labels_network_and_secrets),
+                TEST(settings_that_end_the_driver_are_refused),
+                TEST(settings_that_only_the_agent_can_read_are_accepted),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

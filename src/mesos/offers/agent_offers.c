@@ -2,11 +2,13 @@
 #include "mesos/offers/agent_offers.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
 
 #define MAX_AGENTS 20000
+#define MIN_AGE (300 * NS_PER_SECOND)
 #define MAX_ATTRIBUTES_TEXT 200
 
 struct agent_offer {
@@ -40,6 +42,12 @@ void agent_offers_deinit(struct agent_offers *a)
         object_table_deinit(&a->by_id);
         arena_deinit(&a->arena);
         *a = (struct agent_offers){0};
+}
+
+int64_t agent_offers_max_age(int64_t refuse_ms)
+{
+        const int64_t refused = ms_to_ns(refuse_ms);
+        return refused > INT64_MAX / 4 ? INT64_MAX / 2 : MAX(MIN_AGE, 2 * refused);
 }
 
 const char *agent_offers_host(const struct agent_offers *a, const char *agent)

@@ -42,6 +42,9 @@ void agent_offers_deinit(struct agent_offers *a);
 /* Copies what it keeps of @offers. @port is that of later calls with needs; 0: none. */
 void agent_offers_add(struct agent_offers *a, const struct mesos_offer *offers, size_t n, uint16_t port, int64_t now);
 
+/* How long an offer counts, in ns, if offers of its kind are declined for @refuse_ms. */
+int64_t agent_offers_max_age(int64_t refuse_ms);
+
 /* The name of the agent's host; NULL: it has not offered anything. */
 const char *agent_offers_host(const struct agent_offers *a, const char *agent);
 
