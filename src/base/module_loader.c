@@ -52,6 +52,7 @@ static const char *package_of(const char *message)
                 {"libgssapi_krb5.so", "libgssapi-krb5-2"},
                 {"libmicrohttpd.so", "libmicrohttpd12"},
                 {"libgnutls.so", "libgnutls30"},
+                {"libnettle.so", "libnettle8"},
                 {"libzookeeper_mt.so", "libzookeeper-mt2"},
                 {"libyaml-0.so", "libyaml-0-2"},
         };

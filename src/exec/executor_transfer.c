@@ -20,7 +20,7 @@
 #include "exec/migration.h"
 #include "exec/app/module.h"
 #include "exec/task/stage_wire.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "net/security.h"
 #include "rdd/pipeline/pipeline.h"
 #include "rpc/control.pb-c.h"
@@ -184,17 +184,17 @@ static const struct slice_source slice_source = {.fetch = fetch_slice};
 
 static int start_files(struct executor_transfer *d, struct fst_error *error)
 {
-        const struct crypto_ops *crypto;
+        const struct sha256_ops *sha256;
         struct block_location driver = d->network.driver;
         /* All executors of the application on this host share the cache. */
         _cleanup_free_ char *list = NULL, *shared = NULL, *own = NULL;
         int r = exec_env_local_dirs(d->options.conf, &list, error);
-        if (r || (r = crypto_load(&crypto, error)))
+        if (r || (r = sha256_load(&sha256, error)))
                 return r;
         shared = file_cache_dir(list, d->env->app_id);
         /* In the directory for blocks, which other processes remove if this one is killed. */
         own = mem_printf("%s/files", disk_dirs_root(d->env->dirs, 0));
-        r = file_cache_new(shared, crypto, d->client, &driver, &d->files, error);
+        r = file_cache_new(shared, sha256, d->client, &driver, &d->files, error);
         struct archive_limits archives;
         if (r == 0)
                 r = archive_limits_read(d->options.conf, &archives, error);

@@ -35,13 +35,3 @@ int crypto_load(const struct crypto_ops **out, struct fst_error *error)
         pthread_mutex_unlock(&module.lock);
         return r;
 }
-
-void sha256_text(const uint8_t digest[SHA256_SIZE], char text[2 * SHA256_SIZE + 1])
-{
-        static const char digits[] = "0123456789abcdef";
-        for (int i = 0; i < SHA256_SIZE; i++) {
-                text[2 * i] = digits[digest[i] >> 4];
-                text[2 * i + 1] = digits[digest[i] & 15];
-        }
-        text[2 * SHA256_SIZE] = '\0';
-}

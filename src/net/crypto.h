@@ -1,4 +1,4 @@
-/* Cryptography: TLS 1.3, SHA-256, AES-256-CTR, HKDF, random bytes, all by OpenSSL.
+/* Cryptography: TLS 1.3, AES-256-CTR, HKDF, random bytes, all by OpenSSL. SHA-256 alone is in net/sha256.h.
  *
  * Loading OpenSSL costs more than loading the rest of the program, so only a module, libfiresteel-crypto.so, links to
  * it and is loaded on first use. The module uses no symbol of the program: this header is their whole interface.
@@ -16,12 +16,10 @@
 
 struct fst_error;
 struct aes_ctr;
-struct sha256;
 struct tls;
 struct tls_context;
 
-#define CRYPTO_ABI 4
-#define SHA256_SIZE 32
+#define CRYPTO_ABI 5
 #define DIGEST_MAX 64
 #define AES_CTR_KEY_SIZE 32
 #define AES_CTR_IV_SIZE 16
@@ -65,12 +63,6 @@ struct crypto_ops {
         int (*tls_wants)(const struct tls *tls);
         const char *(*tls_message)(const struct tls *tls);
 
-        /* Hashes one piece or many. NULL or negative: OpenSSL failed (out of memory). */
-        int (*sha256)(const void *data, size_t len, uint8_t out[SHA256_SIZE]);
-        struct sha256 *(*sha256_new)(void);
-        int (*sha256_add)(struct sha256 *s, const void *data, size_t len);
-        int (*sha256_end)(struct sha256 *s, uint8_t out[SHA256_SIZE]); /* frees @s; @out NULL: only that */
-
         /* AES-256 in counter mode with random access: byte k depends only on key, iv and k, so any part can be
          * encrypted or decrypted (the same operation) separately. @in may be @out.
          */
@@ -108,6 +100,3 @@ struct crypto_ops {
  * searched.
  */
 int crypto_load(const struct crypto_ops **out, struct fst_error *error);
-
-/* The digest as lower-case hexadecimal text. */
-void sha256_text(const uint8_t digest[SHA256_SIZE], char text[2 * SHA256_SIZE + 1]);

@@ -16,42 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digests are fetched once, because a lookup by name costs more than hashing a page. */
-static EVP_MD *sha256_md;
 static EVP_CIPHER *aes_cipher;
-
-static int crypto_module_hash(const void *data, size_t len, uint8_t out[SHA256_SIZE])
-{
-        return EVP_Digest(data, len, out, NULL, sha256_md, NULL) ? 0 : -ENOMEM;
-}
-
-struct sha256 {
-        EVP_MD_CTX *ctx;
-};
-
-static struct sha256 *hash_new(void)
-{
-        struct sha256 *s = calloc(1, sizeof(*s));
-        if (s && (s->ctx = EVP_MD_CTX_new()) && EVP_DigestInit_ex2(s->ctx, sha256_md, NULL))
-                return s;
-        if (s)
-                EVP_MD_CTX_free(s->ctx);
-        free(s);
-        return NULL;
-}
-
-static int hash_add(struct sha256 *s, const void *data, size_t len)
-{
-        return EVP_DigestUpdate(s->ctx, data, len) ? 0 : -ENOMEM;
-}
-
-static int hash_end(struct sha256 *s, uint8_t out[SHA256_SIZE])
-{
-        int r = !out || EVP_DigestFinal_ex(s->ctx, out, NULL) ? 0 : -ENOMEM;
-        EVP_MD_CTX_free(s->ctx);
-        free(s);
-        return r;
-}
 
 struct aes_ctr {
         EVP_CIPHER_CTX *ctx;
@@ -159,10 +124,6 @@ static const struct crypto_ops ops = {
         .tls_pending = crypto_tls_pending,
         .tls_wants = crypto_tls_wants,
         .tls_message = crypto_tls_message,
-        .sha256 = crypto_module_hash,
-        .sha256_new = hash_new,
-        .sha256_add = hash_add,
-        .sha256_end = hash_end,
         .aes_ctr_new = aes_new,
         .aes_ctr_crypt = aes_crypt,
         .aes_ctr_free = aes_free,
@@ -179,9 +140,7 @@ const struct crypto_ops *firesteel_crypto_module(void)
         /* At exit, threads may still use TLS, and those of libuv's pool end later than OpenSSL's own cleanup would. */
         if (!OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL))
                 return NULL;
-        if (!sha256_md)
-                sha256_md = EVP_MD_fetch(NULL, "SHA256", NULL);
         if (!aes_cipher)
                 aes_cipher = EVP_CIPHER_fetch(NULL, "AES-256-CTR", NULL);
-        return sha256_md && aes_cipher ? &ops : NULL;
+        return aes_cipher ? &ops : NULL;
 }

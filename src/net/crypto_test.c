@@ -30,24 +30,6 @@ static void from_hex(const char *hex, uint8_t *out)
                 assert_int_equal(sscanf(hex, "%2hhx", out), 1);
 }
 
-static void sha256_of_abc(void **state) /* FIPS 180 */
-{
-        uint8_t digest[SHA256_SIZE];
-        char text[2 * SHA256_SIZE + 1];
-        assert_int_equal(crypto->sha256("abc", 3, digest), 0);
-        sha256_text(digest, text);
-        assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        struct sha256 *s = crypto->sha256_new();
-        assert_non_null(s);
-        assert_int_equal(crypto->sha256_add(s, "a", 1), 0);
-        assert_int_equal(crypto->sha256_add(s, "bc", 2), 0);
-        memset(digest, 0, sizeof(digest));
-        assert_int_equal(crypto->sha256_end(s, digest), 0);
-        sha256_text(digest, text);
-        assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assert_int_equal(crypto->sha256_end(crypto->sha256_new(), NULL), 0);
-}
-
 static void aes_256_ctr(void **state) /* NIST SP 800-38A, F.5.5 */
 {
         uint8_t key[32], iv[16], plain[64], cipher[64], out[64];
@@ -120,7 +102,6 @@ static void certificates_sign_themselves(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(sha256_of_abc),
                 cmocka_unit_test(aes_256_ctr),
                 cmocka_unit_test(hkdf_of_rfc_5869),
                 cmocka_unit_test(random_differs),

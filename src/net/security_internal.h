@@ -2,6 +2,7 @@
 #pragma once
 
 #include "net/crypto.h"
+#include "net/sha256.h"
 
 enum security_kind { SECURITY_PSK, SECURITY_CERTIFICATES };
 

@@ -15,7 +15,7 @@
 #include "driver/backend/result_getter.h"
 #include "driver/backend/unpersist_wait.h"
 #include "exec/blocks/broadcasts.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "net/security.h"
 #include "rdd/slice.h"
 #include "rpc/rpc.h"
@@ -479,7 +479,7 @@ int driver_transfer_new(struct fst_context *sc, const struct security *security,
                         void *owner, struct driver_transfer **data, struct fst_error *error)
 {
         struct driver_transfer *d = new0(struct driver_transfer);
-        const struct crypto_ops *crypto;
+        const struct sha256_ops *sha256;
         int64_t threads;
         *data = d;
         d->sc = sc;
@@ -491,11 +491,11 @@ int driver_transfer_new(struct fst_context *sc, const struct security *security,
         d->blocks = block_master_new();
         block_master_set_observer(d->blocks, &(struct block_master_observer){driver_transfer_block_updated, d});
         int r;
-        if ((r = crypto_load(&crypto, error)) || (r = security_for(security, "transfer", &d->security, error)) ||
+        if ((r = sha256_load(&sha256, error)) || (r = security_for(security, "transfer", &d->security, error)) ||
             (r = conf_get_int(sc->conf, "spark.resultGetter.threads", &threads, error)) ||
             (r = conf_get_bool(sc->conf, "spark.storage.replication.proactive", &d->proactive, error)))
                 return r;
-        d->file_server = file_server_new(crypto);
+        d->file_server = file_server_new(sha256);
         if ((r = driver_transfer_start(d, error)))
                 return r;
         d->results = result_getter_new(d->client, (int)threads, driver_transfer_on_result, d);

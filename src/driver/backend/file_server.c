@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer.pb-c.h"
 
@@ -20,15 +20,15 @@ struct served_file {
 };
 
 struct file_server {
-        const struct crypto_ops *crypto;
+        const struct sha256_ops *sha256;
         pthread_mutex_t lock;
         VEC(struct served_file) files;
 };
 
-struct file_server *file_server_new(const struct crypto_ops *crypto)
+struct file_server *file_server_new(const struct sha256_ops *sha256)
 {
         struct file_server *s = new0(struct file_server);
-        s->crypto = crypto;
+        s->sha256 = sha256;
         pthread_mutex_init(&s->lock, NULL);
         return s;
 }
@@ -55,17 +55,16 @@ static ssize_t file_server_read_part(int fd, unsigned char *part)
 
 static int file_server_hash_file(struct file_server *s, int fd, uint8_t *hash, uint64_t *size)
 {
-        struct sha256 *sha = s->crypto->sha256_new();
+        struct sha256 *sha = s->sha256->begin();
         unsigned char *part = mem_alloc(PART);
         ssize_t n = sha ? 1 : -ENOMEM;
         while (n > 0 && (n = file_server_read_part(fd, part)) > 0) {
                 *size += (uint64_t)n;
-                if (s->crypto->sha256_add(sha, part, (size_t)n) < 0)
-                        n = -ENOMEM;
+                s->sha256->add(sha, part, (size_t)n);
         }
         free(part);
-        if (sha && s->crypto->sha256_end(sha, n ? NULL : hash) < 0 && n == 0)
-                n = -ENOMEM;
+        if (sha)
+                s->sha256->end(sha, n ? NULL : hash);
         return (int)n;
 }
 

@@ -15,7 +15,7 @@ struct file_server;
 struct transfer_stream;
 
 /* Borrows @crypto. Never NULL. */
-struct file_server *file_server_new(const struct crypto_ops *crypto);
+struct file_server *file_server_new(const struct sha256_ops *sha256);
 
 /* No transfer may be running. NULL is allowed. */
 void file_server_free(struct file_server *server);

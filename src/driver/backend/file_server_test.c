@@ -12,7 +12,7 @@
 #include "exec/app/app_files.h"
 #include "exec/blocks/block_manager.h"
 #include "exec/exec_env.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer_services.h"
 #include "unit/temp_dir.h"
@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static const struct crypto_ops *crypto;
+static const struct sha256_ops *sha256;
 
 struct file_server_fixture {
         struct file_server *files;
@@ -83,7 +83,7 @@ static int set_up(void **state)
         conf_init(conf);
         assert_int_equal(exec_env_init(&f->env, conf, 64 << 20, NULL), 0);
         conf_free(conf);
-        f->files = file_server_new(crypto);
+        f->files = file_server_new(sha256);
         f->services = (struct transfer_services){.owner = f, .fetch_file = fetch_file, .fetch_block = fetch_block};
         assert_int_equal(transfer_server_new(&o, &transfer_services_handler, &f->services, &f->server, NULL), 0);
         f->client = transfer_client_new(&(struct transfer_client_options){.connections_per_peer = 1});
@@ -112,7 +112,7 @@ static struct file_cache *cache_of(struct file_server_fixture *f)
         _cleanup_free_ char *dir = in_folder("cache");
         struct file_cache *cache;
         struct fst_error error = FST_ERROR_INIT;
-        if (file_cache_new(dir, crypto, f->client, &f->at, &cache, &error))
+        if (file_cache_new(dir, sha256, f->client, &f->at, &cache, &error))
                 fail_msg("%s", error_message(&error));
         return cache;
 }
@@ -286,7 +286,7 @@ static void fetches_large_results(void **state)
 static int start_server(void **state)
 {
         log_set_level(LOG_OFF);
-        return temp_dir_make(NULL) == 0 && crypto_load(&crypto, NULL) == 0 ? 0 : -1;
+        return temp_dir_make(NULL) == 0 && sha256_load(&sha256, NULL) == 0 ? 0 : -1;
 }
 
 static int stop_server(void **state)

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/fs.h"
 #include "exec/blocks/block_network.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "rpc/transfer/transfer.h"
 #include "rpc/transfer/transfer.pb-c.h"
 
@@ -29,7 +29,7 @@
 struct file_cache {
         char *dir;
         int dir_fd, users_fd;
-        const struct crypto_ops *crypto;
+        const struct sha256_ops *sha256;
         struct transfer_client *client;
         pthread_mutex_t lock; /* protects `driver` */
         struct block_location driver;
@@ -78,7 +78,7 @@ static int file_cache_join(const char *dir, int *dir_fd, int *users_fd, struct f
         return 0;
 }
 
-int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct transfer_client *client,
+int file_cache_new(const char *dir, const struct sha256_ops *sha256, struct transfer_client *client,
                    const struct block_location *driver, struct file_cache **cache, struct fst_error *error)
 {
         int fd = -1, users = -1, r;
@@ -87,7 +87,7 @@ int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct tran
         if (r)
                 return r;
         struct file_cache *c = new0(struct file_cache);
-        *c = (struct file_cache){mem_strdup(dir), fd, users, crypto, client, PTHREAD_MUTEX_INITIALIZER, *driver};
+        *c = (struct file_cache){mem_strdup(dir), fd, users, sha256, client, PTHREAD_MUTEX_INITIALIZER, *driver};
         *cache = c;
         return 0;
 }
@@ -152,7 +152,7 @@ static void request_file(const uint8_t *hash, struct buf *out)
 static int file_cache_receive(struct file_cache *c, struct transfer_input *in, int fd, uint64_t expected,
                               uint8_t hash[], struct fst_error *error)
 {
-        struct sha256 *sha = c->crypto->sha256_new();
+        struct sha256 *sha = c->sha256->begin();
         unsigned char *part = mem_alloc(PART);
         uint64_t size = 0;
         int r = sha ? 0 : error_set(error, -ENOMEM, "no memory for a checksum");
@@ -167,14 +167,15 @@ static int file_cache_receive(struct file_cache *c, struct transfer_input *in, i
                                       expected);
                 } else {
                         size += (uint64_t)n;
-                        r = c->crypto->sha256_add(sha, part, (size_t)n) < 0 ? -ENOMEM : write_all(fd, part, (size_t)n);
+                        c->sha256->add(sha, part, (size_t)n);
+                        r = write_all(fd, part, (size_t)n);
                         if (r)
                                 error_set(error, r, "writing: %s", strerror(-r));
                 }
         }
         free(part);
-        if (sha && c->crypto->sha256_end(sha, r ? NULL : hash) < 0 && r == 0)
-                r = error_set(error, -ENOMEM, "no memory for a checksum");
+        if (sha)
+                c->sha256->end(sha, r ? NULL : hash);
         return r;
 }
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct block_location;
-struct crypto_ops;
+struct sha256_ops;
 struct file_cache;
 struct fst_error;
 struct transfer_client;
@@ -33,7 +33,7 @@ void file_cache_sweep(const char *dir);
  * fetches from @driver. All are borrowed or copied. Returns negative with @error if @dir cannot be created or belongs
  * to another user.
  */
-int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct transfer_client *client,
+int file_cache_new(const char *dir, const struct sha256_ops *sha256, struct transfer_client *client,
                    const struct block_location *driver, struct file_cache **cache, struct fst_error *error);
 
 /* From now on, files come from this process. Any thread. */

@@ -8,7 +8,7 @@
 #include "io/fs/path.h"
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "text/percent.h"
 
 #include <ctype.h>
@@ -142,17 +142,16 @@ const char *s3a_key(const char *path)
 /* Writes the header with the body's SHA-256, which S3 requires if neither TLS nor a checksum protects the body. */
 static int s3a_put_digest(const struct s3a_request *q, bool tls, char header[128], struct fst_error *error)
 {
-        const struct crypto_ops *crypto;
+        const struct sha256_ops *sha256;
         uint8_t digest[SHA256_SIZE];
         char text[2 * SHA256_SIZE + 1] = NO_CONTENT;
         if (q->body_len > 0 && (tls || q->checked)) {
                 snprintf(text, sizeof(text), UNSIGNED);
         } else if (q->body_len > 0) {
-                int r = crypto_load(&crypto, error);
-                if (r == 0 && crypto->sha256(q->body, q->body_len, digest) < 0)
-                        r = error_set(error, -EIO, "SHA-256 failed");
+                int r = sha256_load(&sha256, error);
                 if (r < 0)
                         return r;
+                sha256->hash(q->body, q->body_len, digest);
                 sha256_text(digest, text);
         }
         snprintf(header, 128, "x-amz-content-sha256: %s", text);

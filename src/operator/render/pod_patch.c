@@ -6,7 +6,7 @@
 #include "base/string_prefix.h"
 #include "kubernetes/api/kube_names.h"
 #include "kubernetes/api/quantity.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "operator/render/spec_changes.h"
 #include "operator/render/spec_edit.h"
 #include "operator/render/submission_words.h"
@@ -75,14 +75,16 @@ static void patch_config_dir(struct pod_patch *p, const char *map, const char *v
 static char *patch_config_map_volume(const char *map)
 {
         char *name = mem_printf("%s-vol", map);
-        const struct crypto_ops *crypto;
+        const struct sha256_ops *sha256;
         uint8_t digest[SHA256_SIZE];
         char hex[2 * SHA256_SIZE + 1] = "";
         if (strlen(name) <= MAX_KUBE_LABEL && !strchr(name, '.'))
                 return name;
         free(name);
-        if (crypto_load(&crypto, NULL) == 0 && crypto->sha256(map, strlen(map), digest) == 0)
+        if (sha256_load(&sha256, NULL) == 0) {
+                sha256->hash(map, strlen(map), digest);
                 sha256_text(digest, hex);
+        }
         _cleanup_free_ char *clean = mem_strndup(map, MIN(strlen(map), (size_t)MAX_KUBE_LABEL - 13));
         for (char *c = clean; *c; c++)
                 if (*c == '.')

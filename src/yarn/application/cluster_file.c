@@ -10,7 +10,7 @@
 #include "io/fs/file_systems.h"
 #include "io/fs/local_fs.h"
 #include "io/fs/path.h"
-#include "net/crypto.h"
+#include "net/sha256.h"
 #include "yarn/application/local_resource.h"
 
 #include <errno.h>
@@ -252,22 +252,23 @@ void cluster_files_forget(const char *path)
 
 static int cluster_file_hash(int fd, const char *path, char sha256[static CLUSTER_FILE_DIGEST], struct fst_error *error)
 {
-        const struct crypto_ops *crypto;
+        const struct sha256_ops *ops;
         uint8_t digest[SHA256_SIZE];
-        int r = crypto_load(&crypto, error);
+        int r = sha256_load(&ops, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *block = mem_alloc(BLOCK);
-        struct sha256 *sha = crypto->sha256_new();
+        struct sha256 *sha = ops->begin();
         ssize_t n = 0;
         r = sha ? 0 : -ENOMEM;
         while (r == 0 && (n = read(fd, block, BLOCK)) > 0)
-                r = crypto->sha256_add(sha, block, (size_t)n);
+                ops->add(sha, block, (size_t)n);
         if (r == 0 && n < 0)
                 r = -errno;
-        const int ended = sha ? crypto->sha256_end(sha, r == 0 ? digest : NULL) : 0;
-        if (r < 0 || ended < 0)
-                return error_set(error, r < 0 ? r : -EIO, "reading %s: %s", path, r < 0 ? strerror(-r) : "no digest");
+        if (sha)
+                ops->end(sha, digest);
+        if (r < 0)
+                return error_set(error, r, "reading %s: %s", path, strerror(-r));
         sha256_text(digest, sha256);
         return 0;
 }
