@@ -155,7 +155,7 @@ static void canned_multi_free(struct http_multi *m)
 }
 
 static int canned_multi_begin(struct http_multi *m, const struct http_request *request, struct http_receiver *receiver,
-                              bool http1, void *owner, struct http_easy **out, char *message, size_t size)
+                              unsigned how, void *owner, struct http_easy **out, char *message, size_t size)
 {
         struct http_easy *easy = new0(struct http_easy), **last = &m->first;
         *easy = (struct http_easy){.multi = m, .receiver = receiver, .owner = owner};

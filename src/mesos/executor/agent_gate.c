@@ -368,7 +368,6 @@ static struct http_transfer *gate_post(struct agent_gate *g, const mesos_executo
                                        .stall_timeout_ms = -1,
                                        .bearer = g->token,
                                        .unix_socket = g->socket,
-                                       .direct = true,
                                        .sink = is_stream ? gate_on_data : NULL,
                                        .context = g};
         return http_async_send(g->http, &request, done, owner);
@@ -449,7 +448,7 @@ static bool gate_has_started(void *owner)
 static int agent_gate_start(struct task_gate *gate, uv_loop_t *loop, struct executor *executor, struct fst_error *error)
 {
         struct agent_gate *g = agent_gate_of(gate);
-        int r = http_async_new(loop, &(struct http_async_options){.max_connections = 1, .http1 = true}, &g->http,
+        int r = http_async_new(loop, &(struct http_async_options){.plain = true, .max_connections = 1}, &g->http,
                                error);
 
         if (r < 0)

@@ -1,9 +1,10 @@
 /*
  * See mesos_scheduler.h. When to subscribe is decided by subscription.h; this file is the shell: HTTP, timers, events.
  *
- * The http client has one connection for calls, so they arrive in order, and one for each stream. A call without an
- * answer is repeated if that does no harm. ACCEPT is not: a master that got it once answers the second one with
- * TASK_LOST. The owner asks for its tasks instead.
+ * The http client has one connection for calls, so they arrive in order, and one for each stream. Without TLS it sends
+ * a call before earlier ones are answered, as Mesos's own client does, so that a long way to the master does not delay
+ * many ACCEPTs. With TLS libcurl waits for each answer. A call without an answer is repeated if that does no harm.
+ * ACCEPT is not: a master that got it once answers the second one with TASK_LOST. The owner asks for its tasks instead.
  *
  * A callback may free the scheduler, and an event may end the stream that it came from. So after each callback the code
  * compares `stream` with the one it began with, and memory is released by the last closed handle.
@@ -30,6 +31,7 @@
 #define CONNECT_MS 10000
 #define CALL_MS 60000
 #define MAX_TRIES 3
+#define MAX_CALLS 64        /* that are not answered yet */
 #define RECONCILE_MS 120000 /* by then agents have registered with a new leader */
 #define DEFERRED_MS 10000   /* before a call is made again that a master has not answered */
 
@@ -188,11 +190,14 @@ static void scheduler_on_answer(void *owner, struct http_transfer *transfer, int
         if (r == 0 && answer->status >= 300)
                 log_warn(LOG, "The Mesos master answers a call (type %d) with HTTP status %d: %.500s", (int)c->type,
                          answer->status, buf_text(&answer->body));
-        if (r < 0)
+        const bool is_cause = r != -ECONNABORTED; /* else an earlier call has ended the connection */
+        const bool may_repeat =
+                c->type != FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__ACCEPT || !http_async_was_sent(transfer);
+        if (r < 0 && (is_cause || !may_repeat))
                 log_warn(LOG, "A call to the Mesos master (type %d) got no answer: %s", (int)c->type,
                          error_message(error));
-        if (r < 0 && s->subscribed && ++c->tries < MAX_TRIES && !teardown &&
-            (c->type != FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__ACCEPT || !http_async_was_sent(transfer))) {
+        c->tries += is_cause;
+        if (r < 0 && s->subscribed && c->tries < MAX_TRIES && !teardown && may_repeat) {
                 scheduler_send(c);
                 return;
         }
@@ -689,7 +694,9 @@ int mesos_scheduler_new(uv_loop_t *loop, const struct mesos_scheduler_options *o
                                                                 .failed = scheduler_on_detector_failed};
         const struct mesos_credentials *c = options->credentials;
         struct http_async *http;
-        int r = http_async_new(loop, &(struct http_async_options){.max_connections = 1, .http1 = true}, &http, error);
+        const struct http_async_options with_tls = {.max_connections = 1, .http1 = true},
+                                        without = {.plain = true, .pipeline = MAX_CALLS};
+        int r = http_async_new(loop, c->tls ? &with_tls : &without, &http, error);
 
         if (r < 0)
                 return r;

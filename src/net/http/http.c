@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "net/http/http_internal.h"
+#include "net/http/http_plain_multi.h"
 #include "base/module_loader.h"
 
 #include <pthread.h>
@@ -12,7 +13,8 @@
 static struct {
         pthread_mutex_t lock;
         const struct http_ops *ops;
-} module = {PTHREAD_MUTEX_INITIALIZER, NULL};
+        bool replaced; /* by http_ops_replace */
+} module = {PTHREAD_MUTEX_INITIALIZER, NULL, false};
 
 static int load_locked(struct fst_error *error)
 {
@@ -38,10 +40,19 @@ int http_ops_load(const struct http_ops **ops, struct fst_error *error)
         return r;
 }
 
+int http_ops_plain(const struct http_ops **ops)
+{
+        pthread_mutex_lock(&module.lock);
+        *ops = module.replaced ? module.ops : &http_plain_multi_ops;
+        pthread_mutex_unlock(&module.lock);
+        return 0;
+}
+
 void http_ops_replace(const struct http_ops *ops)
 {
         pthread_mutex_lock(&module.lock);
         module.ops = ops;
+        module.replaced = true;
         pthread_mutex_unlock(&module.lock);
 }
 

@@ -248,8 +248,9 @@ static void http_async_begin(struct http_async *c, struct http_transfer *t, stru
         if (!has_recent_reply(c))
                 c->probe = t;
         c->busy++;
-        int r = c->ops->multi_begin(c->multi, &t->request, &t->exchange.receiver, c->options.http1, t, &t->easy,
-                                    message, sizeof(message));
+        int r = c->ops->multi_begin(c->multi, &t->request, &t->exchange.receiver,
+                                    (c->options.http1 ? HTTP_ONLY_1 : 0) | (c->options.pipeline ? HTTP_PIPELINE : 0), t,
+                                    &t->easy, message, sizeof(message));
         c->busy--;
         if (r < 0)
                 http_async_deliver(c, t, r, message);
@@ -259,6 +260,8 @@ static void http_async_begin(struct http_async *c, struct http_transfer *t, stru
 
 static bool may_begin(const struct http_async *c, bool stream)
 {
+        if (c->options.pipeline)
+                return stream || c->active.n < (size_t)c->options.pipeline;
         if (!has_recent_reply(c))
                 return !c->probe;
         if (stream)
@@ -310,10 +313,10 @@ int http_async_new(uv_loop_t *loop, const struct http_async_options *options, st
                    struct fst_error *error)
 {
         const struct http_ops *ops;
-        int r = http_ops_load(&ops, error);
+        int r = options->plain ? http_ops_plain(&ops) : http_ops_load(&ops, error);
         if (r < 0)
                 return r;
-        const struct http_hooks hooks = {.watch = http_async_watch, .timer = http_async_set_timer};
+        const struct http_hooks hooks = {.watch = http_async_watch, .timer = http_async_set_timer, .loop = loop};
         struct http_async *c = new0(struct http_async);
         *c = (struct http_async){.loop = loop, .ops = ops, .options = *options, .handles = 2};
         if (c->options.max_connections <= 0)

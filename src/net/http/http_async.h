@@ -25,6 +25,11 @@ struct http_async_options {
         int max_connections; /* 4: to a server that does not speak HTTP/2, not counting streams */
         int max_streams;     /* 100: concurrent requests on HTTP/2's connection */
         bool http1;          /* never HTTP/2 */
+        bool plain;          /* without libcurl: what http_plain_multi.h supports, and only that */
+        /* 0: off. With `plain`: at most so many requests are on their way to a server, on one connection, in the order
+         * of calls. If the connection breaks, those behind the first one fail with -ECONNABORTED.
+         */
+        int pipeline;
 };
 
 /* @r and @error as in http_perform; @answer is NULL unless @r is 0. All is borrowed for the call: move out of @answer
@@ -33,7 +38,7 @@ struct http_async_options {
 typedef void http_async_done(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
                              const struct fst_error *error);
 
-/* -ENOENT or -ELIBBAD with @error when the module is not there. */
+/* -ENOENT or -ELIBBAD with @error when the module is not there, which a plain client does not need. */
 int http_async_new(uv_loop_t *loop, const struct http_async_options *options, struct http_async **out,
                    struct fst_error *error);
 

@@ -1,4 +1,6 @@
 /* Many concurrent requests over HTTP/1.1, TLS and HTTP/2: each one completes once, also with cancellations. */
+#define HTTP_FIXTURE_CONNECTIONS 256 /* of all cases together */
+
 #include "net/http/http_async.h"
 
 #include "base/clock.h"
@@ -17,6 +19,7 @@ static struct http2_fixture http2;
 static struct tls_fixture tls, tls1;
 static uv_loop_t loop;
 static struct http_async *client;
+static struct http_async_options options; /* of the client */
 static struct fst_error error;
 
 /* "/echo" returns the request. Other paths name their reply. */
@@ -323,6 +326,8 @@ static void what_is_cancelled_is_not_done(void **state)
                 assert_int_equal(seen[i].done, 1);
         for (int i = 60; i < 80; i++)
                 assert_int_equal(seen[i].done, seen[i].cancelled ? 0 : 1);
+        if (options.plain)
+                return;
         /* The same on one connection of HTTP/2. */
         for (int i = 100; i < 140; i++)
                 send_it(i, &(struct http_request){
@@ -355,7 +360,7 @@ static void the_client_may_be_freed_at_any_time(void **state)
                         seen[i].body = NULL;
                         buf_deinit(&seen[i].streamed);
                 }
-                assert_int_equal(http_async_new(&loop, &(struct http_async_options){0}, &client, &error), 0);
+                assert_int_equal(http_async_new(&loop, &options, &client, &error), 0);
         }
 }
 
@@ -371,7 +376,8 @@ static void failures_have_their_number(void **state)
         send_it(4, &(struct http_request){.url = NULL});
         send_it(5, &(struct http_request){.url = http("/echo"), .max_answer = 3});
         run_until_done();
-        static const int want[] = {-ECONNREFUSED, -EIO, -ETIMEDOUT, -EINVAL, -EINVAL, -EFBIG};
+        /* A plain client takes no name and password from a URL. */
+        const int want[] = {options.plain ? -EINVAL : -ECONNREFUSED, -EIO, -ETIMEDOUT, -EINVAL, -EINVAL, -EFBIG};
         for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
                 assert_int_equal(seen[i].done, 1);
                 assert_int_equal(seen[i].result, want[i]);
@@ -393,6 +399,8 @@ static void nothing_is_sent_twice(void **state)
         assert_int_equal(seen[1].result, -ECONNRESET);
         assert_true(seen[1].sent);
         assert_int_equal(plain.requests - before, 1);
+        if (options.plain)
+                return;
         before = http2.requests;
         static const char *const bodies[] = {"reset", "refused", "away"};
         for (int i = 0; i < 3; i++) {
@@ -409,13 +417,90 @@ static void nothing_is_sent_twice(void **state)
         assert_body(9, "ok");
 }
 
-static int begin(void **state)
+/* All requests are on their way before the first answer, and answers come in their order. */
+static void pipelined_requests_share_a_connection(void **state)
 {
+        int before = plain.connections;
+        for (int i = 0; i < 100; i++)
+                send_it(i, &(struct http_request){
+                                   .url = http(i == 50 ? "/missing" : "/echo"), .body = "x", .body_len = 1});
+        while (!seen[0].done)
+                uv_run(&loop, UV_RUN_ONCE);
+        run_until_done();
+        for (int i = 0; i < 100; i++)
+                assert_body(i, i == 50 ? "no such thing" : "POST /echo||x|");
+        assert_int_equal(plain.connections - before, 1);
+}
+
+/* The answers to cancelled requests are read and dropped. */
+static void cancelled_requests_do_not_disturb_a_pipeline(void **state)
+{
+        for (int i = 0; i < 40; i++)
+                send_it(i, &(struct http_request){.url = http("/echo")});
+        for (int i = 0; i < 20; i++)
+                seen[i].other = &seen[i + 20];
+        run_until_done();
+        for (int i = 0; i < 20; i++)
+                assert_body(i, "GET /echo|||");
+        for (int i = 20; i < 40; i++)
+                assert_int_equal(seen[i].done, seen[i].cancelled ? 0 : 1);
+}
+
+/* Requests behind one that breaks the connection fail, too, and are reported as perhaps carried out. */
+static void a_broken_pipeline_fails_all_that_was_sent(void **state)
+{
+        for (int i = 0; i < 3; i++)
+                send_it(i, &(struct http_request){.url = http(i == 1 ? "/close" : "/echo")});
+        run_until_done();
+        assert_body(0, "GET /echo|||");
+        assert_int_equal(seen[1].result, -ECONNRESET);
+        assert_int_equal(seen[2].result, -ECONNABORTED);
+        assert_true(seen[1].sent && seen[2].sent);
+        send_it(3, &(struct http_request){.url = http("/echo")});
+        run_until_done();
+        assert_body(3, "GET /echo|||");
+}
+
+static void a_plain_client_refuses_what_it_cannot_do(void **state)
+{
+        send_it(0, &(struct http_request){.url = https("/")});
+        send_it(1, &(struct http_request){.url = http("/echo"), .follow = true});
+        send_it(2, &(struct http_request){.url = http("/echo"), .headers = (const char *[]){"A: b\r\nC: d", NULL}});
+        send_it(3, &(struct http_request){.url = http("/a b")});
+        send_it(4, &(struct http_request){.url = "http:///x"});
+        send_it(5, &(struct http_request){.url = "http://no-such-host.invalid:1/"});
+        run_until_done();
+        for (int i = 0; i < 5; i++)
+                assert_int_equal(seen[i].result, -EINVAL);
+        assert_int_equal(seen[5].result, -EHOSTUNREACH);
+        send_it(6, &(struct http_request){.url = at("http://localhost:", plain.port, "?q"), .user_password = "a:b"});
+        run_until_done();
+        assert_body(6, "GET /?q|||");
+}
+
+static int begin_with(struct http_async_options o)
+{
+        options = o;
         memset(seen, 0, sizeof(seen));
-        int r = http_async_new(&loop, &(struct http_async_options){0}, &client, &error);
+        int r = http_async_new(&loop, &options, &client, &error);
         if (r < 0)
                 print_message("%s\n", error_message(&error));
         return r < 0;
+}
+
+static int begin(void **state)
+{
+        return begin_with((struct http_async_options){0});
+}
+
+static int begin_plain(void **state)
+{
+        return begin_with((struct http_async_options){.plain = true});
+}
+
+static int begin_pipeline(void **state)
+{
+        return begin_with((struct http_async_options){.plain = true, .pipeline = 64});
 }
 
 static int end(void **state)
@@ -454,6 +539,8 @@ static int stop(void **state)
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define PLAIN(f) cmocka_unit_test_setup_teardown(f, begin_plain, end)
+#define PIPELINE(f) cmocka_unit_test_setup_teardown(f, begin_pipeline, end)
         const struct CMUnitTest tests[] = {
                 CASE(requests_arrive),
                 CASE(connections_are_kept),
@@ -468,6 +555,23 @@ int main(void)
                 CASE(the_client_may_be_freed_at_any_time),
                 CASE(failures_have_their_number),
                 CASE(nothing_is_sent_twice),
+                PLAIN(requests_arrive),
+                PLAIN(connections_are_kept),
+                PLAIN(streams_come_as_they_are_sent),
+                PLAIN(streams_are_in_nobodys_way),
+                PLAIN(sinks_may_end_it),
+                PLAIN(what_is_cancelled_is_not_done),
+                PLAIN(the_client_may_be_freed_at_any_time),
+                PLAIN(failures_have_their_number),
+                PLAIN(nothing_is_sent_twice),
+                PLAIN(a_plain_client_refuses_what_it_cannot_do),
+                PIPELINE(requests_arrive),
+                PIPELINE(streams_come_as_they_are_sent),
+                PIPELINE(sinks_may_end_it),
+                PIPELINE(the_client_may_be_freed_at_any_time),
+                PIPELINE(pipelined_requests_share_a_connection),
+                PIPELINE(cancelled_requests_do_not_disturb_a_pipeline),
+                PIPELINE(a_broken_pipeline_fails_all_that_was_sent),
         };
         return cmocka_run_group_tests(tests, start, stop);
 }

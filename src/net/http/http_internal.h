@@ -6,7 +6,11 @@
 /* Returns the module's operations. The first call loads it. -ENOENT or -ELIBBAD with @error. Thread-safe. */
 int http_ops_load(const struct http_ops **ops, struct fst_error *error);
 
-/* For fuzz targets: replaces the module's operations by @ops. Call it before the first client. */
+/* Returns the operations of plain clients. Always 0. */
+int http_ops_plain(const struct http_ops **ops);
+
+/* For fuzz targets: replaces the module's operations, and those of plain clients, by @ops. Call it before the first
+ * client. */
 void http_ops_replace(const struct http_ops *ops);
 
 struct http_client {

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#define HTTP_ABI 5
+#define HTTP_ABI 6
 #define HTTP_MODULE_SYMBOL "firesteel_http_module" /* const struct http_ops *f(void) */
 
 struct http_handle;
@@ -30,6 +30,12 @@ struct http_hooks {
         void *(*watch)(void *context, int fd, int events, void *slot);
         /* Call multi_act without a socket in @ms from now, once; negative: cancel. */
         void (*timer)(void *context, int64_t ms);
+        struct uv_loop_s *loop; /* of the core, for names; the module does not use it */
+};
+/* How concurrent requests use connections. */
+enum {
+        HTTP_ONLY_1 = 1,   /* never HTTP/2 */
+        HTTP_PIPELINE = 2, /* a request may follow others that are not answered yet; only http_plain_multi.h does it */
 };
 struct http_multi;
 struct http_easy;
@@ -57,7 +63,7 @@ struct http_ops {
          * it.
          */
         int (*multi_begin)(struct http_multi *multi, const struct http_request *request, struct http_receiver *receiver,
-                           bool http1, void *owner, struct http_easy **out, char *message, size_t size);
+                           unsigned how, void *owner, struct http_easy **out, char *message, size_t size);
         void (*multi_end)(struct http_easy *easy); /* not from within a receiver's function */
         /* The socket is ready; @fd -1: the timer has fired. Calls receivers and hooks. */
         void (*multi_act)(struct http_multi *multi, int fd, int events);

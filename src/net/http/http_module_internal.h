@@ -34,7 +34,7 @@ int http_sending_end(struct http_handle *h, bool whole, char *message, size_t si
 
 struct http_multi *http_multi_new(const struct http_hooks *hooks, void *context);
 void http_multi_free(struct http_multi *m);
-int http_multi_begin(struct http_multi *m, const struct http_request *q, struct http_receiver *receiver, bool http1,
+int http_multi_begin(struct http_multi *m, const struct http_request *q, struct http_receiver *receiver, unsigned how,
                      void *owner, struct http_easy **out, char *message, size_t size);
 void http_multi_end(struct http_easy *e);
 void http_multi_act(struct http_multi *m, int fd, int events);

@@ -130,7 +130,7 @@ void http_multi_free(struct http_multi *m)
         free(m);
 }
 
-int http_multi_begin(struct http_multi *m, const struct http_request *q, struct http_receiver *receiver, bool http1,
+int http_multi_begin(struct http_multi *m, const struct http_request *q, struct http_receiver *receiver, unsigned how,
                      void *owner, struct http_easy **out, char *message, size_t size)
 {
         struct http_easy *e = easy_reuse(m);
@@ -147,6 +147,7 @@ int http_multi_begin(struct http_multi *m, const struct http_request *q, struct 
                 return r;
         }
         CURL *curl = e->handle.curl;
+        const bool http1 = how & HTTP_ONLY_1;
         curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)(http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
         /* Waits for a connection that is being opened instead of opening another. Only TLS shows when it is open. */
         curl_easy_setopt(curl, CURLOPT_PIPEWAIT, !http1 && strncasecmp(q->url, "https:", 6) == 0 ? 1L : 0L);

@@ -122,8 +122,11 @@ static int http_reader_too_large(const struct http_reader *r, struct fst_error *
 static int headers_end(struct http_reader *r, struct fst_error *error)
 {
         if (r->status < 200) {
-                size_t max_body = r->max_body;
-                http_reader_begin(r, max_body);
+                const struct http_reader old = *r;
+                http_reader_begin(r, old.max_body);
+                r->on_header = old.on_header;
+                r->on_body = old.on_body;
+                r->context = old.context;
                 return 0;
         }
         if (r->status == 204 || r->status == 304) {
@@ -151,13 +154,27 @@ static int chunk_size(struct http_reader *r, struct fst_error *error)
         return 0;
 }
 
+/* Calls on_header with the line. */
+static int http_reader_pass_header(struct http_reader *r, struct fst_error *error)
+{
+        const size_t n = r->line.len;
+        buf_puts(&r->line, "\r\n");
+        int status = r->on_header(r->context, r->line.data, r->line.len);
+        buf_truncate(&r->line, n);
+        return status < 0 ? error_set(error, status, "the answer was not taken") : 0;
+}
+
 static int whole_line(struct http_reader *r, struct fst_error *error)
 {
         if (r->line.len && r->line.data[r->line.len - 1] == '\r')
                 buf_truncate(&r->line, r->line.len - 1);
         bool empty = r->line.len == 0;
+        int status;
         if (r->line.len && memchr(r->line.data, 0, r->line.len))
                 return error_set(error, -EBADMSG, "a line of the answer has a NUL in it");
+        if ((r->state == STATUS || r->state == HEADER) && r->on_header &&
+            (status = http_reader_pass_header(r, error)) < 0)
+                return status;
         switch ((enum http_reader_state)r->state) {
         case STATUS:
                 return status_line(r, error);
@@ -167,6 +184,7 @@ static int whole_line(struct http_reader *r, struct fst_error *error)
                 return chunk_size(r, error);
         case CHUNK_END:
                 r->state = CHUNK_SIZE;
+                r->headers = r->on_body ? 0 : r->headers; /* a stream may have any number of chunks */
                 return empty ? 0 : error_set(error, -EBADMSG, "a chunk of the answer is longer than it says");
         case TRAILER:
                 r->done = empty;
@@ -200,7 +218,11 @@ static ssize_t http_reader_append_body(struct http_reader *r, const char *data, 
         size_t take = counted ? MIN(n, r->left) : n;
         if (take > r->max_body - r->body.len)
                 return http_reader_too_large(r, error);
-        buf_append(&r->body, data, take);
+        int status = r->on_body ? r->on_body(r->context, data, take) : 0;
+        if (status < 0)
+                return error_set(error, status, "the answer was not taken");
+        if (!r->on_body)
+                buf_append(&r->body, data, take);
         r->left -= counted ? take : 0;
         if (counted && r->left == 0 && r->state == CHUNK)
                 r->state = CHUNK_END;

@@ -30,6 +30,13 @@ struct http_reader {
         bool done;  /* the answer is complete */
         bool close; /* the connection cannot be reused: the server said so, or the body ends with the stream */
 
+        /* Set between http_reader_begin and the first byte; NULL: not called. They return 0, or a negative number,
+         * which http_reader_take returns. @line is a status line or header with its line end, also of 1xx answers. With
+         * on_body, `body` stays empty. */
+        int (*on_header)(void *context, const char *line, size_t n);
+        int (*on_body)(void *context, const char *data, size_t n);
+        void *context;
+
         /* private */
         int state;
         bool chunked, sized;
