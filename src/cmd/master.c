@@ -1,18 +1,10 @@
 /*
- * firesteel master: the master of a standalone cluster; see standalone/master/master_server.h.
- *
- * Exit statuses are those of Spark's Master: 0 after --help or if another master leads now, 1 for an error, 128 plus
- * the number of the signal that ended it.
+ * firesteel master: the master of a standalone cluster; see standalone/master/master_server.h. It also ends, with exit
+ * status 0, if another master leads now.
  */
-#include "base/error.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/daemon.h"
 #include "standalone/master/master_server.h"
-
-#include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
 
 const char command_master_help[] = "Usage: Master [options]\n"
                                    "\n"
@@ -23,77 +15,47 @@ const char command_master_help[] = "Usage: Master [options]\n"
                                    "  --properties-file FILE Path to a custom Spark properties file.\n"
                                    "                         Default is conf/spark-defaults.conf.\n";
 
-struct daemon {
-        uv_loop_t loop;
-        uv_signal_t signals[3];
+struct master_command {
+        struct master_conf conf;
         struct master_server *server;
-        bool ending;
-        int status;
 };
 
-static void master_command_end(struct daemon *d, int status)
+static int master_command_read(void *owner, int argc, char **argv, struct fst_error *error)
 {
-        if (d->ending)
-                return;
-        d->ending = true;
-        d->status = status;
-        for (size_t i = 0; i < ARRAY_SIZE(d->signals); i++)
-                uv_close((uv_handle_t *)&d->signals[i], NULL);
-        if (d->server)
-                master_server_close(d->server);
+        struct master_command *c = owner;
+        return master_conf_read(&c->conf, argc, argv, error);
 }
 
-static void master_command_on_signal(uv_signal_t *handle, int number)
+static int master_command_start(void *owner, uv_loop_t *loop, void (*ended)(void *daemon, int status), void *daemon,
+                                struct fst_error *error)
 {
-        log_error("Master", "RECEIVED SIGNAL %s", number == SIGTERM ? "TERM" : number == SIGHUP ? "HUP" : "INT");
-        master_command_end(handle->data, 128 + number);
+        struct master_command *c = owner;
+        return master_server_new(loop, &c->conf, ended, daemon, &c->server, error);
 }
 
-static void master_command_on_ended(void *owner, int status)
+static void master_command_close(void *owner)
 {
-        master_command_end(owner, status);
+        const struct master_command *c = owner;
+        master_server_close(c->server);
 }
 
-static int master_command_run(struct daemon *d, const struct master_conf *conf, struct fst_error *error)
+static void master_command_deinit(void *owner)
 {
-        static const int numbers[] = {SIGTERM, SIGHUP, SIGINT};
-        char host[256] = "";
-        gethostname(host, sizeof(host) - 1);
-        log_info("Master", "Started daemon with process name: %ld@%s", (long)getpid(), host);
-        signal(SIGPIPE, SIG_IGN);
-        uv_loop_init(&d->loop);
-        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-                uv_signal_init(&d->loop, &d->signals[i]);
-                d->signals[i].data = d;
-                uv_signal_start(&d->signals[i], master_command_on_signal, numbers[i]);
-        }
-        int r = master_server_new(&d->loop, conf, master_command_on_ended, d, &d->server, error);
-        if (r < 0)
-                master_command_end(d, 1);
-        uv_run(&d->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&d->loop);
-        return r;
+        struct master_command *c = owner;
+        master_conf_deinit(&c->conf);
 }
+
+static const struct daemon_class master_daemon = {
+        .log_name = "Master",
+        .help = command_master_help,
+        .read = master_command_read,
+        .start = master_command_start,
+        .close = master_command_close,
+        .deinit = master_command_deinit,
+};
 
 int command_master(int argc, char **argv)
 {
-        struct master_conf conf;
-        struct daemon d = {0};
-        struct fst_error error = FST_ERROR_INIT;
-        int r = master_conf_read(&conf, argc, argv, &error), status = 1;
-        if (r == MASTER_CONF_E_USAGE)
-                fprintf(stderr, "Error: %s\n\n", error_message(&error));
-        if (r == MASTER_CONF_E_HELP || r == MASTER_CONF_E_USAGE)
-                fputs(command_master_help, stderr);
-        if (r == MASTER_CONF_E_HELP)
-                status = 0;
-        if (r == 0) {
-                r = master_command_run(&d, &conf, &error);
-                status = d.status;
-        }
-        if (r < 0)
-                log_error("Master", "%s", error_message(&error));
-        error_deinit(&error);
-        master_conf_deinit(&conf);
-        return status;
+        struct master_command c = {0};
+        return daemon_run(&master_daemon, &c, argc, argv);
 }
