@@ -434,6 +434,41 @@ def test_a_save_goes_on_although_one_before_it_was_refused(tmp_path):
     assert "damaged" not in again.stderr
 
 
+# Its first driver dies after the context has stopped.
+STOPPED = r"""
+#include <firesteel/firesteel.h>
+#include <firesteel/resume.h>
+#include <signal.h>
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("stopped");
+        fst_save_as_text_file(fst_range(sc, 0, 10), argv[1]);
+        bool resumed = fst_is_resumed(sc);
+        int status = fst_context_stop(sc);
+        if (!resumed)
+                raise(SIGKILL);
+        return argc > 2 ? 7 : status;
+}
+"""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_driver_that_died_after_its_context_had_stopped_finds_everything_done(tmp_path, fails):
+    (tmp_path / "stopped.c").write_text(STOPPED, encoding="utf-8")
+    command = [f"{BIN}/spark-submit", "--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf",
+               "spark.firesteel.resume.enabled=true", "--conf", f"spark.firesteel.resume.dir={tmp_path}/journals",
+               f"{tmp_path}/stopped.c", f"{tmp_path}/out", *(["fails"] if fails else [])]
+    first = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    app, = os.listdir(tmp_path / "journals")
+    again = subprocess.run([f"{BIN}/firesteel", "resume", "--dir", f"{tmp_path}/journals", app], capture_output=True,
+                           text=True, timeout=60, check=False)
+    assert again.returncode == (7 if fails else 0) and "had committed the output" in again.stderr, again.stderr
+    assert "Starting task" not in again.stderr
+    assert os.listdir(tmp_path / "journals") == ([app] if fails else [])
+
+
 # Its second version counts other rows, and saves in another order. The driver dies before it has saved to the third argument.
 CHANGED = r"""
 #include <firesteel/firesteel.h>

@@ -490,7 +490,7 @@ static void context_close(struct fst_context *sc, int exit_code)
         driver_ui_free(steal(sc->ui));
         driver_metrics_end(sc->metrics); /* threads that do not end still count */
         driver_log_free(steal(sc->driver_log));
-        resume_end(sc->resume, exit_code == 0);
+        resume_end(sc->resume, exit_code == 0, false);
         exec_env_remove_files(&sc->env);
 }
 
@@ -706,7 +706,7 @@ FST_API int fst_context_stop(fst_context *sc)
         if (!sc->status)
                 launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         launcher_backend_close(sc->launcher);
-        resume_end(sc->resume, status == 0);
+        resume_end(sc->resume, status == 0, true);
         isolation_free(sc->env.isolation);
         context_stop_listeners(sc);
         context_free_results(sc);

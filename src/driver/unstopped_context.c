@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/context_handles.h"
+#include "driver/resume/ended_journals.h"
 #include "rdd/pipeline/task_run.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static char *unstopped_context_failure(struct fst_context *sc)
         return failure;
 }
 
-int unstopped_context_end(int status)
+static int unstopped_context_end_running(int status)
 {
         struct fst_context *sc = context_claim_end();
         _cleanup_free_ char *failure = NULL;
@@ -58,6 +59,13 @@ int unstopped_context_end(int status)
                 "\"return fst_context_stop(sc);\", which returns the first failure",
                 failure);
         return 1;
+}
+
+int unstopped_context_end(int status)
+{
+        status = unstopped_context_end_running(status);
+        ended_journals_remove(status == 0);
+        return status;
 }
 
 static void unstopped_context_on_exit(int status, void *unused)

@@ -12,7 +12,8 @@ struct fst_context;
 /*
  * End the running context, if there is one, without freeing it: other threads of the application may still use it.
  * Returns @status, the exit status of the application, or 1 if @status is 0 and an action failed or the context did not
- * start. An ERROR line then names the failure and the remedy. Any thread that runs no task.
+ * start. An ERROR line then names the failure and the remedy. Removes the journals of applications that have succeeded
+ * (resume/ended_journals.h). Any thread that runs no task.
  */
 int unstopped_context_end(int status);
 

@@ -7,6 +7,7 @@
 #include "conf/redact.h"
 #include "driver/accumulators.h"
 #include "driver/context.h"
+#include "driver/resume/ended_journals.h"
 #include "driver/job_runner.h"
 #include "io/fs/file_systems.h"
 #include "journal/fields.h"
@@ -316,6 +317,7 @@ int resume_open(struct fst_context *sc, struct fst_error *error)
                         error, -EINVAL,
                         "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir to a directory "
                         "that the next driver can read");
+        ended_journals_remove(true); /* the application before this one in the same process */
         struct resume *r = sc->resume = new0(struct resume);
         r->sc = sc;
         r->strict = strict;
@@ -394,12 +396,15 @@ int resume_start(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
-void resume_end(struct resume *r, bool succeeded)
+void resume_end(struct resume *r, bool succeeded, bool main_goes_on)
 {
         if (!r || !r->place)
                 return;
         resume_sync(r);
-        if (succeeded && r->writer && resume_may_commit(r))
+        const bool done = succeeded && r->writer && resume_may_commit(r);
+        if (done && main_goes_on && !journal_place_is_remote(r->place))
+                r->ended = true;
+        else if (done)
                 journal_writer_remove(r->writer); /* and its watch: the rest of the end may take seconds */
         else
                 log_info(RESUME_LOG, "The journal stays in %s", journal_place_path(r->place));
@@ -410,6 +415,8 @@ void resume_free(struct resume *r)
         if (!r)
                 return;
         journal_writer_stop(r->writer);
+        if (r->ended)
+                ended_journals_add(steal(r->place), r->epoch);
         journal_place_free(r->place);
         file_systems_leave(r);
         history_deinit(&r->history);

@@ -6,7 +6,7 @@
  *      resume_start        once it has one: begins the journal
  *      resume_job_…        for each job, by the job runner
  *      resume_output_…     for each save, by its action
- *      resume_end          removes the journal of an application that has succeeded
+ *      resume_end          removes the journal of an application that has succeeded, or lets it stay to the process' end
  *
  * All functions accept NULL: spark.firesteel.resume.enabled is false. Then they do nothing.
  */
@@ -34,8 +34,11 @@ struct task_batch;
 int resume_open(struct fst_context *sc, struct fst_error *error);
 int resume_start(struct fst_context *sc, struct fst_error *error);
 
-/* The application ends: writes the rest, or removes the journal of an application that has succeeded. */
-void resume_end(struct resume *r, bool succeeded);
+/*
+ * The application ends: writes the rest, or removes the journal of an application that has succeeded. A local one stays
+ * until the process ends if main may go on (ended_journals.h): the caller then frees @r.
+ */
+void resume_end(struct resume *r, bool succeeded, bool main_goes_on);
 void resume_free(struct resume *r);
 
 /* What a cluster manager needs to keep the application for its next driver. */

@@ -18,6 +18,7 @@ struct resume {
         struct journal_writer *writer;
         int epoch;
         bool resumed, strict;
+        bool ended; /* the application has succeeded, and the journal stays until the process ends */
         bool executors_wait;             /* for the next driver */
         int64_t registration_timeout_ms; /* of executors of earlier drivers */
         bool encrypted, io_key_kept; /* files are; with the key of the earlier driver */
