@@ -116,12 +116,12 @@ class Run:
         self.command = [f"{BIN}/spark-submit", "--master", master,
                         *[word for conf in confs for word in ("--conf", conf)], str(application),
                         str(folder / "input"), str(folder), str(phase)]
-        self.environment = inherited_environment()
+        self.environment = {}  # of its drivers, beside that of this process
         self.processes = []
 
     def start(self, command=None):
         log = open(self.folder / f"log{len(self.processes)}", "w", encoding="utf-8")
-        process = subprocess.Popen(command or self.command, stdout=log, stderr=log, env=self.environment,
+        process = subprocess.Popen(command or self.command, stdout=log, stderr=log, env={**inherited_environment(), **self.environment},
                                    cwd=self.folder, start_new_session=True)
         log.close()
         self.processes.append(process)
