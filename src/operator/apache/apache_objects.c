@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/pods/spark_pod.h"
+#include "operator/render/submission_words.h"
 #include "submit/options/application_kind.h"
 #include "submit/options/arguments.h"
 #include "submit/prepare/submission.h"
@@ -149,6 +150,7 @@ static void apache_words_make(const struct apache_application *app, const struct
         apache_words_option(words, "--name", app->name);
         apache_words_option(words, "--proxy-user", s->proxy_user);
         apache_words_option(words, "--files", s->files);
+        submission_words_journal(s->spark_conf, app->name, app->uid, words);
         apache_words_spark_conf(app, words);
         apache_words_defaults(app, words);
         apache_words_labels(app, words);

@@ -117,6 +117,21 @@ static void spark_conf_gets_apaches_defaults(void **state)
         apache_rendered_deinit(&r);
 }
 
+static void each_attempt_finds_the_same_journal(void **state)
+{
+        struct apache_rendered r;
+        apache_render(", 'sparkConf': {'spark.firesteel.resume.enabled': 'true'}", &r);
+        assert_property(&r, "spark.firesteel.resume.id=pi-u-1", true);
+        apache_rendered_deinit(&r);
+        apache_render(", 'sparkConf': {'spark.firesteel.resume.enabled': 'true', 'spark.firesteel.resume.id': 'own'}",
+                      &r);
+        assert_property(&r, "spark.firesteel.resume.id=own", true);
+        apache_rendered_deinit(&r);
+        apache_render(", 'sparkConf': {'spark.firesteel.resume.enabled': 'false'}", &r);
+        assert_property(&r, "spark.firesteel.resume.id=pi-u-1", false);
+        apache_rendered_deinit(&r);
+}
+
 static void first_file_is_the_application(void **state)
 {
         struct apache_rendered r;
@@ -254,6 +269,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(driver_has_apaches_names_labels_and_owner),
                 cmocka_unit_test(spark_conf_gets_apaches_defaults),
+                cmocka_unit_test(each_attempt_finds_the_same_journal),
                 cmocka_unit_test(first_file_is_the_application),
                 cmocka_unit_test(templates_are_those_of_the_object),
                 cmocka_unit_test(config_maps_come_before_the_driver),

@@ -321,11 +321,10 @@ static void words_dynamic_allocation(const struct dynamic_allocation_fields *d, 
         words_conf_int(words, &d->shuffle_tracking_timeout, "spark.dynamicAllocation.shuffleTracking.timeout");
 }
 
-/* A driver with a journal finds it by an id that is the same for each driver pod of the SparkApplication. */
-static void words_journal(const struct spark_application *app, struct string_list *words)
+void submission_words_journal(const json_t *spark_conf, const char *name, const char *uid, struct string_list *words)
 {
-        const char *enabled = json_string_value(json_object_get(app->spec.spark_conf, RESUME "enabled"));
-        _cleanup_free_ char *id = mem_printf("%s-%s", app->name, app->uid);
+        const char *enabled = json_string_value(json_object_get(spark_conf, RESUME "enabled"));
+        _cleanup_free_ char *id = mem_printf("%s-%s", name, uid);
         if (enabled && strcasecmp(enabled, "true") == 0)
                 words_conf(words, id, RESUME "id");
 }
@@ -364,7 +363,7 @@ static void words_application(const struct spark_application *app, const struct 
         words_conf_filled(words, s->python_version, KUBERNETES "pyspark.pythonVersion");
         words_conf_filled(words, s->memory_overhead_factor, KUBERNETES "memoryOverheadFactor");
         words_conf(words, "false", KUBERNETES "submission.waitAppCompletion");
-        words_journal(app, words); /* before sparkConf, which may name another id */
+        submission_words_journal(s->spark_conf, app->name, app->uid, words);
         words_spark_conf(s, words);
 }
 
