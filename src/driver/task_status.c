@@ -234,14 +234,14 @@ int job_runner_executor_added(struct job_runner *r, const struct executor_info *
         vec_push(&r->sc->executors, ref);
         if (r->backend->class->is_remote) {
                 const char *container = x->attributes ? strmap_get(x->attributes, "CONTAINER_ID") : NULL;
-                resume_executor_registered(r->sc->resume, &(struct earlier_executor){.id = x->spec.id,
-                                                                                     .host = x->spec.host,
-                                                                                     .cores = x->spec.cores,
-                                                                                     .profile = x->spec.profile,
-                                                                                     .pid = x->pid,
-                                                                                     .started = x->started,
-                                                                                     .container = container ? container
-                                                                                                            : ""});
+                resume_executor_registered(r->sc->resume,
+                                           &(struct earlier_executor){.id = x->spec.id,
+                                                                      .host = x->spec.host,
+                                                                      .cores = x->spec.cores,
+                                                                      .profile = x->spec.profile,
+                                                                      .pid = x->pid,
+                                                                      .started = x->started,
+                                                                      .container = container ? container : ""});
         }
         task_events_executor_added(r->events, x);
         allocation_executor_added(r->allocation, index, x->spec.profile);

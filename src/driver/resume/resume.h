@@ -53,8 +53,8 @@ struct resume_identity {
 bool resume_identity(const struct resume *r, struct resume_identity *identity);
 
 /*
- * Whether the configuration lets executors wait for the next driver when theirs dies. Returns 0, or negative with @error
- * for an invalid value.
+ * Whether the configuration lets executors wait for the next driver when theirs dies. Returns 0, or negative with
+ * @error for an invalid value.
  */
 int resume_executors_wait(const struct fst_conf *conf, bool *wait, struct fst_error *error);
 

@@ -569,14 +569,18 @@ static void allocator_adopt_one(struct yarn_allocator *a, const struct yarn_gran
         struct yarn_container *c = allocator_find(a, kept->id);
         yarn_container_text(kept->id, text);
         if (!c) {
-                yarn_actions_log(&a->actions, LOG_INFO, "Container %s of an earlier attempt has no known executor: "
-                                                        "giving it back", text);
+                yarn_actions_log(&a->actions, LOG_INFO,
+                                 "Container %s of an earlier attempt has no known executor: "
+                                 "giving it back",
+                                 text);
                 allocator_emit_release(a, allocator_add(a, kept->id, kept->host, CONTAINER_RELEASED)->id);
                 return;
         }
         if (c->awaited && c->state == CONTAINER_STARTING) {
-                yarn_actions_log(&a->actions, LOG_INFO, "Container %s on host %s still has executor %d of an earlier "
-                                                        "attempt", text, c->host, c->executor);
+                yarn_actions_log(&a->actions, LOG_INFO,
+                                 "Container %s on host %s still has executor %d of an earlier "
+                                 "attempt",
+                                 text, c->host, c->executor);
                 c->state = CONTAINER_RUNNING;
                 c->profile->starting--;
                 c->profile->running++;

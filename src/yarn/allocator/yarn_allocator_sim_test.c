@@ -1,12 +1,12 @@
 /*
  * Random worlds for the core that allocates containers: a ResourceManager with its own table of requests, nodes that
- * are lost, containers that fail, launches that fail, targets that change, a ResourceManager that forgets everything. Some
- * begin with executors of an earlier ApplicationMaster: the ResourceManager has kept the containers of most of them, and
- * containers that nobody knows.
+ * are lost, containers that fail, launches that fail, targets that change, a ResourceManager that forgets everything.
+ * Some begin with executors of an earlier ApplicationMaster: the ResourceManager has kept the containers of most of
+ * them, and containers that nobody knows.
  *
- * Checked in each world: a container is launched, adopted or given back; no executor id comes twice; each executor whose launch
- * did not fail is reported exactly once; with a quiet cluster the target is reached; and the ResourceManager's table
- * then holds nothing. A large world is timed by its own counters: 10,000 containers.
+ * Checked in each world: a container is launched, adopted or given back; no executor id comes twice; each executor
+ * whose launch did not fail is reported exactly once; with a quiet cluster the target is reached; and the
+ * ResourceManager's table then holds nothing. A large world is timed by its own counters: 10,000 containers.
  */
 #include "yarn/allocator/yarn_allocator.h"
 

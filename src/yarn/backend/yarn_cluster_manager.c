@@ -521,7 +521,8 @@ static bool yarn_may_keep(const struct yarn_manager *m, const struct earlier_exe
         return true;
 }
 
-/* The ResourceManager's answer to the registration tells which of them run. In client mode each driver has another application. */
+/* The ResourceManager's answer to the registration tells which of them run. In client mode each driver has another
+ * application. */
 static void yarn_adopt(struct executor_manager *manager, struct cluster_backend *backend,
                        const struct earlier_executor *executors, int n, int next_id)
 {
@@ -554,8 +555,9 @@ static int yarn_start_containers(struct yarn_manager *m, struct fst_error *error
                                                         .kept = m->kept.data,
                                                         .n_kept = m->kept.len};
         int r = m->inside ? executor_containers_add_secret(&m->containers, error) : 0;
-        r = r < 0 ? r : executor_containers_start(&m->containers, cluster_backend_loop(m->backend), &start,
-                                                  &yarn_containers_ops, m, error);
+        r = r < 0 ? r
+                  : executor_containers_start(&m->containers, cluster_backend_loop(m->backend), &start,
+                                              &yarn_containers_ops, m, error);
         yarn_forget_kept(m);
         return r;
 }
