@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/backend/driver_pod.h"
+#include "kubernetes/backend/pod_adoption.h"
 #include "kubernetes/pods/executor_builder.h"
 #include "kubernetes/executors/executor_pods_conf.h"
 #include "kubernetes/conf/generated_names.h"
@@ -21,23 +22,12 @@
 #include "kubernetes/driver/submission_files.h"
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
+#include "driver/resume/resume.h"
 #include "exec/exit_hooks.h"
-#include "kubernetes/api/kube_client.h"
-#include "kubernetes/api/kube_names.h"
-#include "kubernetes/backend/driver_pod.h"
-#include "kubernetes/backend/kube_executor_backend.h"
-#include "kubernetes/backend/min_executors_wait.h"
-#include "kubernetes/backend/roll_schedule.h"
-#include "kubernetes/conf/deprecated_keys.h"
-#include "kubernetes/conf/generated_names.h"
-#include "kubernetes/driver/submission_files.h"
-#include "kubernetes/executors/executor_pods_conf.h"
-#include "kubernetes/executors/lifecycle_manager.h"
-#include "kubernetes/pods/driver_builder.h"
-#include "kubernetes/pods/executor_builder.h"
 #include "net/security.h"
 #include "process/loop_wait.h"
 #include "sched/allocation/executor_allocation.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +55,11 @@ struct kube_manager {
         struct roll_schedule *rolls;                   /* NULL: no rolling */
         struct resize_plugins *resizes;                /* NULL: executors keep their size */
         char *app_id, *namespace;
-        json_t *driver_pod; /* NULL: the driver does not run in a pod */
+        json_t *driver_pod;                /* NULL: the driver does not run in a pod */
+        json_t *lasting_owner;             /* of executors that wait for the next driver; NULL: none */
+        char *journal;                     /* label of their pods; NULL: they do not wait */
+        VEC(struct expected_pod) expected; /* executors of an earlier driver */
+        int32_t last_executor;             /* ids up to this one were used by earlier drivers */
         int64_t cores_each;
         int target; /* executors of the default profile set before the start; -1: not set */
 };
@@ -129,11 +123,13 @@ static int complete_conf(struct kube_manager *m, struct fst_error *error)
                                      .conf = &m->settings,
                                      .env = conf_environment,
                                      .app_id = m->app_id,
+                                     .resumed_app_id = m->sc->app_id,
                                      .unique = m->names.unique,
                                      .uuid = m->names.uuid,
                                      .user = m->sc->user,
                                      .files = submission_files_of(&m->files),
-                                     .driver_pod = m->driver_pod};
+                                     .driver_pod = m->driver_pod,
+                                     .lasting_owner = m->lasting_owner};
         int r = find_secret(&m->settings, &m->conf.secret, error);
         if (r == 0)
                 r = kube_conf_complete(&m->conf, error);
@@ -146,8 +142,7 @@ static int create_config_map(struct kube_manager *m, struct fst_error *error)
         int r = executor_config_map(&m->conf, &map, error);
         if (r || !map)
                 return r;
-        if (m->driver_pod)
-                kube_set_owner(map, m->driver_pod);
+        kube_set_executors_owner(map, &m->conf);
         struct kube_call *call = kube_create(m->client, m->namespace, map, NULL, NULL);
         kube_bear_conflicts(call);
         r = kube_wait(m->client, call, NULL, error);
@@ -225,6 +220,15 @@ static void choose_prefix(struct kube_manager *m)
         conf_set(m->sc->conf, PREFIX, prefix);
 }
 
+/* The id of the application that executors of an earlier driver know, or NULL if none wait. */
+static const char *kube_waiting_executors_id(const struct kube_manager *m)
+{
+        struct resume_identity identity;
+        return resume_identity(m->sc->resume, &identity) && resume_driver_epoch(m->sc->resume).executors_wait
+                       ? identity.earlier_id
+                       : NULL;
+}
+
 static int kube_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                          char **app_id, struct fst_error *error)
 {
@@ -237,7 +241,7 @@ static int kube_announce(struct executor_manager *manager, struct cluster_backen
         if (r == 0)
                 r = find_driver_pod(m, error);
         if (r == 0)
-                *app_id = mem_strdup(m->app_id);
+                *app_id = mem_strdup(kube_waiting_executors_id(m) ? kube_waiting_executors_id(m) : m->app_id);
         return r;
 }
 
@@ -265,11 +269,88 @@ static double kube_disk_usage(void *owner, const char *executor_id)
         return cluster_backend_disk_usage(m->backend, executor_id);
 }
 
+/* ------------------------------------------------------------------------------------------ of an earlier driver */
+
+/* Parses an executor id. Ids are positive numbers that we assign: -1 is not an executor in a pod. */
+static int32_t id_of(const char *executor_id)
+{
+        char *end;
+        const long id = strtol(executor_id, &end, 10);
+        return *executor_id && !*end && id > 0 && id <= INT32_MAX ? (int32_t)id : -1;
+}
+
+/* Lets executors outlive the driver's pod if they wait for the next driver: what owns the pod owns them, too. */
+static void kube_mark_executors(struct kube_manager *m)
+{
+        const struct driver_epoch epoch = resume_driver_epoch(m->sc->resume);
+        const json_t *owner = json_array_get(json_at(m->driver_pod, "metadata.ownerReferences"), 0);
+        if (!epoch.executors_wait)
+                return;
+        m->journal =
+                pod_adoption_mark(&m->settings, conf_get_raw(m->sc->conf, "spark.firesteel.resume.dir"), epoch.journal);
+        if (owner) /* it does not control them: a Job would count them */
+                m->lasting_owner =
+                        json_pack("{s:O?,s:O?,s:O?,s:O?}", "apiVersion", json_object_get(owner, "apiVersion"), "kind",
+                                  json_object_get(owner, "kind"), "name", json_object_get(owner, "name"), "uid",
+                                  json_object_get(owner, "uid"));
+}
+
+static void kube_adopt(struct executor_manager *manager, struct cluster_backend *backend,
+                       const struct earlier_executor *executors, int n, int next_id)
+{
+        struct kube_manager *m = kube_manager_of(manager);
+        m->last_executor = next_id - 1;
+        for (int i = 0; i < n; i++) {
+                const int32_t id = id_of(executors[i].id);
+                if (id > 0)
+                        vec_push(&m->expected, (struct expected_pod){.id = id, .profile = executors[i].profile});
+                else
+                        cluster_backend_executor_exited(backend, executors[i].id, false,
+                                                        "It has ended with its driver");
+        }
+}
+
+/* They may register while the driver looks for their pods. */
+static void kube_expect_executors(struct kube_manager *m)
+{
+        kube_executors_skip_ids(m->executors, m->last_executor);
+        for (size_t i = 0; i < m->expected.len; i++)
+                kube_executors_adopt(m->executors, m->expected.data[i].id, m->expected.data[i].profile);
+}
+
+/* Takes over the pods of expected executors. An executor without a pod has ended. */
+static int kube_take_pods(struct kube_manager *m, struct fst_error *error)
+{
+        bool deletes;
+        int r = conf_get_bool(&m->settings, "spark.kubernetes.executor.deleteOnTermination", &deletes, error);
+        if (r || !m->journal || !resume_is_resumed(m->sc->resume))
+                return r;
+        r = pod_adoption_run(&(struct pod_adoption){.client = m->client,
+                                                    .namespace = m->namespace,
+                                                    .conf = &m->conf,
+                                                    .journal = m->journal,
+                                                    .delete_others = deletes,
+                                                    .expected = m->expected.data,
+                                                    .n = m->expected.len},
+                             error);
+        for (size_t i = 0; r == 0 && i < m->expected.len; i++) {
+                const struct expected_pod *x = &m->expected.data[i];
+                char id[12];
+                if (x->found)
+                        continue;
+                snprintf(id, sizeof(id), "%d", x->id);
+                kube_executors_abandon(m->executors, x->id);
+                cluster_backend_executor_exited(m->backend, id, false, "Its pod has ended with its driver");
+        }
+        return r;
+}
+
 static int kube_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                       struct fst_error *error)
 {
         struct kube_manager *m = kube_manager_of(manager);
         int executors, r;
+        kube_mark_executors(m);
         if ((r = initial_executors(m, &executors, error)) || (r = complete_conf(m, error)) ||
             (r = kube_executors_new(&(struct kube_executors_options){.client = m->client,
                                                                      .profiles = m->sc->profiles,
@@ -278,8 +359,10 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
                                                                      .conf = &m->conf,
                                                                      .settings = &m->settings,
                                                                      .driver_pod = conf_get_raw(m->sc->conf, POD_NAME)},
-                                    &executors_ops, m, &m->executors, error)) ||
-            (r = create_config_map(m, error)))
+                                    &executors_ops, m, &m->executors, error)))
+                return r;
+        kube_expect_executors(m);
+        if ((r = create_config_map(m, error)) || (r = kube_take_pods(m, error)))
                 return r;
         r = roll_schedule_begin(&(struct roll_schedule_options){.loop = cluster_backend_loop(backend),
                                                                 .conf = m->sc->conf,
@@ -312,14 +395,6 @@ static int kube_make_secret(struct executor_manager *manager, struct fst_error *
         if (r == 0)
                 conf_set(conf, SECRET, secret);
         return r;
-}
-
-/* Parses an executor id. Ids are positive numbers that we assign: -1 is not an executor in a pod. */
-static int32_t id_of(const char *executor_id)
-{
-        char *end;
-        const long id = strtol(executor_id, &end, 10);
-        return *executor_id && !*end && id > 0 && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
 static bool kube_refuses(const struct executor_manager *manager, const char *executor_id)
@@ -420,6 +495,9 @@ static void kube_free(struct executor_manager *manager)
 {
         struct kube_manager *m = kube_manager_of(manager);
         json_decref(m->driver_pod);
+        json_decref(m->lasting_owner);
+        vec_deinit(&m->expected);
+        free(m->journal);
         kube_conf_deinit(&m->conf);
         kube_config_deinit(&m->server);
         submission_files_deinit(&m->files);
@@ -435,6 +513,7 @@ static const struct executor_manager_class kube_class = {
         .make_secret = kube_make_secret,
         .announce = kube_announce,
         .start = kube_start,
+        .adopt = kube_adopt,
         .refuses = kube_refuses,
         .registered = kube_registered,
         .forgotten = kube_unregistered,

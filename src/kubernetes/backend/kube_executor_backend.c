@@ -356,6 +356,21 @@ void kube_executors_set_target(struct kube_executors *x, int32_t profile, int ta
         kube_executors_run(x);
 }
 
+void kube_executors_skip_ids(struct kube_executors *x, int32_t last)
+{
+        pods_allocator_skip_ids(x->pods.allocator, last);
+}
+
+void kube_executors_adopt(struct kube_executors *x, int32_t id, int32_t profile)
+{
+        pods_allocator_adopt(x->pods.allocator, id, profile, now_of(x));
+}
+
+void kube_executors_abandon(struct kube_executors *x, int32_t id)
+{
+        pods_allocator_abandon(x->pods.allocator, id);
+}
+
 void kube_executors_registered(struct kube_executors *x, int32_t id)
 {
         executor_pods_registered(&x->pods, id, now_of(x));

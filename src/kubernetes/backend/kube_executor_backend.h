@@ -53,6 +53,11 @@ void kube_executors_free(struct kube_executors *x);
 
 void kube_executors_start(struct kube_executors *x);
 
+/* Before the start: as pods_allocator_skip_ids, _adopt and _abandon. */
+void kube_executors_skip_ids(struct kube_executors *x, int32_t last);
+void kube_executors_adopt(struct kube_executors *x, int32_t id, int32_t profile);
+void kube_executors_abandon(struct kube_executors *x, int32_t id);
+
 /* Sets the wanted number of executors of a profile. Allowed before the start. */
 void kube_executors_set_target(struct kube_executors *x, int32_t profile, int target);
 

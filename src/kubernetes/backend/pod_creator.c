@@ -121,12 +121,14 @@ static void pod_creator_on_claim(void *owner, struct kube_call *call, int r, con
 static void create_claims(struct creation *c, const json_t *pod)
 {
         const struct pod_creator_options *o = &c->creator->options;
-        const json_t *owner = o->driver_owns_claims && o->conf->driver_pod ? o->conf->driver_pod : pod;
         json_t *claim;
         size_t i;
         c->pending = json_array_size(c->claims);
         json_array_foreach(c->claims, i, claim) {
-                kube_set_owner(claim, owner);
+                if (o->driver_owns_claims && o->conf->driver_pod)
+                        kube_set_executors_owner(claim, o->conf);
+                else
+                        kube_set_owner(claim, pod);
                 kube_create(o->client, o->namespace, claim, pod_creator_on_claim, c);
         }
 }

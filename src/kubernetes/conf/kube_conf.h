@@ -71,7 +71,9 @@ struct kube_conf {
 
         /* For an executor. */
         const char *executor_id;
+        const char *resumed_app_id;         /* the driver's, if not app_id, which is the pods' label; or NULL */
         const json_t *driver_pod;           /* NULL: the driver runs outside the cluster */
+        const json_t *lasting_owner;        /* a reference to what outlives the driver's pod; NULL: nothing may */
         const struct kube_profile *profile; /* NULL: the default profile */
         const char *secret;                 /* secret of spark.authenticate; NULL: none */
 

@@ -227,6 +227,24 @@ static void wait_for_pod(struct pods_allocator *a, struct allocated_executor *e,
         a->timeout_at = MIN(a->timeout_at, now + a->config.creation_timeout + 1);
 }
 
+void pods_allocator_skip_ids(struct pods_allocator *a, int32_t last)
+{
+        a->last_id = MAX(a->last_id, last);
+}
+
+void pods_allocator_adopt(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now)
+{
+        wait_for_pod(a, allocator_add(a, id, profile, now), now);
+}
+
+void pods_allocator_abandon(struct pods_allocator *a, int32_t id)
+{
+        struct allocated_executor *e = allocator_find(a, id);
+
+        if (e && e->stage == EXECUTOR_POD_CREATED)
+                allocator_move(a, e, EXECUTOR_POD_ENDED);
+}
+
 void pods_allocator_throttled(struct pods_allocator *a)
 {
         create_window_throttled(&a->window);

@@ -105,6 +105,14 @@ void pods_allocator_free(struct pods_allocator *a);
 void pods_allocator_start(struct pods_allocator *a, int64_t now);
 void pods_allocator_driver_ready(struct pods_allocator *a, int64_t now);
 
+/*
+ * Before the start. Ids up to @last belong to executors of an earlier driver. The ones that are adopted count as
+ * created, and their pods are expected in the first snapshot, unless it becomes known that they have none.
+ */
+void pods_allocator_skip_ids(struct pods_allocator *a, int32_t last);
+void pods_allocator_adopt(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now);
+void pods_allocator_abandon(struct pods_allocator *a, int32_t id);
+
 /* After it no pod is created or deleted. */
 void pods_allocator_stop(struct pods_allocator *a);
 

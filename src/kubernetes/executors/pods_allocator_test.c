@@ -26,6 +26,28 @@ static void waits_for_driver_readiness(void **state)
         world_end();
 }
 
+static void pods_of_an_earlier_driver_count(void **state)
+{
+        world_begin(suite_config());
+        pods_allocator_skip_ids(w.a, 7);
+        pods_allocator_adopt(w.a, 3, 0, w.now);
+        pods_allocator_adopt(w.a, 5, 0, w.now);
+        pods_allocator_adopt(w.a, 6, 0, w.now);
+        pods_allocator_known(w.a, 3, true, w.now); /* registers before its pod is found */
+        pods_allocator_abandon(w.a, 6);            /* its pod is gone */
+        assert_true(pods_allocator_is_excluded(w.a, 2) && pods_allocator_is_excluded(w.a, 6));
+        assert_false(pods_allocator_is_excluded(w.a, 3) || pods_allocator_is_excluded(w.a, 5));
+        assert_int_equal(pods_allocator_counts(w.a, 0).created, 2);
+        assert_int_equal(pods_allocator_counts(w.a, 0).known_created, 1);
+        server_update_pod(pod_in(3, 0, "Running"));
+        server_update_pod(pod_in(5, 0, "Running"));
+        allocator_target(0, 3);
+        world_advance();
+        CREATED(1);
+        assert_int_equal(w.created.data[0].id, 8);
+        world_end();
+}
+
 static void failed_creations_count_as_failed_executors(void **state)
 {
         world_begin(suite_config());
@@ -292,6 +314,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(waits_for_driver_readiness),
+                cmocka_unit_test(pods_of_an_earlier_driver_count),
                 cmocka_unit_test(failed_creations_count_as_failed_executors),
                 cmocka_unit_test(first_oom_starts_recovery_mode),
                 cmocka_unit_test(creates_concurrently_without_batch_size),

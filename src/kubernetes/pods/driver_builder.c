@@ -103,3 +103,12 @@ void kube_set_owner(json_t *object, const json_t *pod)
                                   json_object_get(metadata, "name"), "uid", json_object_get(metadata, "uid"));
         json_object_set_new(kube_child(object, "metadata"), "ownerReferences", json_pack("[o]", owner));
 }
+
+void kube_set_executors_owner(json_t *object, const struct kube_conf *c)
+{
+        if (c->lasting_owner)
+                json_object_set_new(kube_child(object, "metadata"), "ownerReferences",
+                                    json_pack("[O]", c->lasting_owner));
+        else if (c->driver_pod)
+                kube_set_owner(object, c->driver_pod);
+}

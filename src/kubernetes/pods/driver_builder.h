@@ -34,3 +34,9 @@ int driver_spec_finish(const struct kube_conf *c, const struct driver_pod_spec *
 
 /* Makes @pod, as returned by the API server, the owner of @object, so that both are deleted together. */
 void kube_set_owner(json_t *object, const json_t *pod);
+
+/*
+ * Makes what the configuration names the owner of an object that a driver creates: what outlives the driver's pod, or
+ * this pod. Does nothing if the driver runs outside the cluster.
+ */
+void kube_set_executors_owner(json_t *object, const struct kube_conf *c);

@@ -67,8 +67,26 @@ class Shared:
         expect("… no journal is left", self.journals() == [], self.journals())
 
 
+def executors(n):
+    """{name: (uid, what owns it)} of the pods of executors that run."""
+    return {p["metadata"]["name"]: (p["metadata"]["uid"], [o["kind"] for o in p["metadata"]["ownerReferences"]])
+            for p in n.executor_pods() if p["status"]["phase"] == "Running"}
+
+
+def both_executors(n):
+    """They may run before the API server says so."""
+    wait_for(lambda: len(executors(n)) == 2, lambda: f"two executors: {n.executor_pods()}")
+    return executors(n)
+
+
+def wait_for_executors(n, before, owner, log):
+    """Until the next driver has those of the first one, whose log the function @log returns."""
+    wait_for(lambda: log().count("of the earlier driver is back") == len(before), lambda: f"executors to return: {log()}")
+    expect("… the executors of the killed driver go on with the next one, in the same pods", executors(n) == before and
+           all(kinds == [owner] for _, kinds in before.values()), f"{before}\n{executors(n)}")
+
+
 def executors_ended(n):
-    """Also those of the killed driver, which look for no other driver: Kubernetes gives them to none."""
     return all(p["status"]["phase"] in ("Succeeded", "Failed") for p in n.executor_pods())
 
 
@@ -111,11 +129,12 @@ def application_driver(check, image):
             return f"{status()}\n{operator_log()}\n" + "".join(n.log(p["metadata"]["name"]) for p in n.pods("driver"))
 
         wait_for(shared.is_at_gate, lambda: f"all tasks but one to commit: {shared.runs()} {situation()}")
-        first, before = n.driver(), shared.runs()
+        first, before, pods = n.driver(), shared.runs(), both_executors(n)
         uid = check.cluster.found(f"{path}/saves")["metadata"]["uid"]
         expect("the operator names the journal of a SparkApplication's driver", shared.journals() == [f"saves-{uid}"], shared.journals())
         check.kill(n, first["metadata"]["name"])
         wait_for(lambda: any(p["metadata"]["uid"] != first["metadata"]["uid"] for p in n.pods("driver")), lambda: f"the next driver: {situation()}")
+        wait_for_executors(n, pods, "SparkApplication", n.driver_log)
         shared.open_gate()
         wait_for(lambda: state() == "COMPLETED", lambda: f"the end: {situation()}")
         expect("… which it makes again after kill -9", n.driver()["metadata"]["uid"] != first["metadata"]["uid"] and
@@ -142,9 +161,10 @@ def job_driver(check, image):
             return f"{job()}\n" + "".join(n.log(name) for name in drivers())
 
         wait_for(shared.is_at_gate, lambda: f"all tasks but one to commit: {shared.runs()} {situation()}")
-        before = shared.runs()
+        before, pods = shared.runs(), both_executors(n)
         check.kill(n, drivers()[0])
         wait_for(lambda: len(drivers()) == 2, lambda: f"the next driver: {situation()}")
+        wait_for_executors(n, pods, "Job", lambda: n.log(drivers()[1]))
         shared.open_gate()
         wait_for(lambda: job().get("succeeded"), lambda: f"the end: {situation()}")
         expect("a Job makes the pod of a killed driver again", job()["failed"] == 1 and len(drivers()) == 2, situation())

@@ -150,7 +150,7 @@ static int basic_executor_add_environment(const struct kube_conf *c, const struc
         pod_add_env(pod, "SPARK_DRIVER_URL", url);
         pod_add_env(pod, "SPARK_EXECUTOR_CORES", cores);
         pod_add_env(pod, "SPARK_EXECUTOR_MEMORY", memory);
-        pod_add_env(pod, "SPARK_APPLICATION_ID", c->app_id);
+        pod_add_env(pod, "SPARK_APPLICATION_ID", c->resumed_app_id ? c->resumed_app_id : c->app_id);
         pod_add_env(pod, "SPARK_CONF_DIR", KUBE_CONF_DIR);
         pod_add_env(pod, "SPARK_EXECUTOR_ID", c->executor_id);
         pod_add_env(pod, "SPARK_RESOURCE_PROFILE_ID", profile);
@@ -292,11 +292,10 @@ static char *host_name(const char *pod, bool lower)
 static void add_owner(const struct kube_conf *c, struct spark_pod *pod)
 {
         json_t *holder = json_object();
-        if (c->driver_pod) {
-                kube_set_owner(holder, c->driver_pod);
+        kube_set_executors_owner(holder, c);
+        if (json_object_size(holder))
                 json_array_extend(kube_children(pod_metadata(pod), "ownerReferences"),
                                   json_at(holder, "metadata.ownerReferences"));
-        }
         json_decref(holder);
 }
 

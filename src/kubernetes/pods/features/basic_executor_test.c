@@ -50,6 +50,27 @@ static void builds_basic_executor_pod(void **state)
         json_decref(driver);
 }
 
+static void executors_that_outlive_their_driver_belong_to_its_owner(void **state)
+{
+        json_t *driver = json_pack("{s:s,s:s,s:{s:s,s:s}}", "apiVersion", "v1", "kind", "Pod", "metadata", "name",
+                                   "driver", "uid", "u-1");
+        json_t *owner =
+                json_pack("{s:s,s:s,s:s,s:s}", "apiVersion", "batch/v1", "kind", "Job", "name", "job", "uid", "u-2");
+        struct step_fixture f;
+        step_begin(&f, KUBE_EXECUTOR, settings(HOST));
+        f.c.driver_pod = driver;
+        f.c.lasting_owner = owner;
+        f.c.resumed_app_id = "app-0";
+        step_works(&f, &basic_executor_step);
+        assert_json(metadata_of(&f, "ownerReferences"),
+                    "[{'apiVersion':'batch/v1','kind':'Job','name':'job','uid':'u-2'}]");
+        assert_string_equal(variable_of(&f, "SPARK_APPLICATION_ID"), "app-0");
+        assert_json(json_object_get(metadata_of(&f, "labels"), "spark-app-selector"), "'app-1'");
+        step_end(&f);
+        json_decref(owner);
+        json_decref(driver);
+}
+
 static void host_names_are_labels(void **state)
 {
         struct step_fixture f;
@@ -176,6 +197,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(builds_basic_executor_pod),
                 cmocka_unit_test(host_names_are_labels),
+                cmocka_unit_test(executors_that_outlive_their_driver_belong_to_its_owner),
                 cmocka_unit_test(java_options_are_variables),
                 cmocka_unit_test(memory_is_the_sum_of_its_parts),
                 cmocka_unit_test(profiles_replace_what_templates_ask_for),

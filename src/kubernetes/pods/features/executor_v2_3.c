@@ -52,7 +52,7 @@ static int executor_v2_3_add_environment(const struct kube_conf *c, struct spark
         pod_add_env(pod, "SPARK_DRIVER_URL", url);
         pod_add_env(pod, "SPARK_EXECUTOR_CORES", cores);
         pod_add_env(pod, "SPARK_EXECUTOR_MEMORY", memory);
-        pod_add_env(pod, "SPARK_APPLICATION_ID", c->app_id);
+        pod_add_env(pod, "SPARK_APPLICATION_ID", c->resumed_app_id ? c->resumed_app_id : c->app_id);
         pod_add_env(pod, "SPARK_EXECUTOR_ID", c->executor_id);
         kube_environment(c, &environment);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&environment, e));)
@@ -100,8 +100,7 @@ static int executor_v2_3_configure(const struct kube_conf *c, struct spark_pod *
         if (r < 0)
                 return r;
         kube_put(pod_metadata(pod), "name", name);
-        if (c->driver_pod)
-                kube_set_owner(pod->pod, c->driver_pod);
+        kube_set_executors_owner(pod->pod, c);
         kube_put(pod_spec(pod), "hostname", name + (n > MAX_KUBE_LABEL ? n - MAX_KUBE_LABEL : 0));
         kube_put(pod_spec(pod), "restartPolicy", "Never");
         return pod_put_common(c, pod, error);
