@@ -1,6 +1,7 @@
 /* A dispatcher's connection to Mesos: events go to the core, its actions become calls. See
  * dispatcher_server_internal.h.
  */
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -9,6 +10,7 @@
 #include "mesos/dispatcher/dispatcher_server_internal.h"
 #include "mesos/dispatcher/driver_description.h"
 #include "mesos/dispatcher/driver_task.h"
+#include "mesos/offers/offer_actions.h"
 #include "mesos/offers/offer_message.h"
 #include "mesos/scheduler/mesos_scheduler.h"
 #include "process/os_user.h"
@@ -28,98 +30,51 @@ static void dispatcher_mesos_push(struct dispatcher_server *s, const mesos_sched
         dispatcher_server_call(s, buf_steal(&bytes), size, task_ids);
 }
 
+/* Makes the task of a launch from the record of its driver, which @request receives. */
+static int dispatcher_mesos_task(struct dispatcher_server *s, const struct dispatcher_launch *launch,
+                                 const struct mesos_offer *offer, struct rest_request *request,
+                                 struct driver_task *task)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        const struct mesos_driver *driver = launch->driver;
+        struct driver_command command;
+        int r = driver_description_unpack(request, driver->body, driver->body_size, &error);
+        if (r == 0) {
+                dispatcher_server_command(s, request, driver->task_id, driver->cpus_milli, &command);
+                r = driver_task_init(task, &command, launch, offer->agent, &error);
+        }
+        if (r < 0)
+                log_error(DISPATCHER_LOG_NAME, "Driver %s cannot be launched: %s", driver->id, error_message(&error));
+        return r;
+}
+
 /* Launches the tasks of one offer. Submissions exclude tasks that cannot be made, but records may hold them. */
 static void dispatcher_mesos_accept(struct dispatcher_server *s, const struct dispatcher_action *a)
 {
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
         const size_t n = a->accept.n_launches;
         struct driver_task *tasks = new_array(struct driver_task, n);
         struct rest_request *requests = new_array(struct rest_request, n);
-        Firesteel__Mesos__TaskInfo **infos = new_array(Firesteel__Mesos__TaskInfo *, n);
-        Firesteel__Mesos__OfferID id = FIRESTEEL__MESOS__OFFER_ID__INIT, *ids[] = {&id};
-        Firesteel__Mesos__Offer__Operation__Launch launch = FIRESTEEL__MESOS__OFFER__OPERATION__LAUNCH__INIT;
-        Firesteel__Mesos__Offer__Operation operation = FIRESTEEL__MESOS__OFFER__OPERATION__INIT,
-                                           *operations[] = {&operation};
-        Firesteel__Mesos__SchedulerCall__Accept accept = FIRESTEEL__MESOS__SCHEDULER_CALL__ACCEPT__INIT;
-        Firesteel__Mesos__Filters filters = FIRESTEEL__MESOS__FILTERS__INIT;
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
+        Firesteel__Mesos__TaskInfo **infos = arena_alloc(&arena, n * sizeof(*infos));
+        size_t n_infos = 0;
         struct buf names = BUF_INIT;
         for (size_t i = 0; i < n; i++) {
-                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 const struct dispatcher_launch *l = &a->accept.launches[i];
-                struct driver_command command;
-                int r = driver_description_unpack(&requests[i], l->driver->body, l->driver->body_size, &error);
-                if (r == 0) {
-                        dispatcher_server_command(s, &requests[i], l->driver->task_id, l->driver->cpus_milli, &command);
-                        r = driver_task_init(&tasks[i], &command, l, a->accept.offer->agent, &error);
-                }
-                if (r < 0) {
-                        log_error(DISPATCHER_LOG_NAME, "Driver %s cannot be launched: %s", l->driver->id,
-                                  error_message(&error));
+                if (dispatcher_mesos_task(s, l, a->accept.offer, &requests[i], &tasks[i]) < 0) {
                         vec_push(&s->failed, mem_strdup(l->driver->task_id));
                         continue;
                 }
-                infos[launch.n_task_infos++] = tasks[i].info;
+                infos[n_infos++] = tasks[i].info;
                 buf_printf(&names, "%s%s", names.len ? " " : "", l->driver->task_id);
         }
-        id.value = (char *)a->accept.offer->id;
-        launch.task_infos = infos;
-        operation.has_type = true;
-        operation.type = FIRESTEEL__MESOS__OFFER__OPERATION__TYPE__LAUNCH;
-        operation.launch = &launch;
-        accept.n_offer_ids = accept.n_operations = 1;
-        accept.offer_ids = ids;
-        accept.operations = operations;
-        accept.filters = &filters;
-        call.has_type = true;
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__ACCEPT;
-        call.accept = &accept;
-        dispatcher_mesos_push(s, &call, buf_steal(&names));
+        dispatcher_mesos_push(s, call_message_accept(&arena, &a->accept.offer, 1, infos, n_infos, MESOS_REFUSE_DEFAULT),
+                              buf_steal(&names));
         for (size_t i = 0; i < n; i++) {
                 driver_task_deinit(&tasks[i]);
                 rest_request_deinit(&requests[i]);
         }
         free(tasks);
         free(requests);
-        free(infos);
-}
-
-static void dispatcher_mesos_decline(struct dispatcher_server *s, const struct dispatcher_action *a)
-{
-        const size_t n = a->decline.n_offers;
-        Firesteel__Mesos__OfferID *ids = new_array(Firesteel__Mesos__OfferID, n);
-        Firesteel__Mesos__OfferID **list = new_array(Firesteel__Mesos__OfferID *, n);
-        Firesteel__Mesos__Filters filters = FIRESTEEL__MESOS__FILTERS__INIT;
-        Firesteel__Mesos__SchedulerCall__Decline decline = FIRESTEEL__MESOS__SCHEDULER_CALL__DECLINE__INIT;
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
-        for (size_t i = 0; i < n; i++) {
-                firesteel__mesos__offer_id__init(&ids[i]);
-                ids[i].value = (char *)a->decline.offers[i]->id;
-                list[i] = &ids[i];
-        }
-        filters.has_refuse_seconds = true;
-        filters.refuse_seconds = (double)a->decline.refuse_ms / 1000;
-        decline.n_offer_ids = n;
-        decline.offer_ids = list;
-        decline.filters = &filters;
-        call.has_type = true;
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__DECLINE;
-        call.decline = &decline;
-        dispatcher_mesos_push(s, &call, NULL);
-        free(ids);
-        free(list);
-}
-
-static void dispatcher_mesos_kill(struct dispatcher_server *s, const struct mesos_driver *driver)
-{
-        Firesteel__Mesos__TaskID task = FIRESTEEL__MESOS__TASK_ID__INIT;
-        Firesteel__Mesos__SchedulerCall__Kill kill = FIRESTEEL__MESOS__SCHEDULER_CALL__KILL__INIT;
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
-        task.value = driver->task_id;
-        kill.task_id = &task;
-        call.has_type = true;
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__KILL;
-        call.kill = &kill;
-        dispatcher_mesos_push(s, &call, NULL);
 }
 
 static void dispatcher_mesos_reconcile(struct dispatcher_server *s, const struct dispatcher_action *a)
@@ -132,27 +87,23 @@ static void dispatcher_mesos_reconcile(struct dispatcher_server *s, const struct
         free(places);
 }
 
-static void dispatcher_mesos_revive(struct dispatcher_server *s)
-{
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
-        call.has_type = true;
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__REVIVE;
-        dispatcher_mesos_push(s, &call, NULL);
-}
-
 void dispatcher_mesos_act(struct dispatcher_server *s, const struct dispatcher_action *a)
 {
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
         switch (a->kind) {
         case DISPATCHER_ACCEPT:
                 return dispatcher_mesos_accept(s, a);
         case DISPATCHER_DECLINE:
-                return dispatcher_mesos_decline(s, a);
+                return dispatcher_mesos_push(
+                        s, call_message_decline(&arena, a->decline.offers, a->decline.n_offers, a->decline.refuse_ms),
+                        NULL);
         case DISPATCHER_KILL:
-                return dispatcher_mesos_kill(s, a->driver);
+                return dispatcher_mesos_push(s, call_message_kill(&arena, a->driver->task_id, NULL), NULL);
         case DISPATCHER_RECONCILE:
                 return dispatcher_mesos_reconcile(s, a);
         case DISPATCHER_REVIVE:
-                return dispatcher_mesos_revive(s);
+                return dispatcher_mesos_push(
+                        s, call_message_new(&arena, FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__REVIVE), NULL);
         default:
                 return;
         }

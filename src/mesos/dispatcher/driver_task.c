@@ -15,7 +15,7 @@ typedef Firesteel__Mesos__Environment environment;
 static environment *driver_task_environment(struct driver_task *t, const struct driver_command *c)
 {
         _cleanup_(strmap_deinit) struct strmap variables = STRMAP_INIT;
-        environment *e = task_message(&t->arena, environment, firesteel__mesos__environment__init);
+        environment *e = mesos_message_new(&t->arena, environment, firesteel__mesos__environment__init);
         driver_command_environment(c, &variables);
         e->variables = arena_alloc(&t->arena, (variables.count + t->parts.n_secrets + 1) * sizeof(*e->variables));
         for (struct strmap_entry *v = NULL; (v = strmap_next(&variables, v));)
@@ -34,7 +34,7 @@ static int driver_task_command(struct driver_task *t, const struct driver_comman
         int r = driver_command_cache(c, &cache, error);
         if (r < 0)
                 return r;
-        command_info *m = task_message(&t->arena, command_info, firesteel__mesos__command_info__init);
+        command_info *m = mesos_message_new(&t->arena, command_info, firesteel__mesos__command_info__init);
         driver_command_put(c, &line);
         driver_command_uris(c, &uris);
         m->value = task_text(&t->arena, buf_text(&line));
@@ -50,13 +50,13 @@ static Firesteel__Mesos__TaskInfo *driver_task_info(struct driver_task *t, const
                                                     const struct dispatcher_launch *launch, const char *agent)
 {
         Firesteel__Mesos__TaskInfo *info =
-                task_message(&t->arena, Firesteel__Mesos__TaskInfo, firesteel__mesos__task_info__init);
+                mesos_message_new(&t->arena, Firesteel__Mesos__TaskInfo, firesteel__mesos__task_info__init);
         _cleanup_free_ char *name = mem_printf(
                 "Driver for %s", driver_description_get(c->request, "spark.app.name", c->request->main_class));
         info->name = task_text(&t->arena, name);
-        info->task_id = task_message(&t->arena, Firesteel__Mesos__TaskID, firesteel__mesos__task_id__init);
+        info->task_id = mesos_message_new(&t->arena, Firesteel__Mesos__TaskID, firesteel__mesos__task_id__init);
         info->task_id->value = task_text(&t->arena, c->task_id);
-        info->agent_id = task_message(&t->arena, Firesteel__Mesos__AgentID, firesteel__mesos__agent_id__init);
+        info->agent_id = mesos_message_new(&t->arena, Firesteel__Mesos__AgentID, firesteel__mesos__agent_id__init);
         info->agent_id->value = task_text(&t->arena, agent);
         info->resources = mesos_resources_message(&t->arena, launch->resources, launch->n_resources);
         info->n_resources = launch->n_resources;

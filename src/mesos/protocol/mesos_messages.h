@@ -36,6 +36,14 @@ int mesos_scheduler_event_read(struct wire_memory *memory, const uint8_t *record
 int mesos_executor_event_read(struct wire_memory *memory, const uint8_t *record, size_t len,
                               const mesos_executor_event **out, struct fst_error *error);
 
+/* Makes a message of protobuf-c in @arena_, initialised. */
+#define mesos_message_new(arena_, type_, init_)                                                                        \
+        ({                                                                                                             \
+                type_ *message_ = arena_alloc(arena_, sizeof(*message_));                                              \
+                init_(message_);                                                                                       \
+                message_;                                                                                              \
+        })
+
 /* Appends the bytes of any message of mesos.proto to @out. */
 void mesos_message_write(const ProtobufCMessage *message, struct buf *out);
 

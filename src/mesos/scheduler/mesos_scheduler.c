@@ -11,6 +11,7 @@
  */
 #include "mesos/scheduler/mesos_scheduler.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -479,40 +480,11 @@ bool mesos_scheduler_call_send(struct mesos_scheduler *s, mesos_scheduler_call *
         return s->subscribed;
 }
 
-bool mesos_scheduler_decline(struct mesos_scheduler *s, const char *const *offers, size_t n, double refuse_seconds)
-{
-        Firesteel__Mesos__Filters filters = FIRESTEEL__MESOS__FILTERS__INIT;
-        Firesteel__Mesos__SchedulerCall__Decline decline = FIRESTEEL__MESOS__SCHEDULER_CALL__DECLINE__INIT;
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
-        Firesteel__Mesos__OfferID *ids = new_array(Firesteel__Mesos__OfferID, n);
-        Firesteel__Mesos__OfferID **pointers = new_array(Firesteel__Mesos__OfferID *, n);
-
-        for (size_t i = 0; i < n; i++) {
-                firesteel__mesos__offer_id__init(&ids[i]);
-                ids[i].value = (char *)offers[i];
-                pointers[i] = &ids[i];
-        }
-        decline.n_offer_ids = n;
-        decline.offer_ids = pointers;
-        if (refuse_seconds >= 0) {
-                filters.has_refuse_seconds = true;
-                filters.refuse_seconds = refuse_seconds;
-        }
-        decline.filters = &filters; /* Spark sends it empty, too */
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__DECLINE;
-        call.decline = &decline;
-        bool sent = mesos_scheduler_call_send(s, &call);
-        free(pointers);
-        free(ids);
-        return sent;
-}
-
 static bool scheduler_call_plain(struct mesos_scheduler *s, Firesteel__Mesos__SchedulerCall__Type type)
 {
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
 
-        call.type = type;
-        return mesos_scheduler_call_send(s, &call);
+        return mesos_scheduler_call_send(s, call_message_new(&arena, type));
 }
 
 bool mesos_scheduler_revive(struct mesos_scheduler *s)
@@ -534,52 +506,16 @@ bool mesos_scheduler_suppress(struct mesos_scheduler *s)
 
 bool mesos_scheduler_kill(struct mesos_scheduler *s, const char *task, const char *agent)
 {
-        Firesteel__Mesos__TaskID task_id = FIRESTEEL__MESOS__TASK_ID__INIT;
-        Firesteel__Mesos__AgentID agent_id = FIRESTEEL__MESOS__AGENT_ID__INIT;
-        Firesteel__Mesos__SchedulerCall__Kill kill = FIRESTEEL__MESOS__SCHEDULER_CALL__KILL__INIT;
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
 
-        task_id.value = (char *)task;
-        agent_id.value = (char *)agent;
-        kill.task_id = &task_id;
-        kill.agent_id = agent ? &agent_id : NULL;
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__KILL;
-        call.kill = &kill;
-        return mesos_scheduler_call_send(s, &call);
+        return mesos_scheduler_call_send(s, call_message_kill(&arena, task, agent));
 }
 
 bool mesos_scheduler_reconcile(struct mesos_scheduler *s, const struct mesos_task_place *tasks, size_t n)
 {
-        struct entry {
-                Firesteel__Mesos__TaskID task;
-                Firesteel__Mesos__AgentID agent;
-                Firesteel__Mesos__SchedulerCall__Reconcile__Task message;
-        };
-        Firesteel__Mesos__SchedulerCall__Reconcile reconcile = FIRESTEEL__MESOS__SCHEDULER_CALL__RECONCILE__INIT;
-        mesos_scheduler_call call = FIRESTEEL__MESOS__SCHEDULER_CALL__INIT;
-        struct entry *entries = new_array(struct entry, n);
-        Firesteel__Mesos__SchedulerCall__Reconcile__Task **pointers =
-                new_array(Firesteel__Mesos__SchedulerCall__Reconcile__Task *, n);
+        _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
 
-        for (size_t i = 0; i < n; i++) {
-                struct entry *e = &entries[i];
-                firesteel__mesos__task_id__init(&e->task);
-                firesteel__mesos__agent_id__init(&e->agent);
-                firesteel__mesos__scheduler_call__reconcile__task__init(&e->message);
-                e->task.value = (char *)tasks[i].task;
-                e->agent.value = (char *)tasks[i].agent;
-                e->message.task_id = &e->task;
-                e->message.agent_id = tasks[i].agent ? &e->agent : NULL;
-                pointers[i] = &e->message;
-        }
-        reconcile.n_tasks = n;
-        reconcile.tasks = pointers;
-        call.type = FIRESTEEL__MESOS__SCHEDULER_CALL__TYPE__RECONCILE;
-        call.reconcile = &reconcile;
-        bool sent = n > 0 && mesos_scheduler_call_send(s, &call); /* an empty list would mean all */
-        free(pointers);
-        free(entries);
-        return sent;
+        return n > 0 && mesos_scheduler_call_send(s, call_message_reconcile(&arena, tasks, n));
 }
 
 static void scheduler_release(struct mesos_scheduler *s);

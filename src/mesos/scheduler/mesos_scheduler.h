@@ -4,7 +4,7 @@
  *      r = mesos_scheduler_new(loop, &options, &ops, owner, &s, error);
  *      …                                          → ops.subscribed(owner, framework_id, false)
  *                                                 → ops.event(owner, event)     OFFERS, UPDATE, …
- *      mesos_scheduler_decline(s, …); mesos_scheduler_call_send(s, &call);
+ *      mesos_scheduler_revive(s); mesos_scheduler_call_send(s, call_message_accept(…));
  *      mesos_scheduler_teardown(s, 5000, done, context);   → done(owner, context)
  *      mesos_scheduler_free(s);
  *
@@ -22,7 +22,7 @@
  */
 #pragma once
 
-#include "mesos/protocol/mesos_messages.h"
+#include "mesos/scheduler/call_message.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -97,15 +97,10 @@ const char *mesos_scheduler_master(const struct mesos_scheduler *s);
  */
 bool mesos_scheduler_call_send(struct mesos_scheduler *s, mesos_scheduler_call *call);
 
-/* The same for calls without tasks. @refuse_seconds negative: the master's default of 5 s. @agent may be NULL. */
-bool mesos_scheduler_decline(struct mesos_scheduler *s, const char *const *offers, size_t n, double refuse_seconds);
+/* The same for calls that the scheduler makes up. @agent may be NULL. */
 bool mesos_scheduler_revive(struct mesos_scheduler *s);
 bool mesos_scheduler_suppress(struct mesos_scheduler *s);
 bool mesos_scheduler_kill(struct mesos_scheduler *s, const char *task, const char *agent);
-
-struct mesos_task_place {
-        const char *task, *agent; /* agent may be NULL */
-};
 
 /* Asks for the states of @n tasks, which come as UPDATEs without a uuid. Nothing for 0. */
 bool mesos_scheduler_reconcile(struct mesos_scheduler *s, const struct mesos_task_place *tasks, size_t n);

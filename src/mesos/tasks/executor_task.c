@@ -135,7 +135,7 @@ static Firesteel__Mesos__Environment *executor_environment(const struct executor
 {
         _cleanup_(buf_deinit) struct buf with_app = BUF_INIT, options = BUF_INIT;
         Firesteel__Mesos__Environment *environment =
-                task_message(arena, Firesteel__Mesos__Environment, firesteel__mesos__environment__init);
+                mesos_message_new(arena, Firesteel__Mesos__Environment, firesteel__mesos__environment__init);
         const size_t most = t->environment.count + t->parts.n_secrets + 2;
         Firesteel__Mesos__Environment__Variable **v = arena_alloc(arena, most * sizeof(*v));
         size_t n = 0;
@@ -212,7 +212,7 @@ static Firesteel__Mesos__CommandInfo *executor_command_info(const struct executo
                                                             char *value, const char *executor_id)
 {
         Firesteel__Mesos__CommandInfo *command =
-                task_message(arena, Firesteel__Mesos__CommandInfo, firesteel__mesos__command_info__init);
+                mesos_message_new(arena, Firesteel__Mesos__CommandInfo, firesteel__mesos__command_info__init);
         command->value = value;
         command->uris = t->parts.uris;
         command->n_uris = t->parts.n_uris;
@@ -225,11 +225,11 @@ static Firesteel__Mesos__TaskInfo *task_new(struct arena *arena, char *name, con
                                             const struct mesos_offer *offer, const struct mesos_launch *launch)
 {
         Firesteel__Mesos__TaskInfo *task =
-                task_message(arena, Firesteel__Mesos__TaskInfo, firesteel__mesos__task_info__init);
+                mesos_message_new(arena, Firesteel__Mesos__TaskInfo, firesteel__mesos__task_info__init);
         task->name = name;
-        task->task_id = task_message(arena, Firesteel__Mesos__TaskID, firesteel__mesos__task_id__init);
+        task->task_id = mesos_message_new(arena, Firesteel__Mesos__TaskID, firesteel__mesos__task_id__init);
         task->task_id->value = task_text(arena, id);
-        task->agent_id = task_message(arena, Firesteel__Mesos__AgentID, firesteel__mesos__agent_id__init);
+        task->agent_id = mesos_message_new(arena, Firesteel__Mesos__AgentID, firesteel__mesos__agent_id__init);
         task->agent_id->value = (char *)offer->agent;
         task->n_resources = launch->n_resources;
         task->resources = mesos_resources_message(arena, launch->resources, launch->n_resources);
@@ -253,8 +253,9 @@ static Firesteel__Mesos__ExecutorInfo *fine_executor_new(const struct executor_t
                                                          const struct mesos_launch *launch)
 {
         Firesteel__Mesos__ExecutorInfo *executor =
-                task_message(arena, Firesteel__Mesos__ExecutorInfo, firesteel__mesos__executor_info__init);
-        executor->executor_id = task_message(arena, Firesteel__Mesos__ExecutorID, firesteel__mesos__executor_id__init);
+                mesos_message_new(arena, Firesteel__Mesos__ExecutorInfo, firesteel__mesos__executor_info__init);
+        executor->executor_id =
+                mesos_message_new(arena, Firesteel__Mesos__ExecutorID, firesteel__mesos__executor_id__init);
         executor->executor_id->value = (char *)offer->agent;
         executor->n_resources = launch->n_executor_resources;
         executor->resources = mesos_resources_message(arena, launch->executor_resources, launch->n_executor_resources);

@@ -46,7 +46,8 @@ static Firesteel__Mesos__Volume *volume_parse(struct arena *arena, const char *s
 {
         char *parts[3];
         size_t n = spec_split(arena, spec, ':', parts, 3);
-        Firesteel__Mesos__Volume *v = task_message(arena, Firesteel__Mesos__Volume, firesteel__mesos__volume__init);
+        Firesteel__Mesos__Volume *v =
+                mesos_message_new(arena, Firesteel__Mesos__Volume, firesteel__mesos__volume__init);
         const bool has_mode = n > 1 && (strcmp(parts[n - 1], "ro") == 0 || strcmp(parts[n - 1], "rw") == 0);
         v->mode = has_mode && parts[n - 1][1] == 'o' ? FIRESTEEL__MESOS__VOLUME__MODE__RO
                                                      : FIRESTEEL__MESOS__VOLUME__MODE__RW;
@@ -103,8 +104,8 @@ static docker_port *port_mapping_parse(struct arena *arena, const char *spec)
 {
         char *parts[3];
         const size_t n = spec_split(arena, spec, ':', parts, 3);
-        docker_port *p =
-                task_message(arena, docker_port, firesteel__mesos__container_info__docker_info__port_mapping__init);
+        docker_port *p = mesos_message_new(arena, docker_port,
+                                           firesteel__mesos__container_info__docker_info__port_mapping__init);
         if (n < 2 || !port_parse(parts[0], &p->host_port) || !port_parse(parts[1], &p->container_port))
                 return NULL;
         p->protocol = n == 3 ? parts[2] : (char *)"tcp";
@@ -133,7 +134,7 @@ static int docker_read_ports(struct arena *arena, const struct fst_conf *conf, d
 static Firesteel__Mesos__Parameter *parameter_new(struct arena *arena, const char *key, const char *value)
 {
         Firesteel__Mesos__Parameter *p =
-                task_message(arena, Firesteel__Mesos__Parameter, firesteel__mesos__parameter__init);
+                mesos_message_new(arena, Firesteel__Mesos__Parameter, firesteel__mesos__parameter__init);
         p->key = task_text(arena, key);
         p->value = task_text(arena, value);
         return p;
@@ -167,7 +168,8 @@ static int container_read_docker(struct arena *arena, const struct fst_conf *con
                                  const char *network, Firesteel__Mesos__ContainerInfo *container,
                                  struct fst_error *error)
 {
-        docker_info *docker = task_message(arena, docker_info, firesteel__mesos__container_info__docker_info__init);
+        docker_info *docker =
+                mesos_message_new(arena, docker_info, firesteel__mesos__container_info__docker_info__init);
         docker->image = task_text(arena, image);
         docker->has_force_pull_image = true;
         docker->force_pull_image = force_pull;
@@ -180,14 +182,16 @@ static int container_read_docker(struct arena *arena, const struct fst_conf *con
 static void container_set_image(struct arena *arena, const char *name, bool force_pull,
                                 Firesteel__Mesos__ContainerInfo *container)
 {
-        Firesteel__Mesos__Image *image = task_message(arena, Firesteel__Mesos__Image, firesteel__mesos__image__init);
+        Firesteel__Mesos__Image *image =
+                mesos_message_new(arena, Firesteel__Mesos__Image, firesteel__mesos__image__init);
         image->type = FIRESTEEL__MESOS__IMAGE__TYPE__DOCKER;
-        image->docker = task_message(arena, Firesteel__Mesos__Image__Docker, firesteel__mesos__image__docker__init);
+        image->docker =
+                mesos_message_new(arena, Firesteel__Mesos__Image__Docker, firesteel__mesos__image__docker__init);
         image->docker->name = task_text(arena, name);
         image->has_cached = true;
         image->cached = !force_pull;
-        container->mesos = task_message(arena, Firesteel__Mesos__ContainerInfo__MesosInfo,
-                                        firesteel__mesos__container_info__mesos_info__init);
+        container->mesos = mesos_message_new(arena, Firesteel__Mesos__ContainerInfo__MesosInfo,
+                                             firesteel__mesos__container_info__mesos_info__init);
         container->mesos->image = image;
 }
 
@@ -222,7 +226,7 @@ static int container_read_network(struct arena *arena, const struct fst_conf *co
 {
         _cleanup_free_ char *labels = NULL;
         Firesteel__Mesos__NetworkInfo *network =
-                task_message(arena, Firesteel__Mesos__NetworkInfo, firesteel__mesos__network_info__init);
+                mesos_message_new(arena, Firesteel__Mesos__NetworkInfo, firesteel__mesos__network_info__init);
         int r = conf_get_string(conf, "spark.mesos.network.labels", &labels, error);
         if (r == 0)
                 r = task_labels_parse(arena, labels, &network->labels, error);
@@ -241,7 +245,7 @@ int task_container_read(struct arena *arena, const struct fst_conf *conf, Firest
         _cleanup_free_ char *image = NULL;
         _cleanup_free_ char *network = NULL;
         Firesteel__Mesos__ContainerInfo *container =
-                task_message(arena, Firesteel__Mesos__ContainerInfo, firesteel__mesos__container_info__init);
+                mesos_message_new(arena, Firesteel__Mesos__ContainerInfo, firesteel__mesos__container_info__init);
         container->type = FIRESTEEL__MESOS__CONTAINER_INFO__TYPE__MESOS;
         int r = conf_get_string(conf, DOCKER "image", &image, error);
         if (r == 0)

@@ -39,7 +39,8 @@ static int label_parse(struct arena *arena, const char *text, size_t len, Firest
                                  "Malformed label: %.*s (labels are KEY:VALUE,KEY:VALUE; write \\: and \\, for a colon "
                                  "and a comma in them)",
                                  (int)MIN(len, (size_t)200), text);
-        Firesteel__Mesos__Label *label = task_message(arena, Firesteel__Mesos__Label, firesteel__mesos__label__init);
+        Firesteel__Mesos__Label *label =
+                mesos_message_new(arena, Firesteel__Mesos__Label, firesteel__mesos__label__init);
         label->key = label_unescape(arena, text, key);
         label->value = label_unescape(arena, text + key + 1, value);
         *out = label;
@@ -62,7 +63,7 @@ int task_labels_parse(struct arena *arena, const char *text, Firesteel__Mesos__L
                 len += len < left;
         }
         if (r == 0) {
-                *out = task_message(arena, Firesteel__Mesos__Labels, firesteel__mesos__labels__init);
+                *out = mesos_message_new(arena, Firesteel__Mesos__Labels, firesteel__mesos__labels__init);
                 (*out)->n_labels = list.len;
                 (*out)->labels = list.len ? (void *)arena_copy(arena, list.data, list.len * sizeof(*list.data)) : NULL;
         }

@@ -20,7 +20,7 @@ char *task_text(struct arena *arena, const char *text)
 Firesteel__Mesos__CommandInfo__URI *task_uri_new(struct arena *arena, const char *value, bool cache)
 {
         Firesteel__Mesos__CommandInfo__URI *uri =
-                task_message(arena, Firesteel__Mesos__CommandInfo__URI, firesteel__mesos__command_info__uri__init);
+                mesos_message_new(arena, Firesteel__Mesos__CommandInfo__URI, firesteel__mesos__command_info__uri__init);
         uri->value = task_text(arena, value);
         uri->has_cache = true;
         uri->cache = cache;
@@ -29,8 +29,8 @@ Firesteel__Mesos__CommandInfo__URI *task_uri_new(struct arena *arena, const char
 
 Firesteel__Mesos__Environment__Variable *task_variable_new(struct arena *arena, const char *name, const char *value)
 {
-        Firesteel__Mesos__Environment__Variable *v = task_message(arena, Firesteel__Mesos__Environment__Variable,
-                                                                  firesteel__mesos__environment__variable__init);
+        Firesteel__Mesos__Environment__Variable *v = mesos_message_new(arena, Firesteel__Mesos__Environment__Variable,
+                                                                       firesteel__mesos__environment__variable__init);
         v->name = task_text(arena, name);
         v->value = task_text(arena, value);
         return v;

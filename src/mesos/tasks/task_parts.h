@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "mesos/protocol/mesos.pb-c.h"
+#include "mesos/protocol/mesos_messages.h"
 
 #include <stdbool.h>
 
@@ -42,14 +42,6 @@ struct task_parts {
 int task_parts_read(struct task_parts *out, const struct fst_conf *conf, enum mesos_task_kind kind,
                     const char *(*env)(const char *name), struct fst_error *error);
 void task_parts_deinit(struct task_parts *parts);
-
-/* Makes a message of protobuf-c in @arena_, initialised. */
-#define task_message(arena_, type_, init_)                                                                             \
-        ({                                                                                                             \
-                type_ *message_ = arena_alloc(arena_, sizeof(*message_));                                              \
-                init_(message_);                                                                                       \
-                message_;                                                                                              \
-        })
 
 /* A copy of @text in @arena, or NULL for NULL. */
 char *task_text(struct arena *arena, const char *text);

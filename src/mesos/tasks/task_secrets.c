@@ -22,21 +22,23 @@ static const struct secret_keys driver_keys = {"spark.mesos.driver.secret.names"
 
 static Firesteel__Mesos__Secret *secret_by_name(struct arena *arena, const char *name)
 {
-        Firesteel__Mesos__Secret *s = task_message(arena, Firesteel__Mesos__Secret, firesteel__mesos__secret__init);
+        Firesteel__Mesos__Secret *s =
+                mesos_message_new(arena, Firesteel__Mesos__Secret, firesteel__mesos__secret__init);
         s->has_type = true;
         s->type = FIRESTEEL__MESOS__SECRET__TYPE__REFERENCE;
-        s->reference =
-                task_message(arena, Firesteel__Mesos__Secret__Reference, firesteel__mesos__secret__reference__init);
+        s->reference = mesos_message_new(arena, Firesteel__Mesos__Secret__Reference,
+                                         firesteel__mesos__secret__reference__init);
         s->reference->name = task_text(arena, name);
         return s;
 }
 
 static Firesteel__Mesos__Secret *secret_by_value(struct arena *arena, const char *value)
 {
-        Firesteel__Mesos__Secret *s = task_message(arena, Firesteel__Mesos__Secret, firesteel__mesos__secret__init);
+        Firesteel__Mesos__Secret *s =
+                mesos_message_new(arena, Firesteel__Mesos__Secret, firesteel__mesos__secret__init);
         s->has_type = true;
         s->type = FIRESTEEL__MESOS__SECRET__TYPE__VALUE;
-        s->value = task_message(arena, Firesteel__Mesos__Secret__Value, firesteel__mesos__secret__value__init);
+        s->value = mesos_message_new(arena, Firesteel__Mesos__Secret__Value, firesteel__mesos__secret__value__init);
         s->value->data = (ProtobufCBinaryData){.data = (uint8_t *)task_text(arena, value), .len = strlen(value)};
         return s;
 }
@@ -53,10 +55,11 @@ static Firesteel__Mesos__Environment__Variable *secret_variable(struct arena *ar
 
 static Firesteel__Mesos__Volume *secret_volume(struct arena *arena, const char *path, Firesteel__Mesos__Secret *secret)
 {
-        Firesteel__Mesos__Volume *v = task_message(arena, Firesteel__Mesos__Volume, firesteel__mesos__volume__init);
+        Firesteel__Mesos__Volume *v =
+                mesos_message_new(arena, Firesteel__Mesos__Volume, firesteel__mesos__volume__init);
         v->container_path = task_text(arena, path);
         v->mode = FIRESTEEL__MESOS__VOLUME__MODE__RO;
-        v->source = task_message(arena, Firesteel__Mesos__Volume__Source, firesteel__mesos__volume__source__init);
+        v->source = mesos_message_new(arena, Firesteel__Mesos__Volume__Source, firesteel__mesos__volume__source__init);
         v->source->has_type = true;
         v->source->type = FIRESTEEL__MESOS__VOLUME__SOURCE__TYPE__SECRET;
         v->source->secret = secret;
