@@ -254,8 +254,10 @@ static void scheduler_ops_map_output_removed(void *owner, int shuffle_id, int ma
 static void scheduler_ops_task_set_removed(void *owner, struct task_set *set)
 {
         struct job_runner *r = owner;
-        r->backend->class->stage_removed(r->backend, set->user);
-        stage_context_unref(set->user);
+        struct stage_context *work = set->user;
+        r->backend->class->stage_removed(r->backend, work);
+        shuffle_reader_env_end(&work->inputs);
+        stage_context_unref(work);
         set->user = NULL;
 }
 

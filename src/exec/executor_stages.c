@@ -32,6 +32,8 @@ struct executor_stages {
 
 static void entry_free(struct stage_entry *e)
 {
+        if (e->work)
+                shuffle_reader_env_end(&e->work->inputs);
         stage_context_unref(e->work);
         error_deinit(&e->error);
         free(e->data);

@@ -21,8 +21,8 @@ static void put_pages(const struct shuffle_output *o, struct buf *index)
         size_t at = index->len;
         buf_reserve(index, o->n_extents * (size_t)ENTRY);
         index->len += o->n_extents * (size_t)ENTRY;
-        for (int p = 0; p < o->partitions; p++) {
-                for (uint32_t e = o->at[p].extents; e; e = o->extents[e - 1].next) {
+        for (int p = shuffle_output_next(o, 0); p < o->partitions; p = shuffle_output_next(o, p + 1)) {
+                for (uint32_t e = shuffle_output_at(o, p)->extents; e; e = o->extents[e - 1].next) {
                         uint32_t entry[2] = {htole32((uint32_t)p), htole32(o->extents[e - 1].length)};
                         memcpy(index->data + at + (e - 1) * (size_t)ENTRY, entry, sizeof(entry));
                 }
@@ -99,6 +99,7 @@ int output_index_take(const void *index, size_t len, struct memory_manager *mana
                 shuffle_output_add_extent(o, partition, at, length);
                 at += length;
         }
+        shuffle_output_pack(o);
         *output = o;
         *size = at;
         return 0;

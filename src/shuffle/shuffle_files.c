@@ -99,7 +99,7 @@ static int copy_page(struct shuffle_output *from, const struct shuffle_extent *e
 static int write_partition(struct shuffle_output *from, uint32_t p, unsigned char *block, struct shuffle_output *to,
                            struct fst_error *error)
 {
-        const struct shuffle_partition *at = &from->at[p];
+        const struct shuffle_partition *at = shuffle_output_at(from, (int)p);
         int r = 0;
         for (uint32_t e = at->extents; e && r == 0; e = from->extents[e - 1].next)
                 r = copy_page(from, &from->extents[e - 1], block, to, p, error);
@@ -128,11 +128,12 @@ static int write_pages(struct shuffle_files *f, struct shuffle_output *from, con
         int r = from->file && !block ? error_set(error, -ENOMEM, "no memory to write a map output") : 0;
         if (r == 0)
                 r = spill_new(&options, &to->file, error);
-        for (int p = 0; p < from->partitions && r == 0; p++)
+        for (int p = shuffle_output_next(from, 0); p < from->partitions && r == 0; p = shuffle_output_next(from, p + 1))
                 r = write_partition(from, (uint32_t)p, block, to, error);
         page_pool_put(block);
         to->rows = from->rows;
         to->bytes = from->bytes;
+        shuffle_output_pack(to);
         return r ? r : shuffle_output_finish(to, error);
 }
 
@@ -285,8 +286,8 @@ int shuffle_files_open(const struct shuffle_roots *roots, int shuffle, int map, 
                 return error_set(error, -EBADMSG, "%s has another length than its index states", path);
         }
         o->file = spill_adopt_file(head.type, path, head.iv, size);
-        *bytes = sizeof(*o) + (size_t)o->partitions * sizeof(o->at[0]) + o->extents_cap * sizeof(*o->extents) +
-                 strlen(path) + 256;
+        *bytes = sizeof(*o) + (size_t)o->n_at * sizeof(o->at[0]) + (size_t)o->partitions / 8 +
+                 o->extents_cap * sizeof(*o->extents) + strlen(path) + 256;
         *output = o;
         return 0;
 }

@@ -12,6 +12,7 @@
 #include "shuffle/shuffle_receiver.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_store.h"
+#include "shuffle/stage_outputs.h"
 #include "store/disk_dirs.h"
 #include "store/file_cipher.h"
 
@@ -183,11 +184,11 @@ static inline void world_deinit(struct shuffle_world *w)
         for (int e = 0; e < EXECUTORS; e++)
                 transfer_server_free(w->executors[e].server);
         transfer_client_free(w->client);
+        shuffle_reader_env_deinit(&w->env);
         for (int e = 0; e < EXECUTORS; e++)
                 shuffle_store_free(w->executors[e].store);
         assert_int_equal(memory_manager_execution_used(w->memory), 0);
         assert_int_equal(memory_manager_storage_used(w->memory), 0);
-        shuffle_reader_env_deinit(&w->env);
         memory_manager_free(w->memory);
         disk_dirs_free(w->dirs);
         free(w->rows);
@@ -286,8 +287,11 @@ static inline int read_all(struct shuffle_world *w, int p, int pause_ms)
         return r;
 }
 
+/* The next task belongs to another attempt of the stage, whose outputs may be elsewhere. */
 static inline void shuffle_run_again(struct shuffle_world *w)
 {
+        stage_outputs_end(w->env.inputs);
+        w->env.inputs->ended = false;
         task_run_end(&w->run);
         task_run_begin(&w->run, &(struct fst_task_info){0}, 1);
 }

@@ -13,10 +13,14 @@
 
 _Static_assert(sizeof(struct shuffle_partition) == 16, "a million of them are 16 MB");
 
+#define LEAST_PACKED 256 /* partitions: fewer take too little memory */
+
 struct shuffle_output *shuffle_output_new(int partitions, fst_type type, struct memory_manager *manager)
 {
-        struct shuffle_output *o = mem_zero(sizeof(*o) + (size_t)partitions * sizeof(o->at[0]));
+        struct shuffle_output *o = new0(struct shuffle_output);
         o->refs = 1;
+        o->at = new_array(struct shuffle_partition, (size_t)MAX(partitions, 1));
+        o->n_at = partitions;
         o->partitions = partitions;
         o->type = type;
         o->manager = manager;
@@ -34,8 +38,8 @@ struct shuffle_output *shuffle_output_ref(struct shuffle_output *o)
 static struct page *take_first_page(struct shuffle_output *o, struct shuffle_partition *at)
 {
         struct page *first = at->last->next;
-        if (first == at->last)
-                at->last = NULL;
+        if (first == at->last) /* after its extents, for shuffle_output_is_empty */
+                __atomic_store_n(&at->last, NULL, __ATOMIC_RELEASE);
         else
                 at->last->next = first->next;
         o->pages--;
@@ -48,20 +52,23 @@ void shuffle_output_unref(struct shuffle_output *o)
                 return;
         if (o->store)
                 shuffle_store_delist(o->store, o);
-        for (int p = 0; p < o->partitions && o->pages; p++)
-                while (o->at[p].last)
-                        page_free(NULL, take_first_page(o, &o->at[p]));
+        for (int i = 0; i < o->n_at && o->pages; i++)
+                while (o->at[i].last)
+                        page_free(NULL, take_first_page(o, &o->at[i]));
         if (o->memory)
                 memory_release_storage(o->manager, o->memory);
         spill_free(o->file);
         free(o->extents);
+        free(o->at);
+        free(o->present);
+        free(o->rank);
         pthread_mutex_destroy(&o->lock);
         free(o);
 }
 
 void shuffle_output_add(struct shuffle_output *o, uint32_t partition, struct page *page)
 {
-        struct shuffle_partition *at = &o->at[partition];
+        struct shuffle_partition *at = shuffle_output_at(o, (int)partition);
         page->next = at->last ? at->last->next : page;
         if (at->last)
                 at->last->next = page;
@@ -71,9 +78,9 @@ void shuffle_output_add(struct shuffle_output *o, uint32_t partition, struct pag
         o->rows += page->rows;
 }
 
-void shuffle_output_add_extent(struct shuffle_output *o, uint32_t partition, uint64_t offset, uint32_t length)
+static void shuffle_output_extend(struct shuffle_output *o, struct shuffle_partition *at, uint64_t offset,
+                                  uint32_t length)
 {
-        struct shuffle_partition *at = &o->at[partition];
         if (o->n_extents == o->extents_cap) {
                 o->extents_cap = o->extents_cap ? o->extents_cap * 2 : 64;
                 o->extents = mem_grow(o->extents, o->extents_cap * sizeof(*o->extents));
@@ -82,8 +89,66 @@ void shuffle_output_add_extent(struct shuffle_output *o, uint32_t partition, uin
         if (at->last_extent)
                 o->extents[at->last_extent - 1].next = o->n_extents;
         else
-                at->extents = o->n_extents;
+                __atomic_store_n(&at->extents, o->n_extents, __ATOMIC_RELAXED);
         at->last_extent = o->n_extents;
+}
+
+void shuffle_output_add_extent(struct shuffle_output *o, uint32_t partition, uint64_t offset, uint32_t length)
+{
+        shuffle_output_extend(o, shuffle_output_at(o, (int)partition), offset, length);
+}
+
+/* The partitions with pages of an output that is not packed. */
+static int shuffle_output_count(const struct shuffle_output *o)
+{
+        int n = 0;
+        for (int p = 0; p < o->partitions; p++)
+                n += o->at[p].last || o->at[p].extents;
+        return n;
+}
+
+void shuffle_output_pack(struct shuffle_output *o)
+{
+        int n = o->present ? o->n_at : shuffle_output_count(o);
+        if (o->present || o->partitions < LEAST_PACKED || n > o->partitions / 2)
+                return;
+        size_t words = ((size_t)o->partitions + 63) / 64;
+        struct shuffle_partition *at = new_array(struct shuffle_partition, (size_t)MAX(n, 1));
+        o->present = new_array(uint64_t, words);
+        o->rank = new_array(uint32_t, words);
+        o->n_at = 0;
+        for (int p = 0; p < o->partitions; p++) {
+                if (p % 64 == 0)
+                        o->rank[p / 64] = (uint32_t)o->n_at;
+                if (!o->at[p].last && !o->at[p].extents)
+                        continue;
+                o->present[p / 64] |= UINT64_C(1) << p % 64;
+                at[o->n_at++] = o->at[p];
+        }
+        free(o->at);
+        o->at = at;
+}
+
+bool shuffle_output_is_empty(const struct shuffle_output *o, int partition)
+{
+        const struct shuffle_partition *at = shuffle_output_at(o, partition);
+        return !at ||
+               (!__atomic_load_n(&at->last, __ATOMIC_ACQUIRE) && !__atomic_load_n(&at->extents, __ATOMIC_RELAXED));
+}
+
+int shuffle_output_next(const struct shuffle_output *o, int partition)
+{
+        for (int p = partition; p < o->partitions; p = (p / 64 + 1) * 64) {
+                if (!o->present) {
+                        while (p < o->partitions && shuffle_output_is_empty(o, p))
+                                p++;
+                        return p;
+                }
+                uint64_t rest = o->present[p / 64] >> p % 64;
+                if (rest)
+                        return p + __builtin_ctzll(rest);
+        }
+        return o->partitions;
 }
 
 int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *space, size_t *freed,
@@ -104,15 +169,15 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                                                       .level = space->level,
                                                       .if_cheaper = space->shuffle_if_cheaper},
                               &o->file, error);
-        for (int p = 0; p < o->partitions && o->pages && r == 0; p++) {
-                struct shuffle_partition *at = &o->at[p];
+        for (int i = 0; i < o->n_at && o->pages && r == 0; i++) {
+                struct shuffle_partition *at = &o->at[i];
                 while (at->last) {
                         uint64_t offset;
                         uint32_t length;
                         r = spill_write_page(o->file, at->last->next, &offset, &length, error);
                         if (r)
                                 break;
-                        shuffle_output_add_extent(o, (uint32_t)p, offset, length);
+                        shuffle_output_extend(o, at, offset, length);
                         struct page *page = take_first_page(o, at);
                         *freed += page->block;
                         page_free(NULL, page);

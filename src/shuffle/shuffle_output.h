@@ -25,7 +25,7 @@ struct shuffle_extent {
         uint32_t next; /* index + 1 of the next extent of the same partition; 0 ends */
 };
 
-/* Small, because there are as many as map tasks times partitions, and most of them may be empty. */
+/* The pages of one reduce partition. Small, because there are as many as map tasks times partitions. */
 struct shuffle_partition {
         struct page *last;             /* last page in memory; its `next` is the first (a ring). NULL: none */
         uint32_t extents, last_extent; /* on disk: index + 1 into `extents`; 0: none */
@@ -33,6 +33,11 @@ struct shuffle_partition {
 
 struct shuffle_output {
         int refs; /* atomic */
+        /* All partitions, or only those that have pages (shuffle_output_pack). */
+        struct shuffle_partition *at;
+        uint64_t *present; /* a bit for each partition that has pages; NULL: `at` has all partitions */
+        uint32_t *rank;    /* by word of `present`: the partitions with pages in the words before it */
+        int n_at;
         int partitions;
         fst_type type;
         uint64_t rows, bytes;
@@ -52,7 +57,6 @@ struct shuffle_output {
         bool is_copy;
         int32_t copy_shuffle, copy_map;
         int64_t copy_task;
-        struct shuffle_partition at[];
 };
 
 /* Creates an empty output with one reference. Never NULL. */
@@ -74,6 +78,30 @@ void shuffle_output_add_extent(struct shuffle_output *output, uint32_t partition
  */
 int shuffle_output_to_disk(struct shuffle_output *output, const struct spill_space *space, size_t *freed,
                            struct fst_error *error);
+
+/*
+ * Keeps only the partitions that have pages if most of them have none: 10,000 map tasks with 10,000 partitions each
+ * would need 1.6 GB. Writer only, after the last page and before the output is shared.
+ */
+void shuffle_output_pack(struct shuffle_output *output);
+
+/* Returns a partition's pages, NULL if a packed output has none. Of a shared output that is not pinned, only whether it
+ * is NULL may be used. */
+static inline struct shuffle_partition *shuffle_output_at(const struct shuffle_output *output, int partition)
+{
+        if (!output->present)
+                return &output->at[partition];
+        uint64_t word = output->present[partition / 64], bit = UINT64_C(1) << partition % 64;
+        if (!(word & bit))
+                return NULL;
+        return &output->at[output->rank[partition / 64] + (uint32_t)__builtin_popcountll(word & (bit - 1))];
+}
+
+/* True if a partition has no pages, which it then never has. Any thread, also without a pin. */
+bool shuffle_output_is_empty(const struct shuffle_output *output, int partition);
+
+/* The first partition from @partition on that has pages, or the number of partitions. Of pinned outputs. */
+int shuffle_output_next(const struct shuffle_output *output, int partition);
 
 /* Completes the output and its file, if there is one. Writer only. */
 int shuffle_output_finish(struct shuffle_output *output, struct fst_error *error);

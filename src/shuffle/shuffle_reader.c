@@ -11,13 +11,16 @@
 #include "shuffle/remote_shuffle.h"
 #include "shuffle/shuffle_fetch.h"
 #include "shuffle/shuffle_store.h"
+#include "shuffle/stage_outputs.h"
 #include "store/spill.h"
 
 struct shuffle_input {
         struct task_run *run;
         const struct shuffle_reader_env *env;
-        const struct shuffle_inputs *inputs;
-        struct shuffle_output **outputs; /* references to outputs of this process, by map partition */
+        struct shuffle_inputs *inputs;
+        struct stage_outputs *here; /* a reference to the stage's outputs of this process; NULL if some are copies */
+        struct shuffle_output **copies;  /* references of this task to outputs of this process, if some are copies */
+        struct shuffle_output **outputs; /* outputs of this process by map partition: one of the two */
         struct shuffle_fetch *fetch;     /* for outputs of other executors; NULL: not needed yet */
         struct remote_input *remote;     /* for outputs outside of executors; NULL: not needed yet */
         fst_type type;
@@ -34,8 +37,15 @@ struct shuffle_input {
         struct codec codec; /* of the files; NONE before the first read */
 };
 
+void shuffle_reader_env_end(struct shuffle_reader_env *env)
+{
+        for (int i = 0; i < env->n_inputs; i++)
+                stage_outputs_end(&env->inputs[i]);
+}
+
 void shuffle_reader_env_deinit(struct shuffle_reader_env *env)
 {
+        shuffle_reader_env_end(env);
         for (int i = 0; i < env->n_inputs; i++)
                 free(env->inputs[i].maps);
         for (int i = 0; i < env->n_locations; i++) {
@@ -45,6 +55,27 @@ void shuffle_reader_env_deinit(struct shuffle_reader_env *env)
         free(env->inputs);
         free(env->locations);
         *env = (struct shuffle_reader_env){.here = -1};
+}
+
+/*
+ * Copies of what this executor has stored outside are dropped when memory is needed, unless a task reads them, so that
+ * tasks take references of their own.
+ */
+static void shuffle_reader_find_outputs(struct shuffle_input *in)
+{
+        const struct shuffle_reader_env *env = in->env;
+        if (!env->remote) {
+                in->here = stage_outputs_get(in->inputs, env->here, env->store);
+                in->outputs = in->here->at;
+                return;
+        }
+        in->outputs = in->copies = new_array(struct shuffle_output *, (size_t)in->inputs->n);
+        if (env->here < 0)
+                return;
+        const int32_t locations[] = {env->here, SHUFFLE_REMOTE - env->locations[env->here].executor};
+        for (size_t i = 0; i < ARRAY_SIZE(locations); i++)
+                shuffle_store_get_all(env->store, in->inputs->shuffle_id, in->inputs->maps, in->inputs->n, locations[i],
+                                      in->outputs);
 }
 
 static int reader_open(void *owner, struct task_run *run, int shuffle_id, int partition, fst_type type,
@@ -58,13 +89,7 @@ static int reader_open(void *owner, struct task_run *run, int shuffle_id, int pa
                 in->run = run;
                 in->env = env;
                 in->inputs = &env->inputs[i];
-                in->outputs = new_array(struct shuffle_output *, (size_t)in->inputs->n);
-                if (env->here >= 0)
-                        shuffle_store_get_all(env->store, shuffle_id, in->inputs->maps, in->inputs->n, env->here,
-                                              in->outputs);
-                if (env->here >= 0 && env->remote) /* copies of what this executor has stored */
-                        shuffle_store_get_all(env->store, shuffle_id, in->inputs->maps, in->inputs->n,
-                                              SHUFFLE_REMOTE - env->locations[env->here].executor, in->outputs);
+                shuffle_reader_find_outputs(in);
                 in->partition = partition;
                 in->type = type;
                 in->at = -1;
@@ -96,7 +121,10 @@ static int next_output(struct shuffle_input *in)
         struct fst_error error = FST_ERROR_INIT;
         shuffle_reader_unpin(in);
         in->fetched = in->outside = false;
-        if (++in->at >= in->inputs->n) {
+        in->at++;
+        if (in->here)
+                in->at = stage_outputs_next(in->here, in->partition, in->at);
+        if (in->at >= in->inputs->n) {
                 fault_point(FAULT_REDUCE);
                 return 0;
         }
@@ -121,13 +149,17 @@ static int next_output(struct shuffle_input *in)
                                             in->inputs->shuffle_id);
                 return shuffle_reader_fetch_failed(in, r, &error);
         }
+        in->page = NULL;
+        in->extent = 0;
+        if (shuffle_output_is_empty(output, in->partition))
+                return 1;
         shuffle_output_pin(output);
         in->pinned = true;
-        const struct shuffle_partition *p = &output->at[in->partition];
+        const struct shuffle_partition *p = shuffle_output_at(output, in->partition);
         in->last = p->last;
         in->page = p->last ? p->last->next : NULL;
         in->extent = p->extents;
-        in->run->counters.shuffle_local_blocks += in->page || in->extent;
+        in->run->counters.shuffle_local_blocks++;
         return 1;
 }
 
@@ -225,9 +257,10 @@ static void reader_close(struct shuffle_input *in)
         page_free(&in->memory, steal(in->loaded));
         if (in->at < in->inputs->n)
                 shuffle_reader_unpin(in);
-        for (int i = 0; i < in->inputs->n; i++)
-                shuffle_output_unref(in->outputs[i]);
-        free(in->outputs);
+        for (int i = 0; in->copies && i < in->inputs->n; i++)
+                shuffle_output_unref(in->copies[i]);
+        free(in->copies);
+        stage_outputs_unref(in->here);
         shuffle_fetch_free(in->fetch);
         if (in->remote)
                 in->env->remote->class->close(in->remote);

@@ -25,6 +25,7 @@
 
 struct remote_shuffle;
 struct shuffle_store;
+struct stage_outputs;
 struct transfer_client;
 
 /* An executor that has map outputs. */
@@ -61,6 +62,8 @@ struct shuffle_inputs {
         int shuffle_id;
         int n;
         struct shuffle_map *maps;
+        struct stage_outputs *here; /* those of this process; NULL: not looked up. For stage_outputs only */
+        bool ended;                 /* the stage has ended; for stage_outputs only */
 };
 
 struct shuffle_fetch_limits {
@@ -69,7 +72,8 @@ struct shuffle_fetch_limits {
         int per_address; /* spark.reducer.maxBlocksInFlightPerAddress; 0: no limit */
 };
 
-/* The inputs of a stage's tasks. Owns its arrays and strings. Does not change while tasks run. */
+/* The inputs of a stage's tasks. Owns its arrays and strings. Does not change while tasks run, but for `here` of its
+ * inputs. */
 struct shuffle_reader_env {
         struct shuffle_inputs *inputs;
         int n_inputs;
@@ -87,6 +91,9 @@ struct shuffle_reader_env {
         bool (*lost)(void *owner, int32_t executor);
         void *lost_owner;
 };
+
+/* The stage has ended, so that outputs of this process are kept only for tasks that still run. Any thread. */
+void shuffle_reader_env_end(struct shuffle_reader_env *env);
 
 /* Frees its arrays and strings. All zero is allowed. */
 void shuffle_reader_env_deinit(struct shuffle_reader_env *env);

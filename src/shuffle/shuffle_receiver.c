@@ -148,8 +148,10 @@ static int receiver_end(struct transfer_sink *sink, struct fst_error *error)
         int e = write_out(r, error);
         if (e == 0)
                 e = shuffle_output_finish(r->output, error);
-        if (e == 0)
+        if (e == 0) {
+                shuffle_output_pack(r->output);
                 shuffle_store_put(r->store, r->shuffle, r->map_partition, r->task_id, steal(r->output));
+        }
         return e;
 }
 

@@ -123,10 +123,10 @@ static void put_gone(struct serving *s, struct serving_batch *b, const char *why
 
 static void begin_partition(struct serving *s)
 {
-        const struct shuffle_partition *at = &s->output->at[s->partition];
-        s->last = at->last;
-        s->page = at->last ? at->last->next : NULL;
-        s->extent = at->extents;
+        const struct shuffle_partition *at = shuffle_output_at(s->output, s->partition);
+        s->last = at ? at->last : NULL;
+        s->page = s->last ? s->last->next : NULL;
+        s->extent = at ? at->extents : 0;
         s->pages = 0;
         for (; s->pages < s->skip && s->extent; s->pages++)
                 s->extent = s->output->extents[s->extent - 1].next;
@@ -150,6 +150,13 @@ static void begin_map(struct serving *s, struct serving_batch *b)
                          o->partitions, s->end);
                 shuffle_output_unref(o);
                 put_gone(s, b, why);
+                return;
+        }
+        if (s->end == s->first + 1 && shuffle_output_is_empty(o, s->first)) { /* nothing to hold while it is sent */
+                s->pages = s->skip = 0;
+                put_end_record(s, b);
+                shuffle_output_unref(o);
+                next_map(s);
                 return;
         }
         shuffle_output_pin(o);

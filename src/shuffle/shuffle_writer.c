@@ -309,6 +309,7 @@ static int writer_end(struct op *op)
         if (r)
                 return r;
         close_open_pages(w);
+        shuffle_output_pack(w->output);
         r = store_output(w, &error);
         if (r)
                 return task_run_fail_with(op->run, r, &error);

@@ -19,6 +19,7 @@
 #include "rdd/rdd.h"
 #include "rdd/rdd_registry.h"
 #include "shuffle/shuffle_store.h"
+#include "shuffle/stage_outputs.h"
 #include "store/spill.h"
 
 #include <pthread.h>
@@ -499,8 +500,8 @@ static void reports_a_task_process_killed_from_outside(void **state)
 static int64_t rows_of(struct shuffle_output *o)
 {
         int64_t rows = 0;
-        for (int p = 0; p < o->partitions; p++) {
-                for (uint32_t e = o->at[p].extents; e; e = o->extents[e - 1].next) {
+        for (int p = shuffle_output_next(o, 0); p < o->partitions; p = shuffle_output_next(o, p + 1)) {
+                for (uint32_t e = shuffle_output_at(o, p)->extents; e; e = o->extents[e - 1].next) {
                         struct fst_error error = FST_ERROR_INIT;
                         struct page *page = NULL;
                         struct codec codec;
@@ -555,7 +556,8 @@ static void reads_shuffles(void **state)
         assert_true(run->tasks[0].counters.shuffle_local_bytes >= counted(run, 0) * 16);
         assert_int_equal(run->tasks[0].counters.shuffle_local_blocks, 4);
         run_free(run);
-        /* A missing output is a fetch failure that names it. */
+        /* An output that another attempt of the stage misses is a fetch failure that names it. */
+        stage_outputs_end(work->inputs.inputs);
         shuffle_store_remove(w->env.shuffles, placed->shuffle.id, 2, maps->tasks[2].info.id);
         slot_submit(w->slot, run_of(work, 3));
         run = wait_for(w);
