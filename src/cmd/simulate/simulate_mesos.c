@@ -165,7 +165,7 @@ static void coarse_drain(struct mesos_run *x)
                 }
 }
 
-static void coarse_update_task(struct mesos_run *x, int64_t id, enum mesos_task_state state)
+static void coarse_update_task(struct mesos_run *x, int64_t id, mesos_task_state state)
 {
         const struct mesos_world_task *t = &x->world.tasks.data[id];
         const struct coarse_update update = {.executor = id,
@@ -177,7 +177,7 @@ static void coarse_update_task(struct mesos_run *x, int64_t id, enum mesos_task_
 }
 
 /* The task ends: the core must report its executor then, and not when the update comes again. */
-static void coarse_end_task(struct mesos_run *x, int64_t id, enum mesos_task_state state)
+static void coarse_end_task(struct mesos_run *x, int64_t id, mesos_task_state state)
 {
         const int64_t before = x->n_ended;
         const struct mesos_world_task *t = &x->world.tasks.data[id];
@@ -376,7 +376,7 @@ static void fine_drain(struct mesos_run *x)
 }
 
 /* A task ends. One that did not finish is to run again. */
-static void fine_end_task(struct mesos_run *x, int64_t id, enum mesos_task_state state, bool by_executor)
+static void fine_end_task(struct mesos_run *x, int64_t id, mesos_task_state state, bool by_executor)
 {
         const struct fine_update update = {.task = id, .state = state, .by_executor = by_executor};
         mesos_world_end_task(&x->world, id);

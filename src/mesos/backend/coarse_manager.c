@@ -246,7 +246,7 @@ static void coarse_on_update(struct coarse_manager *m, const Firesteel__Mesos__T
         const struct coarse_update update = {
                 .executor = executor_number(status->task_id->value),
                 .agent = status->agent_id ? status->agent_id->value : "",
-                .state = (enum mesos_task_state)status->state,
+                .state = status->state,
                 .invalid_offer = status->has_reason &&
                                  status->reason == FIRESTEEL__MESOS__TASK_STATUS__REASON__REASON_INVALID_OFFERS,
                 .message = status->message};

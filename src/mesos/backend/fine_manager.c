@@ -347,7 +347,7 @@ static void fine_on_update(struct fine_manager *m, const Firesteel__Mesos__TaskS
         const int64_t number = fine_task_number(status->task_id->value);
         const struct fine_update update = {
                 .task = number,
-                .state = (enum mesos_task_state)status->state,
+                .state = status->state,
                 /* the executor of a task without an offer goes on, that of a starter does not exist */
                 .by_executor = (invalid_offer && number >= 0) ||
                                (status->has_source &&

@@ -93,7 +93,7 @@ struct mesos_driver {
         bool killed;                      /* a kill was asked for */
         bool reconciling;                 /* after a recovery, until its task's first update */
         bool has_status;
-        enum mesos_task_state task_state;
+        mesos_task_state task_state;
         void *status; /* the last update as it came, for answers; NULL: none */
         size_t status_size;
 
@@ -197,7 +197,7 @@ struct mesos_driver_record {
         bool killed;
         const void *status;
         size_t status_size;
-        enum mesos_task_state task_state;
+        mesos_task_state task_state;
 };
 
 /* The id of the framework of an earlier dispatcher. Call it before dispatcher_subscribed. */
@@ -227,7 +227,7 @@ void dispatcher_received(struct dispatcher *d, const struct mesos_offer *offers,
 /* How a task goes on. Borrowed. */
 struct dispatcher_update {
         const char *task_id;
-        enum mesos_task_state state;
+        mesos_task_state state;
         bool reconciliation; /* the reason is REASON_RECONCILIATION */
         bool invalid_offer;  /* the reason is REASON_INVALID_OFFERS */
         const void *status;  /* the whole update, which is kept; NULL: none */

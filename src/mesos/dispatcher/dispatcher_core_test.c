@@ -143,7 +143,7 @@ static void offer(const char *id, int cpus, int mem, int64_t now)
         take_actions();
 }
 
-static void update(const char *task_id, enum mesos_task_state state, int64_t now)
+static void update(const char *task_id, mesos_task_state state, int64_t now)
 {
         dispatcher_updated(
                 &t.d, &(struct dispatcher_update){.task_id = task_id, .state = state, .status = "x", .status_size = 1},
@@ -296,7 +296,7 @@ static void kill_removes_or_ends_driver(void **state)
 
 static void killed_supervised_driver_stays_killed(void **state)
 {
-        static const enum mesos_task_state ends[] = {MESOS_TASK_KILLED, MESOS_TASK_LOST, MESOS_TASK_FAILED};
+        static const mesos_task_state ends[] = {MESOS_TASK_KILLED, MESOS_TASK_LOST, MESOS_TASK_FAILED};
         for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
                 CASE_LABEL("%s", mesos_state_name(ends[i]));
                 _cleanup_free_ char *a = submit("a", NULL, true, 0);
@@ -347,7 +347,7 @@ static void supervised_driver_is_retried_with_back_off(void **state)
 static void only_failed_and_lost_drivers_are_retried(void **state)
 {
         static const struct {
-                enum mesos_task_state state;
+                mesos_task_state state;
                 const char *result;
         } cases[] = {{MESOS_TASK_ERROR, "FINISHED"},    {MESOS_TASK_KILLED, "FINISHED"},
                      {MESOS_TASK_FINISHED, "FINISHED"}, {MESOS_TASK_FAILED, "RETRYING"},

@@ -19,4 +19,4 @@ void dispatcher_move(struct dispatcher *d, struct mesos_driver *driver, enum mes
 void dispatcher_finish(struct dispatcher *d, struct mesos_driver *driver, int64_t now);
 
 /* The task of a launched driver has ended: the driver waits for a retry or is finished. */
-void dispatcher_task_ended(struct dispatcher *d, struct mesos_driver *driver, enum mesos_task_state state, int64_t now);
+void dispatcher_task_ended(struct dispatcher *d, struct mesos_driver *driver, mesos_task_state state, int64_t now);

@@ -168,7 +168,7 @@ static void dispatcher_mesos_on_update(struct dispatcher_server *s, const Firest
         mesos_message_write(&status->base, &bytes);
         struct dispatcher_update update = {
                 .task_id = status->task_id->value,
-                .state = (enum mesos_task_state)status->state,
+                .state = status->state,
                 .reconciliation = status->has_reason &&
                                   status->reason == FIRESTEEL__MESOS__TASK_STATUS__REASON__REASON_RECONCILIATION,
                 .invalid_offer = status->has_reason &&

@@ -139,7 +139,7 @@ static void dispatcher_retry(struct dispatcher *d, struct mesos_driver *driver, 
                        (long long)(driver->retry_wait / NS_PER_SECOND), driver->retries);
 }
 
-void dispatcher_task_ended(struct dispatcher *d, struct mesos_driver *driver, enum mesos_task_state state, int64_t now)
+void dispatcher_task_ended(struct dispatcher *d, struct mesos_driver *driver, mesos_task_state state, int64_t now)
 {
         driver->reconciling = false;
         if (driver->supervise && !driver->killed && (state == MESOS_TASK_FAILED || state == MESOS_TASK_LOST))

@@ -20,7 +20,7 @@ enum { WORLDS = 300, STEPS = 400, AGENTS = 3, MAX_DRIVERS = 40, CPUS = 2 };
 struct sim_mesos_task {
         char *id;
         int agent;
-        enum mesos_task_state state;
+        mesos_task_state state;
         bool ended;
 };
 
@@ -116,7 +116,7 @@ static struct sim_mesos_task *sim_task(const char *id)
 
 static void sim_take_actions(void);
 
-static void sim_update(const char *task_id, enum mesos_task_state state, bool reconciliation, bool invalid)
+static void sim_update(const char *task_id, mesos_task_state state, bool reconciliation, bool invalid)
 {
         dispatcher_updated(
                 &w.d,
@@ -126,7 +126,7 @@ static void sim_update(const char *task_id, enum mesos_task_state state, bool re
         sim_take_actions();
 }
 
-static void sim_end_task(struct sim_mesos_task *task, enum mesos_task_state state)
+static void sim_end_task(struct sim_mesos_task *task, mesos_task_state state)
 {
         if (task->ended)
                 return;
@@ -252,7 +252,7 @@ static void sim_offer(void)
 
 static void sim_change_task(void)
 {
-        static const enum mesos_task_state ends[] = {MESOS_TASK_FINISHED, MESOS_TASK_FAILED, MESOS_TASK_LOST,
+        static const mesos_task_state ends[] = {MESOS_TASK_FINISHED, MESOS_TASK_FAILED, MESOS_TASK_LOST,
                                                      MESOS_TASK_ERROR};
         if (w.tasks.len == 0)
                 return;
@@ -260,7 +260,7 @@ static void sim_change_task(void)
         if (!task->ended && sim_random(3) == 0)
                 sim_end_task(task, ends[sim_random(4)]);
         _cleanup_free_ char *id = mem_strdup(task->id);
-        const enum mesos_task_state state = task->state;
+        const mesos_task_state state = task->state;
         sim_update(id, state, false, false);
         if (sim_random(5) == 0)
                 sim_update(id, state, false, false);

@@ -92,7 +92,7 @@ static struct session_task *session_find(const struct executor_session *s, const
         return NULL;
 }
 
-static void session_add_update(struct executor_session *s, struct session_task *t, enum mesos_task_state state,
+static void session_add_update(struct executor_session *s, struct session_task *t, mesos_task_state state,
                                const char *message, double timestamp)
 {
         struct session_update *u = new0(struct session_update);
@@ -120,7 +120,7 @@ bool executor_session_launched(struct executor_session *s, const char *id, const
         return true;
 }
 
-void executor_session_ended(struct executor_session *s, const char *id, enum mesos_task_state state,
+void executor_session_ended(struct executor_session *s, const char *id, mesos_task_state state,
                             const char *message, double timestamp)
 {
         struct session_task *t = session_find(s, id);

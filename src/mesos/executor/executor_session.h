@@ -29,7 +29,7 @@ struct session_task;
 struct session_update {
         struct session_update *prev, *next;
         struct session_task *task;
-        enum mesos_task_state state;
+        mesos_task_state state;
         char *message; /* NULL: none */
         double timestamp;
         uint8_t uuid[EXECUTOR_UUID_LEN];
@@ -76,7 +76,7 @@ bool executor_session_launched(struct executor_session *s, const char *id, const
                                double timestamp);
 
 /* Copies @message. Ignores tasks that are unknown or have ended. */
-void executor_session_ended(struct executor_session *s, const char *id, enum mesos_task_state state,
+void executor_session_ended(struct executor_session *s, const char *id, mesos_task_state state,
                             const char *message, double timestamp);
 
 /* Unknown uuids are ignored. */

@@ -59,7 +59,7 @@ struct coarse_offers_config {
 struct coarse_update {
         int64_t executor;
         const char *agent;
-        enum mesos_task_state state;
+        mesos_task_state state;
         bool invalid_offer;  /* the reason is REASON_INVALID_OFFERS */
         const char *message; /* or NULL */
 };

@@ -60,7 +60,7 @@ static const char *coarse_receive(struct coarse_fixture *f, const struct mesos_o
         return coarse_drain(f);
 }
 
-static const char *coarse_update(struct coarse_fixture *f, int64_t executor, enum mesos_task_state state)
+static const char *coarse_update(struct coarse_fixture *f, int64_t executor, mesos_task_state state)
 {
         const struct coarse_update update = {.executor = executor, .agent = "a", .state = state};
         coarse_offers_updated(&f->c, &update);

@@ -44,7 +44,7 @@ struct fine_task;
 /* How a task goes on. Borrowed. */
 struct fine_update {
         int64_t task;
-        enum mesos_task_state state;
+        mesos_task_state state;
         bool by_executor;    /* its executor reports it, neither agent nor master */
         const char *message; /* or NULL */
 };

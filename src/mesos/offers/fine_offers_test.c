@@ -64,7 +64,7 @@ static const char *fine_run(struct fine_fixture *x, const struct mesos_offer *of
         return fine_drain(x);
 }
 
-static bool fine_update(struct fine_fixture *x, int64_t task, enum mesos_task_state state, bool by_executor)
+static bool fine_update(struct fine_fixture *x, int64_t task, mesos_task_state state, bool by_executor)
 {
         const struct fine_update update = {.task = task, .state = state, .by_executor = by_executor};
         return fine_offers_updated(&x->f, &update);

@@ -115,7 +115,7 @@ static void port_that_is_not_offered_changes_nothing(void **state)
 static void states_become_those_of_spark(void **state)
 {
         static const struct {
-                enum mesos_task_state state;
+                mesos_task_state state;
                 const char *name, *outcome;
                 bool final, failure;
         } cases[] = {
@@ -133,7 +133,7 @@ static void states_become_those_of_spark(void **state)
                 {MESOS_TASK_DROPPED, "TASK_DROPPED", "LOST", true, true},
                 {MESOS_TASK_UNKNOWN, "TASK_UNKNOWN", "LOST", true, true},
                 {MESOS_TASK_UNREACHABLE, "TASK_UNREACHABLE", "LOST", true, true},
-                {(enum mesos_task_state)77, "TASK_UNKNOWN", "LOST", true, true},
+                {(mesos_task_state)77, "TASK_UNKNOWN", "LOST", true, true},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 CASE_LABEL("%s", cases[i].name);

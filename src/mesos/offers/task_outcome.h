@@ -1,24 +1,9 @@
-/* The states of a Mesos task, by Mesos' numbers, and what Spark makes of them. */
+/* What Spark makes of the states of a Mesos task. */
 #pragma once
 
-#include <stdbool.h>
+#include "mesos/protocol/task_state.h"
 
-enum mesos_task_state {
-        MESOS_TASK_STARTING = 0,
-        MESOS_TASK_RUNNING = 1,
-        MESOS_TASK_FINISHED = 2,
-        MESOS_TASK_FAILED = 3,
-        MESOS_TASK_KILLED = 4,
-        MESOS_TASK_LOST = 5,
-        MESOS_TASK_STAGING = 6,
-        MESOS_TASK_ERROR = 7,
-        MESOS_TASK_KILLING = 8,
-        MESOS_TASK_DROPPED = 9,
-        MESOS_TASK_UNREACHABLE = 10,
-        MESOS_TASK_GONE = 11,
-        MESOS_TASK_GONE_BY_OPERATOR = 12,
-        MESOS_TASK_UNKNOWN = 13,
-};
+#include <stdbool.h>
 
 enum task_outcome {
         TASK_OUTCOME_LAUNCHING,
@@ -30,13 +15,10 @@ enum task_outcome {
 };
 
 /* Spark's state for Mesos' state. A number that Mesos does not have is lost. */
-enum task_outcome task_outcome_of(enum mesos_task_state state);
+enum task_outcome task_outcome_of(mesos_task_state state);
 
 /* "LAUNCHING", "RUNNING", … as Spark writes them. */
 const char *task_outcome_name(enum task_outcome outcome);
-
-/* "TASK_RUNNING", … as Mesos writes them. */
-const char *mesos_state_name(enum mesos_task_state state);
 
 /* The task has ended. */
 static inline bool task_outcome_is_final(enum task_outcome outcome)

@@ -1,5 +1,6 @@
 /* See mesos_messages.h. */
 #include "mesos/protocol/mesos_messages.h"
+#include "mesos/protocol/task_state.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -113,6 +114,14 @@ int mesos_executor_event_read(struct wire_memory *memory, const uint8_t *record,
         if (r == 0)
                 *out = event;
         return r;
+}
+
+const char *mesos_state_name(mesos_task_state state)
+{
+        const ProtobufCEnumValue *found =
+                protobuf_c_enum_descriptor_get_value(&firesteel__mesos__task_state__descriptor, (int)state);
+
+        return found ? found->name : "TASK_UNKNOWN";
 }
 
 const char *mesos_reason_name(Firesteel__Mesos__TaskStatus__Reason reason)
