@@ -31,7 +31,6 @@
 #include <stdio.h>
 
 #define LOG "MesosCoarseGrainedSchedulerBackend"
-#define SECRET "spark.authenticate.secret"
 #define ID_TEXT 24
 
 struct coarse_manager {
@@ -41,13 +40,8 @@ struct coarse_manager {
         struct mesos_application application;
         struct coarse_offers_config config;
         struct coarse_offers core;
-        struct executor_tasks tasks;
-        bool has_tasks; /* `tasks` is set up */
         struct executor_shortage shortage;
-        char *driver_url, *app_id;
         int64_t shutdown_timeout_ms;
-        struct fst_error *announcing; /* until the framework is registered, or failed */
-        int announced;                /* 1: registered; negative: failed */
         bool performing;
         bool ended; /* the framework has ended, by the master or by this driver */
 };
@@ -94,7 +88,7 @@ static void coarse_accept(struct coarse_manager *m, const struct offer_action *a
         Firesteel__Mesos__TaskInfo **tasks = arena_alloc(&arena, n * sizeof(*tasks));
 
         for (size_t i = 0; i < n; i++)
-                tasks[i] = executor_task_new(&m->tasks, &arena, offer, &action->accept.launches[i]);
+                tasks[i] = executor_task_new(&m->application.tasks, &arena, offer, &action->accept.launches[i]);
         executor_shortage_launched(&m->shortage, offer->agent, n);
         if (!offer_calls_accept(m->application.scheduler, action, tasks))
                 coarse_lose_launches(m, action->accept.launches, n, offer->agent);
@@ -150,30 +144,6 @@ static void coarse_perform(struct coarse_manager *m)
 /* ---------------------------------------------------------------------------------------------- events of the master
  */
 
-static int coarse_begin_tasks(struct coarse_manager *m, struct fst_error *error)
-{
-        const struct fst_conf *conf = m->sc->conf;
-        const char *secret = getenv("_SPARK_AUTH_SECRET");
-        bool authenticate;
-        int r = conf_get_bool(conf, "spark.authenticate", &authenticate, error);
-
-        if (r < 0)
-                return r;
-        const struct executor_tasks_options options = {.conf = conf,
-                                                       .driver_url = m->driver_url,
-                                                       .app_id = m->app_id,
-                                                       .app_name = m->sc->app_name,
-                                                       .user = m->sc->user,
-                                                       .home = app_compiler_home(),
-                                                       .secret = !authenticate ? NULL
-                                                                 : secret      ? secret
-                                                                               : conf_get_raw(conf, SECRET),
-                                                       .env = conf_environment};
-        r = executor_tasks_init(&m->tasks, &options, error);
-        m->has_tasks = r == 0;
-        return r;
-}
-
 /* Not while the master is unknown: that has its own warnings. */
 static bool coarse_wants_executors(void *owner)
 {
@@ -197,7 +167,7 @@ static void coarse_watch_shortage(struct coarse_manager *m)
                           .memory_key = "spark.executor.memory with overhead",
                           .port_key = "spark.blockManager.port",
                           .constraints_key = "spark.mesos.constraints"},
-                .driver_url = m->driver_url,
+                .driver_url = m->application.driver_url,
                 .home = app_compiler_home(),
                 .log_name = LOG,
                 .excludes_agents = true,
@@ -210,17 +180,12 @@ static void coarse_watch_shortage(struct coarse_manager *m)
 static void coarse_on_subscribed(void *owner, const char *framework_id, bool again)
 {
         struct coarse_manager *m = owner;
+        int r = mesos_application_subscribed(&m->application, framework_id);
 
-        if (m->announcing) {
-                m->app_id = mem_strdup(framework_id);
-                int r = coarse_begin_tasks(m, m->announcing);
-                m->announced = r < 0 ? r : 1;
-                m->announcing = NULL;
-                if (r < 0)
-                        coarse_offers_stop(&m->core);
-                else
-                        coarse_watch_shortage(m);
-        }
+        if (r < 0)
+                coarse_offers_stop(&m->core);
+        else if (r > 0)
+                coarse_watch_shortage(m);
         coarse_offers_subscribed(&m->core);
         coarse_perform(m);
 }
@@ -300,16 +265,11 @@ static void coarse_on_reconcile(void *owner)
 static void coarse_on_failed(void *owner, const char *message)
 {
         struct coarse_manager *m = owner;
-        _cleanup_free_ char *text = mesos_application_failure(message);
+        _cleanup_free_ char *reason = mesos_application_failed(&m->application, message, LOG);
 
         m->ended = true;
-        if (m->announcing) {
-                m->announced = error_set(m->announcing, -ENOTCONN, "Error starting driver, DRIVER_ABORTED: %s", text);
-                m->announcing = NULL;
+        if (!reason)
                 return;
-        }
-        _cleanup_free_ char *reason = mem_printf("Mesos error: %s", text);
-        log_error(LOG, "%s", reason);
         coarse_offers_stop(&m->core);
         cluster_backend_abort(m->backend, reason);
 }
@@ -324,30 +284,14 @@ static const struct mesos_scheduler_ops coarse_ops = {
 
 /* ----------------------------------------------------------------------------------------------------------- slots */
 
-static bool coarse_is_announced(void *owner)
-{
-        const struct coarse_manager *m = owner;
-
-        return m->announced != 0;
-}
-
 static int coarse_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                            char **app_id, struct fst_error *error)
 {
         struct coarse_manager *m = coarse_manager_of(manager);
-        uv_loop_t *loop = cluster_backend_loop(backend);
 
         m->backend = backend;
-        m->driver_url = mem_strdup(driver_url);
-        m->announcing = error;
-        int r = mesos_application_connect(&m->application, loop, &coarse_ops, m, error);
-        if (r < 0)
-                return r;
-        loop_wait(loop, coarse_is_announced, m, LOOP_WAIT_FOREVER);
-        if (m->announced < 0)
-                return m->announced;
-        *app_id = mem_strdup(m->app_id);
-        return 0;
+        return mesos_application_announce(&m->application, cluster_backend_loop(backend), &coarse_ops, m, driver_url,
+                                          app_id, error);
 }
 
 static int coarse_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
@@ -433,7 +377,7 @@ static bool coarse_has_ended(void *owner)
 {
         const struct coarse_manager *m = owner;
 
-        return m->ended || !m->application.scheduler || !m->has_tasks || m->core.n_executors == 0;
+        return m->ended || !m->application.scheduler || !m->application.has_tasks || m->core.n_executors == 0;
 }
 
 static bool coarse_stopped(struct executor_manager *manager)
@@ -449,7 +393,6 @@ static void coarse_leave(struct executor_manager *manager)
 {
         struct coarse_manager *m = coarse_manager_of(manager);
 
-        m->announcing = NULL;
         coarse_offers_stop(&m->core);
         executor_shortage_stop(&m->shortage);
         if (m->backend)
@@ -478,11 +421,7 @@ static void coarse_free(struct executor_manager *manager)
         coarse_offers_deinit(&m->core);
         executor_shortage_deinit(&m->shortage);
         mesos_constraints_deinit(&m->config.constraints);
-        if (m->has_tasks)
-                executor_tasks_deinit(&m->tasks);
         mesos_application_deinit(&m->application);
-        free(m->driver_url);
-        free(m->app_id);
         free(m);
 }
 

@@ -39,7 +39,6 @@
 #include <stdio.h>
 
 #define LOG "MesosFineGrainedSchedulerBackend"
-#define SECRET "spark.authenticate.secret"
 #define NAME_TEXT 96
 
 /* A task that goes out with the next answer. */
@@ -55,18 +54,12 @@ struct fine_manager {
         struct mesos_application application;
         struct fine_offers_config config;
         struct fine_offers core;
-        struct executor_tasks tasks;
-        bool has_tasks; /* `tasks` is set up */
         struct executor_shortage shortage;
-        struct buf data;          /* for executors */
         struct strmap registered; /* executors that the driver knows, by agent */
         VEC(struct fine_launching) launching;
         int64_t starters; /* so far */
         int waiting;      /* tasks without a core */
         bool offering;    /* within cluster_backend_offer */
-        char *driver_url, *app_id;
-        struct fst_error *announcing; /* until the framework is registered, or failed */
-        int announced;                /* 1: registered; negative: failed */
         bool performing;
 };
 
@@ -123,7 +116,7 @@ static void fine_accept(struct fine_manager *m, const struct offer_action *actio
 
         for (size_t i = 0; i < n; i++) {
                 const struct mesos_launch *launch = &action->accept.launches[i];
-                tasks[i] = fine_task_new(&m->tasks, &arena, action->accept.offers[0], launch,
+                tasks[i] = fine_task_new(&m->application.tasks, &arena, action->accept.offers[0], launch,
                                          fine_name_of(m, launch->task), NULL, 0);
         }
         if (!offer_calls_accept(m->application.scheduler, action, tasks))
@@ -237,13 +230,10 @@ static void fine_launch(struct executor_manager *manager, const char *executor_i
 
         snprintf(name, sizeof(name), "task %d.%d in stage %d.%d (TID %" PRId64 ")", task->index, task->info.attempt,
                  task->info.stage, task->info.stage_attempt, task->info.id);
-        for (size_t i = 0; i < m->core.n_usable && m->offering; i++)
-                if (strcmp(m->core.usable[i].offers[0]->agent, executor_id) == 0 &&
-                    fine_offers_add_task(&m->core, i, task->info.id)) {
-                        fine_add_launching(m, task->info.id, name);
-                        return;
-                }
-        log_warn(LOG, "No offer of agent %s has room for %s", executor_id, name);
+        if (m->offering && fine_offers_add_task_on(&m->core, executor_id, task->info.id))
+                fine_add_launching(m, task->info.id, name);
+        else
+                log_warn(LOG, "No offer of agent %s has room for %s", executor_id, name);
 }
 
 static void fine_waiting(struct executor_manager *manager, int n)
@@ -259,34 +249,6 @@ static void fine_waiting(struct executor_manager *manager, int n)
 }
 
 /* --------------------------------------------------------------------------------------------- events of the master */
-
-static int fine_begin_tasks(struct fine_manager *m, struct fst_error *error)
-{
-        const struct fst_conf *conf = m->sc->conf;
-        const char *secret = getenv("_SPARK_AUTH_SECRET");
-        bool authenticate;
-        int r = conf_get_bool(conf, "spark.authenticate", &authenticate, error);
-
-        if (r < 0)
-                return r;
-        executor_data_write(&m->data, m->driver_url, conf);
-        const struct executor_tasks_options options = {.conf = conf,
-                                                       .fine = true,
-                                                       .driver_url = m->driver_url,
-                                                       .app_id = m->app_id,
-                                                       .app_name = m->sc->app_name,
-                                                       .user = m->sc->user,
-                                                       .home = app_compiler_home(),
-                                                       .secret = !authenticate ? NULL
-                                                                 : secret      ? secret
-                                                                               : conf_get_raw(conf, SECRET),
-                                                       .env = conf_environment,
-                                                       .data = (const uint8_t *)m->data.data,
-                                                       .data_len = m->data.len};
-        r = executor_tasks_init(&m->tasks, &options, error);
-        m->has_tasks = r == 0;
-        return r;
-}
 
 /* Not while the master is unknown: that has its own warnings. */
 static bool fine_wants_executors(void *owner)
@@ -310,7 +272,7 @@ static void fine_watch_shortage(struct fine_manager *m)
                           .memory_key = "spark.executor.memory with overhead",
                           .port_key = "spark.blockManager.port",
                           .constraints_key = "spark.mesos.constraints"},
-                .driver_url = m->driver_url,
+                .driver_url = m->application.driver_url,
                 .home = app_compiler_home(),
                 .log_name = LOG,
                 .wants_executors = fine_wants_executors,
@@ -322,16 +284,11 @@ static void fine_watch_shortage(struct fine_manager *m)
 static void fine_on_subscribed(void *owner, const char *framework_id, bool again)
 {
         struct fine_manager *m = owner;
+        int r = mesos_application_subscribed(&m->application, framework_id);
 
-        if (!m->announcing)
-                return;
-        m->app_id = mem_strdup(framework_id);
-        int r = fine_begin_tasks(m, m->announcing);
-        m->announced = r < 0 ? r : 1;
-        m->announcing = NULL;
         if (r < 0)
                 fine_offers_stop(&m->core);
-        else
+        else if (r > 0)
                 fine_watch_shortage(m);
 }
 
@@ -407,15 +364,10 @@ static void fine_on_reconcile(void *owner)
 static void fine_on_failed(void *owner, const char *message)
 {
         struct fine_manager *m = owner;
-        _cleanup_free_ char *text = mesos_application_failure(message);
+        _cleanup_free_ char *reason = mesos_application_failed(&m->application, message, LOG);
 
-        if (m->announcing) {
-                m->announced = error_set(m->announcing, -ENOTCONN, "Error starting driver, DRIVER_ABORTED: %s", text);
-                m->announcing = NULL;
+        if (!reason)
                 return;
-        }
-        _cleanup_free_ char *reason = mem_printf("Mesos error: %s", text);
-        log_error(LOG, "%s", reason);
         fine_offers_stop(&m->core);
         cluster_backend_abort(m->backend, reason);
 }
@@ -430,28 +382,14 @@ static const struct mesos_scheduler_ops fine_ops = {
 
 /* ----------------------------------------------------------------------------------------------------------- slots */
 
-static bool fine_is_announced(void *owner)
-{
-        return ((const struct fine_manager *)owner)->announced != 0;
-}
-
 static int fine_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                          char **app_id, struct fst_error *error)
 {
         struct fine_manager *m = fine_manager_of(manager);
-        uv_loop_t *loop = cluster_backend_loop(backend);
 
         m->backend = backend;
-        m->driver_url = mem_strdup(driver_url);
-        m->announcing = error;
-        int r = mesos_application_connect(&m->application, loop, &fine_ops, m, error);
-        if (r < 0)
-                return r;
-        loop_wait(loop, fine_is_announced, m, LOOP_WAIT_FOREVER);
-        if (m->announced < 0)
-                return m->announced;
-        *app_id = mem_strdup(m->app_id);
-        return 0;
+        return mesos_application_announce(&m->application, cluster_backend_loop(backend), &fine_ops, m, driver_url,
+                                          app_id, error);
 }
 
 static int fine_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
@@ -519,7 +457,6 @@ static void fine_leave(struct executor_manager *manager)
 {
         struct fine_manager *m = fine_manager_of(manager);
 
-        m->announcing = NULL;
         fine_offers_stop(&m->core);
         executor_shortage_stop(&m->shortage);
         if (m->backend)
@@ -533,14 +470,9 @@ static void fine_free(struct executor_manager *manager)
         fine_offers_deinit(&m->core);
         executor_shortage_deinit(&m->shortage);
         mesos_constraints_deinit(&m->config.constraints);
-        if (m->has_tasks)
-                executor_tasks_deinit(&m->tasks);
         mesos_application_deinit(&m->application);
         strmap_deinit(&m->registered);
         vec_deinit(&m->launching);
-        buf_deinit(&m->data);
-        free(m->driver_url);
-        free(m->app_id);
         free(m);
 }
 

@@ -7,8 +7,11 @@
 #include "conf/conf.h"
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
+#include "exec/app/app_compiler.h"
+#include "mesos/tasks/executor_data.h"
 #include "process/loop_wait.h"
 
+#define SECRET "spark.authenticate.secret"
 #define TEARDOWN_MS 5000
 
 /* Contexts of this process so far whose framework id is configured; atomic. */
@@ -61,11 +64,16 @@ void mesos_application_deinit(struct mesos_application *a)
         free(a->role);
         free(a->webui_url);
         free(a->framework_id);
+        if (a->has_tasks)
+                executor_tasks_deinit(&a->tasks);
+        buf_deinit(&a->data);
+        free(a->driver_url);
+        free(a->app_id);
         *a = (struct mesos_application){0};
 }
 
-int mesos_application_connect(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
-                              void *owner, struct fst_error *error)
+static int application_connect(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
+                               void *owner, struct fst_error *error)
 {
         const struct fst_context *sc = a->sc;
         const char *public_name = getenv("SPARK_PUBLIC_DNS");
@@ -88,6 +96,89 @@ int mesos_application_connect(struct mesos_application *a, uv_loop_t *loop, cons
                                    ops, owner, &a->scheduler, error);
 }
 
+/* ---------------------------------------------------------------------------------------------------- announcement */
+
+static bool application_is_announced(void *owner)
+{
+        return ((const struct mesos_application *)owner)->announced != 0;
+}
+
+int mesos_application_announce(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
+                               void *owner, const char *driver_url, char **app_id, struct fst_error *error)
+{
+        a->driver_url = mem_strdup(driver_url);
+        a->announcing = error;
+        int r = application_connect(a, loop, ops, owner, error);
+        if (r < 0)
+                return r;
+        loop_wait(loop, application_is_announced, a, LOOP_WAIT_FOREVER);
+        if (a->announced < 0)
+                return a->announced;
+        *app_id = mem_strdup(a->app_id);
+        return 0;
+}
+
+static int application_begin_tasks(struct mesos_application *a, struct fst_error *error)
+{
+        const struct fst_conf *conf = a->sc->conf;
+        const char *secret = getenv("_SPARK_AUTH_SECRET");
+        bool authenticate;
+        int r = conf_get_bool(conf, "spark.authenticate", &authenticate, error);
+
+        if (r < 0)
+                return r;
+        if (!a->coarse)
+                executor_data_write(&a->data, a->driver_url, conf);
+        const struct executor_tasks_options options = {.conf = conf,
+                                                       .fine = !a->coarse,
+                                                       .driver_url = a->driver_url,
+                                                       .app_id = a->app_id,
+                                                       .app_name = a->sc->app_name,
+                                                       .user = a->sc->user,
+                                                       .home = app_compiler_home(),
+                                                       .secret = !authenticate ? NULL
+                                                                 : secret      ? secret
+                                                                               : conf_get_raw(conf, SECRET),
+                                                       .env = conf_environment,
+                                                       .data = (const uint8_t *)a->data.data,
+                                                       .data_len = a->data.len};
+        r = executor_tasks_init(&a->tasks, &options, error);
+        a->has_tasks = r == 0;
+        return r;
+}
+
+int mesos_application_subscribed(struct mesos_application *a, const char *framework_id)
+{
+        if (!a->announcing)
+                return 0;
+        a->app_id = mem_strdup(framework_id);
+        int r = application_begin_tasks(a, a->announcing);
+        a->announcing = NULL;
+        return a->announced = r < 0 ? r : 1;
+}
+
+char *mesos_application_failed(struct mesos_application *a, const char *message, const char *log_name)
+{
+        const char *remedy = "";
+
+        if (strstr(message, "Framework has been removed"))
+                remedy = ". The connection with the master broke for longer than spark.mesos.driver.failoverTimeout "
+                         "seconds (0 by default): a larger value lets the application go on";
+        else if (strstr(message, "Framework failed over"))
+                remedy = ". Another driver has subscribed with the same spark.mesos.driver.frameworkId";
+        if (a->announcing) {
+                a->announced = error_set(a->announcing, -ENOTCONN, "Error starting driver, DRIVER_ABORTED: %s%s",
+                                         message, remedy);
+                a->announcing = NULL;
+                return NULL;
+        }
+        char *reason = mem_printf("Mesos error: %s%s", message, remedy);
+        log_error(log_name, "%s", reason);
+        return reason;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- end */
+
 static void application_on_torn_down(void *owner, void *context)
 {
         struct mesos_application *a = context;
@@ -97,21 +188,10 @@ static void application_on_torn_down(void *owner, void *context)
 
 void mesos_application_end(struct mesos_application *a, uv_loop_t *loop)
 {
+        a->announcing = NULL;
         if (!a->scheduler)
                 return;
         mesos_scheduler_teardown(a->scheduler, TEARDOWN_MS, application_on_torn_down, a);
         loop_wait_for_flag(loop, &a->torn_down);
         mesos_scheduler_free(steal(a->scheduler));
-}
-
-char *mesos_application_failure(const char *message)
-{
-        const char *remedy = "";
-
-        if (strstr(message, "Framework has been removed"))
-                remedy = ". The connection with the master broke for longer than spark.mesos.driver.failoverTimeout "
-                         "seconds (0 by default): a larger value lets the application go on";
-        else if (strstr(message, "Framework failed over"))
-                remedy = ". Another driver has subscribed with the same spark.mesos.driver.frameworkId";
-        return mem_printf("%s%s", message, remedy);
 }

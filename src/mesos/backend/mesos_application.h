@@ -2,18 +2,22 @@
  * What both modes have in common: the application's settings for Mesos, and its framework.
  *
  *      r = mesos_application_init(&a, sc, error);
- *      r = mesos_application_register(&a, loop, &ops, owner, error);      waits until Mesos knows the framework
- *      a.scheduler                                                      … its connection
- *      mesos_application_end(&a, loop);                                   ends the framework
+ *      r = mesos_application_announce(&a, loop, &ops, owner, driver_url, &app_id, error);    waits for one of the two:
+ *      …                                                          ops.subscribed calls mesos_application_subscribed
+ *      …                                                          ops.failed     calls mesos_application_failed
+ *      a.scheduler                                                its connection
+ *      mesos_application_end(&a, loop);                           ends the framework
  *      mesos_application_deinit(&a);
  *
  * On the thread that runs the loop.
  */
 #pragma once
 
+#include "base/buf.h"
 #include "mesos/conf/mesos_credentials.h"
 #include "mesos/conf/mesos_master.h"
 #include "mesos/scheduler/mesos_scheduler.h"
+#include "mesos/tasks/executor_task.h"
 
 #include <stdint.h>
 
@@ -29,6 +33,12 @@ struct mesos_application {
         bool checkpoint; /* agents keep executors when they restart */
         bool coarse;
         struct mesos_scheduler *scheduler; /* NULL before the registration and after the end */
+        char *driver_url, *app_id;         /* NULL before the announcement, and before the registration */
+        struct executor_tasks tasks;       /* set up if has_tasks */
+        bool has_tasks;
+        struct buf data;              /* for fine-grained executors */
+        struct fst_error *announcing; /* until the framework is registered, or failed */
+        int announced;                /* 1: registered; negative: failed */
         bool torn_down;
 };
 
@@ -37,14 +47,25 @@ int mesos_application_init(struct mesos_application *a, struct fst_context *sc, 
 void mesos_application_deinit(struct mesos_application *a);
 
 /*
- * Begins the connection of the framework. @ops->failed comes also while nobody waits. Returns 0, or a negative status
- * with @error.
+ * Connects the framework, and waits until Mesos has registered or refused it. @ops->failed comes also later. Returns 0
+ * with *@app_id, which the caller owns, or a negative status with @error.
  */
-int mesos_application_connect(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
-                              void *owner, struct fst_error *error);
+int mesos_application_announce(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
+                               void *owner, const char *driver_url, char **app_id, struct fst_error *error);
 
-/* Ends the framework and closes its connection. Runs the loop for at most some seconds. */
+/*
+ * Call it in @ops->subscribed. The first time it sets up `tasks`, and the announcement ends. Returns 1 the first time,
+ * later 0; negative if the announcement fails for want of a valid setting.
+ */
+int mesos_application_subscribed(struct mesos_application *a, const char *framework_id);
+
+/*
+ * Call it in @ops->failed with Mesos's @message. Returns NULL if the announcement was waiting, which then fails; else
+ * the reason of the application's end, with a remedy if one is known, after an error in the log. The caller owns it.
+ */
+char *mesos_application_failed(struct mesos_application *a, const char *message, const char *log_name);
+
+/* Ends the framework and closes its connection; an announcement no longer waits. Runs the loop for at most some
+ * seconds.
+ */
 void mesos_application_end(struct mesos_application *a, uv_loop_t *loop);
-
-/* Mesos's message for the end of a framework, with the remedy where one is known. The caller owns it. */
-char *mesos_application_failure(const char *message);

@@ -10,7 +10,7 @@ struct fine_agent {
         struct fine_agent *prev, *next;
         char *id;
         bool has_executor;
-        int64_t executors; /* that have ended so far */
+        int64_t executors;               /* that have ended so far */
         struct mesos_resources executor; /* what it takes; each of its tasks repeats it */
         struct arena arena;              /* of `executor` */
         struct fine_usable *usable;      /* of the event at hand, or NULL */
@@ -179,7 +179,9 @@ static void fine_choose_usable(struct fine_offers *f, const struct mesos_offer *
                         continue;
                 if (!u->agent->has_executor)
                         fine_reserve_executor(f, u);
-                f->usable[kept++] = *u;
+                f->usable[kept] = *u;
+                f->usable[kept].agent->usable = &f->usable[kept];
+                kept++;
         }
         f->n_usable = kept;
         offer_actions_decline(&f->actions, useless, n_useless, MESOS_REFUSE_DEFAULT);
@@ -235,6 +237,12 @@ bool fine_offers_add_task(struct fine_offers *f, size_t index, int64_t task)
         return true;
 }
 
+bool fine_offers_add_task_on(struct fine_offers *f, const char *agent, int64_t task)
+{
+        const struct fine_agent *a = fine_agent_find(f, agent);
+        return a && a->usable && fine_offers_add_task(f, (size_t)(a->usable - f->usable), task);
+}
+
 void fine_offers_answer(struct fine_offers *f)
 {
         size_t n_offers = 0, n_unused = 0;
@@ -243,6 +251,7 @@ void fine_offers_answer(struct fine_offers *f)
         const struct mesos_offer **unused = arena_alloc(&f->actions.arena, n_offers * sizeof(struct mesos_offer *));
         for (size_t i = 0; i < f->n_usable; i++) {
                 const struct fine_usable *u = &f->usable[i];
+                u->agent->usable = NULL;
                 for (size_t k = 0; u->n_launches == 0 && k < u->n_offers; k++)
                         unused[n_unused++] = u->offers[k];
                 if (u->n_launches)

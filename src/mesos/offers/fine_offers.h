@@ -84,6 +84,9 @@ void fine_offers_received(struct fine_offers *f, const struct mesos_offer *offer
  * suffice. */
 bool fine_offers_add_task(struct fine_offers *f, size_t index, int64_t task);
 
+/* The same for an agent by its id, however many there are. Returns false also if f->usable does not have the agent. */
+bool fine_offers_add_task_on(struct fine_offers *f, const char *agent, int64_t task);
+
 /* Accepts the offers that got tasks and declines the others. Every fine_offers_received needs one. */
 void fine_offers_answer(struct fine_offers *f);
 

@@ -91,6 +91,25 @@ static void usable_offers_run_tasks_and_others_are_declined(void **state)
         assert_false(fine_offers_has_executor(&x->f, "d"));
 }
 
+static void tasks_find_the_offers_of_their_agent(void **state)
+{
+        struct fine_fixture *x = *state;
+        const struct mesos_offer offers[] = {fine_offer(x, "cpus", "b", 1000, 1408),
+                                             fine_offer(x, "o1", "a", 2000, 1408),
+                                             fine_offer(x, "o4", "d", 4500, 4096)};
+        fine_offers_received(&x->f, offers, 3);
+        assert_true(fine_offers_add_task_on(&x->f, "d", 17));
+        assert_true(fine_offers_add_task_on(&x->f, "a", 18));
+        assert_false(fine_offers_add_task_on(&x->f, "a", 19)); /* no core is left */
+        assert_false(fine_offers_add_task_on(&x->f, "b", 20)); /* was declined */
+        assert_false(fine_offers_add_task_on(&x->f, "unknown", 21));
+        fine_offers_answer(&x->f);
+        assert_string_equal(fine_drain(x), "decline cpus\n"
+                                           "accept o1 for 1000 [18! cpus:1 + cpus:1 mem:1408]\n"
+                                           "accept o4 for 1000 [17! cpus:1 + cpus:1 mem:1408]\n");
+        assert_false(fine_offers_add_task_on(&x->f, "d", 22)); /* its offers are answered */
+}
+
 static void known_executor_needs_cores_of_tasks_only(void **state)
 {
         struct fine_fixture *x = *state;
@@ -213,6 +232,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 FINE_TEST(usable_offers_run_tasks_and_others_are_declined),
+                FINE_TEST(tasks_find_the_offers_of_their_agent),
                 FINE_TEST(known_executor_needs_cores_of_tasks_only),
                 FINE_TEST(executor_cores_may_be_fractional),
                 FINE_TEST(roles_are_split_over_executor_and_tasks),
