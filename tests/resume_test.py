@@ -453,12 +453,13 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_driver_that_died_after_its_context_had_stopped_finds_everything_done(tmp_path, fails):
+@pytest.mark.parametrize("fails, folded", [(False, False), (False, True), (True, False)])
+def test_a_driver_that_died_after_its_context_had_stopped_finds_everything_done(tmp_path, fails, folded):
     (tmp_path / "stopped.c").write_text(STOPPED, encoding="utf-8")
     command = [f"{BIN}/spark-submit", "--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf",
                "spark.firesteel.resume.enabled=true", "--conf", f"spark.firesteel.resume.dir={tmp_path}/journals",
-               f"{tmp_path}/stopped.c", f"{tmp_path}/out", *(["fails"] if fails else [])]
+               *(["--conf", "spark.firesteel.resume.foldSize=1"] if folded else []), f"{tmp_path}/stopped.c", f"{tmp_path}/out",
+               *(["fails"] if fails else [])]
     first = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert first.returncode == -signal.SIGKILL, first.stderr
     app, = os.listdir(tmp_path / "journals")

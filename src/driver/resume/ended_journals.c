@@ -8,29 +8,21 @@
 
 #include <pthread.h>
 
-struct ended_journal {
-        struct journal_place *place;
-        int epoch;
-};
-
 static struct {
         pthread_mutex_t lock;
-        VEC(struct ended_journal) journals;
+        VEC(struct journal_place *) places;
         bool hooked;
 } ended = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void ended_journals_remove(bool succeeded)
 {
         pthread_mutex_lock(&ended.lock);
-        for (size_t i = 0; i < ended.journals.len; i++) {
-                struct ended_journal *journal = &ended.journals.data[i];
-                struct fst_error ignored = FST_ERROR_INIT;
-                if (succeeded && journal_place_newest(journal->place, &ignored) == journal->epoch)
-                        journal_place_remove(journal->place);
-                error_deinit(&ignored);
-                journal_place_free(journal->place);
+        for (size_t i = 0; i < ended.places.len; i++) {
+                if (succeeded && !journal_place_is_superseded(ended.places.data[i]))
+                        journal_place_remove(ended.places.data[i]);
+                journal_place_free(ended.places.data[i]);
         }
-        vec_deinit(&ended.journals);
+        vec_deinit(&ended.places);
         pthread_mutex_unlock(&ended.lock);
 }
 
@@ -39,11 +31,11 @@ static void ended_journals_on_signal(void *unused)
         ended_journals_remove(true);
 }
 
-void ended_journals_add(struct journal_place *place, int epoch)
+void ended_journals_add(struct journal_place *place)
 {
         struct fst_error ignored = FST_ERROR_INIT;
         pthread_mutex_lock(&ended.lock);
-        vec_push(&ended.journals, ((struct ended_journal){place, epoch}));
+        vec_push(&ended.places, place);
         const bool hooked = ended.hooked;
         ended.hooked = true;
         pthread_mutex_unlock(&ended.lock);

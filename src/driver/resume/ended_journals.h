@@ -13,9 +13,9 @@
 
 struct journal_place;
 
-/* Keeps the local journal at @place, which this driver has with @epoch. Steals @place. If the process ends by a signal
+/* Keeps the local journal at @place, whose epoch this driver has taken. Steals @place. If the process ends by a signal
  * that it handles, the journal is removed. */
-void ended_journals_add(struct journal_place *place, int epoch);
+void ended_journals_add(struct journal_place *place);
 
 /* Removes the journals that no later driver has taken; keeps them if the process has not @succeeded. */
 void ended_journals_remove(bool succeeded);

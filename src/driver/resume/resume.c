@@ -416,7 +416,7 @@ void resume_free(struct resume *r)
                 return;
         journal_writer_stop(r->writer);
         if (r->ended)
-                ended_journals_add(steal(r->place), r->epoch);
+                ended_journals_add(steal(r->place));
         journal_place_free(r->place);
         file_systems_leave(r);
         history_deinit(&r->history);
