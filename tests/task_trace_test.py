@@ -13,11 +13,11 @@ EXECUTOR, OTHER = 11, 12
 
 
 def run(stage, task, began, ended, pid=EXECUTOR, step="rows"):
-    return TaskRun(step, stage, 3, task, pid, began, ended)
+    return TaskRun(step, stage, 3, task, "host", pid, began, ended)
 
 
-def counts(runs, *kills, outlive=""):
-    return dict(repeated(runs, kills, JOBS, types.SimpleNamespace(outlive=outlive, report_seconds=0.5)))
+def counts(runs, *kills, outlive="", executors_end=False):
+    return dict(repeated(runs, kills, JOBS, types.SimpleNamespace(outlive=outlive, executors_end=executors_end, report_seconds=0.5)))
 
 
 def driver_death(time, results=(), map_outputs=(), pids=()):
@@ -54,6 +54,8 @@ def test_map_outputs_are_lost_with_their_executor_unless_they_outlive_it():
     for outlive in ("executors", "drivers"):
         with pytest.raises(AssertionError):
             counts(runs, Kill(11, {EXECUTOR}), outlive=outlive)
+    assert counts([runs[0], run(0, 1000006, 12, 13)], driver_death(11, map_outputs={5}), executors_end=True) == {"lost": 1}
+    assert counts(runs, Kill(11, set(), {"host"})) == {"lost": 1}
     both = driver_death(11, map_outputs={5}, pids={EXECUTOR})
     assert counts([runs[0], run(0, 1000006, 12, 13)], both, outlive="executors") == {"lost": 1}
     with pytest.raises(AssertionError):
@@ -65,6 +67,7 @@ def test_a_barrier_stage_runs_again_together():
 
 
 def test_reads_the_runs_of_a_trace(tmp_path):
-    (tmp_path / "runs").write_text("B rows 0 1 5 11 1000000000\nB rows 0 2 6 11 2000000000\nE 5 3000000000\nF 6 3000000000\nE 6 3000000000\n")
-    assert read(tmp_path / "runs") == [TaskRun("rows", 0, 1, 5, 11, 1.0, 3.0), TaskRun("rows", 0, 2, 6, 11, 2.0, 0)]
+    lines = ("B rows 0 1 5 a 11 1000000000", "B rows 0 2 6 b 11 2000000000", "E 5 3000000000", "F 6 3000000000", "E 6 3000000000")
+    (tmp_path / "runs").write_text("".join(line + "\n" for line in lines))
+    assert read(tmp_path / "runs") == [TaskRun("rows", 0, 1, 5, "a", 11, 1.0, 3.0), TaskRun("rows", 0, 2, 6, "b", 11, 2.0, 0)]
     assert read(tmp_path / "missing") == []

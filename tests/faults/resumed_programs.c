@@ -11,8 +11,11 @@
  *
  * Each saves its sorted rows in DIR/out, and prints sums. Tasks take some milliseconds, and append to DIR/runs
  *
- *      B NAME STAGE PARTITION TASK PID NANOSECONDS         a task of the executor or driver PID begins a step of this
- * name E TASK NANOSECONDS                                  its functions have ended F TASK NANOSECONDS it has failed
+ *      B NAME STAGE PARTITION TASK HOST PID NANOSECONDS
+ *                                                          a task of the executor or driver PID begins a step of this
+ *                                                          name
+ *      E TASK NANOSECONDS                                  its functions have ended
+ *      F TASK NANOSECONDS                                  it has failed
  */
 #include <firesteel/firesteel.h>
 
@@ -43,7 +46,7 @@ static void step_write(const struct step *s, const char *format, ...)
         clock_gettime(CLOCK_REALTIME, &now);
         n += snprintf(line + n, sizeof(line) - (size_t)n, " %lld%09ld\n", (long long)now.tv_sec, now.tv_nsec);
         snprintf(path, sizeof(path), "%s/runs", s->dir);
-        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
         if (write(fd, line, (size_t)n) != n)
                 perror(path);
         close(fd);
@@ -102,10 +105,12 @@ static pid_t process_of_tasks(void)
 static void step_begin(fst_task *task)
 {
         const struct step *s = fst_captured(task);
+        char host[65] = "";
+        gethostname(host, sizeof(host) - 1);
         fst_task_on_completion(task, step_ended, (void *)s);
         fst_task_on_failure(task, step_failed, (void *)s);
-        step_write(s, "B %s %d %d %lld %d", s->name, fst_task_stage(task), fst_task_partition(task),
-                   (long long)fst_task_id(task), (int)process_of_tasks());
+        step_write(s, "B %s %d %d %lld %s %d", s->name, fst_task_stage(task), fst_task_partition(task),
+                   (long long)fst_task_id(task), host, (int)process_of_tasks());
 }
 
 static struct step step_of(const char *dir, const char *name)

@@ -27,6 +27,7 @@ class TaskRun:
     stage: int
     partition: int
     task: int
+    host: str
     pid: int
     began: float
     ended: float = 0  # 0: not
@@ -37,6 +38,7 @@ class Kill:
     """At @time, or a little later."""
     time: float
     pids: set
+    hosts: set = dataclasses.field(default_factory=set)  # whose executor was killed
     driver: bool = False
     server: bool = False  # with its map outputs
     results: set = dataclasses.field(default_factory=set)  # (job, output) in the journal just after the driver's death
@@ -49,8 +51,8 @@ def read(path):
     for line in path.read_text().splitlines() if path.exists() else ():
         kind, *words = line.split()
         if kind == "B":
-            step, stage, partition, task, pid, time = words
-            runs.setdefault((int(task), step), TaskRun(step, int(stage), int(partition), int(task), int(pid), int(time) / 1e9))
+            step, stage, partition, task, host, pid, time = words
+            runs.setdefault((int(task), step), TaskRun(step, int(stage), int(partition), int(task), host, int(pid), int(time) / 1e9))
         elif kind == "E":
             ends[int(words[0])] = int(words[1]) / 1e9
         else:
@@ -60,17 +62,23 @@ def read(path):
     return sorted(runs.values(), key=lambda run: run.began)
 
 
+def has_killed(kill, run):
+    return run.pid in kill.pids or run.host in kill.hosts
+
+
 def may_be_unreported(run, again, kill, jobs, cluster):
     """True if the kill may have prevented the report of @run, which had ended."""
     journaled = (jobs.get(run.stage), run.partition) in kill.results or run.task in kill.map_outputs
     of_driver = kill.driver and run.task // TASKS_OF_DRIVER != again.task // TASKS_OF_DRIVER
-    return (of_driver or run.pid in kill.pids) and run.ended > kill.time - cluster.report_seconds and not journaled
+    return (of_driver or has_killed(kill, run)) and run.ended > kill.time - cluster.report_seconds and not journaled
 
 
 def may_be_lost(run, kills, cluster):
     """True if the map output of @run was at a process that was killed."""
-    died = any(run.pid in kill.pids for kill in kills)
+    died = any(has_killed(kill, run) for kill in kills)
     drivers = any(kill.driver for kill in kills)
+    if drivers and cluster.executors_end:
+        return True
     return any(kill.server for kill in kills) or died and (not cluster.outlive or drivers and cluster.outlive == "executors")
 
 
@@ -89,8 +97,11 @@ def reason(run, again, kills, jobs, cluster):
 
 def repeated(runs, kills, jobs, cluster):
     """
-    Counts the tasks that ran again by reason. Fails at one without. @cluster.outlive: map outputs outlive "executors", "drivers", too, or
-    no process (""). @cluster.report_seconds: at most so much time is between the end of a task's functions and its record in the journal.
+    Counts the tasks that ran again by reason. Fails at one without.
+
+    @cluster.outlive: map outputs outlive "executors", "drivers", too, or no process ("")
+    @cluster.executors_end: executors end with their driver, and with them their map outputs
+    @cluster.report_seconds: at most so much time is between the end of a task's functions and its record in the journal
     """
     before, counts = {}, collections.Counter()
     for run in runs:
