@@ -137,6 +137,7 @@ check-celeborn: build ## keep map outputs in genuine Celeborn: splits, replicas,
 
 check-mesos: build ## run applications on a genuine Mesos, lose executors and agents, compare calls with Spark 3.5's; needs MESOS_BUILD
 	@tests/mesos/check $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/mesos/compare_drivers.py $(BUILD)
 	@tests/mesos/compare_spark.py $(BUILD)
 
 check-hdfs: build ## read, write and submit files in genuine HDFS, with two namenodes and a datanode; needs Java 17
