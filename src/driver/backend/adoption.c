@@ -24,13 +24,18 @@ static struct cluster_backend *adoption_backend(struct scheduler_backend *backen
         return container_of(backend, struct cluster_backend, backend);
 }
 
+static bool earlier_executor_has_id(const void *x, const void *id)
+{
+        return strcmp(((const struct earlier_executor *)x)->id, id) == 0;
+}
+
 /* The position of an earlier executor that is awaited, or -1. */
 static int adoption_find(const struct adoption *a, const char *id)
 {
-        for (int i = 0; i < a->n && a->n_awaited > 0; i++)
-                if (a->awaited[i] && strcmp(a->earlier[i].id, id) == 0)
-                        return i;
-        return -1;
+        const struct earlier_executor *x =
+                a->n_awaited > 0 ? object_table_find(&a->by_id, object_hash_text(id), earlier_executor_has_id, id)
+                                 : NULL;
+        return x && a->awaited[x - a->earlier] ? (int)(x - a->earlier) : -1;
 }
 
 /* New executors may have the key that the driver has now. */
@@ -67,6 +72,7 @@ void cluster_adoption_deinit(struct cluster_backend *b)
         for (size_t i = 0; i < a->configs.len; i++)
                 rpc_call_fail(a->configs.data[i].call, "the application is ending");
         vec_deinit(&a->configs);
+        object_table_deinit(&a->by_id);
         free(a->awaited);
 }
 
@@ -104,6 +110,8 @@ void cluster_adopt(struct cluster_backend *b)
                                .n = epoch.n_earlier,
                                .n_awaited = epoch.n_earlier};
         memset(a->awaited, true, (size_t)a->n * sizeof(*a->awaited));
+        for (int i = 0; i < a->n; i++)
+                object_table_put(&a->by_id, object_hash_text(a->earlier[i].id), (void *)&a->earlier[i]);
         uv_timer_init(&b->loop, &a->timeout);
         a->timeout.data = b;
         uv_timer_start(&a->timeout, adoption_on_timeout, (uint64_t)epoch.registration_timeout_ms, 0);

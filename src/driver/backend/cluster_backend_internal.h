@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/string_list.h"
+#include "base/hash_table.h"
 #include "driver/backend/cluster_backend.h"
 #include "driver/backend/executor_manager.h"
 #include "driver/backend/executor_table.h"
@@ -23,6 +24,7 @@ struct waiting_config {
 /* The executors of an earlier driver, which may register again until `over`. */
 struct adoption {
         const struct earlier_executor *earlier; /* n of them */
+        struct object_table by_id;              /* these */
         bool *awaited;                          /* by position: it has neither registered nor ended */
         int n, n_awaited;
         bool over;

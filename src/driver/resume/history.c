@@ -91,6 +91,7 @@ void history_deinit(struct history *h)
         for (size_t i = 0; i < h->executors.len; i++)
                 earlier_executor_deinit(&h->executors.data[i]);
         vec_deinit(&h->executors);
+        object_table_deinit(&h->executor_places);
         vec_deinit(&h->remote);
         free(h->store);
         resume_application_deinit(&h->application);
@@ -114,11 +115,13 @@ static int past_map_output_by_job(const void *x, const void *y)
         return past_map_output_by_place(x, y);
 }
 
-/* Keeps the last output of each map partition, if it was not lost after that. */
+/* Keeps the last output of each map partition, if neither it was lost after that nor its shuffle removed. */
 static void history_sort_maps(struct history *h)
 {
         struct past_map_output *at = h->maps.data;
         size_t n = 0, count = h->maps.len;
+        int removed = -1;          /* a shuffle; its removals come first */
+        size_t removed_record = 0; /* the last of them */
         h->maps_sorted = true;
         if (!count)
                 return;
@@ -131,8 +134,12 @@ static void history_sort_maps(struct history *h)
                                 last = at[end];
                         else if (at[end].task_id == last.task_id)
                                 last.lost = true;
-                if (!last.lost)
+                if (at[i].partition < 0) {
+                        removed = at[i].shuffle;
+                        removed_record = at[end - 1].record;
+                } else if (!last.lost && (last.shuffle != removed || last.record > removed_record)) {
                         at[n++] = last;
+                }
         }
         h->maps.len = n;
         qsort(at, n, sizeof(*at), past_map_output_by_job);
@@ -410,16 +417,39 @@ static int history_add_map_lost(struct history *h, struct field_reader *f)
         return 0;
 }
 
-/* Removes the executor with this id, if it is there. */
+struct executor_place_key {
+        const struct history *history;
+        const char *id;
+};
+
+static bool executor_place_has_id(const void *place, const void *key)
+{
+        const struct executor_place_key *k = key;
+        return strcmp(k->history->executors.data[(uintptr_t)place - 1].id, k->id) == 0;
+}
+
+static void history_put_executor(struct history *h, struct earlier_executor x)
+{
+        vec_push(&h->executors, x);
+        object_table_put(&h->executor_places, object_hash_text(x.id), (void *)(uintptr_t)h->executors.len);
+}
+
+/* Removes the executor with this id, if it is there. The last one takes its place. */
 static void history_drop_executor(struct history *h, const char *id)
 {
-        for (size_t i = h->executors.len; i-- > 0;) {
-                if (strcmp(h->executors.data[i].id, id) != 0)
-                        continue;
-                earlier_executor_deinit(&h->executors.data[i]);
-                h->executors.data[i] = h->executors.data[--h->executors.len];
+        const struct executor_place_key key = {h, id};
+        void *place = object_table_find(&h->executor_places, object_hash_text(id), executor_place_has_id, &key);
+        if (!place)
                 return;
-        }
+        object_table_remove(&h->executor_places, object_hash_text(id), place);
+        struct earlier_executor *x = &h->executors.data[(uintptr_t)place - 1];
+        earlier_executor_deinit(x);
+        void *last = (void *)(uintptr_t)h->executors.len;
+        *x = h->executors.data[--h->executors.len];
+        if (place == last)
+                return;
+        object_table_remove(&h->executor_places, object_hash_text(x->id), last);
+        object_table_put(&h->executor_places, object_hash_text(x->id), place);
 }
 
 static int history_add_executor(struct history *h, struct field_reader *f)
@@ -439,7 +469,7 @@ static int history_add_executor(struct history *h, struct field_reader *f)
         if (sscanf(x.id, "%9d%n", &number, &used) == 1 && !x.id[used] && number >= 0)
                 h->next_executor_id = MAX(h->next_executor_id, number + 1);
         history_drop_executor(h, x.id);
-        vec_push(&h->executors, x);
+        history_put_executor(h, x);
         return 0;
 }
 
@@ -454,14 +484,14 @@ static int history_add_executor_lost(struct history *h, struct field_reader *f)
 
 static int history_add_shuffle_removed(struct history *h, struct field_reader *f)
 {
-        int shuffle = (int)fields_take_limited(f, INT32_MAX);
-        size_t n = 0;
+        struct past_map_output removal = {.shuffle = (int)fields_take_limited(f, INT32_MAX),
+                                          .partition = -1,
+                                          .lost = true,
+                                          .record = h->map_records};
         if (!fields_are_complete(f))
                 return -EBADMSG;
-        for (size_t i = 0; i < h->maps.len; i++)
-                if (h->maps.data[i].shuffle != shuffle)
-                        h->maps.data[n++] = h->maps.data[i];
-        h->maps.len = n;
+        h->map_records++;
+        vec_push(&h->maps, removal);
         return 0;
 }
 

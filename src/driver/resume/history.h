@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "base/hash_table.h"
 #include "driver/backend/executor_manager.h"
 #include "driver/resume/records.h"
 
@@ -33,10 +34,11 @@ struct past_map_updates {
         fst_bytes updates;
 };
 
-/* A map output outside of executors (shuffle/remote_shuffle.h), or at one. */
+/* A map output outside of executors (shuffle/remote_shuffle.h), or at one. Or the removal of all of a shuffle. */
 struct past_map_output {
         uint64_t job; /* that computed it */
-        int shuffle, partition;
+        int shuffle;
+        int partition; /* -1: a removal */
         int32_t writer;
         uint32_t place; /* 0: at its executor */
         bool lost;      /* the record of its loss */
@@ -84,6 +86,7 @@ struct history {
         VEC(fst_bytes) remote; /* records of the shuffle outside of executors; borrowed */
         VEC(struct past_map_output) maps;
         VEC(struct earlier_executor) executors; /* not lost; ids and hosts are owned */
+        struct object_table executor_places;    /* of these, from 1, by id */
         int next_executor_id;                   /* larger than each id that is a number */
         size_t map_records;                     /* of outputs and their losses, so far */
         bool maps_sorted;                       /* by job; each output once, and no lost ones */

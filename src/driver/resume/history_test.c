@@ -171,6 +171,40 @@ static void the_application_is_read_as_written(void **state)
         history_deinit(&r.history);
 }
 
+static void put_executor(struct buf *body, int id, bool lost)
+{
+        char text[16];
+        snprintf(text, sizeof(text), "%d", id);
+        if (lost)
+                put_record(body, RESUME_EXECUTOR_LOST, fields_put_text(body, text));
+        else
+                put_record(body, RESUME_EXECUTOR, fields_put_text(body, text), fields_put_text(body, "h"),
+                           fields_put_number(body, 1), fields_put_number(body, 0), fields_put_number(body, 5),
+                           fields_put_number(body, 6));
+}
+
+static void many_executors_come_and_go(void **state)
+{
+        _cleanup_(buf_deinit) struct buf body = BUF_INIT, file = BUF_INIT;
+        struct replayed r;
+        for (int i = 0; i < 50000; i++)
+                put_executor(&body, i, false);
+        for (int i = 0; i < 50000; i += 2)
+                put_executor(&body, i, true);
+        put_executor(&body, 7, true);
+        put_executor(&body, 3, false); /* again */
+        make_file(&body, &file);
+        replay(file.data, file.len, &r);
+        char *found = mem_zero(50000);
+        for (size_t i = 0; i < r.history.executors.len; i++)
+                found[atoi(r.history.executors.data[i].id)]++;
+        for (int i = 0; i < 50000; i++)
+                assert_int_equal(found[i], i % 2 && i != 7);
+        assert_int_equal(r.history.next_executor_id, 50000);
+        free(found);
+        history_deinit(&r.history);
+}
+
 static void executors_are_read_with_or_without_a_container(void **state)
 {
         struct history h;
@@ -545,6 +579,7 @@ int main(void)
                 cmocka_unit_test(every_prefix_is_the_history_at_that_time),
                 cmocka_unit_test(the_application_is_read_as_written),
                 cmocka_unit_test(executors_are_read_with_or_without_a_container),
+                cmocka_unit_test(many_executors_come_and_go),
                 cmocka_unit_test(a_job_that_differs_makes_the_rest_void),
                 cmocka_unit_test(the_reason_names_what_differs),
                 cmocka_unit_test(overlapping_jobs_match_in_any_order_and_once),
