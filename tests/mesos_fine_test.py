@@ -162,6 +162,21 @@ def test_tasks_go_on_while_their_agents_restart(mesos, tmp_path):
     assert len(mesos.tasks()) == 14, "12 tasks and two starters: none was lost"
 
 
+def test_a_task_that_the_driver_never_sends_can_be_killed(mesos, tmp_path):
+    with Run(mesos, tmp_path) as run:
+        wait_until(lambda: len(running(mesos)) == 4, "four tasks")
+        with mesos.lock:
+            agent = mesos.agents[0]
+            like = next(task for task in agent.tasks.values() if task.state == "TASK_RUNNING" and int(task.id) >= 0)
+            agent.launch(like.framework, dict(like.info, task_id={"value": "7777"}))
+        task = agent.tasks[like.framework.id, "7777"]
+        wait_until(lambda: task.state == "TASK_RUNNING", "the task to be open")
+        with mesos.lock:
+            agent.kill(like.framework, "7777")
+        wait_until(lambda: task.state == "TASK_KILLED", "the end of the task")
+        run.finish()
+
+
 def test_an_executor_ends_when_its_agent_does_not_answer(tmp_path):
     with Master(tmp_path) as mesos:
         agent = mesos.add_agent("cpus:3;mem:2048", recovery="1secs")

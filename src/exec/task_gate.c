@@ -2,7 +2,8 @@
  * The executor's side of task_gate.h. A task needs two things before it runs: the driver's launch and the gate's
  * permission. An entry is kept from whichever comes first until both have come and the task has ended.
  *
- * Invariant: `ended` is called once for each task that the gate has opened, after the driver was told.
+ * Invariant: `ended` is called once for each task that the gate has opened, after the driver was told; at once if the
+ * gate kills a task that the driver has not sent.
  */
 #include "exec/executor_internal.h"
 
@@ -121,6 +122,16 @@ void task_gate_open(struct executor *x, int64_t task_id)
         gated_task_release(x, t);
 }
 
+/* The driver may never send the task. If it does, the entry lets the task end before it starts. */
+static void gated_task_end_unsent(struct executor *x, struct gated_task *t)
+{
+        const bool open = t->open;
+        t->ended = true;
+        t->open = false;
+        if (open)
+                x->options->gate->class->ended(x->options->gate, t->id, TASK_GATE_KILLED);
+}
+
 void task_gate_kill(struct executor *x, int64_t task_id)
 {
         struct gated_task *t = gated_task_find(x, task_id);
@@ -133,8 +144,8 @@ void task_gate_kill(struct executor *x, int64_t task_id)
                 slot_kill(x->slots[slot], task_id, true);
         } else if (t->held) {
                 gated_task_release(x, t);
-        } else if (x->stages) {
-                executor_stages_kill(x->stages, task_id);
+        } else if (!x->stages || !executor_stages_kill(x->stages, task_id)) {
+                gated_task_end_unsent(x, t);
         }
 }
 
