@@ -113,6 +113,7 @@ struct lifecycle {
         bool first_heartbeat_sent, stopping, stopped;
         bool answered; /* by a master, since the application began */
         size_t journaled_workers;
+        int64_t restored_columns; /* maps and partitions of the shuffles of earlier drivers */
 };
 
 /* ------------------------------------------------------------------------------------------------- lifecycle.c */

@@ -7,6 +7,7 @@
 
 #define MAX_PAST_SHUFFLES (1 << 23) /* their places are below REMOTE_PLACES */
 #define MAX_PAST_COLUMN (1 << 24)   /* maps, partitions */
+#define MAX_PAST_COLUMNS (1 << 26)  /* of all shuffles together: a record of some bytes asks for memory for them */
 
 /* ------------------------------------------------------------------------------------------------------- writing */
 
@@ -186,7 +187,8 @@ static int restore_shuffle(struct lifecycle *l, fst_bytes record)
 {
         struct lifecycle_past_shuffle past;
         const int r = lifecycle_read_shuffle(record, &past);
-        if (r || lifecycle_shuffle(l, past.number))
+        if (r || lifecycle_shuffle(l, past.number) ||
+            (l->restored_columns += past.maps + past.partitions) > MAX_PAST_COLUMNS)
                 return -EBADMSG;
         struct lifecycle_shuffle *s = lifecycle_add(l, past.number, past.maps, past.partitions);
         s->phase = SHUFFLE_OPEN;
