@@ -523,6 +523,9 @@ def test_refuses_wrong_use(run):
     plain.pop(plain.index("--conf", plain.index("spark.firesteel.resume.enabled=true")))
     done = subprocess.run(plain, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and "spark.firesteel.resume.enabled is true: set spark.firesteel.resume.dir" in done.stderr
+    done = subprocess.run([f"{BIN}/firesteel", "resume", f"--dir={app.folder}", "nobody"], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 1 and f"no journal of application nobody in {app.folder}" in done.stderr, done.stderr
     for words, status, text in ((["nobody"], 1, "no journal of application nobody in"),
                                 (["../x"], 1, "'../x' is not the id of an application"), ([], 2, "an application is missing"),
                                 (["a", "b"], 2, "more than one application is named: b")):
@@ -570,7 +573,7 @@ def test_arguments_with_a_secret_are_not_journaled(run):
     epoch = app.journals / app.id() / "epoch-000001"
     assert b"hush" not in epoch.read_bytes() and epoch.stat().st_mode & 0o777 == 0o600
     assert app.resume().wait(timeout=60) == 1
-    assert f"--conf spark.firesteel.resume.id={app.id()}" in app.log(1)
+    assert f"--conf spark.firesteel.resume.id={app.id()}" in app.log(1) and "give secrets in a file" in app.log(1)
     app.open_gate()
     again = [*app.command[:3], "--conf", f"spark.firesteel.resume.id={app.id()}", *app.command[3:]]
     assert app.start(again).wait(timeout=120) == 0, app.log(2)

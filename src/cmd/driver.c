@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/string_prefix.h"
 #include "cmd/command.h"
 #include "driver/resume/restart.h"
 #include "submit/jvm/driver_wrapper.h"
@@ -96,6 +97,8 @@ int command_resume(int argc, char **argv)
                         only_print = true;
                 else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc)
                         directory = argv[++i];
+                else if (text_starts_with(argv[i], "--dir="))
+                        directory = argv[i] + strlen("--dir=");
                 else if (argv[i][0] == '-')
                         return command_usage(command_resume_help,
                                              "an unknown option, or one without its value:", argv[i]);
@@ -104,7 +107,7 @@ int command_resume(int argc, char **argv)
                 else
                         id = argv[i];
         }
-        if (!id || !directory)
+        if (!id || !directory || !*directory)
                 return command_usage(command_resume_help, id ? "--dir is missing" : "an application is missing", NULL);
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         int r = resume_restart(directory, id, only_print, &error);

@@ -88,7 +88,8 @@ int resume_restart(const char *directory, const char *id, bool only_print, struc
                 r = error_set(
                         error, -ENOKEY,
                         "the arguments of %s are not in its journal, because one of them is a secret: run its command "
-                        "again with --conf spark.firesteel.resume.id=%s",
+                        "again, and add --conf spark.firesteel.resume.id=%s. For `firesteel resume`, give secrets in a "
+                        "file (--properties-file, or spark.authenticate.secret.file)",
                         id, id);
         if (r == 0 && only_print)
                 restart_print(&app, id);
