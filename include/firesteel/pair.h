@@ -216,6 +216,22 @@ FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f,
                                         fst_site site);
 
 /*
+ * fst_rdd *fst_broadcast_join(fst_rdd *left, fst_rdd *small, FUNCTION f, fst_type type)
+ * fst_rdd *fst_broadcast_left_outer_join(fst_rdd *left, fst_rdd *small, FUNCTION f, fst_type type)
+ *
+ * As fst_join and fst_left_outer_join, without a shuffle of @left: the first action collects the rows of @small in the
+ * driver, at most spark.driver.maxResultSize, and sends them to each executor as a broadcast variable. Each task makes a
+ * table of them in its memory. The result has the partitions of @left.
+ */
+#define fst_broadcast_join(left, small, f, type)                                                                       \
+        fst_broadcast_join_at((left), (small), FST_FN(f), (type), FST_HERE("broadcast_join"))
+#define fst_broadcast_left_outer_join(left, small, f, type)                                                            \
+        fst_broadcast_left_outer_join_at((left), (small), FST_FN(f), (type), FST_HERE("broadcast_left_outer_join"))
+FST_API fst_rdd *fst_broadcast_join_at(fst_rdd *left, fst_rdd *small, fst_fn f, fst_type type, fst_site site);
+FST_API fst_rdd *fst_broadcast_left_outer_join_at(fst_rdd *left, fst_rdd *small, fst_fn f, fst_type type,
+                                                  fst_site site);
+
+/*
  * fst_rdd *fst_cogroup(fst_rdd *a, fst_rdd *b, FUNCTION f, fst_type type)
  * fst_rdd *fst_cogroup_n(fst_rdd *a, fst_rdd *b, FUNCTION f, fst_type type, int partitions)
  * fst_rdd *fst_cogroup_all(fst_context *sc, fst_rdd *const *rdds, size_t n, FUNCTION f, fst_type type)

@@ -57,21 +57,31 @@ void broadcast_variables_set_removed(struct broadcast_variables *v,
         v->owner = owner;
 }
 
+int broadcast_variable_put(fst_context *sc, const void *data, size_t size, int64_t *id, struct fst_error *error)
+{
+        int64_t next = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+        int r = size && !data ? error_set(error, -EINVAL, "it was given NULL instead of %zu bytes", size)
+                              : broadcasts_put(sc->env.broadcasts, next, data, size, error);
+        if (r)
+                return r;
+        *id = next;
+        log_info("SparkContext", "Created broadcast %" PRId64 " of %zu bytes", next, size);
+        return 0;
+}
+
 FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, size_t size)
 {
         sc = context_given(sc, rdd_site("broadcast_bytes"));
         struct fst_error error = FST_ERROR_INIT;
+        int64_t id = 0;
         if (sc->status)
                 return (fst_broadcast){0};
-        int64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-        int r = size && !data ? error_set(&error, -EINVAL, "it was given NULL instead of %zu bytes", size)
-                              : broadcasts_put(sc->env.broadcasts, id, data, size, &error);
+        int r = broadcast_variable_put(sc, data, size, &id, &error);
         if (r) {
                 context_action_failed(sc, "broadcast", r, &error);
                 return (fst_broadcast){0};
         }
         resume_broadcast(sc->resume, id, data, size);
-        log_info("SparkContext", "Created broadcast %" PRId64 " of %zu bytes", id, size);
         return (fst_broadcast){id, size};
 }
 

@@ -11,12 +11,19 @@
 
 struct broadcast_variables;
 struct broadcasts;
+struct fst_error;
 
 /* Never NULL. */
 struct broadcast_variables *broadcast_variables_new(void);
 
 /* @broadcasts may be NULL if there are no values. NULL is allowed. */
 void broadcast_variables_free(struct broadcast_variables *v, struct broadcasts *broadcasts);
+
+/*
+ * Store a copy of @size bytes as a variable of the engine's own, whose content is in no signature of jobs by itself
+ * (driver/resume/signature.h). fst_broadcast_destroy removes it. Returns 0 with *@id, or negative with @error.
+ */
+int broadcast_variable_put(fst_context *sc, const void *data, size_t size, int64_t *id, struct fst_error *error);
 
 /*
  * Set the function that makes executors drop a variable's pieces, before the application has variables. @destroyed: the

@@ -117,6 +117,15 @@ static void cleaner_remove_checkpoint(const fst_rdd *rdd)
         error_deinit(&error);
 }
 
+/* Should the RDD be computed again, its small side is collected again. */
+static void cleaner_drop_broadcast(fst_context *sc, fst_rdd *rdd)
+{
+        int64_t id = rdd->broadcast_join.small.variable;
+        __atomic_store_n(&rdd->broadcast_join.ready, false, __ATOMIC_RELEASE);
+        rdd->broadcast_join.small.variable = 0;
+        fst_broadcast_destroy(sc, (fst_broadcast){id, rdd->broadcast_join.small.size});
+}
+
 static void cleaner_clean(fst_context *sc, fst_rdd *const *rdds, size_t n)
 {
         bool blocking = cleaner_is_enabled(sc, "spark.cleaner.referenceTracking.blocking");
@@ -129,6 +138,8 @@ static void cleaner_clean(fst_context *sc, fst_rdd *const *rdds, size_t n)
                         rdd_registry_unpersist(sc, rdd->lineage.id, blocking);
                 if (rdd->op == RDD_SHUFFLED)
                         shuffles[n_shuffles++] = rdd->shuffle.id;
+                if (rdd->op == RDD_BROADCAST_JOIN && rdd->broadcast_join.small.variable)
+                        cleaner_drop_broadcast(sc, rdd);
                 if (checkpoints && rdd_is_checkpointed(rdd) && !rdd->checkpoint.local)
                         cleaner_remove_checkpoint(rdd);
         }

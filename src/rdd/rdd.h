@@ -9,6 +9,7 @@
 #include "rdd/lineage.h"
 #include "rdd/partitioner.h"
 #include "rdd/aggregate/sampler.h"
+#include "rdd/cogroup/broadcast_side.h"
 
 #include <firesteel/firesteel.h>
 
@@ -47,6 +48,7 @@ enum rdd_op {
         /* groups rows of several parents by key. The parents share one partitioner; an RDD_SHUFFLED is inserted where
          * they do not */
         RDD_COGROUP = 15,
+        RDD_BROADCAST_JOIN = 55, /* joins rows with those of a small parent, which a job collects before */
         RDD_KEYS = 70,
         RDD_FLAT_MAP_VALUES = 71,
         RDD_PACK = 72,   /* pairs → bytes (rdd/pipeline/op_key.h) */
@@ -176,6 +178,12 @@ struct fst_rdd {
                 struct {
                         int mode; /* enum cogroup_mode */
                 } cogroup;
+                struct {
+                        int mode;                    /* enum cogroup_mode */
+                        struct broadcast_side small; /* of the last parent; `prepare` guards it */
+                        uint64_t digest;             /* of its rows in any order */
+                        bool ready;                  /* its rows are collected; atomic */
+                } broadcast_join;
                 struct rdd_shuffle {
                         int id;                         /* unique in the application */
                         struct partitioner partitioner; /* owned; the first job computes the bounds of a RANGE */
@@ -197,6 +205,12 @@ struct fst_rdd {
 static inline fst_rdd *rdd_parent(const fst_rdd *rdd)
 {
         return rdd->n_parents ? rdd->parents[0] : NULL;
+}
+
+/* The number of parents whose rows its tasks read. The small parent of a broadcast join was collected before. */
+static inline int rdd_task_parents(const fst_rdd *rdd)
+{
+        return rdd->op == RDD_BROADCAST_JOIN ? 1 : rdd->n_parents;
 }
 
 static inline fst_rdd *rdd_of(struct lineage *lineage)

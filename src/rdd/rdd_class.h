@@ -109,7 +109,7 @@ extern const struct rdd_class rdd_sampled_class, rdd_indexed_class, rdd_sorted_w
 extern const struct rdd_class rdd_glom_class, rdd_sampled_by_key_class, rdd_key_range_class;
 extern const struct rdd_class rdd_checkpointed_class, rdd_local_checkpoint_class, rdd_checkpoint_files_class;
 extern const struct rdd_class rdd_zipped_class, rdd_zipped_partitions_class, rdd_cartesian_class;
-extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_cogroup_class;
+extern const struct rdd_class rdd_coalesce_class, rdd_union_class, rdd_cogroup_class, rdd_broadcast_join_class;
 extern const struct rdd_class rdd_keys_class, rdd_flat_map_values_class, rdd_pack_class, rdd_unpack_class;
 extern const struct rdd_class rdd_shuffled_class, rdd_combine_class;
 extern const struct rdd_class rdd_counted_class, rdd_folded_class, rdd_frames_class, rdd_java_object_file_class;

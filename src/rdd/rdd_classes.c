@@ -36,6 +36,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_CHECKPOINTED] = &rdd_checkpointed_class,
         [RDD_LOCAL_CHECKPOINT] = &rdd_local_checkpoint_class,
         [RDD_COGROUP] = &rdd_cogroup_class,
+        [RDD_BROADCAST_JOIN] = &rdd_broadcast_join_class,
         [RDD_KEYS] = &rdd_keys_class,
         [RDD_FLAT_MAP_VALUES] = &rdd_flat_map_values_class,
         [RDD_PACK] = &rdd_pack_class,
@@ -79,6 +80,7 @@ SAME(FOLDED);
 SAME(CHECKPOINTED);
 SAME(LOCAL_CHECKPOINT);
 SAME(COGROUP);
+SAME(BROADCAST_JOIN);
 SAME(KEYS);
 SAME(FLAT_MAP_VALUES);
 SAME(PACK);

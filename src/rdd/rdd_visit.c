@@ -16,7 +16,11 @@ static fst_rdd *rdd_checkpoint_source(const fst_rdd *rdd)
 
 static int rdd_visit_parent_count(const fst_rdd *rdd, fst_rdd *source, enum rdd_visit_extent extent)
 {
-        return source ? 1 : extent == RDD_VISIT_STAGE && rdd->op == RDD_SHUFFLED ? 0 : rdd->n_parents;
+        if (source)
+                return 1;
+        if (extent == RDD_VISIT_ALL)
+                return rdd->n_parents;
+        return rdd->op == RDD_SHUFFLED ? 0 : rdd_task_parents(rdd);
 }
 
 fst_rdd *const *rdd_visit_parents(const struct rdd_visit *walk, uint32_t i, int *n)

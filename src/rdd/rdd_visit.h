@@ -5,7 +5,8 @@
 #include "rdd/rdd.h"
 
 enum rdd_visit_extent {
-        RDD_VISIT_STAGE, /* stops at shuffles: an RDD_SHUFFLED is listed without its parents */
+        /* Stops at shuffles: an RDD_SHUFFLED is listed without its parents, a broadcast join without the small one. */
+        RDD_VISIT_STAGE,
         RDD_VISIT_ALL,
 };
 

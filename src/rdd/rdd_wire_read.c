@@ -37,15 +37,15 @@ static uint32_t rdd_wire_kind_size(uint8_t kind, uint32_t fixed)
         return kind == FST_KIND_FIXED ? fixed : kind == FST_KIND_I64 || kind == FST_KIND_F64 ? 8 : 0;
 }
 
-static int rdd_wire_read_type(const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
+int rdd_wire_read_type(const fst_rdd *rdd, uint32_t kinds, uint32_t key_size, uint32_t value_size, fst_type *type,
+                       struct fst_error *error)
 {
-        fst_type type = {.key = (uint8_t)m->kinds, .value = (uint8_t)(m->kinds >> 8)};
-        if (m->kinds > 0xffff)
+        *type = (fst_type){.key = (uint8_t)kinds, .value = (uint8_t)(kinds >> 8)};
+        if (kinds > 0xffff)
                 return rdd_wire_bad(rdd, error, "its type is unknown");
-        type.key_size = rdd_wire_kind_size(type.key, m->key_size);
-        type.value_size = rdd_wire_kind_size(type.value, m->value_size);
-        rdd->type = type;
-        int r = fst_type_check(type, error);
+        type->key_size = rdd_wire_kind_size(type->key, key_size);
+        type->value_size = rdd_wire_kind_size(type->value, value_size);
+        int r = fst_type_check(*type, error);
         return r ? error_wrap(error, -EBADMSG, "RDD %d (%s)", rdd->lineage.id, rdd->call_site) : 0;
 }
 
@@ -132,7 +132,7 @@ static int rdd_wire_read_node(struct rdd_wire_reader *reader, const Firesteel__R
                         return rdd_wire_bad(rdd, error, "its parent does not precede it");
                 rdd->parents[i] = &rdds[m->parents[i]];
         }
-        int r = rdd_wire_read_type(m, rdd, error);
+        int r = rdd_wire_read_type(rdd, m->kinds, m->key_size, m->value_size, &rdd->type, error);
         bool combines = rdd->op == RDD_SHUFFLED && m->shuffle && m->shuffle->combine;
         if (r == 0 && (rdd->class->wants_function || combines))
                 r = m->function ? reader->function(reader, m->function, &rdd->fn, error)

@@ -12,7 +12,8 @@
 
 static bool preliminary_jobs_ready(const fst_rdd *rdd)
 {
-        return range_bounds_ready(rdd) && partition_offsets_ready(rdd) && sample_thresholds_ready(rdd);
+        return range_bounds_ready(rdd) && partition_offsets_ready(rdd) && sample_thresholds_ready(rdd) &&
+               broadcast_rows_ready(rdd);
 }
 
 static int preliminary_jobs_run_one(fst_rdd *rdd, fst_site site, struct fst_error *error)
@@ -29,8 +30,10 @@ static int preliminary_jobs_run_one(fst_rdd *rdd, fst_site site, struct fst_erro
                 r = range_bounds_compute(rdd, site, error);
         else if (!partition_offsets_ready(rdd))
                 r = partition_offsets_compute(rdd, site, error);
-        else
+        else if (!sample_thresholds_ready(rdd))
                 r = sample_thresholds_compute(rdd, site, error);
+        else
+                r = broadcast_rows_collect(rdd, site, error);
         single_flight_end(rdd);
         return r;
 }

@@ -1,6 +1,6 @@
 /*
  * Runs the jobs that lineage needs before it can be computed: bounds of range partitioners, row offsets of partitions,
- * thresholds of exact samples.
+ * thresholds of exact samples, the small sides of broadcast joins.
  */
 #pragma once
 
@@ -21,3 +21,6 @@ int partition_offsets_compute(fst_rdd *rdd, fst_site site, struct fst_error *err
 
 bool sample_thresholds_ready(const fst_rdd *rdd);
 int sample_thresholds_compute(fst_rdd *rdd, fst_site site, struct fst_error *error);
+
+bool broadcast_rows_ready(const fst_rdd *rdd);
+int broadcast_rows_collect(fst_rdd *rdd, fst_site site, struct fst_error *error);

@@ -121,7 +121,7 @@ static int *task_events_put_parents(int *next, const fst_rdd *rdd, const fst_rdd
                 *next++ = source->lineage.id;
                 return next;
         }
-        for (int k = 0; k < rdd->n_parents; k++) {
+        for (int k = 0; k < rdd_task_parents(rdd); k++) {
                 if (rdd->parents[k]->hidden)
                         next = task_events_put_parents(next, rdd->parents[k], NULL);
                 else

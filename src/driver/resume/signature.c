@@ -61,6 +61,8 @@ static uint64_t signature_of_source(const fst_rdd *rdd)
 
 static uint64_t signature_of_rows(const fst_rdd *rdd)
 {
+        if (rdd->op == RDD_BROADCAST_JOIN)
+                return rdd->broadcast_join.digest;
         if (rdd->op != RDD_PARALLELIZE || !rdd->parallelize.count)
                 return 0;
         if (rdd->type.key != FST_KIND_BYTES)

@@ -17,53 +17,15 @@
 #include "rdd/cogroup/hash_join.h"
 #include "rdd/sort/sorter.h"
 
-/* ------------------------------------------------------------------------------------------- calling functions */
-
-#define ARG_I64(column, size, i) , (column).i64[i]
-#define ARG_F64(column, size, i) , (column).f64[i]
-#define ARG_BYTES(column, size, i) , (column).bytes[i]
-#define ARG_FIXED(column, size, i) , (const void *)((column).fixed ? (column).fixed + (size_t)(i) * (size) : NULL)
-#define ARG_I64_POINTER(column, size, i) , (const int64_t *)((column).i64 ? &(column).i64[i] : NULL)
-#define ARG_F64_POINTER(column, size, i) , (const double *)((column).f64 ? &(column).f64[i] : NULL)
-#define ARG_BYTES_POINTER(column, size, i) , (const fst_bytes *)((column).bytes ? &(column).bytes[i] : NULL)
-
-#define JOIN_LOOP(k, l, r, suffix, parameters)                                                                         \
-        static int loop_##suffix(struct cogroup_op *self, const fst_batch *left, uint32_t at, uint32_t step,           \
-                                 const fst_batch *right, uint32_t from, uint32_t to)                                   \
-        {                                                                                                              \
-                int(*f) parameters = (int(*) parameters)self->fn.code;                                                 \
-                fst_task *task = &self->op.run->task;                                                                  \
-                for (; from < to; from++, at += step) {                                                                \
-                        int e = f(task ARG_##k(left->key, left->type.key_size, at)                                     \
-                                          ARG_##l(left->value, left->type.value_size, at)                              \
-                                                  ARG_##r(right->value, right->type.value_size, from),                 \
-                                  &self->op.out);                                                                      \
-                        if (unlikely(e != 0))                                                                          \
-                                return task_run_fail_by(self->op.run, e, self->fn.name);                               \
-                        if (unlikely(self->op.status != 0))                                                            \
-                                return self->op.status;                                                                \
-                }                                                                                                      \
-                return 0;                                                                                              \
-        }
-FST_JOINS(JOIN_LOOP)
-
-typedef int (*loop_fn)(struct cogroup_op *, const fst_batch *, uint32_t, uint32_t, const fst_batch *, uint32_t,
-                       uint32_t);
-
-/* Indexes by the kind of the key minus one (0 … 3) and by the kinds of the values with FST_POINTER (1 … 7). */
-#define LOOP_INDEX(k, l, r) (((k)-1) | (l) << 2 | (r) << 5)
-#define LOOP_ENTRY(k, l, r, suffix, parameters) [LOOP_INDEX(FST_KIND_##k, FST_KIND_##l, FST_KIND_##r)] = loop_##suffix,
-static const loop_fn loops[256] = {FST_JOINS(LOOP_ENTRY)};
+/* -------------------------------------------------------------------------------------------- keys of both sides */
 
 static int cogroup_join_call(struct cogroup_op *self, const struct cogroup_side *right, uint32_t to)
 {
         const struct cogroup_side *left = &self->sides[JOIN_LEFT];
         if (unlikely(task_run_stopped(self->op.run)))
                 return task_run_cancelled(self->op.run);
-        return self->join.loop(self, &left->batch, left->at, 0, &right->batch, right->at, to);
+        return self->join.loop(&self->op, &self->fn, &left->batch, left->at, 0, &right->batch, right->at, to);
 }
-
-/* ------------------------------------------------------------------------------------------ keys of both sides */
 
 /* Joins the current left row with all rows of @right from the current one on that have its key, and moves @right past
  * them. */
@@ -183,10 +145,11 @@ static int join_meet(struct cogroup_op *self, int least, uint32_t has)
         int r;
         if (least == JOIN_LEFT) {
                 fst_batch missing = {.type = right->op.type};
-                r = self->join.loop(self, &left->batch, left->at, 0, &missing, 0, 1);
+                r = self->join.loop(&self->op, &self->fn, &left->batch, left->at, 0, &missing, 0, 1);
         } else {
                 fst_batch missing = {.type = left->op.type, .key = right->batch.key};
-                r = self->join.loop(self, &missing, right->at, 0, &right->batch, right->at, right->at + 1);
+                r = self->join.loop(&self->op, &self->fn, &missing, right->at, 0, &right->batch, right->at,
+                                    right->at + 1);
         }
         return r ? r : side_advance(&self->sides[least]);
 }
@@ -196,7 +159,7 @@ static int join_call_rows(void *owner, const fst_batch *left, const fst_batch *r
         struct cogroup_op *self = owner;
         if (unlikely(task_run_stopped(self->op.run)))
                 return task_run_cancelled(self->op.run);
-        return self->join.loop(self, left, 0, 1, right, 0, n);
+        return self->join.loop(&self->op, &self->fn, left, 0, 1, right, 0, n);
 }
 
 /* Two sides that come in order are merged, which costs less than a table. */
@@ -232,12 +195,10 @@ static void join_end(struct cogroup_op *self)
 
 static void join_init(struct cogroup_op *self)
 {
-        uint32_t shape = self->fn.shape;
         op_alloc_out(&self->op, self->op.type);
         self->join.group = row_buffer_new();
         self->join.hash = hash_join_new();
-        self->join.loop =
-                loops[LOOP_INDEX(FST_SHAPE_TAG(shape) & 0xff, FST_SHAPE_TAG(shape) >> 8, FST_SHAPE_THIRD(shape))];
+        self->join.loop = join_loop_of(&self->fn);
 }
 
 static void join_deinit(struct cogroup_op *self)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rdd/cogroup/cogroup_side.h"
+#include "rdd/cogroup/join_loops.h"
 #include "rdd/cogroup/op_cogroup.h"
 #include "rdd/pipeline/row_buffer.h"
 
@@ -60,10 +61,7 @@ struct cogroup_op {
 
         union {
                 struct {
-                        /* Calls the function for rows @from … @to of @right, with row @at of @left for the first of
-                         * them, and row @at + @step, @at + 2 * @step … for the others. */
-                        int (*loop)(struct cogroup_op *self, const fst_batch *left, uint32_t at, uint32_t step,
-                                    const fst_batch *right, uint32_t from, uint32_t to);
+                        join_loop loop;
                         struct hash_join *hash;
                         struct row_buffer *group; /* the right rows of one key, if they must be buffered */
                 } join;

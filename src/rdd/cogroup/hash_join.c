@@ -51,58 +51,6 @@ int hash_join_start(struct hash_join *j, struct memory_task *memory, struct sort
         return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------- gathering */
-
-/* The column of @n values of @size bytes that are in the entries themselves. */
-static void gather_whole_values(const struct sort_entry *entries, const uint32_t *at, uint32_t n, size_t size,
-                                fst_column column)
-{
-        if (size == sizeof(entries->value))
-                for (uint32_t i = 0; i < n; i++)
-                        column.i64[i] = (int64_t)entries[at[i]].value;
-        else
-                for (uint32_t i = 0; i < n; i++)
-                        memcpy(column.fixed + i * size, &entries[at[i]].value, size);
-}
-
-static void gather_records(const struct join_rows *rows, const uint32_t *at, fst_batch *batch)
-{
-        enum { AHEAD = 16 };
-        for (uint32_t i = 0; i < batch->rows; i++) {
-                if (i + AHEAD < batch->rows)
-                        __builtin_prefetch(rows->entries[at[i + AHEAD]].record);
-                struct record_view r = record_read(rows->type, rows->entries[at[i]].record);
-                record_to_row(batch, i, &r);
-        }
-}
-
-static void gather_whole_keys(const struct join_rows *rows, const uint32_t *at, uint32_t n, fst_column column)
-{
-        if (rows->type.key == FST_KIND_I64)
-                for (uint32_t i = 0; i < n; i++)
-                        column.i64[i] = record_i64_of(rows->entries[at[i]].prefix);
-        else
-                for (uint32_t i = 0; i < n; i++)
-                        column.i64[i] = (int64_t)record_f64_bits_of(rows->entries[at[i]].prefix);
-}
-
-/* Gathers rows @at[0 … @n) of @rows, a part of @side. The function of a join takes the key of the left one. */
-static fst_batch gather_rows(struct hash_join *j, enum join_side side, bool keys, const struct join_rows *rows,
-                             const uint32_t *at, uint32_t n)
-{
-        const struct sort_index *ix = j->sides[side].index;
-        fst_batch batch = columns_batch(&j->columns[side], rows->type);
-        batch.rows = n;
-        if (!ix->whole) {
-                gather_records(rows, at, &batch);
-                return batch;
-        }
-        if (keys)
-                gather_whole_keys(rows, at, n, batch.key);
-        gather_whole_values(rows->entries, at, n, rows->type.value_size, batch.value);
-        return batch;
-}
-
 /* ------------------------------------------------------------------------------------------------------ running */
 
 static int hash_join_push(struct hash_join *j, const fst_batch *probing, const fst_batch *built, uint32_t n)
@@ -114,7 +62,7 @@ static int hash_join_push(struct hash_join *j, const fst_batch *probing, const f
 static int hash_join_push_missing(struct hash_join *j, enum join_side side, const struct join_rows *rows,
                                   const uint32_t *at, uint32_t n)
 {
-        fst_batch present = gather_rows(j, side, true, rows, at, n);
+        fst_batch present = join_rows_gather(rows, &j->columns[side], true, at, n);
         fst_batch absent = {.rows = n, .type = j->sides[!side].index->order.type, .key = present.key};
         return side == JOIN_LEFT ? j->rows(j->owner, &present, &absent, n) : j->rows(j->owner, &absent, &present, n);
 }
@@ -153,9 +101,10 @@ static int hash_join_partition(struct hash_join *j, uint32_t partition, uint32_t
                         for (uint32_t i = 0; i < s->pairs.n; i++)
                                 j->table.matched[s->pairs.built[i]] = true;
                 if (s->pairs.n) {
-                        fst_batch found = gather_rows(j, built, built == JOIN_LEFT, &rows, s->pairs.built, s->pairs.n);
-                        fst_batch of =
-                                gather_rows(j, !built, built != JOIN_LEFT, &probing, s->pairs.probing, s->pairs.n);
+                        fst_batch found = join_rows_gather(&rows, &j->columns[built], built == JOIN_LEFT,
+                                                           s->pairs.built, s->pairs.n);
+                        fst_batch of = join_rows_gather(&probing, &j->columns[!built], built != JOIN_LEFT,
+                                                        s->pairs.probing, s->pairs.n);
                         r = hash_join_push(j, &of, &found, s->pairs.n);
                 }
                 if (s->missing.n && r == 0)

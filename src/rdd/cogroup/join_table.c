@@ -8,11 +8,6 @@
 /* A table of this many rows takes a megabyte with its rows: half of a usual second-level cache. */
 #define CACHED_ROWS ((size_t)1 << 15)
 
-enum join_key join_key_of(fst_type type)
-{
-        return type.key == FST_KIND_I64 ? JOIN_KEY_I64 : type.key == FST_KIND_F64 ? JOIN_KEY_F64 : JOIN_KEY_BYTES;
-}
-
 /* ------------------------------------------------------------------------------------------------------- keys */
 
 /* The word that equal keys share. For BYTES and FIXED the entry holds the hash. */
@@ -27,10 +22,9 @@ INLINE uint64_t word_hash(enum join_key key, uint64_t word)
         return key == JOIN_KEY_BYTES ? word : key_mix(word);
 }
 
-static bool records_equal(fst_type x, const unsigned char *a, fst_type y, const unsigned char *b)
+static bool keys_equal(const struct join_rows *a, uint32_t i, const struct join_rows *b, uint32_t j)
 {
-        struct record_view s = record_read(x, a), t = record_read(y, b);
-        return s.key_len == t.key_len && memcmp(s.key, t.key, s.key_len) == 0;
+        return fst_bytes_equal(join_rows_key(a, i), join_rows_key(b, j));
 }
 
 /* The bits of @hash behind the first @skipped. @bits is less than 64; none give 0. */
@@ -142,12 +136,13 @@ void join_search_start(struct join_search *s, const struct join_table *table, st
         s->at = s->n = s->n_open = 0;
 }
 
-INLINE bool search_row_matches(const struct join_search *s, enum join_key key, const struct sort_entry *probing,
-                               const struct sort_entry *built)
+/* Whether row @i of the rows that are searched for has the key of row @row of the table. */
+INLINE bool search_row_matches(const struct join_search *s, enum join_key key, uint32_t i, uint32_t row)
 {
-        bool same = entry_word(key, probing) == entry_word(key, built);
+        const struct join_rows *probing = &s->rows, *built = &s->table->rows;
+        bool same = entry_word(key, &probing->entries[i]) == entry_word(key, &built->entries[row]);
         if (key == JOIN_KEY_BYTES && same)
-                same = records_equal(s->table->rows.type, built->record, s->rows.type, probing->record);
+                same = keys_equal(probing, i, built, row);
         return same;
 }
 
@@ -157,12 +152,11 @@ INLINE bool search_row_matches(const struct join_search *s, enum join_key key, c
  */
 INLINE void search_compare(struct join_search *s, enum join_key key)
 {
-        const struct sort_entry *probing = s->rows.entries + s->at, *built = s->table->rows.entries;
         const uint32_t *next = s->table->next;
         uint32_t n = s->pairs.n, still_open = 0;
         for (uint32_t k = 0; k < s->n_open; k++) {
                 const uint32_t i = s->open[k], row = s->candidates[k];
-                const bool matches = search_row_matches(s, key, &probing[i], &built[row - 1]);
+                const bool matches = search_row_matches(s, key, s->at + i, row - 1);
                 s->pairs.probing[n] = s->at + i;
                 s->pairs.built[n] = row - 1;
                 n += matches;
@@ -309,5 +303,5 @@ void join_partitions_place(struct join_partitions *p)
 struct join_rows join_partitions_rows(const struct join_partitions *p, uint32_t partition)
 {
         uint32_t start = partition ? p->ends[partition - 1] : 0;
-        return (struct join_rows){p->placed + start, p->ends[partition] - start, p->index->order.type};
+        return (struct join_rows){p->placed + start, p->ends[partition] - start, p->index->order.type, NULL};
 }

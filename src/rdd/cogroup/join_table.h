@@ -16,26 +16,10 @@
  */
 #pragma once
 
-#include "rdd/sort/sort_index.h"
+#include "rdd/cogroup/join_rows.h"
 
 #define JOIN_PAIRS 1024 /* maximal number of pairs that a search returns at a time */
 #define JOIN_GROUP 256  /* rows that a search looks up together, so that their memory accesses overlap */
-
-/* How the keys of entries are compared. */
-enum join_key {
-        JOIN_KEY_I64,   /* by their prefixes */
-        JOIN_KEY_F64,   /* the same, where -0.0 is 0.0 */
-        JOIN_KEY_BYTES, /* by the records; the prefix is replaced by the hash of the key (join_rows_hash) */
-};
-
-enum join_key join_key_of(fst_type type);
-
-/* Rows of one side, of one partition. */
-struct join_rows {
-        const struct sort_entry *entries;
-        uint32_t n;
-        fst_type type;
-};
 
 struct join_table {
         enum join_key key;

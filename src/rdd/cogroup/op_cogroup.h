@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "rdd/cogroup/broadcast_side.h"
 #include "rdd/pipeline/op.h"
 
 #include <firesteel/function.h>
@@ -38,8 +39,6 @@ enum cogroup_mode {
 
 /* Limit of the number of sides: each has a bit. */
 #define MAX_COGROUP_SIDES 16
-
-enum join_side { JOIN_LEFT, JOIN_RIGHT };
 
 /* True if the mode calls a function. */
 static inline bool cogroup_calls(enum cogroup_mode mode)

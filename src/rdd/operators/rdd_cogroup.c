@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "rdd/cogroup/op_cogroup.h"
+#include "rdd/operators/rdd_broadcast_join.h"
 
 #include <firesteel/pair.h>
 
@@ -73,27 +74,34 @@ static fst_rdd *cogroup_rdd_new(enum cogroup_mode mode, fst_rdd *const *rdds, in
         return rdd_release_intermediates(rdd, first);
 }
 
-FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site)
+/* Without @partitions, a small side may be broadcast. */
+static fst_rdd *join_rdd_new(enum cogroup_mode mode, fst_rdd *left, fst_rdd *right, const fst_fn *f, fst_type type,
+                             int partitions, fst_site site)
 {
+        enum join_side small;
         left = rdd_given(left, site);
         right = rdd_given(right, site);
-        return cogroup_rdd_new(COGROUP_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+        if (!left->status && !right->status && left->sc == right->sc && partitions == 0 &&
+            broadcast_join_pays(mode, left, right, &small))
+                return broadcast_join_rdd_new(mode, left, right, small, f, type, site);
+        return cogroup_rdd_new(mode, (fst_rdd *[]){left, right}, 2, f, type, partitions, site);
+}
+
+FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site)
+{
+        return join_rdd_new(COGROUP_JOIN, left, right, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
                                         fst_site site)
 {
-        left = rdd_given(left, site);
-        right = rdd_given(right, site);
-        return cogroup_rdd_new(COGROUP_LEFT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+        return join_rdd_new(COGROUP_LEFT_JOIN, left, right, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
                                          fst_site site)
 {
-        left = rdd_given(left, site);
-        right = rdd_given(right, site);
-        return cogroup_rdd_new(COGROUP_RIGHT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+        return join_rdd_new(COGROUP_RIGHT_JOIN, left, right, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
