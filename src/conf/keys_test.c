@@ -149,14 +149,14 @@ static size_t occurrences(const char *text, const char *what)
 static void warns_once_for_each_key_without_effect(void **state)
 {
         static const char *const keys[] = {
-                "spark.serializer", "spark.shuffle.push.enabled", "spark.shuffle.push.enabled",
-                "spark.local.dir",  "spark.of.somebody.else",     "spark.storage.blockManagerSlaveTimeoutMs",
+                "spark.serializer",     "spark.shuffle.push.enabled", "spark.shuffle.push.enabled",
+                "spark.local.dir",      "spark.of.somebody.else",     "spark.shuffle.file.buffer.kb",
                 "spark.python.profile",
         };
         _cleanup_free_ char *text = logged_warnings(key_warn_unused, keys, ARRAY_SIZE(keys));
         assert_non_null(strstr(text, "WARN SparkConf: spark.serializer has no effect: it configures a JVM"));
         assert_non_null(strstr(text, "spark.shuffle.push.enabled has no effect: map outputs are not pushed"));
-        assert_non_null(strstr(text, "spark.storage.blockManagerSlaveTimeoutMs has no effect: "));
+        assert_non_null(strstr(text, "spark.shuffle.file.buffer.kb has no effect: "));
         assert_int_equal(occurrences(text, "has no effect"), 3);
         _cleanup_free_ char *again = logged_warnings(key_warn_unused, keys, ARRAY_SIZE(keys));
         assert_string_equal(again, "");
@@ -183,8 +183,8 @@ static void suggests_key_that_misspelled_one_means(void **state)
                 {"spark", NULL},
                 {"", NULL},
                 {"executor.memory", NULL},
-                {"spark.yarn.jar", NULL},                           /* deprecated */
-                {"spark.storage.blockManagerSlaveTimeoutMs", NULL}, /* an older spelling */
+                {"spark.yarn.jar", NULL},               /* deprecated */
+                {"spark.shuffle.file.buffer.kb", NULL}, /* an older spelling */
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 const char *found = key_suggestion(cases[i].name);

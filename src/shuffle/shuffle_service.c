@@ -22,6 +22,7 @@
 #include "shuffle/output_cache.h"
 #include "shuffle/shuffle_service_state.h"
 #include "shuffle/shuffle_files.h"
+#include "shuffle/service/driver_heartbeats.h"
 #include "shuffle/shuffle_server.h"
 #include "shuffle/shuffle_service_metrics.h"
 
@@ -50,6 +51,11 @@ struct shuffle_service {
         uint64_t next_number;
         struct output_cache *cache;
         uint64_t requests, registrations, not_registered;
+        struct driver_heartbeats drivers;
+        int64_t check_ns;     /* spark.shuffle.cleaner.interval: between looks at silent drivers */
+        bool checks, closing; /* checks: the thread that looks has begun */
+        pthread_t check_thread;
+        pthread_cond_t closed; /* `closing` has been set */
 };
 
 /* --------------------------------------------------------------------------------------------------- executors */
@@ -326,6 +332,9 @@ static size_t take_executors(struct shuffle_service *s, const char *app_id, stru
 void shuffle_service_end_application(struct shuffle_service *s, const char *app_id, bool remove_files)
 {
         struct registered_executor **all;
+        pthread_mutex_lock(&s->lock);
+        driver_heartbeats_forget(&s->drivers, app_id);
+        pthread_mutex_unlock(&s->lock);
         size_t n = take_executors(s, app_id, &all);
         if (n)
                 log_info(LOG, "Application %s removed, cleanupLocalDirs = %s", app_id, remove_files ? "true" : "false");
@@ -336,6 +345,56 @@ void shuffle_service_end_application(struct shuffle_service *s, const char *app_
         }
         free(all);
 }
+
+/* ---------------------------------------------------------------------------------------------- silent drivers */
+
+static void *shuffle_service_check_main(void *argument)
+{
+        struct shuffle_service *s = argument;
+        pthread_mutex_lock(&s->lock);
+        while (!s->closing) {
+                const struct timespec until = timespec_of_ns(now_ns() + s->check_ns);
+                pthread_cond_timedwait(&s->closed, &s->lock, &until);
+                for (char *app_id; !s->closing && (app_id = driver_heartbeats_take_silent(&s->drivers, now_ns()));) {
+                        pthread_mutex_unlock(&s->lock);
+                        log_info(LOG, "Application %s timed out. Removing shuffle files.", app_id);
+                        shuffle_service_end_application(s, app_id, true);
+                        free(app_id);
+                        pthread_mutex_lock(&s->lock);
+                }
+        }
+        pthread_mutex_unlock(&s->lock);
+        return NULL;
+}
+
+static int handle_heartbeat(struct shuffle_service *s, const Firesteel__DriverHeartbeat *request,
+                            struct fst_error *error)
+{
+        if (!is_valid_id(request->app_id) || request->timeout_ms > INT64_MAX / 1000000)
+                return error_set(error, -EINVAL, "a heartbeat needs the id of its application and a valid timeout");
+        pthread_mutex_lock(&s->lock);
+        int r = driver_heartbeats_heard(&s->drivers, request->app_id, ms_to_ns(request->timeout_ms), now_ns(), error);
+        if (r > 0 && !s->checks)
+                s->checks = pthread_create(&s->check_thread, NULL, shuffle_service_check_main, s) == 0;
+        pthread_mutex_unlock(&s->lock);
+        if (r > 0)
+                log_info(LOG, "The driver of %s sends heartbeats (timeout %lld ms)", request->app_id,
+                         (long long)request->timeout_ms);
+        return MIN(r, 0);
+}
+
+static void shuffle_service_stop_checks(struct shuffle_service *s)
+{
+        pthread_mutex_lock(&s->lock);
+        s->closing = true;
+        pthread_cond_signal(&s->closed);
+        const bool joins = s->checks;
+        pthread_mutex_unlock(&s->lock);
+        if (joins)
+                pthread_join(s->check_thread, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------ requests */
 
 /* Ends the empty reply to a request without data. */
 static int empty_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
@@ -380,6 +439,10 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
                 r = handle_removal(s, request->remove_outputs, error);
                 r = r ? r : open_empty_stream(stream);
                 break;
+        case FIRESTEEL__TRANSFER_REQUEST__WHAT_DRIVER_HEARTBEAT:
+                r = handle_heartbeat(s, request->driver_heartbeat, error);
+                r = r ? r : open_empty_stream(stream);
+                break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_END_APPLICATION:
                 shuffle_service_end_application(s, request->end_application->app_id, true);
                 r = open_empty_stream(stream);
@@ -411,7 +474,7 @@ static int shuffle_service_start(struct shuffle_service *s, const struct shuffle
 {
         static const struct transfer_handler handler = {.open = service_open};
         const struct fst_conf *conf = options->conf;
-        int64_t port, timeout_ms, threads, backlog, cache;
+        int64_t port, timeout_ms, threads, backlog, cache, check_ms;
         bool keep;
         int r;
         if ((r = conf_get_int(conf, "spark.shuffle.service.port", &port, error)) ||
@@ -420,9 +483,11 @@ static int shuffle_service_start(struct shuffle_service *s, const struct shuffle
             (r = conf_get_int(conf, "spark.shuffle.io.backLog", &backlog, error)) ||
             (r = conf_get_bytes(conf, "spark.shuffle.service.index.cache.size", &cache, error)) ||
             (r = conf_get_bool(conf, "spark.shuffle.service.db.enabled", &keep, error)) ||
+            (r = conf_get_ms(conf, "spark.shuffle.cleaner.interval", &check_ms, error)) ||
             (r = security_new(conf, "", SECURITY_EXECUTOR, &s->cluster, error)) ||
             (r = security_for(s->cluster, SHUFFLE_SERVICE_PURPOSE, &s->security, error)))
                 return r;
+        s->check_ns = ms_to_ns(MAX(check_ms, (int64_t)1));
         s->cache = output_cache_new((size_t)MAX(cache, (int64_t)0));
         if (options->state_dir && keep) {
                 s->state_path = mem_printf("%s/registeredExecutors.fst", options->state_dir);
@@ -443,7 +508,12 @@ int shuffle_service_new(const struct shuffle_service_options *options, struct sh
                         struct fst_error *error)
 {
         struct shuffle_service *s = new0(struct shuffle_service);
+        pthread_condattr_t monotonic;
         pthread_mutex_init(&s->lock, NULL);
+        pthread_condattr_init(&monotonic);
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        pthread_cond_init(&s->closed, &monotonic);
+        pthread_condattr_destroy(&monotonic);
         struct shuffle_metrics *metrics = NULL;
         int r = shuffle_service_start(s, options, error);
         if (r == 0)
@@ -494,6 +564,7 @@ void shuffle_service_free(struct shuffle_service *s)
                 return;
         shuffle_metrics_stop(s->metrics);
         transfer_server_free(s->server);
+        shuffle_service_stop_checks(s); /* no heartbeat begins them again */
         shuffle_metrics_free(s->metrics);
         for (size_t i = 0; i < s->executors.len; i++)
                 registered_unref(s->executors.data[i]);
@@ -501,6 +572,8 @@ void shuffle_service_free(struct shuffle_service *s)
         output_cache_free(s->cache);
         security_free(s->security);
         security_free(s->cluster);
+        driver_heartbeats_deinit(&s->drivers);
+        pthread_cond_destroy(&s->closed);
         pthread_mutex_destroy(&s->lock);
         free(s->state_path);
         free(s);

@@ -107,7 +107,9 @@ int service_client_register(struct service_client *c, const char *host, int port
                         log_warn(LOG, "Failed to connect to external shuffle server, will retry %d more times: %s",
                                  left - 1, error_message(error));
         }
-        return error_wrap(error, r, "Unable to register with external shuffle server at %s:%d", host, port);
+        return error_wrap(error, r,
+                          "Unable to register with external shuffle server at %s:%d, which must be Firesteel's", host,
+                          port);
 }
 
 int service_client_remove(struct service_client *c, const char *host, int port, const char *executor_id,
@@ -130,6 +132,18 @@ int service_client_remove(struct service_client *c, const char *host, int port, 
         body.n_shuffles = body.n_map_partitions = body.n_map_task_ids = n;
         request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_OUTPUTS;
         request.remove_outputs = &body;
+        return service_client_send(c, host, port, &request, error);
+}
+
+int service_client_heartbeat(struct service_client *c, const char *host, int port, int64_t timeout_ms,
+                             struct fst_error *error)
+{
+        Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
+        Firesteel__DriverHeartbeat body = FIRESTEEL__DRIVER_HEARTBEAT__INIT;
+        body.app_id = (char *)c->app_id;
+        body.timeout_ms = timeout_ms;
+        request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_DRIVER_HEARTBEAT;
+        request.driver_heartbeat = &body;
         return service_client_send(c, host, port, &request, error);
 }
 

@@ -42,5 +42,9 @@ struct released_output {
 int service_client_remove(struct service_client *client, const char *host, int port, const char *executor_id,
                           const struct released_output *outputs, size_t n, struct fst_error *error);
 
+/* Tells that the driver lives. If it is silent for @timeout_ms, the service releases what the application left. */
+int service_client_heartbeat(struct service_client *client, const char *host, int port, int64_t timeout_ms,
+                             struct fst_error *error);
+
 /* Releases everything that the application left. */
 int service_client_end_application(struct service_client *client, const char *host, int port, struct fst_error *error);

@@ -346,6 +346,25 @@ static void test_the_end_of_an_application_removes_only_its_files(void **state)
         served_deinit(&s);
 }
 
+static void test_the_files_of_a_silent_driver_are_removed(void **state)
+{
+        struct served_world s;
+        served_init(&s, CODEC_NONE, 6, MEMORY);
+        shuffle_service_free(s.service);
+        conf_set(&s.conf, "spark.shuffle.cleaner.interval", "5ms");
+        start(&s, 0);
+        const int port = shuffle_service_port(s.service);
+        assert_int_equal(service_client_heartbeat(s.client, "127.0.0.1", port, 60000, NULL), 0);
+        assert_int_equal(service_client_heartbeat(s.client, "127.0.0.1", port, 60000, NULL), 0);
+        assert_int_equal(files_below(s.base), 12);
+        read_everything(&s);
+        assert_true(service_client_heartbeat(s.client, "127.0.0.1", port, 0, NULL) < 0);
+        assert_int_equal(service_client_heartbeat(s.client, "127.0.0.1", port, 1, NULL), 0); /* the last one */
+        while (shuffle_service_counters(s.service).executors > 0 || files_below(s.base) > 0)
+                usleep(2000);
+        served_deinit(&s);
+}
+
 static void refuse(struct served_world *s, const char *app, const char *id, const char *directory, int subdirectories,
                    const char *why)
 {
@@ -393,6 +412,7 @@ int main(void)
                 cmocka_unit_test(test_a_file_that_ends_too_early_is_a_fetch_failure),
                 cmocka_unit_test(test_removes_released_outputs),
                 cmocka_unit_test(test_the_end_of_an_application_removes_only_its_files),
+                cmocka_unit_test(test_the_files_of_a_silent_driver_are_removed),
                 cmocka_unit_test(test_rejects_invalid_registrations),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

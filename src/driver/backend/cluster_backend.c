@@ -720,6 +720,7 @@ static void cluster_free(struct scheduler_backend *backend)
         }
         rpc_port_close(&b->port);
         driver_transfer_free(b->transfer); /* its threads wake the loop */
+        shuffle_service_cleanup_stop(b->service_cleanup);
         uv_walk(&b->loop, cluster_close_handle, NULL);
         uv_run(&b->loop, UV_RUN_DEFAULT);
         uv_loop_close(&b->loop);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
+#include "driver/backend/shuffle_service_cleanup.h"
 #include "driver/executor_info.h"
 #include "driver/resources/resource_profiles.h"
 #include "exec/actions/row_sink.h"
@@ -176,6 +177,8 @@ static void driver_endpoint_register_executor(struct cluster_backend *b, struct 
                 rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_transfer_files(b->transfer)->base,
                                 NULL);
         cluster_adoption_registered(b, x, r->holdings);
+        if (b->service_cleanup && x->service_port && b->manager->class->must_notify_shuffle_services)
+                shuffle_service_cleanup_watch(b->service_cleanup, x->host, x->service_port);
         if (b->manager->class->registered)
                 b->manager->class->registered(b->manager, x->id);
         firesteel__register_executor__free_unpacked(r, NULL);

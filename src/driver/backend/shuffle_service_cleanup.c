@@ -1,9 +1,13 @@
 /*
  * See shuffle_service_cleanup.h. Outputs added during a call wait for the next one. Adjacent outputs of one executor
  * form one request. A service that cannot be reached keeps its files until the application ends.
+ *
+ * Heartbeats go to one service after the other. `beats` is a copy for the thread; services are forgotten only after it
+ * has returned, so the names in it stay valid.
  */
 #include "driver/backend/shuffle_service_cleanup.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -22,6 +26,14 @@ struct output_batch {
 
 typedef VEC(struct output_batch *) batches;
 
+/* A service that gets heartbeats. */
+struct watched_service {
+        char *host;
+        int port;
+        bool reached;       /* by the last heartbeat; the thread's */
+        int64_t reached_at; /* ns */
+};
+
 struct shuffle_service_cleanup {
         uv_loop_t *loop;
         struct service_client *client;
@@ -29,16 +41,27 @@ struct shuffle_service_cleanup {
         uv_work_t work;
         bool working;
         batches waiting;
-        batches sending; /* the thread's while `working` */
+        batches sending;                 /* the thread's while `working` */
+        int64_t interval_ms, timeout_ms; /* of heartbeats */
+        uv_timer_t timer;
+        uv_work_t beat;
+        bool beating;
+        int stopped;                          /* atomic */
+        VEC(struct watched_service) services; /* of which the first n_beats are in `beats` */
+        struct watched_service *beats;        /* the thread's while `beating` */
+        size_t n_beats;
 };
 
 int shuffle_service_cleanup_new(uv_loop_t *loop, const struct fst_conf *conf, const char *app_id,
                                 struct shuffle_service_cleanup **cleanup, struct fst_error *error)
 {
         bool enabled, removes_outputs;
+        int64_t interval_ms, timeout_ms;
         int r;
         if ((r = conf_get_bool(conf, "spark.shuffle.service.enabled", &enabled, error)) ||
-            (r = conf_get_bool(conf, "spark.shuffle.service.removeShuffle", &removes_outputs, error)))
+            (r = conf_get_bool(conf, "spark.shuffle.service.removeShuffle", &removes_outputs, error)) ||
+            (r = conf_get_ms(conf, "spark.executor.heartbeatInterval", &interval_ms, error)) ||
+            (r = conf_get_ms(conf, "spark.storage.blockManagerHeartbeatTimeoutMs", &timeout_ms, error)))
                 return r;
         *cleanup = NULL;
         if (!enabled)
@@ -46,13 +69,17 @@ int shuffle_service_cleanup_new(uv_loop_t *loop, const struct fst_conf *conf, co
         struct shuffle_service_cleanup *s = new0(struct shuffle_service_cleanup);
         s->loop = loop;
         s->removes_outputs = removes_outputs;
-        s->work.data = s;
+        s->interval_ms = MAX(interval_ms, (int64_t)1);
+        s->timeout_ms = timeout_ms;
+        s->work.data = s->beat.data = s->timer.data = s;
         r = service_client_new(conf, app_id, 1, &s->client, error);
-        if (r)
+        if (r) {
                 free(s);
-        else
-                *cleanup = s;
-        return r;
+                return r;
+        }
+        uv_timer_init(loop, &s->timer);
+        *cleanup = s;
+        return 0;
 }
 
 static void batches_deinit(batches *all)
@@ -129,6 +156,74 @@ void shuffle_service_cleanup_add(struct shuffle_service_cleanup *s, const char *
                 shuffle_service_cleanup_begin(s);
 }
 
+/* ------------------------------------------------------------------------------------------------------ heartbeats */
+
+/* On a thread of the pool. */
+static void shuffle_service_cleanup_beat_all(uv_work_t *work)
+{
+        struct shuffle_service_cleanup *s = work->data;
+        for (size_t i = 0; i < s->n_beats && !__atomic_load_n(&s->stopped, __ATOMIC_RELAXED); i++) {
+                struct watched_service *w = &s->beats[i];
+                w->reached = service_client_heartbeat(s->client, w->host, w->port, s->timeout_ms, NULL) == 0;
+                w->reached_at = w->reached ? now_ns() : w->reached_at;
+        }
+}
+
+static void shuffle_service_cleanup_beaten(uv_work_t *work, int status)
+{
+        struct shuffle_service_cleanup *s = work->data;
+        const int64_t oldest = now_ns() - ms_to_ns(s->timeout_ms);
+        size_t kept = 0;
+        for (size_t i = 0; i < s->services.len; i++) {
+                struct watched_service *w = &s->services.data[i];
+                if (i < s->n_beats)
+                        *w = s->beats[i];
+                if (i < s->n_beats && w->reached_at < oldest && !__atomic_load_n(&s->stopped, __ATOMIC_RELAXED)) {
+                        log_warn(LOG, "The shuffle service at %s:%d does not take heartbeats, and gets no more",
+                                 w->host, w->port);
+                        free(w->host);
+                } else {
+                        s->services.data[kept++] = *w;
+                }
+        }
+        s->services.len = kept;
+        free(steal(s->beats));
+        s->n_beats = 0;
+        s->beating = false;
+}
+
+static void shuffle_service_cleanup_beat(uv_timer_t *timer)
+{
+        struct shuffle_service_cleanup *s = timer->data;
+        if (s->beating || s->services.len == 0)
+                return;
+        s->beating = true;
+        s->n_beats = s->services.len;
+        s->beats = new_array(struct watched_service, s->n_beats);
+        memcpy(s->beats, s->services.data, s->n_beats * sizeof(*s->beats));
+        uv_queue_work(s->loop, &s->beat, shuffle_service_cleanup_beat_all, shuffle_service_cleanup_beaten);
+}
+
+void shuffle_service_cleanup_watch(struct shuffle_service_cleanup *s, const char *host, int port)
+{
+        for (size_t i = 0; i < s->services.len; i++)
+                if (s->services.data[i].port == port && strcmp(s->services.data[i].host, host) == 0)
+                        return;
+        const struct watched_service w = {.host = mem_strdup(host), .port = port, .reached_at = now_ns()};
+        vec_push(&s->services, w);
+        uv_timer_start(&s->timer, shuffle_service_cleanup_beat, 0, (uint64_t)s->interval_ms);
+}
+
+void shuffle_service_cleanup_stop(struct shuffle_service_cleanup *s)
+{
+        if (!s)
+                return;
+        __atomic_store_n(&s->stopped, 1, __ATOMIC_RELAXED);
+        uv_timer_stop(&s->timer);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- end */
+
 void shuffle_service_cleanup_end(struct shuffle_service_cleanup *s, const char *host, int port)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -144,6 +239,9 @@ void shuffle_service_cleanup_free(struct shuffle_service_cleanup *s)
                 return;
         batches_deinit(&s->waiting);
         batches_deinit(&s->sending);
+        for (size_t i = 0; i < s->services.len; i++)
+                free(s->services.data[i].host);
+        vec_deinit(&s->services);
         service_client_free(s->client);
         free(s);
 }
