@@ -12,6 +12,10 @@
 #include "rdd/pipeline/record.h"
 #include "rdd/aggregate/sampler.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 void partitioner_init_hash(struct partitioner *p, int partitions, fst_type key)
 {
         *p = (struct partitioner){.kind = PARTITIONER_HASH,
@@ -197,39 +201,74 @@ static uint32_t partitioner_range_within(const struct partitioner *p, uint32_t l
         return low;
 }
 
-/* The number of bounds below the key. A key equal to bound i belongs to partition i. */
-static inline uint32_t partitioner_range_of(const struct partitioner *p, uint64_t prefix, fst_bytes bytes)
+#define FEW_BOUNDS 32 /* so many are compared one by one with several prefixes at a time */
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void count_few_bounds_below(const uint64_t *bounds, uint32_t n_bounds,
+                                                                   const uint64_t *prefixes, uint32_t n,
+                                                                   uint32_t *restrict below)
 {
-        const uint64_t *base = p->prefixes;
-        uint32_t n = (uint32_t)p->n_bounds, below;
-        while (n > 1) {
-                uint32_t half = n / 2;
-                base = base[half - 1] < prefix ? base + half : base;
-                n -= half;
+        const __m256i sign = _mm256_set1_epi64x(INT64_MIN); /* signed comparisons order unsigned numbers */
+        for (uint32_t i = 0; i < n; i += 4) {
+                __m256i x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)&prefixes[i]), sign);
+                __m256i count = _mm256_setzero_si256();
+                for (uint32_t j = 0; j < n_bounds; j++) {
+                        __m256i bound = _mm256_xor_si256(_mm256_set1_epi64x((int64_t)bounds[j]), sign);
+                        count = _mm256_sub_epi64(count, _mm256_cmpgt_epi64(x, bound));
+                }
+                const __m256i low = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+                _mm_storeu_si128((__m128i *)&below[i], _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(count, low)));
         }
-        below = (uint32_t)(base - p->prefixes) + (n == 1 && base[0] < prefix);
-        if (!p->bounds || below == (uint32_t)p->n_bounds || p->prefixes[below] != prefix)
-                return below;
-        return partitioner_range_within(p, below, prefix, bytes);
+}
+#endif
+
+/* Finds for each of @n prefixes how many of @n_bounds ascending bounds are below it. */
+static void count_bounds_below(const uint64_t *bounds, uint32_t n_bounds, const uint64_t *prefixes, uint32_t n,
+                               uint32_t *restrict below)
+{
+        uint32_t first = 0;
+#ifdef __x86_64__
+        if (n_bounds <= FEW_BOUNDS && __builtin_cpu_supports("avx2")) {
+                count_few_bounds_below(bounds, n_bounds, prefixes, n & ~3u, below);
+                first = n & ~3u;
+        }
+#endif
+        for (uint32_t i = first; i < n; i++) {
+                const uint64_t prefix = prefixes[i], *base = bounds;
+                uint32_t left = n_bounds;
+                while (left > 1) {
+                        uint32_t half = left / 2;
+                        base += half & -(size_t)(base[half - 1] < prefix); /* a condition would become a branch */
+                        left -= half;
+                }
+                below[i] = (uint32_t)(base - bounds) + (left == 1 && base[0] < prefix);
+        }
 }
 
-static inline void partitioner_place_ranges(const struct partitioner *p, const fst_batch *batch, uint8_t kind,
-                                            uint32_t *out)
+static void partitioner_read_prefixes(const fst_batch *batch, fst_type key, uint64_t *prefixes)
 {
         for (uint32_t i = 0; i < batch->rows; i++) {
-                fst_bytes bytes = {0};
-                uint64_t prefix;
-                if (kind == FST_KIND_I64) {
-                        prefix = record_i64_prefix(batch->key.i64[i]);
-                } else if (kind == FST_KIND_F64) {
-                        prefix = record_f64_prefix(batch->key.f64[i]);
-                } else {
-                        bytes = key_view(p->key, batch->key, i);
-                        prefix = bytes_prefix(bytes);
-                }
-                uint32_t place = partitioner_range_of(p, prefix, bytes);
-                out[i] = p->order == FST_ASCENDING ? place : (uint32_t)p->n_bounds - place;
+                if (key.key == FST_KIND_I64)
+                        prefixes[i] = record_i64_prefix(batch->key.i64[i]);
+                else if (key.key == FST_KIND_F64)
+                        prefixes[i] = record_f64_prefix(batch->key.f64[i]);
+                else
+                        prefixes[i] = bytes_prefix(key_view(key, batch->key, i));
         }
+}
+
+/* A key equal to bound i belongs to partition i. */
+static void partitioner_place_ranges(const struct partitioner *p, const fst_batch *batch, uint32_t *out)
+{
+        const uint32_t n_bounds = (uint32_t)p->n_bounds;
+        uint64_t prefixes[FST_BATCH_ROWS] = {0};
+        partitioner_read_prefixes(batch, p->key, prefixes);
+        count_bounds_below(p->prefixes, n_bounds, prefixes, batch->rows, out);
+        for (uint32_t i = 0; p->bounds && i < batch->rows; i++)
+                if (out[i] < n_bounds && p->prefixes[out[i]] == prefixes[i])
+                        out[i] = partitioner_range_within(p, out[i], prefixes[i], key_view(p->key, batch->key, i));
+        for (uint32_t i = 0; p->order != FST_ASCENDING && i < batch->rows; i++)
+                out[i] = n_bounds - out[i];
 }
 
 void partitioner_place_hashes(const struct partitioner *p, const uint64_t *hashes, uint32_t n, uint32_t *out)
@@ -262,16 +301,7 @@ void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint
                 partitioner_place_modulo(p, batch, out);
                 return;
         }
-        switch (p->key.key) {
-        case FST_KIND_I64:
-                partitioner_place_ranges(p, batch, FST_KIND_I64, out);
-                break;
-        case FST_KIND_F64:
-                partitioner_place_ranges(p, batch, FST_KIND_F64, out);
-                break;
-        default:
-                partitioner_place_ranges(p, batch, FST_KIND_BYTES, out);
-        }
+        partitioner_place_ranges(p, batch, out);
 }
 
 /* --------------------------------------------------------------------------------- placing by function, round robin */
