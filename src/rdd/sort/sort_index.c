@@ -12,6 +12,8 @@
  */
 #include "rdd/sort/sort_index.h"
 
+#include "rdd/sort/number_sort.h"
+
 #include "store/huge_pages.h"
 #include "store/memory.h"
 
@@ -350,7 +352,11 @@ static void sort_entries_radix(const struct record_order *order, struct sort_ent
 
 void sort_index_sort(struct sort_index *ix)
 {
-        if (!ix->in_order)
+        if (ix->in_order)
+                return;
+        if (ix->whole && ix->order.type.value == FST_KIND_NONE)
+                entries_sort_numbers(ix->entries, ix->other, ix->n);
+        else
                 sort_entries_radix(&ix->order, ix->entries, ix->other, ix->n, 0, 0, false);
 }
 
