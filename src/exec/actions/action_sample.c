@@ -13,11 +13,14 @@
 
 /* Limit of keys for one task: Spark samples at most three million in all. */
 #define MAX_KEYS 4000000
+#define MOST_SKIPPED 1e18 /* rows */
 
 struct sample_sink {
         struct op op;
         size_t room;
-        uint64_t seen;
+        uint64_t seen; /* rows */
+        uint64_t next; /* once `room` rows are drawn: the next row that replaces one */
+        double least;  /* the largest of the random numbers of the drawn rows */
         struct sampled_keys *drawn;
         fst_task chance; /* used for its random numbers only: the same in every run, so that bounds are, as in Spark */
 };
@@ -37,7 +40,8 @@ static int sample_begin(struct op *op)
         sampled_keys_free(sink->drawn);
         sink->drawn = new0(struct sampled_keys);
         sink->drawn->keys = new_array(struct sample_key, sink->room);
-        sink->seen = 0;
+        sink->seen = sink->next = 0;
+        sink->least = 1;
         sink->chance.random_state = (uint64_t)op->run->task.info.partition;
         return 0;
 }
@@ -61,22 +65,37 @@ static int sample_keep(struct sample_sink *sink, const fst_batch *batch, uint32_
         return 0;
 }
 
-/* Reservoir sampling: keeps the first `room` rows. Each later row replaces a random one with the right probability. */
+/* Draws how many rows are passed over before the next one that replaces a drawn one. */
+static void sample_skip(struct sample_sink *sink)
+{
+        sink->least *= exp(log(1 - fst_random_f64(&sink->chance)) / (double)sink->room);
+        double skipped = floor(log(1 - fst_random_f64(&sink->chance)) / log1p(-sink->least));
+        sink->next += 1 + (uint64_t)(skipped < MOST_SKIPPED ? skipped : MOST_SKIPPED);
+}
+
+/*
+ * Reservoir sampling, Li's algorithm L: each row has a random number, and the rows with the `room` smallest are drawn.
+ * Only the numbers of rows that are drawn matter, so the distance to the next such row is drawn instead.
+ */
 static int sample_consume(struct op *op, const struct rows *in)
 {
         struct sample_sink *sink = container_of(op, struct sample_sink, op);
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         int r = 0;
-        for (uint32_t i = 0; i < in->batch.rows && r == 0; i++, sink->seen++) {
-                if (sink->drawn->n < sink->room) {
-                        r = sample_keep(sink, &in->batch, i, sink->drawn->n++);
-                        continue;
-                }
-                uint64_t at = fst_random_u64(&sink->chance) % (sink->seen + 1);
-                if (at < sink->room)
-                        r = sample_keep(sink, &in->batch, i, at);
+        uint64_t begin = sink->seen, end = begin + in->batch.rows;
+        for (uint64_t at = begin; at < end && sink->drawn->n < sink->room && r == 0; at++) {
+                r = sample_keep(sink, &in->batch, (uint32_t)(at - begin), sink->drawn->n++);
+                sink->next = at;
+                if (sink->drawn->n == sink->room)
+                        sample_skip(sink);
         }
+        while (sink->drawn->n == sink->room && sink->next < end && r == 0) {
+                r = sample_keep(sink, &in->batch, (uint32_t)(sink->next - begin),
+                                fst_random_u64(&sink->chance) % sink->room);
+                sample_skip(sink);
+        }
+        sink->seen = end;
         return r;
 }
 
