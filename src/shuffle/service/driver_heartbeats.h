@@ -14,7 +14,7 @@
 
 struct fst_error;
 
-#define MAX_WATCHED_DRIVERS 10000
+#define MAX_WATCHED_DRIVERS 2000
 
 struct watched_driver {
         char *app_id;
