@@ -227,11 +227,12 @@ static void coarse_on_failure(const Firesteel__Mesos__SchedulerEvent__Failure *f
 {
         const char *agent = failure->agent_id ? failure->agent_id->value : "unknown";
 
-        if (failure->executor_id)
-                log_info(LOG, "The process of task %s on agent %s has ended (wait status %d)",
-                         failure->executor_id->value, agent, failure->status);
-        else
+        if (!failure->executor_id) {
                 log_info(LOG, "Mesos agent %s is lost", agent);
+                return;
+        }
+        _cleanup_free_ char *end = mesos_application_exit(failure->status);
+        log_info(LOG, "Task %s on agent %s: %s", failure->executor_id->value, agent, end);
 }
 
 static void coarse_on_event(void *owner, const mesos_scheduler_event *event)

@@ -190,6 +190,25 @@ static void fine_add_starter(struct fine_manager *m, size_t index)
         executor_shortage_launched(&m->shortage, m->core.usable[index].offers[0]->agent, 1);
 }
 
+struct fine_task_counts {
+        int64_t starters, tasks; /* that have not ended */
+};
+
+static void fine_count_one(void *context, int64_t task, const char *agent)
+{
+        struct fine_task_counts *counts = context;
+
+        *(task < 0 ? &counts->starters : &counts->tasks) += 1;
+}
+
+static struct fine_task_counts fine_count(const struct fine_manager *m)
+{
+        struct fine_task_counts counts = {0};
+
+        fine_offers_each(&m->core, fine_count_one, &counts);
+        return counts;
+}
+
 static void fine_on_offers(struct fine_manager *m, const Firesteel__Mesos__SchedulerEvent__Offers *event)
 {
         _cleanup_(arena_deinit) struct arena arena = ARENA_INIT;
@@ -201,7 +220,7 @@ static void fine_on_offers(struct fine_manager *m, const Firesteel__Mesos__Sched
         fine_offers_received(&m->core, offers, n);
         const char **ids = arena_alloc(&arena, m->core.n_usable * sizeof(*ids));
         int *cores = arena_alloc(&arena, m->core.n_usable * sizeof(*cores));
-        int starters = m->waiting;
+        int64_t starters = m->waiting - fine_count(m).starters; /* each of these will run one or more */
         for (size_t i = 0; i < m->core.n_usable; i++) {
                 const char *agent = m->core.usable[i].offers[0]->agent;
                 if (strmap_get(&m->registered, agent)) {
@@ -327,7 +346,7 @@ static void fine_on_failure(struct fine_manager *m, const Firesteel__Mesos__Sche
         if (!failure->agent_id)
                 return;
         if (failure->executor_id)
-                reason = mem_printf("its process has ended (wait status %d)", failure->status);
+                reason = mesos_application_exit(failure->status);
         fine_offers_executor_lost(&m->core, failure->agent_id->value, failure->executor_id != NULL,
                                   reason ? reason : "the Mesos agent is lost");
         fine_perform(m);
@@ -446,10 +465,13 @@ static void fine_ending(struct executor_manager *manager)
         fine_offers_stop(&fine_manager_of(manager)->core);
 }
 
+/* The end of the framework ends its executors, and no update follows it. */
 static bool fine_stopped(struct executor_manager *manager)
 {
+        const struct fine_manager *m = fine_manager_of(manager);
+
         fine_ending(manager);
-        return !fine_manager_of(manager)->core.tasks.first; /* the end of the framework ends its executors */
+        return !m->application.scheduler || fine_count(m).tasks == 0;
 }
 
 /* Also after a failed announcement. */

@@ -11,6 +11,9 @@
 #include "mesos/tasks/executor_data.h"
 #include "process/loop_wait.h"
 
+#include <string.h>
+#include <sys/wait.h>
+
 #define SECRET "spark.authenticate.secret"
 #define TEARDOWN_MS 5000
 
@@ -155,6 +158,15 @@ int mesos_application_subscribed(struct mesos_application *a, const char *framew
         int r = application_begin_tasks(a, a->announcing);
         a->announcing = NULL;
         return a->announced = r < 0 ? r : 1;
+}
+
+char *mesos_application_exit(int wait_status)
+{
+        const char *name = WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
+
+        return WIFSIGNALED(wait_status) ? mem_printf("its process was ended by SIG%s (signal %d)", name ? name : "?",
+                                                     WTERMSIG(wait_status))
+                                        : mem_printf("its process has exited with status %d", WEXITSTATUS(wait_status));
 }
 
 char *mesos_application_failed(struct mesos_application *a, const char *message, const char *log_name)

@@ -65,6 +65,11 @@ int mesos_application_subscribed(struct mesos_application *a, const char *framew
  */
 char *mesos_application_failed(struct mesos_application *a, const char *message, const char *log_name);
 
+/* "its process was ended by SIGKILL (signal 9)", "its process has exited with status 1": from wait(2)'s status. The
+ * caller owns it.
+ */
+char *mesos_application_exit(int wait_status);
+
 /* Ends the framework and closes its connection; an announcement no longer waits. Runs the loop for at most some
  * seconds.
  */
