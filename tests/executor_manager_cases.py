@@ -25,6 +25,7 @@ class Run(Application):
     def __init__(self, manager, folder, n, *conf, most=0, allocation=False):
         folder.mkdir(parents=True, exist_ok=True)
         self.manager, self.ended = manager, False  # ended by the case itself, which has checked the remains
+        self.has_started = False
         super().__init__(folder, manager.master(max(n, most)), *manager.conf(max(n, most)), "spark.authenticate=true",
                          f"spark.authenticate.secret={SECRET}", *conf, allocation=allocation, environment=manager.environment)
 
@@ -36,13 +37,16 @@ class Run(Application):
         """{executor id: pid}, without the processes that executors fork. @app_id is that of an ended application."""
         app_id, found = app_id or self.id(), {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
-            words = command_line(pid)
-            if "--executor-id" in words and f"--app-id {app_id}" in " ".join(words) and alive(pid):
-                found[int(pid)] = words[words.index("--executor-id") + 1]
+            number = self.manager.executor_id(pid, command_line(pid), app_id)
+            if number and alive(pid):
+                found[int(pid)] = number
         return {number: pid for pid, number in found.items() if parent(pid) not in found}
 
     def holds(self, n):
         """Waits until n executors are registered, and no other executor processes exist."""
+        if not self.has_started:
+            self.has_started = True
+            self.manager.start(self, n)
         until(lambda: len(self.alive()) == n or "Error initializing" in self.log(), lambda: f"{self.alive()}, not {n} executors")
         assert "Error initializing" not in self.log(), "the application does not start"
         self.until_alive(n)

@@ -9,12 +9,16 @@ A fixture is a context manager with
     left()                objects left by ended applications, except processes
     sweep()               removes the objects of a killed driver
     spoil_secret(env, folder)   an executor's environment with a wrong secret, or None if it has none
+    cases                 names of the cases that apply, or None for all
+    start(app, n)         lets n executors start, if they start for tasks only
+    executor_id(pid, words, app_id)   the id of the application's executor that the process with this command is, or None
 
 No other fixture uses its folder.
 """
 import pathlib
 import sys
 
+from conditions import wait_until
 from mesos.master import Master
 from pod_api_server import PodApiServer
 from standalone_cluster import BIN, Cluster
@@ -31,6 +35,7 @@ NAMESPACE = "/api/v1/namespaces/default/"
 class Manager:
     """The fixture of a manager that leaves no objects and passes the secret in a variable."""
     environment = {}
+    cases = None
 
     def __enter__(self):
         return self
@@ -46,6 +51,13 @@ class Manager:
 
     def sweep(self):
         pass
+
+    def start(self, app, n):
+        pass
+
+    def executor_id(self, pid, words, app_id):
+        is_executor = "--executor-id" in words and f"--app-id {app_id}" in " ".join(words)
+        return words[words.index("--executor-id") + 1] if is_executor else None
 
     def spoil_secret(self, environment, folder):
         spoilt = {k: "wrong" if v == SECRET else v for k, v in environment.items()}
@@ -173,9 +185,12 @@ class Mesos(Manager):
 
     def __enter__(self):
         self.mesos.__enter__()
+        self.add_agents()
+        return self
+
+    def add_agents(self):
         for _ in range(8):
             self.mesos.add_agent("cpus:1;mem:2048")
-        return self
 
     def __exit__(self, *_):
         self.mesos.__exit__()
@@ -192,4 +207,33 @@ class Mesos(Manager):
             return [f"{f.id}" for f in self.mesos.frameworks.values() if f.stream]
 
 
-MANAGERS = (LocalCluster, Standalone, KubernetesInMemory, Yarn, Mesos)
+class MesosFine(Mesos):
+    """In fine-grained mode an agent starts its executor for the first task there, and its id is the executor's. Each agent runs one task.
+    Executors do not follow numbers, and no process but the agent's child can take the place of one."""
+    name = "mesos-fine"
+    cases = ("registration", "stopping", "orphans")
+
+    def conf(self, n):
+        return ["spark.mesos.coarse=false", "spark.mesos.mesosExecutor.cores=0.5", *super().conf(n)]
+
+    def add_agents(self):
+        for _ in range(2):
+            self.mesos.add_agent("cpus:1.5;mem:2048")
+
+    def start(self, app, n):
+        gate = app.folder / "first"
+        app.begin(f"gated {n} {gate}")
+        wait_until(lambda: app.started() >= n, "a task on each executor")
+        gate.touch()
+        app.answer()
+
+    def executor_id(self, pid, words, app_id):
+        if "mesos-executor" not in words:
+            return None
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = file.read().decode(errors="replace").split("\0")
+        names = [v.partition("=")[2] for v in variables if v.startswith("MESOS_EXECUTOR_ID=")]
+        return names[0] if f"MESOS_FRAMEWORK_ID={app_id}" in variables and names else None
+
+
+MANAGERS = (LocalCluster, Standalone, KubernetesInMemory, Yarn, Mesos, MesosFine)

@@ -17,13 +17,18 @@ from executor_manager_cases import CASES, run_cases  # noqa: E402
 from executor_managers import MANAGERS  # noqa: E402
 
 
+def cases_of(kind):
+    """The names of the cases that apply to a manager."""
+    return [case.__name__ for case in CASES if kind.cases is None or case.__name__ in kind.cases]
+
+
 class Results:
     """The cases of each manager in @wanted ({manager: names of cases, empty for all}), which run in the background."""
 
     def __init__(self, wanted, folder):
         self.pool = concurrent.futures.ThreadPoolExecutor(len(MANAGERS))
-        self.futures = {(kind.name, case.__name__): concurrent.futures.Future() for kind in MANAGERS if kind.name in wanted
-                        for case in CASES if not wanted[kind.name] or case.__name__ in wanted[kind.name]}
+        self.futures = {(kind.name, case): concurrent.futures.Future() for kind in MANAGERS if kind.name in wanted
+                        for case in cases_of(kind) if not wanted[kind.name] or case in wanted[kind.name]}
         self.runs = [self.pool.submit(self.run_manager, kind, folder / kind.name) for kind in MANAGERS if kind.name in wanted]
 
     def run_manager(self, kind, folder):
@@ -62,8 +67,7 @@ def results(tmp_path_factory, request):
     made.close()
 
 
-@pytest.mark.parametrize("case", [case.__name__ for case in CASES])
-@pytest.mark.parametrize("manager", [manager.name for manager in MANAGERS])
+@pytest.mark.parametrize("manager, case", [(kind.name, case) for kind in MANAGERS for case in cases_of(kind)])
 def test_executor_manager(results, manager, case):
     trace = results.trace(manager, case)
     if trace:

@@ -139,3 +139,19 @@ def test_one_event_of_a_thousand_offers_launches_a_thousand_executors(folder, st
         assert used < 1
         application.process.kill()
         application.process.wait()
+
+
+def test_tasks_wait_for_the_registered_share(folder, start):
+    """MesosCoarseGrainedSchedulerBackendSuite: tasks start when executors with minRegisteredResourcesRatio of spark.cores.max are registered."""
+    with Master(folder / "mesos") as master:
+        master.add_agent("cpus:1;mem:1024")
+        application = start(master, "spark.scheduler.minRegisteredResourcesRatio=1.0", "spark.scheduler.maxRegisteredResourcesWaitingTime=600s")
+        application.process.stdin.write("\n")
+        application.process.stdin.flush()
+        wait_until(lambda: "Registered executor" in application.log(), "the first executor")
+        wait_until(lambda: "Adding task set" in application.log(), "the job")
+        master.add_agent("cpus:1;mem:1024")
+        assert application.process.stdout.readline() == "6\n", application.log()
+        log = application.log()
+        assert log.count("Registered executor") == 2 and log.rindex("Registered executor") < log.index("Starting task"), log
+        assert application.end() == 0

@@ -58,7 +58,8 @@ def test_every_suite_has_its_cases():
         "ContextCleanerSuite", "MemoryManagerSuite", "BlockManagerSuite", "YarnAllocatorSuite", "ResourceRequestHelperSuite",
         "ApplicationMasterSuite", "ExecutorRunnableSuite", "ClientSuite", "ClientDistributedCacheManagerSuite",
         "YarnSparkHadoopUtilSuite", "YarnClusterSuite", "YarnShuffleServiceSuite", "MesosClusterSchedulerSuite",
-        "MesosRestServerSuite", "MesosClusterDispatcherSuite", "MesosClusterDispatcherArgumentsSuite"]
+        "MesosClusterManagerSuite", "MesosRestServerSuite", "MesosClusterDispatcherSuite",
+        "MesosClusterDispatcherArgumentsSuite"]
 
 
 def test_what_the_comparison_with_spark_submit_excuses_is_a_difference_that_is_told():
