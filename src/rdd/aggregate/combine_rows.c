@@ -286,7 +286,7 @@ static inline __attribute__((always_inline)) int slot_insert(struct combine_tabl
 
 static inline bool slot_has_key(const struct table_slot *s, const struct group_row *row)
 {
-        return ((s->meta ^ row->meta) | (s->lo ^ row->lo) | (s->hi ^ row->hi)) == 0;
+        return s->meta == row->meta && likely(s->lo == row->lo) && likely(s->hi == row->hi);
 }
 
 /* The slot of the key of @row, or the free slot for it. */

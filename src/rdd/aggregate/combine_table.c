@@ -276,42 +276,41 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-static void slot_read_value(const struct combine_table *t, const union slot_value *value, fst_batch *batch,
-                            uint32_t row)
+/* Rows are read column by column, this many at a time: their slots stay in the first-level cache, and the type is
+ * looked at once for all of them. */
+#define READ_AT_ONCE 128u
+
+/* Reads the values of @n slots into the rows from @row on. */
+static void slots_read_values(const struct combine_table *t, const union slot_value **values, uint32_t n,
+                              fst_batch *batch, uint32_t row)
 {
         switch (t->type.value) {
         case FST_KIND_NONE:
                 break;
-        case FST_KIND_BYTES: {
-                const struct table_cell *cell = value->out;
-                batch->value.bytes[row] = (fst_bytes){cell->data, cell->len};
+        case FST_KIND_BYTES:
+                for (uint32_t i = 0; i < n; i++) {
+                        const struct table_cell *cell = values[i]->out;
+                        batch->value.bytes[row + i] = (fst_bytes){cell->data, cell->len};
+                }
                 break;
-        }
         case FST_KIND_FIXED: {
                 size_t size = t->type.value_size;
-                memcpy(batch->value.fixed + row * size, size > sizeof(value->small) ? value->out : value->small, size);
+                for (uint32_t i = 0; i < n; i++)
+                        memcpy(batch->value.fixed + (row + i) * size,
+                               size > sizeof(values[i]->small) ? values[i]->out : values[i]->small, size);
                 break;
         }
-        default:
-                batch->value.i64[row] = value->i64;
+        default: {
+                int64_t *numbers = batch->value.i64 + row;
+                for (uint32_t i = 0; i < n; i++)
+                        numbers[i] = values[i]->i64;
+        }
         }
 }
 
-static void slot_read(const struct combine_table *t, const struct table_slot *s, fst_batch *batch, uint32_t row)
+static inline const char *slot_key(const struct table_slot *s)
 {
-        uint32_t len = meta_len(s->meta);
-        const char *key = meta_is_long(s->meta) ? (const char *)(uintptr_t)s->lo : (const char *)&s->lo;
-        if (t->type.key == FST_KIND_BYTES)
-                batch->key.bytes[row] = (fst_bytes){key, len};
-        else
-                memcpy(batch->key.fixed + (size_t)row * len, key, len);
-        slot_read_value(t, &s->value, batch, row);
-}
-
-static void number_slot_read(const struct combine_table *t, const struct number_slot *s, fst_batch *batch, uint32_t row)
-{
-        batch->key.i64[row] = (int64_t)(s->key ^ NUMBER_FREE);
-        slot_read_value(t, &s->value, batch, row);
+        return meta_is_long(s->meta) ? (const char *)(uintptr_t)s->lo : (const char *)&s->lo;
 }
 
 static inline uint64_t slot_hash(const struct table_slot *s)
@@ -321,46 +320,98 @@ static inline uint64_t slot_hash(const struct table_slot *s)
         return key_hash_short((struct short_key){s->lo, s->hi}, meta_len(s->meta));
 }
 
-/* The aside slot comes after the last. */
+/* Reads @n <= READ_AT_ONCE used slots into the rows from @row on, and their hashes unless @hashes is NULL. */
+static void slots_read(const struct combine_table *t, struct table_slot *const *slots, uint32_t n, fst_batch *batch,
+                       uint32_t row, uint64_t *hashes)
+{
+        const union slot_value *values[READ_AT_ONCE];
+        fst_bytes *bytes = batch->key.bytes + row;
+        size_t size = t->type.key_size;
+        for (uint32_t i = 0; i < n; i++)
+                values[i] = &slots[i]->value;
+        if (t->type.key == FST_KIND_BYTES)
+                for (uint32_t i = 0; i < n; i++)
+                        bytes[i] = (fst_bytes){slot_key(slots[i]), meta_len(slots[i]->meta)};
+        else
+                for (uint32_t i = 0; i < n; i++)
+                        memcpy(batch->key.fixed + (row + i) * size, slot_key(slots[i]), size);
+        slots_read_values(t, values, n, batch, row);
+        for (uint32_t i = 0; hashes && i < n; i++)
+                hashes[row + i] = slot_hash(slots[i]);
+}
+
+static void number_slots_read(const struct combine_table *t, struct number_slot *const *slots, uint32_t n,
+                              fst_batch *batch, uint32_t row, uint64_t *hashes)
+{
+        const union slot_value *values[READ_AT_ONCE];
+        int64_t *keys = batch->key.i64 + row;
+        for (uint32_t i = 0; i < n; i++) {
+                values[i] = &slots[i]->value;
+                keys[i] = (int64_t)(slots[i]->key ^ NUMBER_FREE);
+        }
+        slots_read_values(t, values, n, batch, row);
+        for (uint32_t i = 0; hashes && i < n; i++)
+                hashes[row + i] = number_hash((uint64_t)keys[i]);
+}
+
+/* Finds the next used slots, at most @max, from *@pos on. No branch depends on a slot. */
+static uint32_t table_used_slots(const struct combine_table *t, size_t *pos, uint32_t max, struct table_slot **used)
+{
+        uint32_t n = 0;
+        size_t at = *pos;
+        for (; at < t->capacity && n < max; at++) {
+                used[n] = &t->slots[at];
+                n += t->slots[at].meta != 0;
+        }
+        *pos = at;
+        return n;
+}
+
+/* The same for numbers. The aside slot comes after the last. */
+static uint32_t table_used_numbers(struct combine_table *t, size_t *pos, uint32_t max, struct number_slot **used)
+{
+        uint32_t n = 0;
+        size_t at = *pos;
+        for (; at < t->capacity && n < max; at++) {
+                used[n] = &t->numbers[at];
+                n += t->numbers[at].key != 0;
+        }
+        if (at == t->capacity && n < max) {
+                used[n] = &t->aside;
+                n += t->has_aside;
+                at++;
+        }
+        *pos = at;
+        return n;
+}
+
 static uint32_t table_read_numbers(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch,
                                    uint64_t *hashes, bool clear)
 {
-        uint32_t row = 0;
-        size_t at = *pos;
-        for (; at <= t->capacity && row < room; at++) {
-                struct number_slot *s = at < t->capacity ? &t->numbers[at] : &t->aside;
-                if (at < t->capacity ? !s->key : !t->has_aside)
-                        continue;
-                number_slot_read(t, s, batch, row);
-                if (hashes)
-                        hashes[row] = number_hash(s->key ^ NUMBER_FREE);
-                if (clear && at == t->capacity)
+        struct number_slot *used[READ_AT_ONCE];
+        uint32_t row = 0, n;
+        while (row < room && (n = table_used_numbers(t, pos, MIN(room - row, READ_AT_ONCE), used)) > 0) {
+                number_slots_read(t, used, n, batch, row, hashes);
+                for (uint32_t i = 0; clear && i < n; i++)
+                        used[i]->key = 0;
+                if (clear && used[n - 1] == &t->aside)
                         t->has_aside = false;
-                else if (clear)
-                        s->key = 0;
-                row++;
+                row += n;
         }
-        *pos = at;
         return row;
 }
 
 static uint32_t table_read_slots(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch,
                                  uint64_t *hashes, bool clear)
 {
-        uint32_t row = 0;
-        size_t at = *pos;
-        for (; at < t->capacity && row < room; at++) {
-                struct table_slot *s = &t->slots[at];
-                if (!s->meta)
-                        continue;
-                slot_read(t, s, batch, row);
-                if (hashes)
-                        hashes[row] = slot_hash(s);
-                if (clear)
-                        s->meta = 0;
-                row++;
+        struct table_slot *used[READ_AT_ONCE];
+        uint32_t row = 0, n;
+        while (row < room && (n = table_used_slots(t, pos, MIN(room - row, READ_AT_ONCE), used)) > 0) {
+                slots_read(t, used, n, batch, row, hashes);
+                for (uint32_t i = 0; clear && i < n; i++)
+                        used[i]->meta = 0;
+                row += n;
         }
-        *pos = at;
         return row;
 }
 
@@ -388,12 +439,13 @@ static bool slot_product(const struct combine_table *t, size_t at, uint32_t *pro
         return used;
 }
 
-static void table_read_slot_at(const struct combine_table *t, size_t at, fst_batch *batch, uint32_t row)
+static void table_read_slot_at(struct combine_table *t, size_t at, fst_batch *batch, uint32_t row)
 {
         if (t->is_number)
-                number_slot_read(t, at == t->capacity ? &t->aside : &t->numbers[at], batch, row);
+                number_slots_read(t, (struct number_slot *[]){at == t->capacity ? &t->aside : &t->numbers[at]}, 1,
+                                  batch, row, NULL);
         else
-                slot_read(t, &t->slots[at], batch, row);
+                slots_read(t, (struct table_slot *[]){&t->slots[at]}, 1, batch, row, NULL);
 }
 
 uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos, uint32_t room, fst_batch *batch)

@@ -54,15 +54,12 @@ AVX2 __m128i vector_shift(uint64_t capacity, size_t in_line)
         return _mm_cvtsi64_si128(64 - __builtin_ctzll(capacity / in_line));
 }
 
-/* The keys @bytes[0] and [1], whose lengths are 1 to 16, with zeros behind them. @views are @bytes. */
-AVX2 __m256i vector_load_keys(__m256i views, const fst_bytes *bytes)
+/* The key at @bytes->data, whose length is 1 to 16, with zeros behind it. */
+AVX2 __m128i vector_load_key(const fst_bytes *bytes)
 {
-        const __m256i place =
-                _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-        __m256i inside = _mm256_cmpgt_epi8(_mm256_shuffle_epi8(views, _mm256_set1_epi8(8)), place);
-        __m128i second = _mm_loadu_si128((const __m128i *)bytes[1].data);
-        __m256i both = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)bytes[0].data));
-        return _mm256_and_si256(_mm256_inserti128_si256(both, second, 1), inside);
+        const __m128i places = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        __m128i inside = _mm_cmpgt_epi8(_mm_set1_epi8((char)bytes->len), places);
+        return _mm_and_si128(_mm_loadu_si128((const __m128i *)bytes->data), inside);
 }
 
 /* Whether all four keys have 1 to 16 bytes, and 16 bytes can be read at each. */
@@ -89,8 +86,8 @@ AVX2_LOOP void load_bytes_avx2(struct slot_home_params place, struct group_row *
                         table_group_loops_plain.load_bytes(place, rows + i, keys + i, 4);
                         continue;
                 }
-                first = vector_load_keys(first, keys + i);
-                second = vector_load_keys(second, keys + i + 2);
+                first = _mm256_set_m128i(vector_load_key(keys + i + 1), vector_load_key(keys + i));
+                second = _mm256_set_m128i(vector_load_key(keys + i + 3), vector_load_key(keys + i + 2));
                 __m256i lo = _mm256_unpacklo_epi64(first, second), hi = _mm256_unpackhi_epi64(first, second);
                 __m256i hash = vector_hash(lo, hi, len);
                 __m256i meta = _mm256_blend_epi32(_mm256_add_epi64(len, _mm256_set1_epi64x(1)), hash, 0xaa);
