@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include <firesteel/types.h>
+#include <firesteel/emit.h>
 
 FST_BEGIN_DECLS
 
@@ -101,5 +101,21 @@ static inline bool fst_split_word(fst_split *s, fst_bytes *piece)
                         return true;
         return false;
 }
+
+/*
+ * Emit all pieces of a text at once, the same pieces as fst_split_of and fst_split_next give, in less time:
+ *
+ *      fst_emit_pieces(out, line, ' ')                 rows of BYTES
+ *      fst_emit_pieces_with(out, line, ' ', 1)         pairs of BYTES and I64: each piece with the number 1
+ *
+ * What firesteel/emit.h says of fst_emit holds for each row.
+ */
+#define fst_emit_pieces(out, text, separator) fst_out_pieces(out, text, separator, NULL, __FILE__, __LINE__)
+#define fst_emit_pieces_with(out, text, separator, number)                                                             \
+        fst_out_pieces(out, text, separator, &(const int64_t){number}, __FILE__, __LINE__)
+
+/* The function of the two macros. @number is NULL for rows of BYTES. */
+FST_API void fst_out_pieces(fst_out *out, fst_bytes text, char separator, const int64_t *number, const char *file,
+                            int line);
 
 FST_END_DECLS

@@ -114,6 +114,23 @@ static int read_large(fst_task *task, fst_iter *rows, fst_out *out)
         return 0;
 }
 
+static int emit_two_pieces(fst_task *task, int64_t x, fst_out *out)
+{
+        fst_emit_pieces(out, fst_bytes_of("two pieces"), ' ');
+        return 0;
+}
+
+static void rejects_pieces_of_another_type_or_number(void **state)
+{
+        fst_rdd *rows = fst_range_n(*state, 0, 10, 2);
+        int64_t n;
+        assert_refused(fst_count(fst_flat_map(rows, emit_two_pieces, FST_PAIR(BYTES, I64)), &n) < 0, true,
+                       "emits BYTES where its operator declares PAIR(BYTES, I64) (refusal_api_test.c:");
+        assert_refused(fst_count(fst_map(rows, emit_two_pieces, FST_BYTES), &n) < 0, true, "emitted 10 rows for 5");
+        assert_int_equal(fst_count(fst_flat_map(rows, emit_two_pieces, FST_BYTES), &n), 0);
+        assert_int_equal(n, 20);
+}
+
 static void rejects_row_structs_of_another_size(void **state)
 {
         fst_context *sc = *state;
@@ -375,6 +392,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(rejects_result_struct_of_another_size),
+                cmocka_unit_test(rejects_pieces_of_another_type_or_number),
                 cmocka_unit_test(rejects_row_structs_of_another_size),
                 cmocka_unit_test(rejects_invalid_types),
                 cmocka_unit_test(rejects_joins_and_unions_of_other_types),
