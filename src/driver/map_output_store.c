@@ -31,17 +31,23 @@ void job_runner_journal_remote(struct job_runner *r, const void *record, size_t 
                 resume_sync(r->sc->resume);
 }
 
+/* The next driver must know the directory as soon as it exists. */
+static void map_output_store_begins(void *owner, const char *directory)
+{
+        const struct fst_context *sc = owner;
+        resume_store(sc->resume, directory);
+        resume_sync(sc->resume);
+}
+
 int job_runner_open_store(struct job_runner *r, struct fst_error *error)
 {
         struct fst_context *sc = r->sc;
         struct object_lease_options options = {.app_id = sc->app_id,
                                                .earlier = resume_earlier_store(sc->resume),
                                                .may_remove = map_output_store_may_remove,
+                                               .begins = map_output_store_begins,
                                                .owner = sc};
-        int status = object_lease_new(sc->conf, &options, &sc->remote_shuffle, error);
-        if (status == 0 && sc->remote_shuffle)
-                resume_store(sc->resume, sc->remote_shuffle->class->directory(sc->remote_shuffle));
-        return status;
+        return object_lease_new(sc->conf, &options, &sc->remote_shuffle, error);
 }
 
 int32_t job_runner_writer(const struct job_runner *r, int executor)

@@ -316,20 +316,25 @@ static bool object_lease_continue(struct object_lease *l, const char *earlier, i
         if (r == 0)
                 return true;
         log_warn(LOG, "Map outputs of the earlier driver are computed again: %s", error_message(&error));
+        if (r == -ENOENT)
+                object_lease_remove_directory(l, earlier, NULL);
         l->left.len = 0;
         free(steal(l->directory));
         free(steal(l->lease));
         return false;
 }
 
-static int object_lease_begin(struct object_lease *l, const char *app_id, int retries, struct fst_error *error)
+static int object_lease_begin(struct object_lease *l, const struct object_lease_options *options, int retries,
+                              struct fst_error *error)
 {
         uint32_t random = 0;
         if (getrandom(&random, sizeof(random), 0) != sizeof(random))
                 return error_set(error, -EIO, "no random number");
-        _cleanup_free_ char *name = object_lease_name(app_id, random);
+        _cleanup_free_ char *name = object_lease_name(options->app_id, random);
         l->directory = path_join(l->root, name);
         l->lease = path_join(l->directory, LEASE);
+        if (options->begins)
+                options->begins(options->owner, l->directory);
         return object_lease_write_first(l, retries, error);
 }
 
@@ -367,7 +372,7 @@ int object_lease_new(struct fst_conf *conf, const struct object_lease_options *o
         r = file_system_resolve(store, &l->root, &l->fs, error);
         const bool continued = r == 0 && object_lease_continue(l, options->earlier, (int)retries);
         if (r == 0 && !continued)
-                r = object_lease_begin(l, options->app_id, (int)retries, error);
+                r = object_lease_begin(l, options, (int)retries, error);
         if (r == 0) {
                 conf_set(conf, OBJECT_DIRECTORY_KEY, l->directory);
                 r = -pthread_create(&l->thread, NULL, object_lease_main, l);

@@ -9,7 +9,8 @@
  * is measured by the store's clock, and by the time to live that the lease itself states. A directory without a lease
  * is removed when no file in it has changed for as long.
  *
- * A driver that resumes an application goes on with the directory of the earlier driver, if it is still there.
+ * A driver that resumes an application goes on with the directory of the earlier driver, if it is still there. It removes
+ * one whose lease is gone: the earlier driver was killed while it made or removed the directory.
  */
 #pragma once
 
@@ -21,6 +22,8 @@ struct object_lease_options {
         const char *app_id;
         const char *earlier; /* the directory of the driver whose application this one resumes; NULL: there is none */
         bool (*may_remove)(void *owner); /* false: another driver has the application. Any thread. NULL: true */
+        /* The directory is about to be made. On the caller's thread. NULL: nothing to do */
+        void (*begins)(void *owner, const char *directory);
         void *owner;
 };
 

@@ -529,9 +529,38 @@ static void a_relative_path_of_a_store_is_refused(void **state)
         }
 }
 
+static void note_directory(void *owner, const char *directory)
+{
+        assert_int_equal(access(directory + strlen("file:"), F_OK), -1);
+        *(char **)owner = mem_strdup(directory);
+}
+
+/* The earlier driver was killed while it removed its directory, after the lease. */
+static void a_directory_without_its_lease_is_removed(void **state)
+{
+        struct stored_world s;
+        struct remote_shuffle_driver *driver;
+        stored_world_init(&s, CODEC_NONE);
+        _cleanup_free_ char *store = mem_printf("file:%s/store", s.directory);
+        _cleanup_free_ char *earlier = mem_printf("%s/firesteel-shuffle-app-1", store);
+        _cleanup_free_ char *object = mem_printf("%s/shuffle-1", earlier);
+        _cleanup_free_ char *noted = NULL;
+        const struct object_lease_options options = {
+                .app_id = "app", .earlier = earlier, .begins = note_directory, .owner = &noted};
+        assert_int_equal(make_dirs(object + strlen("file:"), 0700), 0);
+        conf_set(&s.conf, OBJECT_STORE_KEY, store);
+        assert_int_equal(object_lease_new(&s.conf, &options, &driver, NULL), 0);
+        assert_int_equal(access(earlier + strlen("file:"), F_OK), -1);
+        assert_string_equal(noted, driver->class->directory(driver));
+        assert_int_equal(access(noted + strlen("file:"), F_OK), 0);
+        driver->class->stop(driver);
+        stored_world_deinit(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_directory_without_its_lease_is_removed),
                 cmocka_unit_test(a_relative_path_of_a_store_is_refused),
                 cmocka_unit_test(reads_all_forms_in_the_order_of_the_maps),
                 cmocka_unit_test(reads_maps_in_objects_and_at_executors_together),
