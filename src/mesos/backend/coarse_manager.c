@@ -16,6 +16,7 @@
 #include "conf/conf.h"
 #include "driver/backend/cluster_backend.h"
 #include "driver/context.h"
+#include "driver/resume/resume.h"
 #include "exec/app/app_compiler.h"
 #include "mesos/backend/executor_shortage.h"
 #include "mesos/backend/mesos_application.h"
@@ -42,6 +43,7 @@ struct coarse_manager {
         struct coarse_offers core;
         struct executor_shortage shortage;
         int64_t shutdown_timeout_ms;
+        bool resuming; /* the framework of an earlier driver */
         bool performing;
         bool ended; /* the framework has ended, by the master or by this driver */
 };
@@ -113,7 +115,8 @@ static void coarse_do(struct coarse_manager *m, const struct offer_action *actio
                 mesos_scheduler_suppress(scheduler);
                 break;
         case OFFER_ACTION_KILL:
-                mesos_scheduler_kill(scheduler, executor_text(action->kill.task, id), action->kill.agent);
+                mesos_scheduler_kill(scheduler, executor_text(action->kill.task, id),
+                                     *action->kill.agent ? action->kill.agent : NULL);
                 break;
         case OFFER_ACTION_EXECUTOR_ENDED:
                 executor_shortage_ended(&m->shortage, action->ended.agent, action->ended.reason);
@@ -177,6 +180,15 @@ static void coarse_watch_shortage(struct coarse_manager *m)
         executor_shortage_start(&m->shortage, &options);
 }
 
+static void coarse_on_reconcile(void *owner)
+{
+        struct coarse_manager *m = owner;
+        offer_places places = {0};
+
+        coarse_offers_each(&m->core, offer_places_add, &places);
+        offer_calls_reconcile(m->application.scheduler, &places);
+}
+
 static void coarse_on_subscribed(void *owner, const char *framework_id, bool again)
 {
         struct coarse_manager *m = owner;
@@ -186,6 +198,8 @@ static void coarse_on_subscribed(void *owner, const char *framework_id, bool aga
                 coarse_offers_stop(&m->core);
         else if (r > 0)
                 coarse_watch_shortage(m);
+        if (m->resuming && r > 0)
+                coarse_on_reconcile(m);
         coarse_offers_subscribed(&m->core);
         coarse_perform(m);
 }
@@ -254,20 +268,25 @@ static void coarse_on_event(void *owner, const mesos_scheduler_event *event)
         }
 }
 
-static void coarse_on_reconcile(void *owner)
-{
-        struct coarse_manager *m = owner;
-        offer_places places = {0};
+static const struct mesos_scheduler_ops coarse_ops;
 
-        coarse_offers_each(&m->core, offer_places_add, &places);
-        offer_calls_reconcile(m->application.scheduler, &places);
+/* The master has ended the framework of the earlier driver, with its executors: this driver has a new one. */
+static int coarse_begin_anew(struct coarse_manager *m, const char *why)
+{
+        log_warn(LOG, "The framework of the earlier driver cannot go on, and its executors have ended: %s", why);
+        m->resuming = false;
+        coarse_offers_deinit(&m->core);
+        coarse_offers_init(&m->core, &m->config);
+        return mesos_application_announce_anew(&m->application, cluster_backend_loop(m->backend), &coarse_ops, m);
 }
 
 static void coarse_on_failed(void *owner, const char *message)
 {
         struct coarse_manager *m = owner;
-        _cleanup_free_ char *reason = mesos_application_failed(&m->application, message, LOG);
 
+        if (m->application.announcing && m->resuming && coarse_begin_anew(m, message) == 0)
+                return;
+        _cleanup_free_ char *reason = mesos_application_failed(&m->application, message, LOG);
         m->ended = true;
         if (!reason)
                 return;
@@ -285,12 +304,45 @@ static const struct mesos_scheduler_ops coarse_ops = {
 
 /* ----------------------------------------------------------------------------------------------------------- slots */
 
+/* Before the first offers, which come with the registration. */
+static void coarse_expect_executors(struct coarse_manager *m)
+{
+        const struct driver_epoch epoch = resume_driver_epoch(m->sc->resume);
+        struct coarse_adopted *adopted = new_array(struct coarse_adopted, (size_t)epoch.n_earlier);
+        size_t n = 0;
+
+        for (int i = 0; i < epoch.n_earlier; i++)
+                if (executor_number(epoch.earlier[i].id) >= 0)
+                        adopted[n++] = (struct coarse_adopted){.executor = executor_number(epoch.earlier[i].id),
+                                                               .cores = epoch.earlier[i].cores,
+                                                               .host = epoch.earlier[i].host};
+        coarse_offers_adopt(&m->core, adopted, n, epoch.next_executor_id);
+        free(adopted);
+}
+
+/* The core has those that run, since the framework was announced. */
+static void coarse_adopt(struct executor_manager *manager, struct cluster_backend *backend,
+                         const struct earlier_executor *executors, int n, int next_id)
+{
+        const struct coarse_manager *m = coarse_manager_of(manager);
+
+        for (int i = 0; i < n; i++)
+                if (!coarse_offers_knows(&m->core, executor_number(executors[i].id)))
+                        cluster_backend_executor_exited(backend, executors[i].id, false,
+                                                        "It has ended with its driver");
+}
+
 static int coarse_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                            char **app_id, struct fst_error *error)
 {
         struct coarse_manager *m = coarse_manager_of(manager);
 
         m->backend = backend;
+        int r = mesos_application_outlive(&m->application, &m->resuming, error);
+        if (r < 0)
+                return r;
+        if (m->resuming)
+                coarse_expect_executors(m);
         return mesos_application_announce(&m->application, cluster_backend_loop(backend), &coarse_ops, m, driver_url,
                                           app_id, error);
 }
@@ -432,6 +484,7 @@ static const struct executor_manager_class coarse_class = {
         .must_notify_shuffle_services = true,
         .announce = coarse_announce,
         .start = coarse_start,
+        .adopt = coarse_adopt,
         .refuses = coarse_refuses,
         .registered = coarse_registered,
         .forgotten = coarse_forgotten,

@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "driver/context.h"
 #include "driver/events/driver_ui.h"
+#include "driver/resume/resume.h"
 #include "exec/app/app_compiler.h"
 #include "mesos/tasks/executor_data.h"
 #include "process/loop_wait.h"
@@ -101,6 +102,28 @@ static int application_connect(struct mesos_application *a, uv_loop_t *loop, con
 
 /* ---------------------------------------------------------------------------------------------------- announcement */
 
+/* Nothing tells how many GPUs an executor of an earlier driver has. */
+int mesos_application_outlive(struct mesos_application *a, bool *resumed, struct fst_error *error)
+{
+        struct resume_identity identity;
+        int64_t timeout_ms;
+        bool wait;
+        int r = resume_executors_wait(a->sc->conf, &wait, error);
+
+        *resumed = false;
+        if (r == 0)
+                r = conf_get_ms(a->sc->conf, "spark.firesteel.resume.executorTimeout", &timeout_ms, error);
+        if (r < 0 || !wait || !a->coarse || a->max_gpus > 0)
+                return r;
+        a->failover_timeout = MAX(a->failover_timeout, (double)timeout_ms / 1000);
+        if (!resume_identity(a->sc->resume, &identity) || !identity.earlier_id)
+                return 0;
+        free(a->framework_id);
+        a->framework_id = mem_strdup(identity.earlier_id);
+        *resumed = true;
+        return 0;
+}
+
 static bool application_is_announced(void *owner)
 {
         return ((const struct mesos_application *)owner)->announced != 0;
@@ -187,6 +210,14 @@ char *mesos_application_failed(struct mesos_application *a, const char *message,
         char *reason = mem_printf("Mesos error: %s%s", message, remedy);
         log_error(log_name, "%s", reason);
         return reason;
+}
+
+int mesos_application_announce_anew(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
+                                    void *owner)
+{
+        mesos_scheduler_free(steal(a->scheduler));
+        free(steal(a->framework_id));
+        return application_connect(a, loop, ops, owner, a->announcing);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- end */

@@ -70,6 +70,20 @@ char *mesos_application_failed(struct mesos_application *a, const char *message,
  */
 char *mesos_application_exit(int wait_status);
 
+/*
+ * Before the announcement: if executors may wait for the next driver (driver/resume/), the master keeps the framework
+ * for as long as they do. *@resumed: the framework is that of an earlier driver, whose executors may run. Returns 0, or
+ * a negative status with @error.
+ */
+int mesos_application_outlive(struct mesos_application *a, bool *resumed, struct fst_error *error);
+
+/*
+ * In @ops->failed, while the announcement waits: the framework of an earlier driver is not there any more, so a new one
+ * is announced. Returns 0, or a negative status, and the announcement fails.
+ */
+int mesos_application_announce_anew(struct mesos_application *a, uv_loop_t *loop, const struct mesos_scheduler_ops *ops,
+                                    void *owner);
+
 /* Ends the framework and closes its connection; an announcement no longer waits. Runs the loop for at most some
  * seconds.
  */

@@ -34,7 +34,8 @@ void offer_calls_shutdown(struct mesos_scheduler *scheduler, const char *agent, 
 void offer_places_add(void *context, int64_t task, const char *agent)
 {
         offer_places *places = context;
-        const struct mesos_task_place place = {.task = mem_printf("%" PRId64, task), .agent = mem_strdup(agent)};
+        const struct mesos_task_place place = {.task = mem_printf("%" PRId64, task),
+                                               .agent = *agent ? mem_strdup(agent) : NULL};
 
         vec_push(places, place);
 }

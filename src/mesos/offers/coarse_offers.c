@@ -8,6 +8,9 @@
 /* After so many failures of executors an agent gets no more. */
 #define MAX_AGENT_FAILURES 2
 
+/* A driver that dies may have launched so many executors that have not registered: their ids are not used again. */
+#define MAX_UNREGISTERED 100
+
 struct coarse_host {
         struct coarse_host *prev, *next;
         char *name;
@@ -18,7 +21,7 @@ struct coarse_host {
 
 struct coarse_agent {
         struct coarse_agent *prev, *next;
-        char *id;
+        char *id; /* "": unknown, of an adopted executor */
         struct coarse_host *host;
         int failures;
         bool shuffle_registered;
@@ -29,6 +32,7 @@ struct coarse_executor {
         int64_t id, cores, gpus;
         struct coarse_agent *agent;
         bool expected; /* to end: it was killed or decommissioned */
+        bool awaited;  /* an earlier driver had it, and no update has said that it runs */
 };
 
 /* A launch of the event at hand, before the calls are made of it. */
@@ -88,13 +92,14 @@ static struct coarse_agent *coarse_agent_find(const struct coarse_offers *c, con
         return object_table_find(&c->by_agent, object_hash_text(id), agent_has_id, id);
 }
 
-static struct coarse_agent *coarse_agent_add(struct coarse_offers *c, const struct mesos_offer *offer)
+static struct coarse_agent *coarse_agent_add(struct coarse_offers *c, const char *id, const char *host)
 {
         struct coarse_agent *a = new0(struct coarse_agent);
-        a->id = mem_strdup(offer->agent);
-        a->host = coarse_host_get(c, offer->hostname);
+        a->id = mem_strdup(id);
+        a->host = coarse_host_get(c, host);
         list_append(&c->agents, a);
-        object_table_put(&c->by_agent, object_hash_text(a->id), a);
+        if (*id)
+                object_table_put(&c->by_agent, object_hash_text(a->id), a);
         return a;
 }
 
@@ -103,17 +108,18 @@ static struct coarse_executor *coarse_executor_find(const struct coarse_offers *
         return object_table_find(&c->by_executor, object_hash_number((uint64_t)id), executor_has_number, &id);
 }
 
-static void coarse_executor_add(struct coarse_offers *c, struct coarse_agent *agent, const struct mesos_launch *launch,
-                                int64_t gpus)
+static struct coarse_executor *coarse_executor_add(struct coarse_offers *c, struct coarse_agent *agent, int64_t id,
+                                                   int64_t cores, int64_t gpus)
 {
         struct coarse_executor *e = new0(struct coarse_executor);
-        *e = (struct coarse_executor){.id = launch->task, .cores = launch->cores, .gpus = gpus, .agent = agent};
+        *e = (struct coarse_executor){.id = id, .cores = cores, .gpus = gpus, .agent = agent};
         list_append(&c->executors, e);
         object_table_put(&c->by_executor, object_hash_number((uint64_t)e->id), e);
         agent->host->n_executors++;
         c->n_executors++;
         c->cores += e->cores;
         c->gpus += gpus;
+        return e;
 }
 
 static void coarse_executor_remove(struct coarse_offers *c, struct coarse_executor *e)
@@ -150,6 +156,16 @@ void coarse_offers_deinit(struct coarse_offers *c)
         object_table_deinit(&c->by_host);
         object_table_deinit(&c->by_executor);
         offer_actions_deinit(&c->actions);
+}
+
+void coarse_offers_adopt(struct coarse_offers *c, const struct coarse_adopted *executors, size_t n, int64_t next)
+{
+        c->resumed = true;
+        c->next_executor = MAX(c->next_executor, next + MAX_UNREGISTERED);
+        for (size_t i = 0; i < n; i++) {
+                struct coarse_agent *unknown = coarse_agent_add(c, "", executors[i].host);
+                coarse_executor_add(c, unknown, executors[i].executor, executors[i].cores, 0)->awaited = true;
+        }
 }
 
 const struct offer_action *coarse_offers_next_action(struct coarse_offers *c)
@@ -264,9 +280,9 @@ static void candidate_launch(struct coarse_offers *c, struct coarse_candidate *x
         if (!x->agent)
                 x->agent = coarse_agent_find(c, x->offer->agent); /* two offers of one event may be of one agent */
         if (!x->agent)
-                x->agent = coarse_agent_add(c, x->offer);
+                x->agent = coarse_agent_add(c, x->offer->agent, x->offer->hostname);
         x->host = x->agent->host;
-        coarse_executor_add(c, x->agent, &launch->launch, gpus);
+        coarse_executor_add(c, x->agent, launch->launch.task, cores, gpus);
 }
 
 /*
@@ -362,7 +378,7 @@ static void coarse_executor_ended(struct coarse_offers *c, struct coarse_executo
         struct arena *arena = &c->actions.arena;
         const enum task_outcome outcome = task_outcome_of(update->state);
         struct coarse_agent *agent = e->agent;
-        const bool expected = e->expected;
+        const bool expected = e->expected || e->awaited;
         _cleanup_free_ char *reason =
                 mem_printf("Executor finished with state %s%s%s", task_outcome_name(outcome),
                            update->message && *update->message ? ": " : "", update->message ? update->message : "");
@@ -383,16 +399,42 @@ static void coarse_executor_ended(struct coarse_offers *c, struct coarse_executo
         coarse_revive(c);
 }
 
+/* The update comes from the agent of an executor that an earlier driver has launched. */
+static void coarse_executor_found(struct coarse_offers *c, struct coarse_executor *e, const char *agent)
+{
+        struct coarse_agent *found = coarse_agent_find(c, agent);
+
+        if (!found)
+                found = coarse_agent_add(c, agent, e->agent->host->name);
+        e->agent->host->n_executors--;
+        e->agent = found;
+        e->agent->host->n_executors++;
+}
+
 void coarse_offers_updated(struct coarse_offers *c, const struct coarse_update *update)
 {
         struct coarse_executor *e = coarse_executor_find(c, update->executor);
         const enum task_outcome outcome = task_outcome_of(update->state);
 
         offer_actions_begin(&c->actions);
+        if (!e && c->resumed && !task_outcome_is_final(outcome)) {
+                offer_actions_log(&c->actions, LOG_INFO,
+                                  "Mesos task %" PRId64 " of an earlier driver had not registered: "
+                                  "killing it",
+                                  update->executor);
+                queue_push(&c->actions.queue,
+                           (struct offer_action){.kind = OFFER_ACTION_KILL,
+                                                 .kill = {.task = update->executor,
+                                                          .agent = arena_copy(&c->actions.arena, update->agent,
+                                                                              strlen(update->agent))}});
+        }
         if (!e)
                 return;
         offer_actions_log(&c->actions, LOG_INFO, "Mesos task %" PRId64 " is now %s", update->executor,
                           mesos_state_name(update->state));
+        if (!*e->agent->id && *update->agent)
+                coarse_executor_found(c, e, update->agent);
+        e->awaited = e->awaited && outcome != TASK_OUTCOME_RUNNING;
         if (outcome == TASK_OUTCOME_RUNNING && c->config->shuffle_service && !e->agent->shuffle_registered) {
                 e->agent->shuffle_registered = true;
                 queue_push(&c->actions.queue,

@@ -21,7 +21,7 @@
  *   - REVIVE follows at once when the limit grows. Spark waits for the next offers.
  *   - A launch that fails because its offer is no longer valid does not count as a failure of its agent.
  *   - Hosts that the scheduler excludes (spark.excludeOnFailure) get no executor.
- *   - Updates of unknown tasks are ignored, and an executor ends once.
+ *   - Updates of unknown tasks are ignored, unless an earlier driver has launched them, and an executor ends once.
  *
  * Invariants. Each offer is accepted or declined, once. The cores of executors that have not ended are at most
  * max_cores, their number is at most the limit at the time of each launch, their gpus are at most max_gpus. No id is
@@ -64,6 +64,12 @@ struct coarse_update {
         const char *message; /* or NULL */
 };
 
+/* An executor of an earlier driver. Borrowed. */
+struct coarse_adopted {
+        int64_t executor, cores;
+        const char *host;
+};
+
 struct coarse_agent;
 struct coarse_executor;
 struct coarse_host;
@@ -81,11 +87,19 @@ struct coarse_offers {
         int64_t wait_start;               /* since when offers of hosts that tasks do not prefer wait */
         bool launching;                   /* the number of executors has been below the limit since wait_start */
         bool suppressed, stopped;
+        bool resumed; /* an earlier driver had executors */
 };
 
 /* @config is borrowed until coarse_offers_deinit. */
 void coarse_offers_init(struct coarse_offers *c, const struct coarse_offers_config *config);
 void coarse_offers_deinit(struct coarse_offers *c);
+
+/*
+ * The @n executors of an earlier driver of the same framework run on, and others get larger ids than @next - 1. Called
+ * before the framework subscribes; then the shell reconciles. An update tells on which agent an executor is, or that it
+ * has ended, which is no failure. A task that runs although the earlier driver did not know its executor is killed.
+ */
+void coarse_offers_adopt(struct coarse_offers *c, const struct coarse_adopted *executors, size_t n, int64_t next);
 
 /* The next action, or NULL. Borrowed until the next call. */
 const struct offer_action *coarse_offers_next_action(struct coarse_offers *c);
@@ -119,6 +133,6 @@ void coarse_offers_stop(struct coarse_offers *c);
 /* Whether the executor was launched and has not ended. */
 bool coarse_offers_knows(const struct coarse_offers *c, int64_t executor);
 
-/* Calls @visit for each executor that has not ended: to reconcile. @agent is borrowed for the call. */
+/* Calls @visit for each executor that has not ended: to reconcile. @agent is borrowed for the call; "": unknown. */
 void coarse_offers_each(const struct coarse_offers *c,
                         void (*visit)(void *context, int64_t executor, const char *agent), void *context);

@@ -370,10 +370,62 @@ static void living_executors_are_visited(void **state)
 
 #define COARSE_TEST(name) cmocka_unit_test_setup_teardown(name, coarse_open, coarse_close)
 
+/* Executors 0 on host "a" and 3 on host "b" of an earlier driver. */
+static void coarse_adopt_two(struct coarse_fixture *f)
+{
+        const struct coarse_adopted adopted[] = {{.executor = 0, .cores = 2, .host = "a"},
+                                                 {.executor = 3, .cores = 2, .host = "b"}};
+        f->config.executor_cores = 2;
+        f->config.max_cores = 4;
+        coarse_offers_adopt(&f->c, adopted, 2, 4);
+}
+
+static void adopted_executors_count(void **state)
+{
+        struct coarse_fixture *f = *state;
+        const struct mesos_offer offers[] = {coarse_offer(f, "o1", "a", 8, 0), coarse_offer(f, "o2", "b", 8, 0)};
+        coarse_adopt_two(f);
+        assert_true(coarse_offers_knows(&f->c, 0) && coarse_offers_knows(&f->c, 3) && !coarse_offers_knows(&f->c, 1));
+        assert_string_equal(coarse_receive(f, offers, 1), "decline o1 for 90000\nsuppress\n");
+        coarse_offers_kill(&f->c, 3);
+        assert_string_equal(coarse_drain(f), "kill 3 on \n");
+        assert_string_equal(coarse_update(f, 0, MESOS_TASK_RUNNING), "");
+        coarse_offers_kill(&f->c, 0);
+        assert_string_equal(coarse_drain(f), "kill 0 on a\n");
+        assert_string_equal(coarse_update(f, 0, MESOS_TASK_KILLED),
+                            "ended 0 on a: Executor finished with state KILLED\nrevive\n");
+        assert_string_equal(coarse_receive(f, offers, 1), "accept o1 [104 cpus:2 mem:1408]\nsuppress\n");
+}
+
+static void the_loss_of_an_awaited_executor_is_no_failure(void **state)
+{
+        struct coarse_fixture *f = *state;
+        coarse_adopt_two(f);
+        assert_string_equal(coarse_update(f, 0, MESOS_TASK_LOST),
+                            "ended 0 on a: Executor finished with state LOST\nrevive\n");
+        assert_string_equal(coarse_update(f, 0, MESOS_TASK_LOST), "");
+        assert_string_equal(coarse_update(f, 3, MESOS_TASK_RUNNING), "");
+        assert_string_equal(coarse_update(f, 3, MESOS_TASK_FAILED),
+                            "ended 3 on a by app: Executor finished with state FAILED\nrevive\n");
+        assert_int_equal(f->c.cores, 0);
+}
+
+static void unknown_tasks_of_an_earlier_driver_are_killed(void **state)
+{
+        struct coarse_fixture *f = *state;
+        assert_string_equal(coarse_update(f, 5, MESOS_TASK_RUNNING), "");
+        coarse_adopt_two(f);
+        assert_string_equal(coarse_update(f, 5, MESOS_TASK_RUNNING), "kill 5 on a\n");
+        assert_string_equal(coarse_update(f, 5, MESOS_TASK_KILLED), "");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 COARSE_TEST(without_executor_cores_one_executor_takes_all),
+                COARSE_TEST(adopted_executors_count),
+                COARSE_TEST(the_loss_of_an_awaited_executor_is_no_failure),
+                COARSE_TEST(unknown_tasks_of_an_earlier_driver_are_killed),
                 COARSE_TEST(executor_cores_is_respected),
                 COARSE_TEST(several_executors_share_an_agent_newest_first),
                 COARSE_TEST(offers_take_executors_in_turn),
