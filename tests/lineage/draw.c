@@ -184,6 +184,8 @@ static bool draw_grouping(struct dice *d, struct plan *p, struct node *n, fst_ty
                 if (!find_parent(d, p, n, same_keys))
                         return false;
         n->n = dice_one_in(d, 2) ? 0 : draw_partitions(d);
+        if (n->operator== JOIN || n->operator== LEFT_OUTER_JOIN)
+                n->variant = dice_one_in(d, 3);
         if (!can_be_placed(p, n))
                 return false;
         if (n->operator== SUBTRACT_BY_KEY) {

@@ -511,8 +511,28 @@ static void join_group(struct plan *p, const struct node *n, const struct groups
                                  g->key);
 }
 
+/* Each partition of the left side with all rows of the right one. */
+static struct table broadcast_joined(struct plan *p, const struct node *n, const struct table *const *in)
+{
+        struct rows all = table_all(p, in[1]);
+        struct table t = table_new(p, in[0]->n);
+        size_t calls = 0;
+        t.ordered = false;
+        for (int part = 0; part < t.n; part++) {
+                const struct table left = {.n = 1, .parts = &in[0]->parts[part]}, right = {.n = 1, .parts = &all};
+                const struct table *sides[] = {&left, &right};
+                struct groups g = groups_of(p, sides, 2, 0);
+                while (groups_next(&g) && !table_is_full(p, &t))
+                        if (g.group[0].n)
+                                join_group(p, n, &g, part, &t, &calls);
+        }
+        return t;
+}
+
 static struct table cogrouped(struct plan *p, const struct node *n, const struct table *const *in)
 {
+        if (node_is_broadcast_join(n))
+                return broadcast_joined(p, n, in);
         struct table placed[NODE_PARENTS];
         const struct table *sides[NODE_PARENTS];
         struct placement by = n->operator== SUBTRACT_BY_KEY ? evaluate_placement(p, n->parents, 1, n->n)

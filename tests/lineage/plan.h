@@ -122,6 +122,12 @@ struct node {
         fst_rdd *rdd;       /* built */
 };
 
+/* Joins of one variant send their right side to every task. */
+static inline bool node_is_broadcast_join(const struct node *n)
+{
+        return n->variant && (n->operator== JOIN || n->operator== LEFT_OUTER_JOIN);
+}
+
 #define ACTIONS(X)                                                                                                     \
         X(COLLECT, "collect")                                                                                          \
         X(COUNT, "count")                                                                                              \

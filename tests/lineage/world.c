@@ -83,6 +83,7 @@ void world_begin(struct world *w, struct surroundings around)
         set(conf, "spark.log.level", "%s", log ? log : "OFF");
         set(conf, "spark.local.dir", "%s/local", w->folder);
         set(conf, "spark.checkpoint.dir", "%s/checkpoints", w->folder);
+        set(conf, "spark.firesteel.join.broadcastThreshold", "0"); /* the plan says which joins are broadcast */
         if (around.parallelism)
                 set(conf, "spark.default.parallelism", "%d", around.parallelism);
         if (around.little_memory) {
