@@ -9,7 +9,7 @@
  * unless you call fst_preserves_partitioning.
  *
  * Keys are equal if their bytes are. For F64, -0.0 equals 0.0 and all NaNs are equal. "In key order" below means the
- * order of fst_sort_by_key. Rows with equal keys keep the order of their input, except in joins.
+ * order of fst_sort_by_key. Rows with equal keys keep the order of their input, except in joins and fst_subtract_by_key.
  */
 #pragma once
 
@@ -255,7 +255,7 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
  * fst_rdd *fst_subtract_by_key(fst_rdd *left, fst_rdd *right)
  * fst_rdd *fst_subtract_by_key_n(fst_rdd *left, fst_rdd *right, int partitions)
  *
- * The pairs of @left whose key is not in @right, in key order. The values of @right may have any type. Without a
+ * The pairs of @left whose key is not in @right, in no particular order. The values of @right may have any type. Without a
  * number, the result has the partitioner of @left, or a hash partitioner with as many partitions as @left.
  */
 #define fst_subtract_by_key(left, right) fst_subtract_by_key_n(left, right, 0)

@@ -550,13 +550,8 @@ static struct table cogrouped(struct plan *p, const struct node *n, const struct
         struct table t = table_new(p, by.n);
         if (n->deed.keep_key || n->operator== SUBTRACT_BY_KEY)
                 t.by = by;
-        for (int k = 0; k < n->n_parents; k++)
-                t.ordered = t.ordered && ((k == 1 && n->operator== SUBTRACT_BY_KEY) || table_is_keyed(in[k]));
-        if (n->operator== COGROUP || n->operator== FLAT_MAP_GROUPS)
-                t.ordered =
-                        true; /* one call for a key, whose result does not depend on an unknown order */
-        else if (n->operator!= SUBTRACT_BY_KEY)
-                t.ordered = false; /* joins */
+        /* One call for a key makes a result that does not depend on an unknown order. Joins and subtractions have none. */
+        t.ordered = n->operator== COGROUP || n->operator== FLAT_MAP_GROUPS;
         size_t calls = 0;
         for (int part = 0; part < t.n; part++) {
                 struct groups g = groups_of(p, sides, n->n_parents, part);

@@ -1,10 +1,12 @@
 /*
  * The modes of a cogroup that select rows of the left side and pass them on unchanged.
  *
- * Selected rows move to the beginning of their batch, which the side may modify, and are pushed together when the next
- * batch is read.
+ * If all rows are in memory, the left ones are looked up in a table of the right ones (hash_join.h). Otherwise the
+ * sides are sorted. Selected rows then move to the beginning of their batch, which the side may modify, and are pushed
+ * together when the next batch is read.
  */
 #include "rdd/cogroup/cogroup_mode.h"
+#include "rdd/cogroup/hash_join.h"
 
 static void column_move_row(fst_column column, uint8_t kind, size_t size, uint32_t to, uint32_t from)
 {
@@ -72,11 +74,53 @@ static int filter_meet(struct cogroup_op *self, int least, uint32_t has)
         return filter_advance_left(self, left);
 }
 
+static int filter_push_rows(void *owner, const fst_batch *left, const fst_batch *right, uint32_t n)
+{
+        struct cogroup_op *self = owner;
+        struct rows rows = {.batch = *left};
+        if (task_run_stopped(self->op.run))
+                return task_run_cancelled(self->op.run);
+        return op_push(&self->op, &rows);
+}
+
+static int filter_run_unsorted(struct cogroup_op *self, struct sort_index *const *sides)
+{
+        if (sides[JOIN_LEFT]->in_order && sides[JOIN_RIGHT]->in_order)
+                return COGROUP_UNCHANGED;
+        int r = hash_join_start(self->keep.hash, task_run_memory(self->op.run), sides[JOIN_LEFT], sides[JOIN_RIGHT],
+                                self->mode == COGROUP_SUBTRACT ? HASH_SUBTRACT : HASH_INTERSECT, 0);
+        if (r == FST_MEMORY_E_DENIED)
+                return COGROUP_UNCHANGED;
+        return r ? r : hash_join_run(self->keep.hash, filter_push_rows, self);
+}
+
 static int filter_start(struct cogroup_op *self)
 {
         self->keep.kept = 0;
         return 0;
 }
 
+static void filter_end(struct cogroup_op *self)
+{
+        hash_join_end(self->keep.hash);
+}
+
+static void filter_init(struct cogroup_op *self)
+{
+        self->keep.hash = hash_join_new();
+}
+
+static void filter_deinit(struct cogroup_op *self)
+{
+        hash_join_free(self->keep.hash);
+}
+
 const struct cogroup_mode_class cogroup_keep_class = {
-        .meet = filter_meet, .start = filter_start, .finish = filter_push_kept};
+        .meet = filter_meet,
+        .start = filter_start,
+        .run_unsorted = filter_run_unsorted,
+        .finish = filter_push_kept,
+        .end = filter_end,
+        .init = filter_init,
+        .deinit = filter_deinit,
+};

@@ -171,7 +171,7 @@ static int join_run_unsorted(struct cogroup_op *self, struct sort_index *const *
         /* the sides that may lack a row: none is wanted in a full join */
         uint32_t preserved = self->wanted == both ? 0 : self->wanted ? self->wanted : both;
         int r = hash_join_start(self->join.hash, task_run_memory(self->op.run), sides[JOIN_LEFT], sides[JOIN_RIGHT],
-                                preserved);
+                                HASH_JOIN, preserved);
         if (r == FST_MEMORY_E_DENIED)
                 return COGROUP_UNCHANGED;
         if (r == 0)

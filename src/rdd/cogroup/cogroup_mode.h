@@ -73,6 +73,7 @@ struct cogroup_op {
                         fst_iter *iters[MAX_COGROUP_SIDES];
                 } groups;
                 struct {
+                        struct hash_join *hash;
                         uint32_t kept; /* selected rows at the beginning of the left side's batch */
                 } keep;
                 struct {

@@ -28,12 +28,13 @@ void hash_join_free(struct hash_join *j)
 }
 
 int hash_join_start(struct hash_join *j, struct memory_task *memory, struct sort_index *left, struct sort_index *right,
-                    uint32_t preserved)
+                    enum hash_filter filter, uint32_t preserved)
 {
         hash_join_end(j);
-        j->built = left->n < right->n ? JOIN_LEFT : JOIN_RIGHT;
-        j->preserved = preserved;
-        unsigned bits = join_partitions_bits(MIN(left->n, right->n));
+        j->built = filter == HASH_JOIN && left->n < right->n ? JOIN_LEFT : JOIN_RIGHT;
+        j->filter = filter;
+        j->preserved = filter == HASH_SUBTRACT ? 1 << JOIN_LEFT : preserved;
+        unsigned bits = join_partitions_bits(j->built == JOIN_LEFT ? left->n : right->n);
         join_partitions_count(&j->sides[JOIN_LEFT], left, bits);
         join_partitions_count(&j->sides[JOIN_RIGHT], right, bits);
         size_t largest = j->sides[j->built].largest;
@@ -84,6 +85,37 @@ static int hash_join_push_unmatched(struct hash_join *j, uint32_t room)
         return r;
 }
 
+/* Passes on the first row that finds each key of the table. */
+static int hash_join_push_first(struct hash_join *j, const struct join_rows *probing)
+{
+        struct join_search *s = &j->search;
+        bool *matched = j->table.matched;
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < s->pairs.n; i++) {
+                const uint32_t row = s->pairs.built[i];
+                s->pairs.probing[n] = s->pairs.probing[i];
+                n += !matched[row];
+                matched[row] = true;
+        }
+        return n ? hash_join_push_missing(j, JOIN_LEFT, probing, s->pairs.probing, n) : 0;
+}
+
+static int hash_join_push_pairs(struct hash_join *j, const struct join_rows *rows, const struct join_rows *probing)
+{
+        const enum join_side built = j->built;
+        const struct join_search *s = &j->search;
+        if (j->filter == HASH_SUBTRACT)
+                return 0;
+        if (j->filter == HASH_INTERSECT)
+                return hash_join_push_first(j, probing);
+        if (j->preserved >> built & 1)
+                for (uint32_t i = 0; i < s->pairs.n; i++)
+                        j->table.matched[s->pairs.built[i]] = true;
+        fst_batch found = join_rows_gather(rows, &j->columns[built], built == JOIN_LEFT, s->pairs.built, s->pairs.n);
+        fst_batch of = join_rows_gather(probing, &j->columns[!built], built != JOIN_LEFT, s->pairs.probing, s->pairs.n);
+        return hash_join_push(j, &of, &found, s->pairs.n);
+}
+
 static int hash_join_partition(struct hash_join *j, uint32_t partition, uint32_t room)
 {
         const enum join_side built = j->built;
@@ -95,18 +127,11 @@ static int hash_join_partition(struct hash_join *j, uint32_t partition, uint32_t
         join_table_build(&j->table, j->sides[built].key, rows, j->sides[built].bits);
         struct join_search *s = &j->search;
         join_search_start(s, &j->table, probing, room, lists_missing);
+        s->first_only = j->filter != HASH_JOIN;
         int r = 0;
         while (r == 0 && join_search_next(s)) {
-                if (lists_unmatched)
-                        for (uint32_t i = 0; i < s->pairs.n; i++)
-                                j->table.matched[s->pairs.built[i]] = true;
-                if (s->pairs.n) {
-                        fst_batch found = join_rows_gather(&rows, &j->columns[built], built == JOIN_LEFT,
-                                                           s->pairs.built, s->pairs.n);
-                        fst_batch of = join_rows_gather(&probing, &j->columns[!built], built != JOIN_LEFT,
-                                                        s->pairs.probing, s->pairs.n);
-                        r = hash_join_push(j, &of, &found, s->pairs.n);
-                }
+                if (s->pairs.n)
+                        r = hash_join_push_pairs(j, &rows, &probing);
                 if (s->missing.n && r == 0)
                         r = hash_join_push_missing(j, !built, &probing, s->missing.probing, s->missing.n);
         }

@@ -95,7 +95,8 @@ fst_batch join_rows_gather(const struct join_rows *rows, const struct columns *c
         } else if (sort_index_holds(type)) {
                 if (keys)
                         gather_whole_keys(rows, at, n, batch.key);
-                gather_whole_values(rows->entries, at, n, type.value_size, batch.value);
+                if (type.value)
+                        gather_whole_values(rows->entries, at, n, type.value_size, batch.value);
         } else {
                 gather_records(rows, at, &batch);
         }

@@ -133,6 +133,7 @@ void join_search_start(struct join_search *s, const struct join_table *table, st
         s->rows = rows;
         s->room = room;
         s->lists_missing = lists_missing;
+        s->first_only = false;
         s->at = s->n = s->n_open = 0;
 }
 
@@ -153,6 +154,7 @@ INLINE bool search_row_matches(const struct join_search *s, enum join_key key, u
 INLINE void search_compare(struct join_search *s, enum join_key key)
 {
         const uint32_t *next = s->table->next;
+        const bool first_only = s->first_only;
         uint32_t n = s->pairs.n, still_open = 0;
         for (uint32_t k = 0; k < s->n_open; k++) {
                 const uint32_t i = s->open[k], row = s->candidates[k];
@@ -163,7 +165,7 @@ INLINE void search_compare(struct join_search *s, enum join_key key)
                 s->matched[i] |= matches;
                 s->open[still_open] = (uint16_t)i;
                 s->candidates[still_open] = next[row];
-                still_open += next[row] != 0;
+                still_open += (next[row] != 0) & !(first_only & matches);
         }
         s->pairs.n = n;
         s->n_open = still_open;

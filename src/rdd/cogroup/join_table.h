@@ -47,6 +47,7 @@ struct join_search {
         struct join_rows rows;
         uint32_t room;      /* of the lists of pairs and of missing rows */
         bool lists_missing; /* list rows that the table does not match */
+        bool first_only;    /* list only the first row of a key; set after join_search_start */
 
         /* The group: rows @at … @at + @n, and for those whose buckets have further rows, the next of these, plus one.
          */

@@ -14,7 +14,8 @@
  * rows into the side's `consume`; at last op_end(cogroup), which makes and pushes all rows. A side needs no op_end.
  *
  * Keys come out in the order of fst_sort_by_key, and the rows of one key and one side in their input order. The result
- * is the same for the same input with any amount of memory. Joins have no order: they sort only if rows are on disk.
+ * is the same for the same input with any amount of memory. Joins, subtract and intersect have no order: they sort only
+ * if rows are on disk.
  */
 #pragma once
 
