@@ -1,8 +1,10 @@
 /*
  * An event of offers as bytes, for the cores that answer them: each offer has one answer, and what tasks take was
- * offered.
+ * offered. The text of what agents lack comes from the same offers.
  */
+#include "base/buf.h"
 #include "base/mem.h"
+#include "mesos/offers/agent_offers.h"
 #include "mesos/offers/coarse_offers.h"
 #include "mesos/offers/fine_offers.h"
 #include "mesos/offers/offer_message.h"
@@ -78,6 +80,33 @@ static void fuzz_fine(const struct mesos_offer *offers, size_t n)
         fine_offers_deinit(&f);
 }
 
+/* Each agent has enough, or the text says what it lacks. */
+static void fuzz_shortage(const struct mesos_offer *offers, size_t n)
+{
+        _cleanup_(buf_deinit) struct buf text = BUF_INIT;
+        struct agent_offers agents = {0};
+        struct mesos_constraints constraints;
+        struct offer_needs needs = {.cpus_milli = 2000,
+                                    .memory = 512,
+                                    .port = 31000,
+                                    .constraints = &constraints,
+                                    .cpus_key = "cpus",
+                                    .memory_key = "memory",
+                                    .port_key = "port",
+                                    .constraints_key = "constraints"};
+
+        if (mesos_constraints_parse(&constraints, "rack:1;os:debian,ubuntu", NULL) < 0)
+                abort();
+        agent_offers_add(&agents, offers, n, needs.port, 0);
+        if (agent_offers_put_shortage(&agents, &needs, 0, &text) > n || (n > 0) != (text.len > 0))
+                abort();
+        for (size_t i = 0; i < n; i++)
+                if (!agent_offers_host(&agents, offers[i].agent))
+                        abort();
+        agent_offers_deinit(&agents);
+        mesos_constraints_deinit(&constraints);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct wire_memory memory = wire_memory_for(size);
@@ -90,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 const struct mesos_offer *offers = mesos_offers_of(&arena, event->offers, &n);
                 fuzz_coarse(offers, n);
                 fuzz_fine(offers, n);
+                fuzz_shortage(offers, n);
         }
         arena_deinit(&arena);
         arena_deinit(&memory.arena);

@@ -28,7 +28,7 @@ struct shortage_case {
         struct buf text;
 };
 
-static int case_begin(void **state)
+static int shortage_begin(void **state)
 {
         struct shortage_case *t = new0(struct shortage_case);
         t->arena = ARENA_INIT;
@@ -44,7 +44,7 @@ static int case_begin(void **state)
         return 0;
 }
 
-static int case_end(void **state)
+static int shortage_end(void **state)
 {
         struct shortage_case *t = *state;
         agent_offers_deinit(&t->agents);
@@ -55,8 +55,8 @@ static int case_end(void **state)
         return 0;
 }
 
-static void case_add(struct shortage_case *t, const char *agent, int64_t cpus, int64_t memory,
-                     const struct mesos_attribute *attributes, size_t n, int64_t now)
+static void shortage_add(struct shortage_case *t, const char *agent, int64_t cpus, int64_t memory,
+                         const struct mesos_attribute *attributes, size_t n, int64_t now)
 {
         struct mesos_offer offer = fixture_offer(&t->arena, "o", agent, cpus, memory, 0);
         offer.attributes = attributes;
@@ -64,7 +64,7 @@ static void case_add(struct shortage_case *t, const char *agent, int64_t cpus, i
         agent_offers_add(&t->agents, &offer, 1, t->needs.port, now);
 }
 
-static const char *case_text(struct shortage_case *t, int64_t since, size_t n_fit)
+static const char *shortage_text(struct shortage_case *t, int64_t since, size_t n_fit)
 {
         buf_truncate(&t->text, 0);
         assert_int_equal(agent_offers_put_shortage(&t->agents, &t->needs, since, &t->text), n_fit);
@@ -74,9 +74,9 @@ static const char *case_text(struct shortage_case *t, int64_t since, size_t n_fi
 static void no_offer_has_no_text(void **state)
 {
         struct shortage_case *t = *state;
-        assert_string_equal(case_text(t, 0, 0), "");
-        case_add(t, "a", 1000, 100, NULL, 0, 5);
-        assert_string_equal(case_text(t, 6, 0), "");
+        assert_string_equal(shortage_text(t, 0, 0), "");
+        shortage_add(t, "a", 1000, 100, NULL, 0, 5);
+        assert_string_equal(shortage_text(t, 6, 0), "");
         assert_null(agent_offers_host(&t->agents, "b"));
         assert_string_equal(agent_offers_host(&t->agents, "a"), "a");
 }
@@ -85,16 +85,17 @@ static void each_lack_is_counted_with_the_best_agent(void **state)
 {
         struct shortage_case *t = *state;
         assert_int_equal(mesos_constraints_parse(&t->constraints, "rack:12", NULL), 0);
-        case_add(t, "a", 8000, 8000, rack_7, ARRAY_SIZE(rack_7), 5);
-        assert_string_equal(case_text(t, 0, 0), "1 agent offers resources: 1 does not meet CONSTRAINTS=rack:12 (a has "
-                                                "os:debian;rack:7;ids:[1-4,7-8];zone:{a,b})");
-        case_add(t, "b", 8000, 8000, NULL, 0, 5);
-        case_add(t, "c", 500, 8000, rack_12, 1, 5);
-        case_add(t, "d", 1000, 8000, rack_12, 1, 5);
-        case_add(t, "e", 8000, 1000, rack_12, 1, 5);
-        case_add(t, "f", 8000, 900, rack_12, 1, 5);
-        case_add(t, "g", 2000, 1408, rack_12, 1, 5);
-        assert_string_equal(case_text(t, 5, 1),
+        shortage_add(t, "a", 8000, 8000, rack_7, ARRAY_SIZE(rack_7), 5);
+        assert_string_equal(shortage_text(t, 0, 0),
+                            "1 agent offers resources: 1 does not meet CONSTRAINTS=rack:12 (a has "
+                            "os:debian;rack:7;ids:[1-4,7-8];zone:{a,b})");
+        shortage_add(t, "b", 8000, 8000, NULL, 0, 5);
+        shortage_add(t, "c", 500, 8000, rack_12, 1, 5);
+        shortage_add(t, "d", 1000, 8000, rack_12, 1, 5);
+        shortage_add(t, "e", 8000, 1000, rack_12, 1, 5);
+        shortage_add(t, "f", 8000, 900, rack_12, 1, 5);
+        shortage_add(t, "g", 2000, 1408, rack_12, 1, 5);
+        assert_string_equal(shortage_text(t, 5, 1),
                             "7 agents offer resources: 2 do not meet CONSTRAINTS=rack:12 (a has "
                             "os:debian;rack:7;ids:[1-4,7-8];zone:{a,b}), 2 have less than the 2 cpus of CPUS (the most "
                             "is 1, of d), 2 have less than the 1408 MiB of MEMORY (the most is 1000 MiB, of e), 1 has "
@@ -111,20 +112,20 @@ static void missing_port_is_named(void **state)
         const struct mesos_offer offer = {
                 .id = "o", .agent = "p", .hostname = "host-p", .resources = r, .n_resources = ARRAY_SIZE(r)};
         t->needs.port = 31005;
-        case_add(t, "a", 8000, 8000, NULL, 0, 5);
+        shortage_add(t, "a", 8000, 8000, NULL, 0, 5);
         agent_offers_add(&t->agents, &offer, 1, t->needs.port, 5);
-        assert_string_equal(case_text(t, 0, 1),
+        assert_string_equal(shortage_text(t, 0, 1),
                             "2 agents offer resources: 1 does not offer the port 31005 of PORT, 1 has enough");
 }
 
 static void last_offers_of_an_agent_count(void **state)
 {
         struct shortage_case *t = *state;
-        case_add(t, "a", 8000, 8000, NULL, 0, 5);
-        assert_string_equal(case_text(t, 0, 1), "1 agent offers resources: 1 has enough");
-        case_add(t, "a", 500, 8000, NULL, 0, 6);
-        case_add(t, "a", 1500, 100, NULL, 0, 6);
-        assert_string_equal(case_text(t, 0, 0),
+        shortage_add(t, "a", 8000, 8000, NULL, 0, 5);
+        assert_string_equal(shortage_text(t, 0, 1), "1 agent offers resources: 1 has enough");
+        shortage_add(t, "a", 500, 8000, NULL, 0, 6);
+        shortage_add(t, "a", 1500, 100, NULL, 0, 6);
+        assert_string_equal(shortage_text(t, 0, 0),
                             "1 agent offers resources: 1 has less than the 2 cpus of CPUS (the most is 1.5, of a)");
 }
 
@@ -136,19 +137,19 @@ static void long_attributes_are_cut(void **state)
         memset(text, 'y', sizeof(text) - 1);
         text[sizeof(text) - 1] = 0;
         assert_int_equal(mesos_constraints_parse(&t->constraints, "rack:;os:a,b", NULL), 0);
-        case_add(t, "a", 8000, 8000, &attribute, 1, 5);
-        assert_non_null(strstr(case_text(t, 0, 0), "CONSTRAINTS=rack:;os:a,b (a has x:yyy"));
+        shortage_add(t, "a", 8000, 8000, &attribute, 1, 5);
+        assert_non_null(strstr(shortage_text(t, 0, 0), "CONSTRAINTS=rack:;os:a,b (a has x:yyy"));
         assert_true(t->text.len < 320);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(no_offer_has_no_text, case_begin, case_end),
-                cmocka_unit_test_setup_teardown(each_lack_is_counted_with_the_best_agent, case_begin, case_end),
-                cmocka_unit_test_setup_teardown(missing_port_is_named, case_begin, case_end),
-                cmocka_unit_test_setup_teardown(last_offers_of_an_agent_count, case_begin, case_end),
-                cmocka_unit_test_setup_teardown(long_attributes_are_cut, case_begin, case_end),
+                cmocka_unit_test_setup_teardown(no_offer_has_no_text, shortage_begin, shortage_end),
+                cmocka_unit_test_setup_teardown(each_lack_is_counted_with_the_best_agent, shortage_begin, shortage_end),
+                cmocka_unit_test_setup_teardown(missing_port_is_named, shortage_begin, shortage_end),
+                cmocka_unit_test_setup_teardown(last_offers_of_an_agent_count, shortage_begin, shortage_end),
+                cmocka_unit_test_setup_teardown(long_attributes_are_cut, shortage_begin, shortage_end),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
