@@ -24,7 +24,7 @@
 #define MASTER_RETRIES 15
 #define AUTH_KEY "spark.celeborn.auth.enabled"
 #define SECRET_BYTES 32
-#define UNKNOWN_NUMBERS 1024 /* that an earlier driver may have used without a durable record */
+#define UNKNOWN_NUMBERS 256 /* that an earlier driver may have used without a durable record */
 
 enum celeborn_event_kind {
         CELEBORN_BEGIN,
@@ -594,7 +594,8 @@ static void celeborn_driver_note_earlier(struct celeborn_driver *d, const struct
                 else
                         found++;
         }
-        d->next += UNKNOWN_NUMBERS;
+        /* More for each driver: if none of an earlier one's shuffles is known, it began at the same number. */
+        d->next += UNKNOWN_NUMBERS * o->epoch;
         log_info(LOG, "Going on with %d shuffles of %s in Celeborn", found, d->app_id);
 }
 
