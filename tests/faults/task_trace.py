@@ -35,10 +35,11 @@ class TaskRun:
 
 @dataclasses.dataclass
 class Kill:
-    """At @time, or a little later."""
+    """Between @time and @until."""
     time: float
     pids: set
     hosts: set = dataclasses.field(default_factory=set)  # whose executor was killed
+    until: float = 0  # 0: @time
     driver: bool = False
     server: bool = False  # with its map outputs
     results: set = dataclasses.field(default_factory=set)  # (job, output) in the journal just after the driver's death
@@ -85,7 +86,7 @@ def may_be_lost(run, kills, cluster):
 def reason(run, again, kills, jobs, cluster):
     """Why the task of @run may begin @again, or None. @jobs: the job of each result stage."""
     earlier = [kill for kill in kills if kill.time < again.began]
-    since = [kill for kill in earlier if kill.time + kill.driver * LAUNCH_SECONDS > run.began]
+    since = [kill for kill in earlier if max(kill.time, kill.until) + kill.driver * LAUNCH_SECONDS > run.began]
     if not run.ended:
         return "running" if earlier else None
     if any(may_be_unreported(run, again, kill, jobs, cluster) for kill in since):

@@ -69,6 +69,7 @@ class Round:
             except subprocess.CalledProcessError:  # the container has just ended by itself
                 killed.hosts.discard(name)
                 killed.driver = killed.driver and name != driver["metadata"]["name"]
+        killed.until = time.time()
         if killed.driver:
             def is_gone():
                 pod = self.driver()
@@ -97,10 +98,13 @@ class Round:
         assert not list(self.folder.glob("*/_temporary")) and self.shared.journals() == [], self.shared.journals()
         again = task_trace.repeated(task_trace.read(self.folder / "runs"), kills, self.expected.jobs, CLUSTER)
         wait_for(lambda: resumed_drivers.executors_ended(self.n), lambda: f"executors to end: {self.n.executor_pods()}")
+        return again
+
+    def remove(self):
+        """Waits until Kubernetes has removed what the application has there."""
         self.n.kubectl("delete", f"sparkapplication/{self.name}")
         kinds = ("pods", "configmaps", "services")
         wait_for(lambda: not any(self.n.everything(kind) for kind in kinds), lambda: f"{[self.n.everything(kind) for kind in kinds]} to go")
-        return again
 
 
 def run(check, image):
@@ -118,7 +122,9 @@ def run(check, image):
             try:
                 kills = one.disturb()
                 again = one.finish(kills)
+                one.remove()
             except AssertionError as error:
                 problem = str(error)
+                one.n.kubectl("delete", f"sparkapplication/{one.name}")
             what = f"{len(kills)} kills ({sum(kill.driver for kill in kills)} of drivers), tasks that ran again: {dict(again)}"
             expect(f"round {seed}, {program}: {what}", problem is None, problem)
